@@ -1,0 +1,96 @@
+// swift-tools-version: 6.2
+//
+// One target per room; dependencies point down only (docs/decisions.md, D1). Nothing is fetched: the package
+// builds with the toolchain and Debian's libssl-dev and libhiredis-dev.
+import PackageDescription
+
+/// Settings of every Swift target: complete concurrency checking, visible `unsafe`, no warning tolerated.
+/// `public` symbols are specialised across targets in release builds only with cross-module optimisation.
+let strict: [SwiftSetting] = [
+    .swiftLanguageMode(.v6),
+    .strictMemorySafety(),
+    .treatAllWarnings(as: .error),
+    .enableUpcomingFeature("InternalImportsByDefault"),
+    .enableUpcomingFeature("MemberImportVisibility"),
+    .unsafeFlags(["-cross-module-optimization"], .when(configuration: .release)),
+]
+
+func room(_ name: String, _ dependencies: [Target.Dependency] = []) -> Target {
+    .target(name: name, dependencies: dependencies, swiftSettings: strict)
+}
+
+func tests(_ name: String, _ dependencies: [Target.Dependency]) -> Target {
+    .testTarget(name: name + "Tests", dependencies: dependencies, swiftSettings: strict)
+}
+
+/// libFuzzer targets, one per parser; built by `make fuzz` only, since they have no `main` of their own.
+let fuzzers: [Target] =
+    Context.environment["SWITCHBOARD_FUZZ"] == nil
+    ? []
+    : [
+        ("FuzzHTTP", ["HTTPCodec", "Core"]), ("FuzzWebSocket", ["WebSocketCodec", "Core"]),
+        ("FuzzNative", ["Dialects", "Core"]), ("FuzzChannel", ["Core"]), ("FuzzJWT", ["Rights", "Core"]),
+        ("FuzzTopic", ["Core"]),
+    ].map { (name: String, dependencies: [Target.Dependency]) in
+        .executableTarget(
+            name: name, dependencies: dependencies, path: "Tests/Fuzz/" + name,
+            swiftSettings: strict + [
+                .unsafeFlags(["-sanitize=fuzzer,address", "-parse-as-library"])
+            ],
+            linkerSettings: [.unsafeFlags(["-sanitize=fuzzer,address"])])
+    }
+
+let package = Package(
+    name: "switchboard",
+    products: [.executable(name: "switchboard", targets: ["switchboard"])],
+    targets: [
+        // C headers and inline shims only.
+        .target(name: "CLinux"),
+        .target(name: "COpenSSL", linkerSettings: [.linkedLibrary("ssl"), .linkedLibrary("crypto")]),
+        .target(name: "CHiredis", linkerSettings: [.linkedLibrary("hiredis")]),
+
+        // Pure: bytes in, values out. No sockets, clocks, threads or C.
+        room("Core"),
+        room("HTTPCodec", ["Core"]),
+        room("WebSocketCodec", ["Core"]),
+        room("Dialects", ["Core"]),
+        room("Configuration", ["Core"]),
+
+        // The machine.
+        room("Reactors", ["CLinux"]),
+        room("Transport", ["Core", "Reactors", "CLinux", "COpenSSL"]),
+        room("Rights", ["Core", "COpenSSL"]),
+        room("RedisLink", ["Core", "Reactors", "Transport", "CHiredis"]),
+
+        // The product.
+        room("Gateway", [
+            "Core", "Reactors", "Transport", "HTTPCodec", "WebSocketCodec", "Dialects", "Rights", "RedisLink",
+            "Configuration", "Scripts", "WebPages",
+        ]),
+        .executableTarget(
+            name: "switchboard",
+            dependencies: ["Gateway", "Configuration", "Core", "Reactors", "Transport", "RedisLink", "Rights", "Scripts"],
+            swiftSettings: strict),
+
+        // Embedded files.
+        .target(
+            name: "Scripts", path: "lua", exclude: [], sources: ["Scripts.swift"],
+            resources: [.embedInCode("prelude.lua")],
+            swiftSettings: [.swiftLanguageMode(.v6)]),
+        .target(
+            name: "WebPages", path: "web", sources: ["WebPages.swift"],
+            resources: [.embedInCode("index.html")],
+            swiftSettings: [.swiftLanguageMode(.v6)]),
+
+        tests("Core", ["Core"]),
+        tests("HTTPCodec", ["HTTPCodec", "Core"]),
+        tests("WebSocketCodec", ["WebSocketCodec", "Core"]),
+        tests("Dialects", ["Dialects", "Core"]),
+        tests("Configuration", ["Configuration", "Core"]),
+        tests("Reactors", ["Reactors", "CLinux"]),
+        tests("Transport", ["Transport", "Reactors", "Core", "CLinux"]),
+        tests("Rights", ["Rights", "Core", "COpenSSL"]),
+        tests("RedisLink", ["RedisLink", "Reactors", "Core"]),
+        tests("Gateway", ["Gateway", "Core"]),
+    ] + fuzzers
+)

@@ -1,0 +1,41 @@
+// What the Glibc module of the toolchain leaves out. Do not define _GNU_SOURCE here: it makes clang's modules
+// disagree on fd_set, so the two calls that need it are declared by hand.
+#ifndef SWITCHBOARD_CLINUX_H
+#define SWITCHBOARD_CLINUX_H
+
+#include <errno.h>
+#include <netdb.h>
+#include <netinet/in.h>
+#include <netinet/tcp.h>
+#include <signal.h>
+#include <sys/epoll.h>
+#include <sys/eventfd.h>
+#include <sys/prctl.h>
+#include <sys/resource.h>
+#include <sys/signalfd.h>
+#include <sys/socket.h>
+#include <sys/types.h>
+#include <sys/un.h>
+
+// accept4(2); the GNU extension that sets SOCK_NONBLOCK and SOCK_CLOEXEC atomically.
+extern int accept4(int fd, struct sockaddr *address, socklen_t *length, int flags);
+
+enum {
+    SWB_SOCK_NONBLOCK = 04000,
+    SWB_SOCK_CLOEXEC = 02000000,
+};
+
+static inline int swb_errno(void) { return errno; }
+
+// epoll_ctl(2) with the token in the 64-bit data field.
+static inline int swb_epoll_ctl(int epoll, int operation, int fd, uint32_t events, uint64_t token) {
+    struct epoll_event event;
+    event.events = events;
+    event.data.u64 = token;
+    return epoll_ctl(epoll, operation, fd, &event);
+}
+
+static inline uint64_t swb_event_token(const struct epoll_event *event) { return event->data.u64; }
+static inline uint32_t swb_event_mask(const struct epoll_event *event) { return event->events; }
+
+#endif

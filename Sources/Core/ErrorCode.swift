@@ -1,0 +1,50 @@
+/// What an error is called in every dialect and in HTTP; one table for wire, logs and metrics (design section 7).
+public enum ErrorCode: String, CaseIterable, Sendable {
+    /// The request is malformed; repeating it is useless.
+    case badRequest = "bad_request"
+    /// No valid credentials.
+    case unauthorized
+    /// Valid credentials without the right.
+    case forbidden
+    /// No such route, namespace, command or thing.
+    case notFound = "not_found"
+    /// The state does not allow it.
+    case conflict
+    /// A size limit was exceeded.
+    case tooLarge = "too_large"
+    /// A rate limit was exceeded; try later.
+    case rateLimited = "rate_limited"
+    /// Redis cannot take it now; try later.
+    case unavailable
+    /// A fault of ours.
+    case internalError = "internal"
+
+    /// The HTTP status that carries this code (RFC 9110 section 15).
+    public var httpStatus: Int {
+        switch self {
+        case .badRequest: 400
+        case .unauthorized: 401
+        case .forbidden: 403
+        case .notFound: 404
+        case .conflict: 409
+        case .tooLarge: 413
+        case .rateLimited: 429
+        case .internalError: 500
+        case .unavailable: 503
+        }
+    }
+}
+
+/// An error told to a client: a code of the table and a sentence that says what is wrong and how to mend it.
+public struct Refusal: Error, Equatable, Sendable {
+    /// Which kind of error.
+    public let code: ErrorCode
+    /// A sentence for the developer of the client; never contains a secret or unescaped input.
+    public let message: String
+
+    /// Makes a refusal.
+    public init(_ code: ErrorCode, _ message: String) {
+        self.code = code
+        self.message = message
+    }
+}

@@ -1,0 +1,42 @@
+/// The only maker of Redis names (design section 6): the topic, `#`, the facet.
+///
+/// `#` cannot occur in a topic, so no topic, id or message id chosen by a client can name another's key.
+public struct Keys: Sendable {
+    /// Put before every key and channel; empty by default, `[A-Za-z0-9._:-]{0,64}`.
+    public let prefix: [UInt8]
+
+    /// Makes names with a prefix (`--redis-prefix`).
+    public init(prefix: [UInt8]) {
+        self.prefix = prefix
+    }
+
+    /// The pub/sub channel of a topic.
+    public func channel(_ topic: Topic) -> [UInt8] { prefix + topic.bytes }
+
+    /// The topic of a channel; `nil` for a channel that is not ours.
+    public func topic(ofChannel channel: [UInt8]) -> Topic? {
+        guard channel.starts(with: prefix) else { return nil }
+        return Topic(channel.dropFirst(prefix.count))
+    }
+
+    /// The stream of recent events.
+    public func log(_ topic: Topic) -> [UInt8] { facet(topic, "log") }
+    /// The hash `epoch`, `offset`, `run`.
+    public func meta(_ topic: Topic) -> [UInt8] { facet(topic, "meta") }
+    /// The set of users who are members of a session or conversation.
+    public func members(_ topic: Topic) -> [UInt8] { facet(topic, "members") }
+    /// The string that remembers which position an idempotency key got.
+    public func seen(_ topic: Topic, _ id: MessageID) -> [UInt8] { facet(topic, "seen#") + id.bytes }
+    /// The queue status of a shop; the name is fixed by the API servers that read it.
+    public func queue(shop id: some Collection<UInt8>) -> [UInt8] { prefix + Array("queue:".utf8) + Array(id) }
+
+    private func facet(_ topic: Topic, _ name: StaticString) -> [UInt8] {
+        var key: [UInt8] = []
+        key.reserveCapacity(prefix.count + topic.bytes.count + 1 + name.utf8CodeUnitCount)
+        key.append(contentsOf: prefix)
+        key.append(contentsOf: topic.bytes)
+        key.append(UInt8(ascii: "#"))
+        key.append(text: name)
+        return key
+    }
+}

@@ -1,0 +1,81 @@
+/// One limit as configuration and documentation know it.
+public struct LimitEntry: Sendable {
+    /// The name used by `--limit name=value` and the config file.
+    public let name: String
+    /// The smallest and largest value configuration may set.
+    public let range: ClosedRange<Int>
+    /// Where the value lives.
+    public let path: WritableKeyPath<Limits, Int> & Sendable
+}
+
+extension Limits {
+    /// Every limit, by name.
+    public static let table: [LimitEntry] = {
+        let size = 1...1_000_000_000
+        let time = 1...86_400_000
+        let bytes = 128...4_294_967_296
+        return [
+            LimitEntry(name: "connectionsMax", range: size, path: \.connectionsMax),
+            LimitEntry(name: "connectionsPerAddressMax", range: size, path: \.connectionsPerAddressMax),
+            LimitEntry(name: "unauthenticatedMax", range: size, path: \.unauthenticatedMax),
+            LimitEntry(name: "unauthenticatedPerAddressMax", range: size, path: \.unauthenticatedPerAddressMax),
+            LimitEntry(name: "tlsHandshakeMs", range: time, path: \.tlsHandshakeMs),
+            LimitEntry(name: "requestHeadMs", range: time, path: \.requestHeadMs),
+            LimitEntry(name: "requestBodyMs", range: time, path: \.requestBodyMs),
+            LimitEntry(name: "keepAliveMs", range: time, path: \.keepAliveMs),
+            LimitEntry(name: "authenticateMs", range: time, path: \.authenticateMs),
+            LimitEntry(name: "handshakesPerTick", range: size, path: \.handshakesPerTick),
+            LimitEntry(name: "acceptsPerTick", range: size, path: \.acceptsPerTick),
+            LimitEntry(name: "acceptPauseMs", range: time, path: \.acceptPauseMs),
+            LimitEntry(name: "closeMs", range: time, path: \.closeMs),
+            LimitEntry(name: "requestLineBytesMax", range: bytes, path: \.requestLineBytesMax),
+            LimitEntry(name: "headBytesMax", range: bytes, path: \.headBytesMax),
+            LimitEntry(name: "headersMax", range: size, path: \.headersMax),
+            LimitEntry(name: "bodyBytesMax", range: bytes, path: \.bodyBytesMax),
+            LimitEntry(name: "batchMax", range: 1...4_096, path: \.batchMax),
+            LimitEntry(name: "publishBytesMax", range: bytes, path: \.publishBytesMax),
+            LimitEntry(name: "inboundMessageBytesMax", range: bytes, path: \.inboundMessageBytesMax),
+            LimitEntry(name: "fragmentsMax", range: size, path: \.fragmentsMax),
+            LimitEntry(name: "controlFramesPerSecond", range: size, path: \.controlFramesPerSecond),
+            LimitEntry(name: "pingMs", range: time, path: \.pingMs),
+            LimitEntry(name: "pongMs", range: time, path: \.pongMs),
+            LimitEntry(name: "jsonDepthMax", range: 1...64, path: \.jsonDepthMax),
+            LimitEntry(name: "jsonElementsMax", range: size, path: \.jsonElementsMax),
+            LimitEntry(name: "topicsPerConnectionMax", range: size, path: \.topicsPerConnectionMax),
+            LimitEntry(name: "subscribeBatchMax", range: size, path: \.subscribeBatchMax),
+            LimitEntry(name: "messagesPerSecond", range: size, path: \.messagesPerSecond),
+            LimitEntry(name: "userActionsPerSecond", range: size, path: \.userActionsPerSecond),
+            LimitEntry(name: "joinsPerSecond", range: size, path: \.joinsPerSecond),
+            LimitEntry(name: "connectsPerAddressPerSecond", range: size, path: \.connectsPerAddressPerSecond),
+            LimitEntry(name: "refusalsMax", range: size, path: \.refusalsMax),
+            LimitEntry(name: "tokenBytesMax", range: 128...65_536, path: \.tokenBytesMax),
+            LimitEntry(name: "tokenLeewaySeconds", range: 0...600, path: \.tokenLeewaySeconds),
+            LimitEntry(name: "tokenWarningMs", range: time, path: \.tokenWarningMs),
+            LimitEntry(name: "outboundBytesMax", range: bytes, path: \.outboundBytesMax),
+            LimitEntry(name: "outboundAgeMs", range: time, path: \.outboundAgeMs),
+            LimitEntry(name: "outboundTotalBytesMax", range: 128...1_099_511_627_776, path: \.outboundTotalBytesMax),
+            LimitEntry(name: "fanOutSlice", range: size, path: \.fanOutSlice),
+            LimitEntry(name: "topicLingerMs", range: time, path: \.topicLingerMs),
+            LimitEntry(name: "recoveryEventsMax", range: 1...10_000, path: \.recoveryEventsMax),
+            LimitEntry(name: "historyPageMax", range: 1...10_000, path: \.historyPageMax),
+            LimitEntry(name: "redisConnectMs", range: time, path: \.redisConnectMs),
+            LimitEntry(name: "redisCommandMs", range: time, path: \.redisCommandMs),
+            LimitEntry(name: "redisInFlightMax", range: size, path: \.redisInFlightMax),
+            LimitEntry(name: "redisProbeMs", range: time, path: \.redisProbeMs),
+            LimitEntry(name: "redisProbeTimeoutMs", range: time, path: \.redisProbeTimeoutMs),
+            LimitEntry(name: "redisBackOffMinMs", range: time, path: \.redisBackOffMinMs),
+            LimitEntry(name: "redisBackOffMaxMs", range: time, path: \.redisBackOffMaxMs),
+            LimitEntry(name: "redisSubscribeBatch", range: 1...4_096, path: \.redisSubscribeBatch),
+            LimitEntry(name: "redisReplyBytesMax", range: bytes, path: \.redisReplyBytesMax),
+            LimitEntry(name: "redisReplyElementsMax", range: size, path: \.redisReplyElementsMax),
+            LimitEntry(name: "idempotencySeconds", range: 1...86_400, path: \.idempotencySeconds),
+            LimitEntry(name: "mailboxMax", range: size, path: \.mailboxMax),
+            LimitEntry(name: "logLinesMax", range: size, path: \.logLinesMax),
+            LimitEntry(name: "drainMs", range: time, path: \.drainMs),
+            LimitEntry(name: "drainGraceMs", range: 0...86_400_000, path: \.drainGraceMs),
+        ]
+    }()
+
+    /// The JSON limits of client and backend input.
+    public var json: JSON.Limits { JSON.Limits(depthMax: jsonDepthMax, elementsMax: jsonElementsMax) }
+}

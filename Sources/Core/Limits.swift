@@ -1,0 +1,148 @@
+/// Every finite default of the gateway, in one place (values and anchors: the field's defaults, see docs/limits.md).
+///
+/// Lower rooms receive the figures they need as explicit parameters without defaults. Each limit has a name, by
+/// which configuration sets it (`--limit name=value`), its counter in `/metrics` and its tests are known.
+public struct Limits: Sendable, Equatable {
+    // MARK: Connections and deadlines (milliseconds, absolute: not reset by traffic)
+
+    /// Connections a node accepts.
+    public var connectionsMax = 100_000
+    /// Connections one address may hold; IPv6 counted by /64.
+    public var connectionsPerAddressMax = 2_048
+    /// Connections, node-wide, that have not finished TLS, their request, or authentication.
+    public var unauthenticatedMax = 10_000
+    /// Unauthenticated connections of one address.
+    public var unauthenticatedPerAddressMax = 1_024
+    /// From accept to the end of the TLS handshake.
+    public var tlsHandshakeMs = 5_000
+    /// From the first moment a request may come to the end of its head.
+    public var requestHeadMs = 5_000
+    /// From the end of the head to the end of the body.
+    public var requestBodyMs = 10_000
+    /// Keep-alive: idle time between two HTTP requests.
+    public var keepAliveMs = 60_000
+    /// From the upgrade to the first `authenticate` or `subscribe`.
+    public var authenticateMs = 10_000
+    /// TLS handshakes advanced per loop tick, so that a herd does not starve established clients.
+    public var handshakesPerTick = 16
+    /// Connections accepted per loop tick.
+    public var acceptsPerTick = 64
+    /// Pause of the listener when file descriptors run out (EMFILE).
+    public var acceptPauseMs = 100
+    /// Time from our close frame to the end of the TCP connection.
+    public var closeMs = 2_000
+
+    // MARK: HTTP
+
+    /// Bytes of the request line; beyond: 414.
+    public var requestLineBytesMax = 8_192
+    /// Bytes of the whole head; beyond: 431.
+    public var headBytesMax = 16_384
+    /// Header fields; beyond: 431.
+    public var headersMax = 100
+    /// Bytes of a request body; beyond: 413.
+    public var bodyBytesMax = 1_048_576
+    /// Messages in one batch of `POST /v1/broadcast`; beyond: 400.
+    public var batchMax = 256
+    /// Bytes of one published message's data; beyond: `too_large`.
+    public var publishBytesMax = 65_536
+
+    // MARK: WebSocket
+
+    /// Bytes of one inbound message; beyond: close 1009.
+    public var inboundMessageBytesMax = 65_536
+    /// Fragments of one inbound message; beyond: close 1008.
+    public var fragmentsMax = 128
+    /// Control frames per second of one connection; beyond: close 1008.
+    public var controlFramesPerSecond = 50
+    /// Server ping interval; below nginx's 60 s read timeout.
+    public var pingMs = 25_000
+    /// Wait for the pong.
+    public var pongMs = 10_000
+
+    // MARK: JSON
+
+    /// Nesting of arrays and objects.
+    public var jsonDepthMax = 32
+    /// Values in one text.
+    public var jsonElementsMax = 10_000
+
+    // MARK: Sessions
+
+    /// Topics one connection may hold; beyond: `too_large`.
+    public var topicsPerConnectionMax = 256
+    /// Topics in one subscribe request; beyond: `too_large`.
+    public var subscribeBatchMax = 64
+    /// Messages per second of one connection (token bucket, burst twice the rate); beyond: `rate_limited`.
+    public var messagesPerSecond = 50
+    /// Publishes and commands per second of one user on one node; burst twice the rate.
+    public var userActionsPerSecond = 10
+    /// Joins per second of one connection; burst: ``subscribeBatchMax`` and at least the rate.
+    public var joinsPerSecond = 20
+    /// New connections per second of one address on one node; burst four times the rate.
+    public var connectsPerAddressPerSecond = 500
+    /// Refused messages in a row after which the connection is closed 4429.
+    public var refusalsMax = 100
+    /// Bytes of a token; beyond: `unauthorized`.
+    public var tokenBytesMax = 8_192
+    /// Leeway on `exp` and `nbf`, seconds.
+    public var tokenLeewaySeconds = 30
+    /// How long before expiry a session is warned.
+    public var tokenWarningMs = 60_000
+
+    // MARK: Delivery
+
+    /// Bytes waiting for one connection; beyond: the namespace's slow policy.
+    public var outboundBytesMax = 1_048_576
+    /// Age of the oldest waiting byte.
+    public var outboundAgeMs = 8_000
+    /// Bytes waiting for all connections of a node together.
+    public var outboundTotalBytesMax = 1_073_741_824
+    /// Members served per tick of one very large topic.
+    public var fanOutSlice = 10_000
+    /// Time an abandoned topic stays subscribed in Redis.
+    public var topicLingerMs = 1_000
+    /// Events one recovery may return; beyond: `recovered:false`.
+    public var recoveryEventsMax = 300
+    /// Events one history request may return.
+    public var historyPageMax = 300
+
+    // MARK: Redis
+
+    /// Time to connect, TLS and AUTH included.
+    public var redisConnectMs = 1_000
+    /// Deadline of one command.
+    public var redisCommandMs = 2_000
+    /// Commands in flight on one link; beyond: `unavailable`.
+    public var redisInFlightMax = 4_096
+    /// Interval of the delivery probe.
+    public var redisProbeMs = 2_500
+    /// Time a probe may take to come back.
+    public var redisProbeTimeoutMs = 5_000
+    /// Back-off between reconnects: full jitter between these.
+    public var redisBackOffMinMs = 100
+    /// See ``redisBackOffMinMs``.
+    public var redisBackOffMaxMs = 1_000
+    /// Topics in one SUBSCRIBE or UNSUBSCRIBE.
+    public var redisSubscribeBatch = 512
+    /// Bytes of one reply from Redis.
+    public var redisReplyBytesMax = 67_108_864
+    /// Elements of one array in a reply.
+    public var redisReplyElementsMax = 100_000
+    /// Life of an idempotency key, seconds.
+    public var idempotencySeconds = 300
+
+    // MARK: Threads and drain
+
+    /// Values waiting between two threads; beyond, the sender is told and the receiver repairs.
+    public var mailboxMax = 65_536
+    /// Log lines waiting for the writer; beyond: dropped and counted.
+    public var logLinesMax = 8_192
+    /// Time between the first notice of a drain and the last close.
+    public var drainMs = 20_000
+    /// Silence kept after readiness turns red, for balancers to see it.
+    public var drainGraceMs = 500
+
+    /// The defaults.
+    public init() {}
+}

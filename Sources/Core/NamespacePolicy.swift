@@ -1,0 +1,64 @@
+/// What a namespace allows and keeps (design section 10). Deny by default: a namespace without a policy does not exist.
+public struct NamespacePolicy: Sendable, Equatable {
+    /// Who may subscribe or publish.
+    public enum Rule: String, CaseIterable, Sendable {
+        /// Any client, authenticated or not.
+        case anyone
+        /// Any authenticated user.
+        case user
+        /// The user whose `sub` equals the topic's id.
+        case owner
+        /// A user whose token's `topics` claim names the topic, or who is in the set `<topic>#members`.
+        case granted
+        /// Services only: the API key, or a token of role `service`.
+        case service
+    }
+
+    /// What happens to a client that reads too slowly.
+    public enum SlowPolicy: String, CaseIterable, Sendable {
+        /// Drop what a newer event replaces and say so with `gap`.
+        case conflate
+        /// Close 4410; the client resumes by position.
+        case disconnect
+    }
+
+    /// Who may subscribe.
+    public var subscribe: Rule
+    /// Which clients may publish; services always may.
+    public var publish: Rule
+    /// Events the log keeps; 0 keeps none (positions still advance).
+    public var logEventsMax: Int
+    /// How long the log outlives its last event, seconds.
+    public var logSeconds: Int
+    /// What happens to slow clients.
+    public var slow: SlowPolicy
+
+    /// Makes a policy.
+    public init(subscribe: Rule, publish: Rule, logEventsMax: Int, logSeconds: Int, slow: SlowPolicy) {
+        self.subscribe = subscribe
+        self.publish = publish
+        self.logEventsMax = logEventsMax
+        self.logSeconds = logSeconds
+        self.slow = slow
+    }
+
+    /// The policies of the apps' namespaces, by name.
+    public static let defaults: [String: NamespacePolicy] = [
+        "shop": NamespacePolicy(
+            subscribe: .anyone, publish: .service, logEventsMax: 200, logSeconds: 300, slow: .conflate),
+        "dj": NamespacePolicy(
+            subscribe: .anyone, publish: .service, logEventsMax: 500, logSeconds: 3_600, slow: .conflate),
+        "order": NamespacePolicy(
+            subscribe: .granted, publish: .service, logEventsMax: 200, logSeconds: 86_400, slow: .disconnect),
+        "user": NamespacePolicy(
+            subscribe: .owner, publish: .service, logEventsMax: 500, logSeconds: 86_400, slow: .disconnect),
+        "booking": NamespacePolicy(
+            subscribe: .granted, publish: .service, logEventsMax: 100, logSeconds: 86_400, slow: .disconnect),
+        "challenge": NamespacePolicy(
+            subscribe: .anyone, publish: .service, logEventsMax: 200, logSeconds: 3_600, slow: .conflate),
+        "session": NamespacePolicy(
+            subscribe: .granted, publish: .granted, logEventsMax: 1_000, logSeconds: 86_400, slow: .disconnect),
+        "conversation": NamespacePolicy(
+            subscribe: .granted, publish: .granted, logEventsMax: 1_000, logSeconds: 86_400, slow: .disconnect),
+    ]
+}

@@ -1,0 +1,29 @@
+/// Where in a topic's log an event or a client stands.
+///
+/// Offsets are comparable only within one epoch. A new epoch begins whenever the log may have been cut or rolled
+/// back, so that no pair (epoch, offset) ever names two events.
+public struct Position: Hashable, Sendable {
+    /// Which life of the log; 1...32 bytes of `[A-Za-z0-9_-]`.
+    public let epoch: [UInt8]
+    /// The number of the last event seen, 0 before the first.
+    public let offset: Int
+
+    /// The most bytes an epoch may have.
+    public static let epochBytesMax = 32
+
+    /// Makes a position; `nil` when the epoch is out of its grammar or the offset negative.
+    public init?(epoch: some Collection<UInt8>, offset: Int) {
+        guard Position.isEpoch(epoch), offset >= 0 else { return nil }
+        self.epoch = Array(epoch)
+        self.offset = offset
+    }
+
+    /// Whether the bytes are `[A-Za-z0-9_-]{1,32}`.
+    public static func isEpoch(_ bytes: some Collection<UInt8>) -> Bool {
+        let count = bytes.count
+        guard count >= 1 && count <= epochBytesMax else { return false }
+        return bytes.allSatisfy {
+            ASCII.isLetter($0) || ASCII.isDigit($0) || $0 == UInt8(ascii: "_") || $0 == UInt8(ascii: "-")
+        }
+    }
+}
