@@ -52,6 +52,17 @@ public enum ASCII {
         guard let magnitude = decimal(bytes.dropFirst()), magnitude != 0 else { return nil }
         return -magnitude
     }
+
+    /// How many bytes the decimal form of a number has, minus sign included.
+    public static func decimalCount(_ value: Int) -> Int {
+        var count = value < 0 ? 2 : 1
+        var rest = value.magnitude / 10
+        while rest > 0 {
+            count += 1
+            rest /= 10
+        }
+        return count
+    }
 }
 
 extension Array where Element == UInt8 {

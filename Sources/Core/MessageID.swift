@@ -6,7 +6,9 @@ public struct MessageID: Hashable, Sendable {
     /// The most bytes an id may have.
     public static let bytesMax = 128
 
-    /// Reads an id; `nil` when it is out of the grammar. A lone `-` means "none" in channel messages and is refused.
+    /// Reads an id; `nil` when it is out of the grammar.
+    ///
+    /// A lone `-` means "none" in channel messages and is refused.
     public init?(_ bytes: some Collection<UInt8>) {
         let count = bytes.count
         guard count >= 1 && count <= MessageID.bytesMax else { return nil }

@@ -38,7 +38,9 @@ public struct UTF8Text: Sendable {
     /// Whether the text may end here: no code point is unfinished.
     public var isComplete: Bool { due == 0 }
 
-    /// Takes a run of bytes; false at the first impossible one. *Complexity*: linear; ASCII runs go 8 bytes a step.
+    /// Takes a run of bytes; false at the first impossible one.
+    ///
+    /// *Complexity*: linear; ASCII runs go 8 bytes a step.
     public mutating func accept(_ bytes: Span<UInt8>) -> Bool {
         var index = 0
         let count = bytes.count

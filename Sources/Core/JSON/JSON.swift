@@ -7,9 +7,13 @@
 public struct JSON: Sendable {
     /// What a text may hold at most.
     public struct Limits: Sendable {
-        /// Levels of arrays and objects; a lone scalar has depth 0. Default 32.
+        /// Levels of arrays and objects; a lone scalar has depth 0.
+        ///
+        /// Default 32.
         public var depthMax: Int
-        /// Values in the whole text, member names not counted. Default 10,000.
+        /// Values in the whole text, member names not counted.
+        ///
+        /// Default 10,000.
         public var elementsMax: Int
 
         /// Makes limits.
@@ -107,9 +111,12 @@ public struct JSON: Sendable {
         public var members: Members { Members(document: document, index: index) }
 
         /// The member's name, decoded; empty for array elements and the root.
-        public var name: String {
+        public var name: String { String(decoding: nameBytes, as: UTF8.self) }
+
+        /// The member's name as UTF-8 bytes, decoded; empty for array elements and the root.
+        public var nameBytes: [UInt8] {
             let text = document.bytes[entry.nameStart..<entry.nameEnd]
-            return String(decoding: entry.nameEscaped ? JSONText.unescaped(text) : Array(text), as: UTF8.self)
+            return entry.nameEscaped ? JSONText.unescaped(text) : Array(text)
         }
 
         private func nameEquals(_ other: String) -> Bool {

@@ -39,7 +39,9 @@ public enum JSONText {
 }
 
 extension Array where Element == UInt8 {
-    /// Appends a JSON string: quotes, and escapes for quotes, backslashes and control bytes. The bytes must be UTF-8.
+    /// Appends a JSON string: quotes, and escapes for quotes, backslashes and control bytes.
+    ///
+    /// The bytes must be UTF-8.
     public mutating func append(jsonString text: some Sequence<UInt8>) {
         append(UInt8(ascii: "\""))
         for byte in text {
