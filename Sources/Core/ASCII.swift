@@ -46,7 +46,8 @@ public enum ASCII {
         return value
     }
 
-    /// Reads an optional minus sign and ``decimal(_:)``; `-0` is refused.
+    /// Reads an optional minus sign and ``decimal(_:)``; `-0` is refused, and so is `Int.min`, whose magnitude is
+    /// beyond `Int.max`.
     public static func signedDecimal(_ bytes: some Collection<UInt8>) -> Int? {
         guard bytes.first == UInt8(ascii: "-") else { return decimal(bytes) }
         guard let magnitude = decimal(bytes.dropFirst()), magnitude != 0 else { return nil }

@@ -14,7 +14,8 @@ public struct MessageID: Hashable, Sendable {
         guard count >= 1 && count <= MessageID.bytesMax else { return nil }
         if count == 1 && bytes.first == UInt8(ascii: "-") { return nil }
         let valid = bytes.allSatisfy {
-            ASCII.isLetter($0) || ASCII.isDigit($0) || [0x2d, 0x2e, 0x3a, 0x5f, 0x7e].contains($0)
+            ASCII.isLetter($0) || ASCII.isDigit($0) || $0 == UInt8(ascii: "-") || $0 == UInt8(ascii: ".")
+                || $0 == UInt8(ascii: ":") || $0 == UInt8(ascii: "_") || $0 == UInt8(ascii: "~")
         }
         guard valid else { return nil }
         self.bytes = Array(bytes)
