@@ -36,6 +36,7 @@ public final class Connection: EventSource {
     public internal(set) var failureText = ""
 
     let context: ConnectionContext
+    let outboundBytesMax: Int
     var descriptor: FileDescriptor?
     let raw: Int32
     var token: EventToken?
@@ -66,6 +67,7 @@ public final class Connection: EventSource {
         admission: any Admission, handler: any ConnectionHandler
     ) {
         self.context = context
+        outboundBytesMax = context.limits.outboundBytesMax
         address = accepted.address
         raw = accepted.descriptor.raw
         descriptor = consume accepted.descriptor
@@ -97,11 +99,12 @@ public final class Connection: EventSource {
 
     /// Connects to a server; the handler hears `opened` or `ended`. With TLS the certificate must fit `name`.
     public static func connect(
-        _ context: ConnectionContext, to endpoint: Endpoint, tls: TLSContext?, name: String,
+        _ context: ConnectionContext, to endpoint: Endpoint, tls: TLSContext?, name: String, outboundBytesMax: Int,
         handler: any ConnectionHandler
     ) throws(Errno) -> Connection {
         let connection = Connection(
-            context: context, connecting: try Sockets.connect(endpoint), tls: tls, name: name, handler: handler)
+            context: context, connecting: try Sockets.connect(endpoint), tls: tls, name: name,
+            outboundBytesMax: outboundBytesMax, handler: handler)
         connection.token = try context.reactor.add(connection, descriptor: connection.raw, interest: .write)
         context.statistics.open.add(1)
         return connection
@@ -109,9 +112,10 @@ public final class Connection: EventSource {
 
     init(
         context: ConnectionContext, connecting descriptor: consuming FileDescriptor, tls: TLSContext?, name: String,
-        handler: any ConnectionHandler
+        outboundBytesMax: Int, handler: any ConnectionHandler
     ) {
         self.context = context
+        self.outboundBytesMax = outboundBytesMax
         address = Address(bytes: [])
         raw = descriptor.raw
         self.descriptor = consume descriptor
@@ -151,12 +155,17 @@ public final class Connection: EventSource {
     /// Queues a frame for this tick's flush; false, and nothing queued, when it would exceed the byte limit or the
     /// connection is not open.
     public func send(_ frame: [UInt8]) -> Bool {
-        guard isOpen, let token, queue.byteCount + frame.count <= context.limits.outboundBytesMax || queue.isEmpty
+        guard isOpen, let token, queue.byteCount + frame.count <= outboundBytesMax || queue.isEmpty
         else { return false }
         queue.append(frame, nowMs: context.reactor.nowMs)
         context.statistics.queuedBytes.add(frame.count)
         if !isWriteBlocked { context.reactor.markDirty(token) }
         return true
+    }
+
+    /// Gives the connection to another handler, which hears everything from now on (an upgrade to WebSocket).
+    public func replaceHandler(_ next: any ConnectionHandler) {
+        handler = next
     }
 
     /// Sets the handler's one deadline, monotonic milliseconds; `Int.max` for none.
