@@ -3,7 +3,8 @@ struct JSONParser {
     let bytes: [UInt8]
     let limits: JSON.Limits
     var entries: [JSON.Entry] = []
-    private var position = 0
+    /// The byte read next; after a fault, the byte that did not fit.
+    private(set) var position = 0
 
     init(bytes: [UInt8], limits: JSON.Limits) {
         self.bytes = bytes
@@ -127,6 +128,7 @@ struct JSONParser {
                 escaped = true
                 try escape()
             case 0..<0x20:
+                position -= 1
                 throw .syntax
             default:
                 break
