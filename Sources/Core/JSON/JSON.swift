@@ -92,6 +92,20 @@ public struct JSON: Sendable {
         self.entries = parser.entries
     }
 
+    /// Where a text stops being acceptable: an index of the first byte that does not fit, or the count of bytes when the
+    /// text ends too early; `nil` for an acceptable text. For messages to people: it reads the text again.
+    public static func faultOffset(in bytes: [UInt8], limits: Limits) -> Int? {
+        var parser = JSONParser(limits: limits)
+        do {
+            try parser.parse(bytes.span)
+            return nil
+        } catch {
+            guard error == .invalidUTF8 else { return min(parser.position, bytes.count) }
+            var text = UTF8Text()
+            return bytes.firstIndex { !text.accept($0) } ?? bytes.count
+        }
+    }
+
     /// The outermost value.
     public var root: Value { Value(document: self, index: 0) }
 

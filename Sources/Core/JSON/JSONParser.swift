@@ -5,7 +5,8 @@
 struct JSONParser {
     private let limits: JSON.Limits
     private(set) var entries: [JSON.Entry] = []
-    private var position = 0
+    /// The byte read next; after a fault, the byte that did not fit.
+    private(set) var position = 0
 
     init(limits: JSON.Limits) {
         self.limits = limits
@@ -179,6 +180,7 @@ struct JSONParser {
                 escaped = true
                 try escape(text)
             case 0..<0x20:
+                position -= 1
                 throw .syntax
             default:
                 break
