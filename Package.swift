@@ -74,8 +74,10 @@ let package = Package(
 
         // Embedded files.
         .target(
-            name: "Scripts", path: "lua", exclude: [], sources: ["Scripts.swift"],
-            resources: [.embedInCode("prelude.lua")],
+            name: "Scripts", path: "lua", exclude: ["README.md"], sources: ["Scripts.swift"],
+            resources: [
+                "prelude.lua", "history.lua", "position.lua", "publish.lua", "state_shop.lua", "subscribe.lua",
+            ].map { .embedInCode($0) },
             swiftSettings: [.swiftLanguageMode(.v6)]),
         .target(
             name: "WebPages", path: "web", sources: ["WebPages.swift"],

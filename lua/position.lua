@@ -1,0 +1,20 @@
+-- @summary  Read where a topic stands; creates nothing.
+-- @key      log   {topic}#log
+-- @key      meta  {topic}#meta
+-- @returns  {epoch, offset, exists, length}: epoch empty, offset 0 and exists 0 when there is no position; length in
+--           events
+-- @errors   BADARG, BADKEY
+-- @cost     O(1)
+--
+-- KEYS[1]   log    stream of recent events
+-- KEYS[2]   meta   hash epoch, offset, run
+-- ARGV[1]   run    run_id of the Redis process; a position of another run is none
+
+if #KEYS ~= 2 or #ARGV ~= 1 then return refuse('BADARG', 'position takes 2 keys and 1 argument') end
+if not is_run(ARGV[1]) then return refuse('BADARG', 'run is not 1...64 allowed bytes') end
+
+local epoch, offset = read_position(KEYS[2], ARGV[1])
+if not epoch then return offset or {'', '0', 0, 0} end
+local length = redis.pcall('XLEN', KEYS[1])
+if failed(length) then return bad_key('log', length) end
+return {epoch, decimal(offset), 1, length}
