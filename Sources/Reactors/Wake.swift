@@ -28,4 +28,12 @@ public final class Wake: Sendable {
         var count: UInt64 = 0
         _ = unsafe read(descriptor.raw, &count, 8)
     }
+
+    /// Blocks until a signal and resets the counter; for threads that have no reactor.
+    public func wait() {
+        var watched = pollfd(fd: descriptor.raw, events: Int16(POLLIN), revents: 0)
+        // An interrupted poll(2) looks like a spurious wake, which every caller must stand.
+        _ = unsafe poll(&watched, 1, -1)
+        acknowledge()
+    }
 }

@@ -138,9 +138,10 @@ final class TopicTable {
 
     // MARK: The channel
 
-    /// Redis has confirmed the channel, for the first time or again.
+    /// Redis has confirmed the channel, for the first time or again. A second confirmation means that the channel was
+    /// given up and taken again in between, so it is repaired like a lost one.
     func confirmed(_ topic: Topic) {
-        guard let feed = feeds[topic], !feed.isConfirmed else { return }
+        guard let feed = feeds[topic] else { return }
         feed.isConfirmed = true
         if feed.members.isEmpty {
             feed.cursor.forget()
