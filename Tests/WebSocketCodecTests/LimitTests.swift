@@ -8,7 +8,7 @@ import WebSocketCodec
 
     // MARK: 9 and 10
 
-    @Test(arguments: [64 << 10, 256 << 10, 1 << 20, 4 << 20])
+    @Test(arguments: [64 << 10, 256 << 10, 1 << 20])
     func `9.1, 9.2: large messages come out, also in reads of 64 KiB`(count: Int) {
         let payload = [UInt8](repeating: 0x2a, count: count)
         let bytes = WebSocketEncoder.maskedFrame(.text, payload: payload, mask: 0x1234_5678)
@@ -20,13 +20,13 @@ import WebSocketCodec
         #expect(decode(reads) == [.binary(payload)])
     }
 
-    @Test func `9.1.6: 16 MiB come out`() {
+    @Test func `9.2.6: 16 MiB come out`() {
         let payload = [UInt8](repeating: 0x2a, count: 16 << 20)
-        let bytes = WebSocketEncoder.maskedFrame(.text, payload: payload, mask: 0x1234_5678)
-        #expect(decode([bytes]) == [.text(payload)])
+        let header = Wire.frame(0x2, [], announced: UInt64(payload.count), mask: [0, 0, 0, 0])
+        #expect(decode([header, payload]) == [.binary(payload)])
     }
 
-    @Test(arguments: [64, 256, 1_024, 65_536, 4 << 20])
+    @Test(arguments: [64, 1_024, 65_536, 4 << 20])
     func `9.3, 9.4: 4 MiB in fragments come out`(size: Int) {
         let count = 4 << 20
         let piece = [UInt8](repeating: 0x2a, count: size)
@@ -37,7 +37,7 @@ import WebSocketCodec
         #expect(decode([bytes]) == [.text([UInt8](repeating: 0x2a, count: count))])
     }
 
-    @Test(arguments: [64, 128, 256, 512, 1_024, 2_048])
+    @Test(arguments: [64, 512, 2_048])
     func `9.5, 9.6: 1 MiB in small reads comes out`(size: Int) {
         let payload = (0..<(1 << 20)).map { UInt8(truncatingIfNeeded: $0 % 0x7f) }
         let bytes = WebSocketEncoder.maskedFrame(.text, payload: payload, mask: 0xa5a5_0f0f)
