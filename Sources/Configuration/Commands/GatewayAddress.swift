@@ -10,8 +10,8 @@ public struct GatewayAddress: Sendable, Equatable {
         case anything
     }
 
-    /// `https://host:port` or `http://host:port`; `nil` means the running dev gateway, whose address is in the ready file
-    /// of ``state``.
+    /// `https://host:port` or `http://host:port`; `nil` means the running dev gateway, whose address is in the ready
+    /// file of ``state``.
     public var url: String?
     /// Which certificates are believed.
     public var trust: Trust
