@@ -27,9 +27,7 @@ if not epoch then return offset or {'', '0', '0', {}} end
 
 local oldest, wrong = read_log(keys.log, 0, offset, 1)
 if not oldest then return wrong end
-local events = {}
-if after < offset then
-  events, wrong = read_log(keys.log, after + 1, offset, limit)
-  if not events then return wrong end
-end
+local events
+events, wrong = read_log(keys.log, after + 1, offset, limit)
+if not events then return wrong end
 return {epoch, decimal(offset), oldest[1] and oldest[1][1] or '0', events}

@@ -1,0 +1,105 @@
+"""Fixtures of the end-to-end tests: real Redis, real gateways, real TLS, every port picked by the kernel."""
+
+import itertools
+
+import pytest
+
+from certificates import write_certificate
+from gateway_process import Gateway
+from redis_watch import RedisWatch
+from support.redis_server import RedisServer
+from tokens import sign
+
+SECRET = b"end-to-end-secret-of-more-than-32-bytes!"
+
+
+@pytest.fixture(scope="session")
+def certificate(tmp_path_factory):
+    return write_certificate(tmp_path_factory.mktemp("tls"))
+
+
+@pytest.fixture(scope="session")
+def shared_server(tmp_path_factory):
+    server = RedisServer(tmp_path_factory.mktemp("redis")).start()
+    yield server
+    server.stop()
+
+
+@pytest.fixture(scope="session")
+def shared_gateway(tmp_path_factory, shared_server, certificate):
+    """A gateway with default settings, for tests that leave no trace in it."""
+    gateway = Gateway(tmp_path_factory.mktemp("gateway"), shared_server.url, certificate, SECRET)
+    gateway.start().wait_ready()
+    yield gateway
+    gateway.stop()
+
+
+@pytest.fixture
+def gw(shared_gateway):
+    """The shared gateway; fails the test in which it died."""
+    yield shared_gateway
+    assert shared_gateway.process.poll() is None, shared_gateway.log_text[-4000:]
+
+
+@pytest.fixture
+def server(tmp_path):
+    """A Redis of this test's own, to be stopped and started at will."""
+    server = RedisServer(tmp_path / "redis").start()
+    yield server
+    server.stop()
+
+
+@pytest.fixture
+def gateway(tmp_path, shared_server, certificate):
+    """A factory of gateways of this test's own: `gateway("--shards", "1", limits={...})`."""
+    started, numbers = [], itertools.count(1)
+
+    def start(*flags, server=None, certificate=certificate, limits=None, config=None):
+        directory = tmp_path / f"gateway-{next(numbers)}"
+        gateway = Gateway(directory, (server or shared_server).url, certificate, SECRET, *flags, limits=limits,
+                          config=config)
+        started.append(gateway)
+        return gateway.start().wait_ready()
+
+    yield start
+    for gateway in started:
+        gateway.stop()
+
+
+@pytest.fixture
+def db(shared_server):
+    """A client of the shared Redis."""
+    with shared_server.client() as client:
+        yield client
+
+
+@pytest.fixture
+def watch(shared_server):
+    """`with watch() as seen:` collects every command that Redis receives meanwhile."""
+    return lambda: RedisWatch(shared_server)
+
+
+@pytest.fixture
+def token():
+    """Signs a token with the gateways' secret: `token("u1", topics=["order:*"])`."""
+    return lambda sub="u1", **claims: sign(SECRET, sub, **claims)
+
+
+@pytest.fixture
+def secret():
+    return SECRET
+
+
+_topic_numbers = itertools.count(1)
+
+
+@pytest.fixture
+def topic():
+    """A shop topic that no other test uses."""
+    return f"shop:test-{next(_topic_numbers)}"
+
+
+@pytest.fixture
+def topics():
+    """A maker of topics that no other test uses: `topics("order")`."""
+    return lambda namespace="shop": f"{namespace}:test-{next(_topic_numbers)}"

@@ -1,0 +1,45 @@
+"""Everything Redis is asked to do, by MONITOR."""
+
+import threading
+
+# What a gateway does of its own accord, whatever its clients do.
+BACKGROUND = {"PING", "INFO", "ROLE", "CONFIG", "AUTH", "HELLO", "CLIENT", "SELECT"}
+PROBE = b"probe"
+
+
+class RedisWatch:
+    """Collects commands while the context lasts: lists of words, upper-case name first."""
+
+    def __init__(self, server):
+        self.server = server
+        self.commands = []
+
+    def __enter__(self):
+        self._client = self.server.client()
+        self._monitor = self._client.monitor().__enter__()
+        self._thread = threading.Thread(target=self._collect, daemon=True)
+        self._thread.start()
+        return self
+
+    def _collect(self):
+        for entry in self._monitor.listen():
+            words = entry["command"].split(" ")
+            if words[0].upper() == "ECHO" and words[1:] == ["end-of-watch"]:
+                return
+            # Commands that scripts run are theirs to test (LuaTests); here it is what gateways ask for.
+            if entry["client_type"] != "lua":
+                self.commands.append([words[0].upper(), *words[1:]])
+
+    def __exit__(self, kind, *_):
+        with self.server.client() as client:
+            client.echo("end-of-watch")
+        self._thread.join(timeout=5)
+        self._monitor.__exit__(None, None, None)
+        self._client.close()
+        assert kind is not None or not self._thread.is_alive(), "MONITOR ended early"
+
+    def on_behalf_of_clients(self) -> list[list[str]]:
+        """The commands that are not a gateway's own housekeeping."""
+        return [
+            words for words in self.commands
+            if words[0] not in BACKGROUND and not any(PROBE.decode() in word for word in words[1:2])]

@@ -1,0 +1,122 @@
+"""POST /v1/broadcast: single, batch, idempotency, keys, and what is refused."""
+
+import hashlib
+
+import pytest
+
+from gateway_process import API_KEY, error_code
+
+
+@pytest.fixture
+def http(gw):
+    with gw.http() as http:
+        yield http
+
+
+def message(topic, event="e", data=None, **more):
+    return {"topic": topic, "event": event, "data": {} if data is None else data, **more}
+
+
+def test_answer_is_the_position(http, topic):
+    first = http.post("/v1/broadcast", json=message(topic))
+    second = http.post("/v1/broadcast", json=message(topic))
+    assert first.status_code == second.status_code == 200
+    assert first.headers["content-type"].startswith("application/json")
+    assert (first.json()["offset"], second.json()["offset"]) == (1, 2)
+    assert first.json()["epoch"] == second.json()["epoch"] and first.json()["topic"] == topic
+
+
+def test_retry_with_the_same_id_stores_and_delivers_once(gw, http, db, topic):
+    with gw.client() as client:
+        client.subscribe(topic)
+        answers = [http.post("/v1/broadcast", json=message(topic, id="op-1")).json() for _ in range(5)]
+        assert {(answer["epoch"], answer["offset"]) for answer in answers} == {(answers[0]["epoch"], 1)}
+        client.expect("e", offset=1)
+        client.expect_nothing()
+    assert db.xlen(topic + "#log") == 1
+
+
+def test_batch_has_one_result_per_message_in_order(http, topics):
+    good, other = topics(), topics()
+    response = http.post("/v1/broadcast", json={"messages": [
+        message(good), message("not a topic"), message(other, id="op-1"), message("nowhere:1"), message(good),
+        message(good, event="a b"), message(good, data=[]), {"topic": good}, message(other, id="op-1"),
+    ]})
+    assert response.status_code == 200
+    results = response.json()["results"]
+    assert [result.get("offset") for result in results] == [1, None, 1, None, 2, None, None, None, 1]
+    codes = [result["error"]["code"] for result in results if "error" in result]
+    assert codes == ["bad_request", "not_found", "bad_request", "bad_request", "bad_request"]
+
+
+def test_supabase_shape(gw, http, topic):
+    with gw.client() as client:
+        client.subscribe(topic)
+        body = {"messages": [{"topic": topic, "event": "e", "payload": {"n": 1}}]}
+        assert http.post("/realtime/v1/api/broadcast", json=body).status_code == 202
+        client.expect("e", data={"n": 1})
+
+
+@pytest.mark.parametrize("body", [
+    "", "{", "[]", "null", "{}", '{"messages":{}}', '{"messages":[]}', '{"topic":"shop:1"}',
+    '{"topic":"shop:1","event":"e","data":[]}', '{"topic":"shop:1","event":"e","data":"x"}',
+    '{"topic":"shop 1","event":"e","data":{}}', '{"topic":"shop:1","event":"a b","data":{}}',
+    '{"topic":"shop:1","event":"e","data":{},"id":"a b"}', '{"topic":"shop:1","event":"e","data":{},"id":"-"}',
+    '{"topic":"shop:1","topic":"shop:2","event":"e","data":{}}', '{"topic":"shop:1","event":"e","data":{}}x',
+    b'{"topic":"shop:1","event":"e","data":{"a":"\xff"}}', '{"topic":"shop:1","event":"e","data":{"a":nan}}',
+    '{"topic":"shop:1","event":"e","data":{"a":"\n"}}',
+], ids=range(19))
+def test_malformed_body(http, watch, body):
+    with watch() as seen:
+        response = http.post("/v1/broadcast", content=body, headers={"content-type": "application/json"})
+        assert response.status_code == 400 and error_code(response) == "bad_request"
+    assert seen.on_behalf_of_clients() == []
+
+
+@pytest.mark.parametrize("headers", [
+    {}, {"apikey": ""}, {"apikey": "x"}, {"apikey": API_KEY[:-1]}, {"apikey": API_KEY + "x"},
+    {"apikey": API_KEY.upper()}, {"apikey": "backend"}, {"apikey": f"backend:{API_KEY}"},
+    {"apikey": hashlib.sha256(API_KEY.encode()).hexdigest()}, {"authorization": API_KEY},
+    {"authorization": f"Basic {API_KEY}"}, {"authorization": "Bearer "}, {"x-api-key": "x"},
+], ids=range(13))
+def test_without_a_valid_key(gw, watch, topic, headers):
+    with gw.http(key=None) as http, watch() as seen:
+        response = http.post("/v1/broadcast", json=message(topic), headers=headers)
+        assert response.status_code == 401 and error_code(response) == "unauthorized"
+    assert seen.on_behalf_of_clients() == []
+    assert API_KEY not in gw.log_text
+
+
+def test_key_as_bearer(gw, topic):
+    with gw.http(key=None) as http:
+        response = http.post("/v1/broadcast", json=message(topic), headers={"authorization": f"Bearer {API_KEY}"})
+        assert response.status_code == 200
+
+
+def test_key_in_the_url_is_not_a_key(gw, topic):
+    with gw.http(key=None) as http:
+        assert http.post(f"/v1/broadcast?apikey={API_KEY}", json=message(topic)).status_code == 401
+    assert API_KEY not in gw.log_text
+
+
+def test_service_token_may_publish_and_user_token_may_not(gw, token, topic):
+    with gw.http(key=None) as http:
+        for role, status in (("service", 200), ("user", 403)):
+            headers = {"authorization": "Bearer " + token("b1", role=role)}
+            assert http.post("/v1/broadcast", json=message(topic), headers=headers).status_code == status
+
+
+@pytest.mark.parametrize("method", ["GET", "PUT", "DELETE", "PATCH"])
+def test_other_methods(http, method):
+    response = http.request(method, "/v1/broadcast")
+    assert response.status_code == 405 and "POST" in response.headers["allow"]
+
+
+def test_unknown_route(http):
+    response = http.get("/v1/nothing")
+    assert response.status_code == 404 and error_code(response) == "not_found"
+
+
+def test_many_requests_on_one_connection(http, topic):
+    for offset in range(1, 51):
+        assert http.post("/v1/broadcast", json=message(topic)).json()["offset"] == offset

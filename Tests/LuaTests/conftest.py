@@ -1,0 +1,78 @@
+"""Fixtures of the script tests: a real redis-server and the scripts."""
+
+import contextlib
+import os
+import random
+
+import pytest
+
+from lua_scripts import Scripts
+from support.redis_server import RedisServer
+
+
+@pytest.fixture(scope="session")
+def server(tmp_path_factory):
+    server = RedisServer(tmp_path_factory.mktemp("redis")).start()
+    yield server
+    server.stop()
+
+
+@pytest.fixture
+def db(server):
+    """A client on an emptied server with default settings."""
+    client = server.client()
+    client.flushall()
+    client.config_set("maxmemory", 0)
+    client.script_flush()
+    yield client
+    client.config_set("maxmemory", 0)
+    client.close()
+
+
+@pytest.fixture
+def scripts(db):
+    return Scripts(db)
+
+
+@pytest.fixture
+def rng(request):
+    """Seeded randomness; `SWITCHBOARD_SEED` repeats a run."""
+    seed = int(os.environ.get("SWITCHBOARD_SEED", random.SystemRandom().randrange(2**32)))
+    print(f"SWITCHBOARD_SEED={seed}")
+    return random.Random(seed)
+
+
+@pytest.fixture
+def listener(db):
+    """A subscriber of shop:42 that returns what was sent since it was last asked."""
+    link = db.pubsub(ignore_subscribe_messages=True)
+    link.subscribe("shop:42")
+    link.get_message(timeout=5)
+
+    def sent():
+        # A PING on the same link is answered after everything that was sent before it.
+        link.ping()
+        messages = []
+        while (message := link.parse_response(block=True))[0] != b"pong":
+            messages.append(message[2])
+        return messages
+
+    yield sent
+    link.close()
+
+
+@pytest.fixture
+def unchanged(db):
+    """A context in which no key may change, appear or vanish."""
+
+    def snapshot():
+        # DUMP is the value byte for byte, PEXPIRETIME the moment it expires.
+        return {key: (db.dump(key), db.pexpiretime(key)) for key in db.keys("*")}
+
+    @contextlib.contextmanager
+    def check():
+        before = snapshot()
+        yield
+        assert snapshot() == before
+
+    return check

@@ -1,0 +1,102 @@
+"""The scripts as Python functions, called the way the gateway calls them."""
+
+import itertools
+from dataclasses import dataclass
+from pathlib import Path
+
+import redis
+
+LUA = Path(__file__).resolve().parents[2] / "lua"
+NOW_MS = 1_795_205_000_123
+
+
+@dataclass(frozen=True)
+class Keys:
+    """The names that Core's `Keys` makes."""
+
+    topic: str = "shop:42"
+
+    @property
+    def log(self):
+        return self.topic + "#log"
+
+    @property
+    def meta(self):
+        return self.topic + "#meta"
+
+    def seen(self, id):
+        return f"{self.topic}#seen#{id}"
+
+    @property
+    def queue(self):
+        return "queue:" + self.topic.split(":", 1)[1]
+
+
+def source(*names: str) -> bytes:
+    """The text that is loaded: the prelude and the named scripts, joined by newlines."""
+    return b"\n".join((LUA / f"{name}.lua").read_bytes() for name in ("prelude", *names))
+
+
+class Scripts:
+    """The scripts as functions. Every argument has a usable default; tests name what they care about."""
+
+    candidates = itertools.count(1)
+
+    def __init__(self, db: redis.Redis, run: str = "r" * 40):
+        self.db = db
+        self.run = run
+        self._hashes = {}
+
+    def call(self, names, keys, arguments):
+        if isinstance(names, str):
+            names = (names,)
+        if names not in self._hashes or not self.db.script_exists(self._hashes[names])[0]:
+            self._hashes[names] = self.db.script_load(source(*names))
+        return self.db.evalsha(self._hashes[names], len(keys), *keys, *arguments)
+
+    def publish(self, topic="shop:42", event="queue:update", data='{"n":1}', id="-", now_ms=NOW_MS, log_max=200,
+                log_ttl_s=300, meta_ttl_s=86400, seen_ttl_s=300, epoch=None, run=None):
+        keys = Keys(topic)
+        seen = keys.meta if id == "-" else keys.seen(id if isinstance(id, str) else "odd")
+        epoch, offset, duplicate = self.call(
+            "publish", [keys.log, keys.meta, seen],
+            [topic, event, data, id, now_ms, log_max, log_ttl_s, meta_ttl_s, seen_ttl_s,
+             epoch or f"e{next(self.candidates)}", run or self.run])
+        assert isinstance(offset, bytes), "an offset is text, whole beyond 2^31"
+        return epoch.decode(), int(offset), duplicate
+
+    def subscribe(self, topic="shop:42", since=None, recovery_max=300, now_ms=NOW_MS, meta_ttl_s=86400, epoch=None,
+                  run=None, state=None):
+        keys = Keys(topic)
+        since_epoch, since_offset = since or ("", "")
+        epoch, offset, recovered, events, state_text = self.call(
+            (f"state_{state}", "subscribe") if state else "subscribe",
+            [keys.log, keys.meta] + ([keys.queue] if state else []),
+            [epoch or f"e{next(self.candidates)}", run or self.run, now_ms, meta_ttl_s, since_epoch, since_offset,
+             recovery_max])
+        return Joined(epoch.decode(), int(offset), recovered, [tuple(event) for event in events], state_text)
+
+    def history(self, topic="shop:42", after=0, limit=300, run=None):
+        keys = Keys(topic)
+        epoch, offset, first, events = self.call("history", [keys.log, keys.meta], [run or self.run, after, limit])
+        return epoch.decode(), int(offset), int(first), [tuple(event) for event in events]
+
+    def position(self, topic="shop:42", run=None):
+        keys = Keys(topic)
+        epoch, offset, exists, length = self.call("position", [keys.log, keys.meta], [run or self.run])
+        return epoch.decode(), int(offset), exists, length
+
+
+@dataclass
+class Joined:
+    """The reply of subscribe.lua."""
+
+    epoch: str
+    offset: int
+    recovered: int
+    events: list
+    state: bytes | None
+
+    @property
+    def offsets(self):
+        return [int(event[0]) for event in self.events]

@@ -1,0 +1,93 @@
+"""Every script states its contract, is embedded, and names no key of its own."""
+
+import re
+
+import pytest
+
+from lua_scripts import LUA, source
+
+BODIES = sorted(path.stem for path in LUA.glob("*.lua") if path.stem != "prelude")
+TAGS = {"command", "summary", "http", "allow", "arg", "key", "topic", "emits", "returns", "errors", "cost", "state"}
+
+
+def header(name):
+    """The leading comment lines and the (tag, text) pairs in them."""
+    lines = []
+    for line in (LUA / f"{name}.lua").read_text().splitlines():
+        if not line.startswith("--"):
+            break
+        lines.append(line)
+    return lines, re.findall(r"^-- @(\w+) +(.+)$", "\n".join(lines), re.M)
+
+
+@pytest.mark.parametrize("name", BODIES)
+def test_header_has_every_tag(name):
+    lines, tags = header(name)
+    names = [tag for tag, _ in tags]
+    assert names[0] == "summary"
+    for needed in ("summary", "key", "returns", "cost"):
+        assert needed in names, f"{name}.lua has no @{needed}"
+    assert set(names) <= TAGS, f"{name}.lua has an unknown tag"
+    first = 3 if "state" in names else 1
+    listed = re.findall(r"^-- KEYS\[(\d+)\] +(\w+)", "\n".join(lines), re.M)
+    keys = [text.split()[0] for tag, text in tags if tag == "key"]
+    assert listed == [(str(first + index), key) for index, key in enumerate(keys)]
+
+
+@pytest.mark.parametrize("name", BODIES)
+def test_errors_are_declared(name):
+    _, tags = header(name)
+    declared = set(re.findall(r"[A-Z]{3,}", " ".join(text for tag, text in tags if tag == "errors")))
+    raised = set(re.findall(r"refuse\('([A-Z]+)'", (LUA / f"{name}.lua").read_text()))
+    assert raised <= declared
+
+
+@pytest.mark.parametrize("name", BODIES)
+def test_script_is_embedded(name):
+    assert f'("{name}", PackageResources.{name}_lua)' in (LUA / "Scripts.swift").read_text()
+    assert f'"{name}.lua"' in (LUA.parent / "Package.swift").read_text()
+
+
+@pytest.mark.parametrize("name", BODIES)
+def test_script_is_described(name):
+    assert f"`{name}.lua`" in (LUA / "README.md").read_text()
+
+
+@pytest.mark.parametrize("name", ["prelude", *BODIES])
+def test_text_is_plain(name):
+    text = (LUA / f"{name}.lua").read_text()
+    assert text.isascii() and text.endswith("\n") and "\t" not in text
+    assert max(map(len, text.splitlines())) <= 120
+    assert not re.search(r"redis\.call\('TIME'|math\.random|os\.", text), "time and chance are arguments"
+
+
+def test_every_script_compiles(db):
+    for name in BODIES:
+        names = ("state_shop", "subscribe") if name == "state_shop" else (name,)
+        assert len(db.script_load(source(*names))) == 40
+
+
+def test_scripts_touch_only_the_keys_they_are_given(scripts, db):
+    """MONITOR shows every command of a script; its key is always one of KEYS."""
+    with db.monitor() as monitor:
+        scripts.publish(id="op-1")
+        scripts.publish(log_max=0)
+        scripts.publish(run="another")
+        epoch, offset, _ = scripts.publish(run="another")
+        scripts.subscribe(since=(epoch, offset - 1), run="another", state="shop")
+        scripts.subscribe(topic="shop:43", state="shop")
+        scripts.history(run="another")
+        scripts.position(run="another")
+        db.echo("end")
+        seen = []
+        for entry in monitor.listen():
+            if entry["command"].startswith("ECHO"):
+                break
+            if entry["client_type"] == "lua":
+                seen.append(entry["command"].split())
+    allowed = {"shop:42#log", "shop:42#meta", "shop:42#seen#op-1", "queue:42",
+               "shop:43#log", "shop:43#meta", "queue:43"}
+    assert {words[1] for words in seen if words[0] != "PUBLISH"} <= allowed
+    assert {words[1] for words in seen if words[0] == "PUBLISH"} == {"shop:42"}
+    assert {words[0] for words in seen} == {
+        "HMGET", "GET", "TYPE", "XADD", "HSET", "EXPIRE", "DEL", "SET", "PUBLISH", "XRANGE", "XLEN", "TTL"}

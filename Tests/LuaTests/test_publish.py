@@ -1,0 +1,205 @@
+"""publish.lua: offsets, log, idempotency, epochs, and the message every gateway reads."""
+
+import pytest
+
+from lua_scripts import NOW_MS, Keys
+
+KEYS = Keys()
+
+
+def test_offsets_count_from_one(scripts):
+    first = scripts.publish(epoch="k3x9")
+    assert first == ("k3x9", 1, 0)
+    assert [scripts.publish()[:2] for _ in range(3)] == [("k3x9", 2), ("k3x9", 3), ("k3x9", 4)]
+
+
+def test_channel_message_has_the_documented_form(scripts, listener):
+    scripts.publish(epoch="k3x9", event="queue:update", data='{"n": 1}')
+    scripts.publish(event="a/b.c-d_e:F", data='{"text":"line\\nline"}', id="op~1.2:3_-")
+    assert listener() == [
+        b'Pk3x9 1 queue:update -\n{"n": 1}',
+        b'Pk3x9 2 a/b.c-d_e:F op~1.2:3_-\n{"text":"line\\nline"}',
+    ]
+
+
+def test_log_entry_has_the_documented_fields(scripts, db):
+    scripts.publish(data='{"n":7}', id="op-1")
+    assert db.xrange(KEYS.log) == [
+        (b"1-0", {b"e": b"queue:update", b"d": b'{"n":7}', b"i": b"op-1", b"t": str(NOW_MS).encode()})]
+
+
+def test_meta_holds_epoch_offset_and_run(scripts, db):
+    scripts.publish(epoch="k3x9")
+    scripts.publish()
+    assert db.hgetall(KEYS.meta) == {b"epoch": b"k3x9", b"offset": b"2", b"run": scripts.run.encode()}
+
+
+def test_topics_do_not_share_offsets(scripts):
+    assert scripts.publish("shop:1")[1] == 1
+    assert scripts.publish("shop:2")[1] == 1
+    assert scripts.publish("shop:1")[1] == 2
+
+
+@pytest.mark.parametrize("log_max", [1, 2, 7, 100])
+def test_log_keeps_exactly_log_max_events(scripts, db, log_max):
+    for _ in range(log_max + 5):
+        scripts.publish(log_max=log_max)
+    ids = [entry[0] for entry in db.xrange(KEYS.log)]
+    assert ids == [f"{offset}-0".encode() for offset in range(6, log_max + 6)]
+
+
+def test_lowered_log_max_trims_at_the_next_event(scripts, db):
+    for _ in range(150):
+        scripts.publish(log_max=200)
+    scripts.publish(log_max=10)
+    assert db.xlen(KEYS.log) == 10
+
+
+def test_without_a_log_positions_still_advance(scripts, db, listener):
+    scripts.publish(epoch="k", log_max=0)
+    assert scripts.publish(log_max=0) == ("k", 2, 0)
+    assert not db.exists(KEYS.log)
+    assert len(listener()) == 2
+
+
+def test_times_to_live(scripts, db):
+    scripts.publish(id="op-1", log_ttl_s=300, meta_ttl_s=86400, seen_ttl_s=200)
+    assert 299 <= db.ttl(KEYS.log) <= 300
+    assert 86399 <= db.ttl(KEYS.meta) <= 86400
+    assert 199 <= db.ttl(KEYS.seen("op-1")) <= 200
+
+
+def test_every_event_renews_log_and_meta(scripts, db):
+    scripts.publish()
+    db.expire(KEYS.log, 5)
+    db.expire(KEYS.meta, 5)
+    scripts.publish()
+    assert db.ttl(KEYS.log) > 290 and db.ttl(KEYS.meta) > 86000
+
+
+def test_offsets_go_on_after_the_log_expired(scripts, db):
+    scripts.publish(epoch="k")
+    db.delete(KEYS.log)
+    assert scripts.publish() == ("k", 2, 0)
+
+
+# Idempotency
+
+
+def test_retry_returns_the_first_position_and_changes_nothing(scripts, db, listener, unchanged):
+    first = scripts.publish(id="op-1", epoch="k")
+    scripts.publish()
+    listener()
+    with unchanged():
+        assert scripts.publish(id="op-1", data='{"other":1}') == ("k", first[1], 1)
+    assert listener() == []
+
+
+def test_ids_belong_to_their_topic(scripts):
+    scripts.publish("shop:1", id="op-1")
+    assert scripts.publish("shop:2", id="op-1")[2] == 0
+
+
+def test_id_is_forgotten_after_its_time(scripts, db):
+    scripts.publish(id="op-1")
+    db.delete(KEYS.seen("op-1"))
+    assert scripts.publish(id="op-1")[1:] == (2, 0)
+
+
+def test_retry_across_an_epoch_change_is_still_recognised(scripts):
+    scripts.publish(id="op-1", epoch="old")
+    assert scripts.publish(run="second")[0] != "old"
+    assert scripts.publish(id="op-1", run="second") == ("old", 1, 1)
+
+
+def test_retry_after_a_lost_reply_stores_once(scripts, db):
+    """The retry that follows an unknown outcome (failures R12)."""
+    for number in range(500):
+        first = scripts.publish(id=f"op-{number}")
+        assert scripts.publish(id=f"op-{number}") == (first[0], first[1], 1)
+    assert db.hget(KEYS.meta, "offset") == b"500"
+
+
+# Epochs
+
+
+def test_flush_begins_a_new_epoch(scripts, db):
+    before = scripts.publish()
+    db.flushall()
+    after = scripts.publish()
+    assert after[0] != before[0] and after[1] == 1
+
+
+def test_lost_meta_begins_a_new_epoch_and_drops_the_log(scripts, db):
+    for _ in range(5):
+        scripts.publish(epoch="old")
+    db.delete(KEYS.meta)
+    assert scripts.publish(epoch="new") == ("new", 1, 0)
+    assert [entry[0] for entry in db.xrange(KEYS.log)] == [b"1-0"]
+
+
+def test_another_run_of_redis_begins_a_new_epoch_and_drops_the_log(scripts, db):
+    for _ in range(5):
+        scripts.publish(epoch="old")
+    assert scripts.publish(epoch="new", run="second") == ("new", 1, 0)
+    assert scripts.publish(run="second") == ("new", 2, 0)
+    assert db.xlen(KEYS.log) == 2 and db.hget(KEYS.meta, "run") == b"second"
+
+
+def test_rolled_back_meta_begins_a_new_epoch(scripts, db):
+    """The log knows offsets that meta does not: they must not be given out twice."""
+    for _ in range(5):
+        scripts.publish(epoch="old")
+    db.hset(KEYS.meta, "offset", 3)
+    assert scripts.publish(epoch="new") == ("new", 1, 0)
+    assert db.xlen(KEYS.log) == 1
+
+
+def test_exhausted_stream_begins_a_new_epoch(scripts, db):
+    scripts.publish(epoch="old")
+    db.xadd(KEYS.log, {"a": "b"}, id="18446744073709551615-18446744073709551615")
+    assert scripts.publish(epoch="new") == ("new", 1, 0)
+
+
+@pytest.mark.parametrize("fields", [
+    {"epoch": ""}, {"epoch": "a b"}, {"epoch": "x" * 33}, {"epoch": "\n"}, {"epoch": b"\xff\x00"},
+    {"offset": ""}, {"offset": "-1"}, {"offset": "nan"}, {"offset": "inf"}, {"offset": "1e3"}, {"offset": "0x10"},
+    {"offset": " 5"}, {"offset": "05"}, {"offset": "5.0"}, {"offset": "9007199254740992"}, {"offset": "9" * 40},
+    {"offset": b"5\x00"}, {"run": ""}, {"run": "other"},
+])
+def test_unreadable_meta_begins_a_new_epoch(scripts, db, fields):
+    scripts.publish(epoch="old")
+    db.hset(KEYS.meta, mapping=fields)
+    assert scripts.publish(epoch="new") == ("new", 1, 0)
+    assert db.hgetall(KEYS.meta) == {b"epoch": b"new", b"offset": b"1", b"run": scripts.run.encode()}
+
+
+def test_offsets_are_whole_up_to_the_last_one(scripts, db, listener):
+    """2^53 - 1 is the last offset that every JSON reader gets right; after it a new epoch begins."""
+    scripts.publish(epoch="old")
+    db.delete(KEYS.log)
+    db.hset(KEYS.meta, "offset", 2**53 - 3)
+    assert scripts.publish() == ("old", 2**53 - 2, 0)
+    assert scripts.publish() == ("old", 2**53 - 1, 0)
+    assert scripts.publish(epoch="new") == ("new", 1, 0)
+    assert [message.split(b" ")[1] for message in listener()][1:] == [b"9007199254740990", b"9007199254740991", b"1"]
+
+
+def test_candidate_is_ignored_while_the_epoch_lasts(scripts):
+    scripts.publish(epoch="old")
+    assert scripts.publish(epoch="new")[0] == "old"
+
+
+# Data is bytes
+
+
+@pytest.mark.parametrize("data", [
+    "{}", '{"a":"\\u0000"}', '{"a":"é😀"}', '{"a":"P1 2 e -"}', '{"a":"\x7f"}', '{"a":"\r\n"}',
+    b'{"a":"\xff\xfe\x00\x80"}', b"{\x00}", "{" + "[" * 10_000 + "}", '{"a":"' + "x" * 1_000_000 + '"}',
+], ids=range(10))
+def test_data_travels_unchanged(scripts, db, listener, data):
+    expected = data if isinstance(data, bytes) else data.encode()
+    scripts.publish(epoch="k", data=data)
+    assert listener() == [b"Pk 1 queue:update -\n" + expected]
+    assert db.xrange(KEYS.log)[0][1][b"d"] == expected
+    assert scripts.history()[3] == [(b"1", b"queue:update", expected, b"-")]

@@ -1,0 +1,183 @@
+"""subscribe.lua: a joining client gets a real position and all that it missed, or is told that it cannot."""
+
+import pytest
+
+from lua_scripts import Keys
+
+KEYS = Keys()
+
+
+@pytest.fixture
+def ten(scripts):
+    """A topic with events 1...10 in epoch k."""
+    for number in range(1, 11):
+        scripts.publish(epoch="k", data='{"n":%d}' % number, id=f"op-{number}")
+    return scripts
+
+
+def test_empty_topic_gets_a_position(scripts, db):
+    joined = scripts.subscribe(epoch="k")
+    assert (joined.epoch, joined.offset, joined.recovered, joined.events, joined.state) == ("k", 0, 0, [], None)
+    assert db.hgetall(KEYS.meta) == {b"epoch": b"k", b"offset": b"0", b"run": scripts.run.encode()}
+    assert 86399 <= db.ttl(KEYS.meta) <= 86400
+    assert scripts.subscribe().epoch == "k"
+
+
+def test_first_event_is_recovered_from_an_empty_topic(scripts):
+    joined = scripts.subscribe()
+    scripts.publish()
+    back = scripts.subscribe(since=(joined.epoch, 0))
+    assert (back.recovered, back.offsets) == (1, [1])
+
+
+def test_join_without_since_changes_nothing(ten, unchanged):
+    with unchanged():
+        joined = ten.subscribe()
+    assert (joined.epoch, joined.offset, joined.recovered, joined.events) == ("k", 10, 0, [])
+
+
+@pytest.mark.parametrize("since", range(11))
+def test_every_missed_event_comes_back_in_order(ten, unchanged, since):
+    with unchanged():
+        joined = ten.subscribe(since=("k", since))
+    assert joined.recovered == 1 and joined.offset == 10
+    assert joined.events == [
+        (str(n).encode(), b"queue:update", b'{"n":%d}' % n, b"op-%d" % n) for n in range(since + 1, 11)]
+
+
+@pytest.mark.parametrize("since", [11, 12, 2**31, 2**53 - 1, 2**53, 2**63 - 1, 10**19 - 1, "010", "00"])
+def test_position_that_never_was(ten, since):
+    joined = ten.subscribe(since=("k", since))
+    assert (joined.recovered, joined.events, joined.epoch, joined.offset) == (0, [], "k", 10)
+
+
+@pytest.mark.parametrize("epoch", ["K", "kk", "other", "-", "_", "0"])
+def test_position_of_another_epoch(ten, epoch):
+    joined = ten.subscribe(since=(epoch, 5))
+    assert (joined.recovered, joined.events, joined.epoch) == (0, [], "k")
+
+
+@pytest.mark.parametrize("recovery_max,recovered", [(5, 1), (4, 0), (0, 0), (300, 1)])
+def test_recovery_is_bounded_and_never_partial(ten, recovery_max, recovered):
+    joined = ten.subscribe(since=("k", 5), recovery_max=recovery_max)
+    assert joined.recovered == recovered and len(joined.events) == (5 if recovered else 0)
+
+
+def test_nothing_missed_needs_no_allowance(ten):
+    assert ten.subscribe(since=("k", 10), recovery_max=0).recovered == 1
+
+
+@pytest.mark.parametrize("since,recovered", [(4, 0), (5, 1), (6, 1)])
+def test_trimmed_log(ten, db, since, recovered):
+    db.xtrim(KEYS.log, maxlen=5, approximate=False)
+    assert ten.subscribe(since=("k", since)).recovered == recovered
+
+
+def test_hole_in_the_log(ten, db):
+    db.xdel(KEYS.log, "7-0")
+    assert ten.subscribe(since=("k", 5)).recovered == 0
+    assert ten.subscribe(since=("k", 7)).offsets == [8, 9, 10]
+
+
+def test_lost_log(ten, db):
+    db.delete(KEYS.log)
+    assert ten.subscribe(since=("k", 5)).recovered == 0
+    assert ten.subscribe(since=("k", 10)).recovered == 1
+
+
+@pytest.mark.parametrize("entry,id", [
+    ({"e": "x", "d": "{}", "i": "-"}, "8-0"), ({"x": "x", "d": "{}", "i": "-", "t": "1"}, "8-0"),
+    ({"e": "x", "d": "{}", "i": "-", "t": "1"}, "8-1"),
+])
+def test_foreign_entry_in_the_log(scripts, db, entry, id):
+    """An entry that publish.lua did not write is not an event, and what it stands for is missing."""
+    for _ in range(7):
+        scripts.publish(epoch="k")
+    db.xadd(KEYS.log, entry, id=id)
+    db.hset(KEYS.meta, "offset", 8)
+    assert scripts.subscribe(since=("k", 5)).recovered == 0
+
+
+def test_log_switched_off_for_a_while(scripts):
+    for log_max in (10, 10, 0, 0, 10, 10):
+        scripts.publish(epoch="k", log_max=log_max)
+    assert scripts.subscribe(since=("k", 1)).recovered == 0
+    assert scripts.subscribe(since=("k", 4)).offsets == [5, 6]
+
+
+def test_flush_between_is_noticed_on_an_empty_topic(scripts, db):
+    joined = scripts.subscribe()
+    db.flushall()
+    back = scripts.subscribe(since=(joined.epoch, 0))
+    assert back.recovered == 0 and back.epoch != joined.epoch
+
+
+def test_another_run_of_redis_is_another_epoch(ten, db):
+    joined = ten.subscribe(since=("k", 5), run="second", epoch="k2")
+    assert (joined.epoch, joined.offset, joined.recovered, joined.events) == ("k2", 0, 0, [])
+    assert not db.exists(KEYS.log), "its offsets belong to the old epoch"
+    assert ten.publish(run="second") == ("k2", 1, 0)
+
+
+def test_rolled_back_redis_never_recovers(ten, db):
+    """failures R3: the client saw 10, the data came back at 7 and went on past 10."""
+    old = {key: db.dump(key) for key in (KEYS.log, KEYS.meta)}
+    for _ in range(3):
+        ten.publish()
+    for key, value in old.items():
+        db.restore(key, 0, value, replace=True)
+    for _ in range(8):
+        ten.publish(run="second")
+    back = ten.subscribe(since=("k", 13), run="second")
+    assert back.recovered == 0 and back.epoch != "k"
+
+
+def test_quiet_topic_with_listeners_keeps_its_position(ten, db):
+    db.expire(KEYS.meta, 43_000)
+    ten.subscribe()
+    assert db.ttl(KEYS.meta) > 86_000
+    db.expire(KEYS.meta, 44_000)
+    ten.subscribe()
+    assert db.ttl(KEYS.meta) <= 44_000, "most joins stay plain reads"
+
+
+def test_position_without_expiry_gets_one(ten, db):
+    db.persist(KEYS.meta)
+    ten.subscribe()
+    assert 86_000 < db.ttl(KEYS.meta) <= 86_400
+
+
+# State
+
+
+@pytest.mark.parametrize("text", ['{"customersWaiting":3,"waitMinutes":12}', "{}", ' {"a":[]}\n', '{"é":"😀"}'])
+def test_state_of_a_shop(scripts, db, text):
+    db.set(KEYS.queue, text)
+    assert scripts.subscribe(state="shop").state == text.encode()
+    assert scripts.subscribe(state="shop", since=("none", 0)).state == text.encode()
+    assert scripts.subscribe().state is None, "a namespace without a provider has no state"
+
+
+def test_absent_cache_is_no_state(scripts):
+    assert scripts.subscribe(state="shop").state is None
+
+
+@pytest.mark.parametrize("text", [
+    "", "null", "[]", '"x"', "1", "{", '{"a"', '{"a":1}}', "{}{}", "{'a':1}", b"\xff", "{" * 100_000,
+    '{"a":' + "[" * 100_000 + "]" * 100_000 + "}", '{"a":"' + "x" * 65_536 + '"}',
+], ids=range(14))
+def test_cache_that_is_not_a_json_object_is_no_state(scripts, db, unchanged, text):
+    scripts.subscribe()
+    db.set(KEYS.queue, text)
+    with unchanged():
+        assert scripts.subscribe(state="shop").state is None
+
+
+@pytest.mark.parametrize("fill", [
+    lambda db: db.rpush(KEYS.queue, "x"), lambda db: db.hset(KEYS.queue, "a", "b"), lambda db: db.sadd(KEYS.queue, "x"),
+    lambda db: db.zadd(KEYS.queue, {"x": 1}), lambda db: db.xadd(KEYS.queue, {"a": "b"}),
+])
+def test_cache_of_another_type_is_no_state(scripts, db, fill):
+    fill(db)
+    joined = scripts.subscribe(state="shop")
+    assert joined.state is None and joined.offset == 0

@@ -1,0 +1,84 @@
+"""A private redis-server for tests: its own directory, a unix socket, no TCP port unless asked for."""
+
+import os
+import signal
+import socket
+import subprocess
+import time
+from pathlib import Path
+
+import redis
+
+START_SECONDS_MAX = 10
+
+
+def free_port() -> int:
+    """A TCP port that was free a moment ago."""
+    with socket.socket() as probe:
+        probe.bind(("127.0.0.1", 0))
+        return probe.getsockname()[1]
+
+
+class RedisServer:
+    """Starts, stops, kills and restarts one redis-server; data and address survive a restart."""
+
+    def __init__(self, directory: Path, *options: str, tcp: bool = False):
+        self.directory = Path(directory)
+        self.directory.mkdir(parents=True, exist_ok=True)
+        self.socket_path = str(self.directory / "redis.sock")
+        self.port = free_port() if tcp else 0
+        self.options = list(options)
+        self.process = None
+
+    @property
+    def url(self) -> str:
+        """The address as `--redis` takes it."""
+        return f"redis://127.0.0.1:{self.port}" if self.port else f"unix://{self.socket_path}"
+
+    def start(self, *options: str) -> "RedisServer":
+        """Starts the server and waits until it answers; `options` are added for this run."""
+        assert self.process is None, "already running"
+        with open(self.directory / "redis.log", "ab") as log:
+            self.process = subprocess.Popen(
+                ["redis-server", "--port", str(self.port), "--bind", "127.0.0.1", "--unixsocket", self.socket_path,
+                 "--dir", str(self.directory), "--save", "", "--appendonly", "no", "--daemonize", "no",
+                 *self.options, *options],
+                stdout=log, stderr=log)
+        deadline = time.monotonic() + START_SECONDS_MAX
+        while True:
+            try:
+                with self.client() as client:
+                    client.ping()
+                return self
+            except (redis.ConnectionError, redis.BusyLoadingError) as error:
+                if self.process.poll() is not None or time.monotonic() > deadline:
+                    raise RuntimeError((self.directory / "redis.log").read_text()) from error
+                time.sleep(0.01)
+
+    def stop(self) -> None:
+        """Ends the server by SIGTERM (it saves what its configuration says)."""
+        self._end(signal.SIGTERM)
+
+    def kill(self) -> None:
+        """Ends the server by SIGKILL: what a crash leaves."""
+        self._end(signal.SIGKILL)
+
+    def _end(self, number: int) -> None:
+        if self.process is None:
+            return
+        if self.process.poll() is None:
+            self.process.send_signal(number)
+        self.process.wait(timeout=START_SECONDS_MAX)
+        self.process = None
+        if os.path.exists(self.socket_path):
+            os.unlink(self.socket_path)
+
+    def client(self, **options) -> redis.Redis:
+        """A new client; replies are bytes."""
+        return redis.Redis(unix_socket_path=self.socket_path, **options)
+
+    @property
+    def run_id(self) -> str:
+        """What identifies this run of the process."""
+        with self.client() as client:
+            return client.info("server")["run_id"]
