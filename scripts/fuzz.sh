@@ -25,8 +25,10 @@ export SWITCHBOARD_FUZZ=1
 # Traps stay in release builds, so this is the code that ships, plus coverage and AddressSanitizer in every room:
 # instrumenting only the targets themselves would leave the fuzzer blind to the parsers.
 build() {
+    clang -c -O1 -D"ENTRY=${1}_main" -o "$scratch/$1-main.o" scripts/fuzz-main.c
     swift build --configuration release --scratch-path "$scratch" --product "$1" \
-        -Xswiftc -sanitize=fuzzer,address -Xswiftc -parse-as-library -Xcc -fsanitize=address
+        -Xswiftc -sanitize=fuzzer,address -Xswiftc -parse-as-library -Xcc -fsanitize=address \
+        -Xlinker "$PWD/$scratch/$1-main.o"
 }
 
 mkdir -p "$scratch/corpus" "$scratch/crashes" "$scratch/logs"
