@@ -25,7 +25,7 @@ export function backOffMs(attempt, random = Math.random) {
 export class Client extends EventTarget {
   #url;
   #socket = null;
-  /** Wanted topics: name -> {position: {epoch, offset} | null, live: boolean}. */
+  /** Wanted topics: name -> {position: {epoch, offset} | null, live, isLost}. */
   #topics = new Map();
   /** Requests awaiting an answer: ref -> topic. Emptied with each connection. */
   #requests = new Map();
@@ -55,7 +55,7 @@ export class Client extends EventTarget {
   /** Wants a topic, now and after every reconnection. */
   subscribe(topic) {
     if (this.#topics.has(topic)) return;
-    this.#topics.set(topic, { position: null, live: false });
+    this.#topics.set(topic, { position: null, live: false, isLost: false });
     if (this.#isOpen) this.#requestTopic(topic);
   }
 
@@ -190,6 +190,7 @@ export class Client extends EventTarget {
     // After a recovery the missed events follow, so the position stays where it was and moves with them.
     if (!(data.recovered && before)) wanted.position = now;
     wanted.live = true;
+    wanted.isLost = false;
     this.#tell('subscribed', { topic, position: now, recovered: data.recovered === true, state: data.state });
     if (before && !data.recovered) {
       const missed = before.epoch === now.epoch ? now.offset - before.offset : null;
@@ -201,9 +202,15 @@ export class Client extends EventTarget {
     const wanted = this.#topics.get(topic);
     if (wanted === undefined) return;
     const before = wanted.position;
-    const missed = before && before.epoch === data.epoch ? data.offset - before.offset : null;
-    wanted.position = { epoch: data.epoch, offset: data.offset };
-    this.#tell('gap', { topic, reason: data.reason, missed });
+    const isPlaced = data.epoch !== undefined && data.offset !== undefined;
+    const missed = isPlaced && before?.epoch === data.epoch ? data.offset - before.offset : null;
+    if (isPlaced) {
+      wanted.position = { epoch: data.epoch, offset: data.offset };
+    } else {
+      // Where the log stands is not known, so the next event's offset says where this topic goes on.
+      wanted.isLost = true;
+    }
+    this.#tell('gap', { topic, reason: gapReasons.get(data.reason) ?? data.reason, missed });
   }
 
   #refused(data, ref) {
@@ -221,15 +228,22 @@ export class Client extends EventTarget {
     // Plain publishes have no offset: they are shown, and cannot be recovered.
     if (offset !== undefined && wanted.position !== null) {
       const expected = wanted.position.offset + 1;
-      if (offset < expected) return;
-      if (offset > expected) {
+      if (offset < expected && !wanted.isLost) return;
+      if (offset > expected && !wanted.isLost) {
         this.#tell('gap', { topic, reason: 'offsets jumped', missed: offset - expected });
       }
       wanted.position = { epoch: wanted.position.epoch, offset };
+      wanted.isLost = false;
     }
     this.#tell('message', { topic, event, data, offset });
   }
 }
+
+const gapReasons = new Map([
+  ['slow', 'this client read too slowly'],
+  ['missed', 'the gateway lost sight of them'],
+  ['reset', 'the log began anew'],
+]);
 
 const closeReasons = new Map([
   [0, 'no answer'],

@@ -4,7 +4,7 @@ import re
 
 from playwright.sync_api import expect
 
-from running_gateway import RunningGateway
+from support.running_gateway import RunningGateway
 
 
 def test_the_page_of_dev_shows_live_events(page, tmp_path):

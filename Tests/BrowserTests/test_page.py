@@ -94,14 +94,24 @@ def test_gaps_are_shown_and_duplicates_are_not(live):
     page, connection = live
     connection.send("one", topic="shop:demo", offset=1)
     connection.send("one", topic="shop:demo", offset=1)
-    connection.send("gap", {"epoch": "e1", "offset": 5, "reason": "slow_consumer"}, topic="shop:demo")
+    connection.send("gap", {"epoch": "e1", "offset": 5, "reason": "slow"}, topic="shop:demo")
     connection.send("six", topic="shop:demo", offset=6)
     connection.send("nine", topic="shop:demo", offset=9)
     connection.send("plain", topic="shop:demo")
     expect(page.locator("#events li .name").first).to_have_text("plain")
     assert names(page) == ["plain", "nine", "gap", "six", "gap", "one"]
-    expect(page.locator("#events li.gap").last).to_contain_text("4 events missed: slow_consumer")
+    expect(page.locator("#events li.gap").last).to_contain_text("4 events missed: this client read too slowly")
     expect(page.locator("#events li.gap").first).to_contain_text("2 events missed")
+
+
+def test_a_gap_without_a_position_is_told_once(live):
+    page, connection = live
+    connection.send("one", topic="shop:demo", offset=1)
+    connection.send("gap", {"reason": "missed"}, topic="shop:demo")
+    connection.send("nine", topic="shop:demo", offset=9)
+    connection.send("ten", topic="shop:demo", offset=10)
+    expect(page.locator("#events li .name").first).to_have_text("ten")
+    assert names(page) == ["ten", "nine", "gap", "one"]
 
 
 def test_another_topic_is_subscribed_and_removed(live):
@@ -182,7 +192,7 @@ def test_the_page_fits_its_screen(live, width, scheme, tmp_path):
     page.set_viewport_size({"width": width, "height": 844})
     connection.send("queue:update", STATUS, topic="shop:demo", offset=1)
     connection.send("long", {"text": "word" * 400, "list": list(range(30))}, topic="dj:demo", offset=1)
-    connection.send("gap", {"epoch": "e1", "offset": 5, "reason": "slow_consumer"}, topic="shop:demo")
+    connection.send("gap", {"epoch": "e1", "offset": 5, "reason": "slow"}, topic="shop:demo")
     expect(page.locator("#events li")).to_have_count(3)
     overflow = page.evaluate("document.documentElement.scrollWidth - document.documentElement.clientWidth")
     assert overflow <= 0, "the page scrolls sideways"

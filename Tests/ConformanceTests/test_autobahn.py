@@ -7,7 +7,7 @@ import pytest
 from websockets.sync.server import serve
 
 import autobahn
-from running_gateway import RunningGateway
+from support.running_gateway import RunningGateway
 
 # Half a minute on two idle cores; the deadline is for a slow machine with other things to do.
 TIMEOUT_SECONDS = 600

@@ -13,7 +13,7 @@ import pytest
 from websockets.asyncio.client import connect
 from websockets.sync.server import serve
 
-from running_nginx import RunningNginx
+from support.running_nginx import RunningNginx
 
 DEADLINE_SECONDS = 10
 
