@@ -8,4 +8,7 @@
 int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t count);
 int LLVMFuzzerRunDriver(int *argc, char ***argv, int (*test_one)(const uint8_t *bytes, size_t count));
 
-__attribute__((weak)) int ENTRY(int argc, char **argv) { return LLVMFuzzerRunDriver(&argc, &argv, LLVMFuzzerTestOneInput); }
+__attribute__((weak)) int ENTRY(int argc, char **argv)
+{
+    return LLVMFuzzerRunDriver(&argc, &argv, LLVMFuzzerTestOneInput);
+}
