@@ -81,7 +81,7 @@ let package = Package(
             swiftSettings: [.swiftLanguageMode(.v6)]),
         .target(
             name: "WebPages", path: "web", sources: ["WebPages.swift"],
-            resources: [.embedInCode("index.html")],
+            resources: ["index.html", "app.js", "client.js", "style.css", "icon.svg"].map { .embedInCode($0) },
             swiftSettings: [.swiftLanguageMode(.v6)]),
 
         tests("Core", ["Core"]),
