@@ -10,6 +10,13 @@ public struct FileDescriptor: ~Copyable, Sendable {
         self.raw = raw
     }
 
+    /// Gives up ownership; the caller closes the number.
+    public consuming func release() -> Int32 {
+        let number = raw
+        discard self
+        return number
+    }
+
     deinit {
         // EINTR from close(2) leaves the descriptor closed on Linux, so there is nothing to repeat or to report.
         _ = close(raw)

@@ -47,10 +47,10 @@ public final class Reactor {
 
     private static let wakeToken = UInt64.max
 
-    /// Makes a loop on the calling thread.
-    public init() throws(Errno) {
+    /// Makes a loop on the calling thread that `wake` wakes.
+    public init(wake: Wake) throws(Errno) {
         epoll = FileDescriptor(owning: try retrying { epoll_create1(SWB_CLOEXEC) })
-        wake = try Wake()
+        self.wake = wake
         nowMs = Clock.monotonicMs()
         wheel = TimerWheel(nowMs: nowMs)
         let (poll, wakeDescriptor) = (epoll.raw, wake.raw)

@@ -44,6 +44,7 @@ public final class Connection: EventSource {
     var handler: (any ConnectionHandler)?
     var admission: (any Admission)?
     var isAdmitted = false
+    var isEstablished = false
     var phase: Phase
     var queue = OutboundQueue()
     /// Bytes of the write that would block; TLS wants them offered again.
@@ -168,6 +169,13 @@ public final class Connection: EventSource {
         handler = next
     }
 
+    /// Counts the connection as established from now on: its client has authenticated or subscribed.
+    public func markEstablished() {
+        guard isAdmitted, !isEstablished else { return }
+        isEstablished = true
+        admission?.established(address)
+    }
+
     /// Sets the handler's one deadline, monotonic milliseconds; `Int.max` for none.
     public func setDeadline(at deadlineMs: Int) {
         handlerDeadlineMs = deadlineMs
@@ -286,7 +294,7 @@ public final class Connection: EventSource {
         tls = nil
         token = nil
         descriptor = nil
-        if isAdmitted { admission?.release(address) }
+        if isAdmitted { admission?.release(address, wasEstablished: isEstablished) }
         admission = nil
     }
 

@@ -4,8 +4,10 @@ public import Reactors
 public protocol Admission: AnyObject, Sendable {
     /// Takes a place for the address; false when there is none left.
     func admit(_ address: Address) -> Bool
-    /// Gives the place back.
-    func release(_ address: Address)
+    /// The connection has proven to be more than an open socket.
+    func established(_ address: Address)
+    /// Gives the place back, of one that was established or was not.
+    func release(_ address: Address, wasEstablished: Bool)
 }
 
 /// One shard's listening socket; accepts in bounded batches and backs off when descriptors run out.

@@ -1,7 +1,7 @@
-import Configuration
+public import Configuration
 import Core
 import Glibc
-import Reactors
+public import Reactors
 import Synchronization
 
 /// The log: one line per change of state, `key=value` text or JSON, to standard output.

@@ -17,6 +17,12 @@ final class NodeAdmission: Admission {
         var rates: KeyedBuckets<[UInt8]>
         var refused = 0
         var isDraining = false
+
+        mutating func leaveUnauthenticated(_ key: [UInt8]) {
+            unauthenticated -= 1
+            guard let held = unauthenticatedByAddress[key] else { return }
+            unauthenticatedByAddress[key] = held > 1 ? held - 1 : nil
+        }
     }
 
     private let limits: Limits
@@ -34,8 +40,9 @@ final class NodeAdmission: Admission {
         let nowMs = Clock.monotonicMs()
         return state.withLock { state in
             let held = state.byAddress[key] ?? 0
+            let unproven = state.unauthenticatedByAddress[key] ?? 0
             guard !state.isDraining, state.open < limits.connectionsMax, held < limits.connectionsPerAddressMax,
-                state.unauthenticated < limits.unauthenticatedMax,
+                state.unauthenticated < limits.unauthenticatedMax, unproven < limits.unauthenticatedPerAddressMax,
                 key.isEmpty || state.rates.take(key, nowMs: nowMs)
             else {
                 state.refused += 1
@@ -44,22 +51,24 @@ final class NodeAdmission: Admission {
             state.open += 1
             state.unauthenticated += 1
             state.byAddress[key] = held + 1
+            state.unauthenticatedByAddress[key] = unproven + 1
             return true
         }
     }
 
-    func release(_ address: Address) {
+    func established(_ address: Address) {
+        let key = address.limitKey
+        state.withLock { $0.leaveUnauthenticated(key) }
+    }
+
+    func release(_ address: Address, wasEstablished: Bool) {
         let key = address.limitKey
         state.withLock { state in
             state.open -= 1
+            if !wasEstablished { state.leaveUnauthenticated(key) }
             guard let held = state.byAddress[key] else { return }
             state.byAddress[key] = held > 1 ? held - 1 : nil
         }
-    }
-
-    /// A connection has authenticated, or ended before it could.
-    func established() {
-        state.withLock { $0.unauthenticated = max($0.unauthenticated - 1, 0) }
     }
 
     /// Admits nobody from now on.

@@ -10,6 +10,8 @@ protocol Outlet: AnyObject {
     func send(_ delivery: Delivery) -> Bool
     /// Ends the connection with a reason.
     func close(_ reason: CloseReason)
+    /// The client has proven to be more than an open socket.
+    func established()
     /// The session's next deadline changed.
     func deadlineChanged()
 }

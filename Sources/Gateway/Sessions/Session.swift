@@ -1,5 +1,7 @@
+import Configuration
 import Core
 import Dialects
+import Reactors
 import Rights
 
 /// One client connection and what it may do. It knows commands and rights; how they look on the wire is its dialect's
@@ -118,7 +120,7 @@ final class Session {
         guard !isEstablished else { return }
         isEstablished = true
         idleDeadlineMs = Int.max
-        shard.node.admission.established()
+        outlet.established()
         outlet.deadlineChanged()
     }
 
@@ -277,7 +279,6 @@ final class Session {
     func ended() {
         guard !isOver else { return }
         isOver = true
-        if !isEstablished { shard.node.admission.established() }
         let left = memberships
         memberships = []
         for membership in left { shard.topics.leave(self, membership.feed, place: membership.place) }

@@ -1,5 +1,6 @@
 import Core
 import Dialects
+import Reactors
 import Rights
 import Transport
 import WebSocketCodec
@@ -44,7 +45,7 @@ final class WebSocketPeer: ConnectionHandler, Outlet {
         controls = WebSocketPeer.controlBucket(shard)
         lastInboundMs = shard.nowMs
         pingMs = Int.max
-        shard.node.admission.established()
+        connection.markEstablished()
         shard.joined(self)
         updateDeadline()
     }
@@ -130,6 +131,10 @@ final class WebSocketPeer: ConnectionHandler, Outlet {
 
     func close(_ reason: CloseReason) {
         close(reason, detail: "")
+    }
+
+    func established() {
+        connection.markEstablished()
     }
 
     func deadlineChanged() {

@@ -22,6 +22,15 @@ final class Store {
         var isDuplicate: Bool
     }
 
+    /// Where a topic stands, for people and backends.
+    struct Peek {
+        /// `nil` when nobody has published on it or joined it.
+        var position: Position?
+        /// Gateways subscribed to its channel.
+        var nodes: Int
+        var state: [UInt8]?
+    }
+
     /// A page of a topic's log.
     struct History {
         /// The position of the newest event; `nil` when the topic has none.
@@ -143,14 +152,29 @@ final class Store {
         }
     }
 
-    /// How many gateways are subscribed to a topic's channel.
-    func nodeCount(_ topic: Topic, _ completion: @escaping (Result<Int, Refusal>) -> Void) {
-        link.call(RedisCommand("PUBSUB", Array("NUMSUB".utf8), keys.channel(topic))) { result in
-            completion(
-                result.mapError(\.refusal).flatMap { value in
-                    guard let count = value.elements?.last?.integer else { return .failure(Store.nonsense) }
-                    return .success(count)
-                })
+    /// Reads where a topic stands, its state, and how many gateways are subscribed; creates nothing.
+    func peek(_ topic: Topic, _ completion: @escaping (Result<Peek, Refusal>) -> Void) {
+        guard let run = link.facts?.runID else { return completion(.failure(RedisFailure(.disconnected).refusal)) }
+        let call = ScriptCall(
+            script: scripts.position, keys: [keys.log(topic), keys.meta(topic)], arguments: [run])
+        let (state, json, channel) = (keys.queue(shop: topic.id), limits.json, keys.channel(topic))
+        let hasState = scripts.subscribeWithState[Array(topic.namespace)] != nil
+        link.run(call, lane: nil) { [link] result in
+            guard case .success(let value) = result, let fields = value.elements, fields.count == 4 else {
+                return completion(.failure(result.failure?.refusal ?? Store.nonsense))
+            }
+            var peek = Peek(position: Store.position(fields[0], fields[1]), nodes: 0, state: nil)
+            link.call(RedisCommand("PUBSUB", Array("NUMSUB".utf8), channel)) { result in
+                guard case .success(let value) = result, let nodes = value.elements?.last?.integer else {
+                    return completion(.failure(result.failure?.refusal ?? Store.nonsense))
+                }
+                peek.nodes = nodes
+                guard hasState else { return completion(.success(peek)) }
+                link.call(RedisCommand("GET", state)) { result in
+                    if case .success(let value) = result { peek.state = Store.state(value, json: json) }
+                    completion(.success(peek))
+                }
+            }
         }
     }
 
@@ -188,13 +212,15 @@ final class Store {
         guard let fields = value.elements, fields.count >= 4, let position = position(fields[0], fields[1]),
             let recovered = fields[2].integer, let events = events(fields[3], epoch: position.epoch, json: json)
         else { return nil }
-        var state: [UInt8]?
-        if fields.count > 4, let text = fields[4].bytes, let parsed = try? JSON(parsing: text, limits: json),
-            parsed.root.kind == .object
-        {
-            state = Array(parsed.root.raw)
-        }
+        let state = fields.count > 4 ? state(fields[4], json: json) : nil
         return Answer(position: position, recovered: recovered == 1, events: events, state: state)
+    }
+
+    /// A state is a JSON object or none: others write it, so it is checked before it is spliced into a frame.
+    private static func state(_ value: RESPValue, json: JSON.Limits) -> [UInt8]? {
+        guard let text = value.bytes, let parsed = try? JSON(parsing: text, limits: json), parsed.root.kind == .object
+        else { return nil }
+        return Array(parsed.root.raw)
     }
 
     private static func events(_ value: RESPValue, epoch: [UInt8], json: JSON.Limits) -> [ChannelMessage]? {
@@ -211,5 +237,13 @@ final class Store {
             events.append(ChannelMessage(position: position, event: event, id: id, data: data))
         }
         return events
+    }
+}
+
+extension Result {
+    /// The failure, when it is one.
+    var failure: Failure? {
+        if case .failure(let failure) = self { return failure }
+        return nil
     }
 }

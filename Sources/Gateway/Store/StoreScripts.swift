@@ -25,11 +25,12 @@ struct StoreScripts: Sendable {
         for namespace in StoreScripts.stateful {
             sources.append(("subscribe_" + namespace, Scripts.text(of: ["state_" + namespace, "subscribe"]) ?? []))
         }
-        registry = try ScriptRegistry(scripts: sources) { Digest.sha1($0) }
+        let registry = try ScriptRegistry(scripts: sources) { Digest.sha1($0) }
         func id(_ name: String) throws(ScriptRegistry.RegistryError) -> ScriptID {
             guard let id = registry.script(named: name) else { throw .duplicateName(name) }
             return id
         }
+        self.registry = registry
         publish = try id("publish")
         subscribe = try id("subscribe")
         history = try id("history")
