@@ -69,7 +69,9 @@ let package = Package(
         ]),
         .executableTarget(
             name: "switchboard",
-            dependencies: ["Gateway", "Configuration", "Core", "Reactors", "Transport", "RedisLink", "Rights", "Scripts"],
+            dependencies: [
+                "Gateway", "Configuration", "Core", "Reactors", "Transport", "Rights", "WebSocketCodec", "CLinux",
+            ],
             swiftSettings: strict),
 
         // Embedded files.

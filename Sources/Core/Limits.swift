@@ -126,7 +126,7 @@ public struct Limits: Sendable, Equatable {
     /// Topics in one SUBSCRIBE or UNSUBSCRIBE.
     public var redisSubscribeBatch = 512
     /// Bytes of one reply from Redis.
-    public var redisReplyBytesMax = 67_108_864
+    public var redisReplyBytesMax = 25_165_824
     /// Elements of one array in a reply.
     public var redisReplyElementsMax = 100_000
     /// Life of an idempotency key, seconds.

@@ -4,6 +4,7 @@ import Glibc
 import Reactors
 import RedisLink
 import Rights
+import Synchronization
 import Transport
 
 /// A running gateway: starts its threads, and stops, drains or reloads them. Thread: main.
@@ -78,7 +79,9 @@ public final class GatewayNode {
     private static func startShard(_ node: Node, _ index: Int, _ plans: [ListenerPlan]) throws(Errno)
         -> Reactors.Thread
     {
-        try Reactors.Thread.start("shard-\(index)") {
+        node.shardsRunning.add(1, ordering: .relaxed)
+        return try Reactors.Thread.start("shard-\(index)") {
+            defer { node.shardsRunning.subtract(1, ordering: .releasing) }
             do throws(Errno) {
                 let reactor = try Reactor(wake: node.shardWakes[index])
                 let shard = try Shard(node: node, index: index, reactor: reactor, mailbox: node.shards[index])
@@ -179,6 +182,9 @@ public final class GatewayNode {
     public func stopNow() {
         for mailbox in node.shards { _ = mailbox.send(.stop) }
     }
+
+    /// Whether every shard has ended.
+    public var hasEnded: Bool { node.shardsRunning.load(ordering: .acquiring) == 0 }
 
     /// Waits until every shard has ended, then ends the broker.
     public func join() {

@@ -54,6 +54,8 @@ final class Node: Sendable {
     let shardWakes: [Wake]
     let broker: Mailbox<BrokerMessage>
     let brokerWake: Wake
+    /// Shards that have not ended.
+    let shardsRunning = Atomic<Int>(0)
     private let trustedProxies: [IPRange]
     private let reloadable: Mutex<Reloadable>
     private let userActions: Mutex<KeyedBuckets<[UInt8]>>

@@ -1,7 +1,7 @@
 import Configuration
 import Core
 import Glibc
-import Reactors
+public import Reactors
 import RedisLink
 import Rights
 import Transport
@@ -14,6 +14,12 @@ public struct StartProblem: Error, Sendable, CustomStringConvertible {
     init(_ description: String) {
         self.description = description
     }
+
+    /// A problem in a sentence.
+    public static func sentence(_ text: String) -> StartProblem { StartProblem(text) }
+
+    /// A file that cannot be read or written.
+    public static func file(_ path: String, _ failure: Errno) -> StartProblem { StartProblem("\(path): \(failure)") }
 }
 
 /// Everything a node is made of that can be wrong: files read, keys parsed, scripts assembled, addresses bound.

@@ -44,4 +44,8 @@ static inline int swb_epoll_ctl(int epoll, int operation, int fd, uint32_t event
 static inline uint64_t swb_event_token(const struct epoll_event *event) { return event->data.u64; }
 static inline uint32_t swb_event_mask(const struct epoll_event *event) { return event->events; }
 
+// Starts a program whose output goes to the descriptor `output`, in a process that is ended (SIGTERM) with its parent,
+// whatever ends the parent. Returns the process id, or -1 with errno. fork(2) cannot be called from Swift.
+int swb_spawn(const char *program, char *const arguments[], int output);
+
 #endif

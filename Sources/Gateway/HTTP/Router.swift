@@ -59,9 +59,7 @@ final class Router {
         }
         var response = HTTPResponse.typed(
             HTTPHeaderValue(file.contentType) ?? "text/plain", status: 200, body: file.bytes, keepAlive: true)
-        response.set(
-            .contentSecurityPolicy,
-            "default-src 'none'; script-src 'self'; style-src 'self'; connect-src 'self'; img-src 'self' data:; base-uri 'none'; form-action 'none'; frame-ancestors 'none'")
+        response.set(.contentSecurityPolicy, HTTPHeaderValue(WebPages.contentSecurityPolicy) ?? "default-src 'none'")
         response.set(.cacheControl, "no-cache")
         response.set(.referrerPolicy, "no-referrer")
         return response

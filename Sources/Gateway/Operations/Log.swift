@@ -27,6 +27,15 @@ public final class Log: Sendable {
         writer.withLock { $0 = thread }
     }
 
+    /// Starts the log of a gateway.
+    public static func make(_ settings: GatewaySettings) throws(StartProblem) -> Log {
+        do {
+            return try Log(format: settings.log, level: settings.logLevel, linesMax: settings.limits.logLinesMax)
+        } catch {
+            throw StartProblem("cannot start the log: \(error)")
+        }
+    }
+
     /// Lines dropped because the reader of the log was too slow.
     public var dropped: Int { droppedCount.load(ordering: .relaxed) }
 
