@@ -17,7 +17,7 @@ public struct SecureRandom: RandomNumberGenerator, Sendable {
         OpenSSLHash.random(count)
     }
 
-    /// Random bytes as base64url text, e.g. an epoch (``Position``): 12 bytes become 16 of `[A-Za-z0-9_-]`.
+    /// Random bytes as base64url text, such as an epoch (``Position``): 12 bytes become 16 of `[A-Za-z0-9_-]`.
     public static func text(byteCount: Int) -> [UInt8] {
         Base64.encode(bytes(byteCount), .url)
     }
