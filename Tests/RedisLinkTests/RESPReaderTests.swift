@@ -29,7 +29,8 @@ import Testing
     /// Streams recorded from Redis 7.0.15, with what they hold.
     static let recorded: [(String, [RESPValue])] = [
         (
-            "+PONG\r\n+OK\r\n:2\r\n$-1\r\n*0\r\n:1\r\n-WRONGTYPE Operation against a key holding the wrong kind of value\r\n",
+            "+PONG\r\n+OK\r\n:2\r\n$-1\r\n*0\r\n:1\r\n"
+                + "-WRONGTYPE Operation against a key holding the wrong kind of value\r\n",
             [
                 .status(bytes("PONG")), .status(bytes("OK")), .integer(2), .null, .array([]), .integer(1),
                 .error(bytes("WRONGTYPE Operation against a key holding the wrong kind of value")),
