@@ -98,6 +98,28 @@ import Testing
         #expect(try verifier(publicKeys: Array(text.utf8)).keys.count == 1)
     }
 
+    /// Readable, of the right size, but no product of two primes.
+    @Test func rsaKeyThatIsNoKeyIsRefused() {
+        var even = TestKeyPair.rsa.publicDER
+        even[even.count - 6] &= 0xfe
+        let modulus = Array(TestKeyPair.rsa.publicDER.dropLast(5).suffix(256))
+        let exponentOfOne = PublicKeyInfo.rsa(modulus: modulus, exponent: [1])
+        let prime = PublicKeyInfo.rsa(modulus: TokenKeysTests.mersennePrime2203, exponent: [1, 0, 1])
+        for der in [even, exponentOfOne, prime] {
+            guard case .keyRefused = problem({ try $0.addPEM(TestKeyPair.pem("PUBLIC KEY", der)) }) else {
+                Issue.record("accepted")
+                continue
+            }
+        }
+        // The same text with an intact key is accepted.
+        let intact = PublicKeyInfo.rsa(modulus: modulus, exponent: [1, 0, 1])
+        #expect(intact == TestKeyPair.rsa.publicDER)
+        #expect(problem { try $0.addPEM(TestKeyPair.pem("PUBLIC KEY", intact)) } == nil)
+    }
+
+    /// 2^2203 - 1, big-endian: 2203 = 275 * 8 + 3 bits.
+    private static let mersennePrime2203 = [0x07] + [UInt8](repeating: 0xff, count: 275)
+
     @Test func pointOffTheCurveIsRefused() {
         let x = base64url([UInt8](repeating: 1, count: 32))
         let jwks = #"{"keys":[{"kty":"EC","crv":"P-256","x":"\#(x)","y":"\#(x)"}]}"#
