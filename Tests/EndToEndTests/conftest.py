@@ -5,12 +5,17 @@ import itertools
 import pytest
 
 from certificates import write_certificate
-from gateway_process import Gateway
+from gateway_process import BINARY, Gateway
 from redis_watch import RedisWatch
 from support.redis_server import RedisServer
-from tokens import sign
+from tokens import SECRET, sign
 
-SECRET = b"end-to-end-secret-of-more-than-32-bytes!"
+
+@pytest.fixture(scope="session", autouse=True)
+def binary():
+    """Without the binary no test can pass; one sentence says so better than hundreds of errors."""
+    if not BINARY.exists():
+        pytest.exit(f"{BINARY} is missing: run `swift build -c release`, or set SWITCHBOARD_BIN", returncode=1)
 
 
 @pytest.fixture(scope="session")

@@ -12,7 +12,7 @@ from websockets.exceptions import ConnectionClosed
 
 from certificates import write_certificate
 from crowd import Crowd
-from gateway_process import BINARY
+from gateway_process import BINARY, ENVIRONMENT
 from waiting import eventually
 
 
@@ -23,6 +23,11 @@ def served_serial(gateway) -> int:
     context.check_hostname, context.verify_mode = False, ssl.CERT_NONE
     with socket.create_connection(gateway.address(), timeout=5) as plain, context.wrap_socket(plain) as connection:
         return x509.load_der_x509_certificate(connection.getpeercert(binary_form=True)).serial_number
+
+
+def run(*words: str) -> subprocess.CompletedProcess:
+    """Runs the binary to its end."""
+    return subprocess.run([str(BINARY), *words], capture_output=True, text=True, timeout=10, env=ENVIRONMENT)
 
 
 def test_ready_file_names_the_listeners(gw):
@@ -58,13 +63,13 @@ def test_metrics_are_prometheus_text_without_topics_or_users(gw, topic, token):
     ["--limit", "pingMs=-5"], ["--listen", "127.0.0.1:0"], ["--tls-cert", "/nonexistent"], ["--log", "xml"],
 ], ids=lambda flags: " ".join(flags))
 def test_wrong_flags_are_explained(flags):
-    result = subprocess.run([str(BINARY), "gateway", *flags], capture_output=True, text=True, timeout=10)
+    result = run("gateway", *flags)
     assert result.returncode != 0
     assert flags[0].lstrip("-")[:4] in result.stderr
 
 
 def test_unknown_flag_names_the_nearest(gw):
-    result = subprocess.run([str(BINARY), "gateway", "--lisen", "x"], capture_output=True, text=True, timeout=10)
+    result = run("gateway", "--lisen", "x")
     assert "--listen" in result.stderr
 
 

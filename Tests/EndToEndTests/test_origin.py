@@ -3,6 +3,8 @@
 import pytest
 
 import raw
+from gateway_process import Gateway
+from tokens import SECRET
 
 ALLOWED = ["https://app.example", "https://app.example:8443", "http://localhost:3000"]
 REFUSED = [
@@ -18,8 +20,6 @@ REFUSED = [
 
 @pytest.fixture(scope="module")
 def strict(tmp_path_factory, shared_server, certificate):
-    from conftest import SECRET
-    from gateway_process import Gateway
     flags = [word for origin in ALLOWED for word in ("--allow-origin", origin)]
     gateway = Gateway(tmp_path_factory.mktemp("origin"), shared_server.url, certificate, SECRET, *flags)
     gateway.start().wait_ready()

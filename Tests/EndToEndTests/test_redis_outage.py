@@ -5,13 +5,13 @@ import time
 import pytest
 
 from crowd import Crowd
-from gateway_process import error_code
+from gateway_process import Gateway, error_code
+from support.redis_server import RedisServer
 from waiting import eventually
 
 
 @pytest.fixture(params=["unix", "tcp"])
 def own_server(request, tmp_path):
-    from support.redis_server import RedisServer
     server = RedisServer(tmp_path / "own-redis", tcp=request.param == "tcp").start()
     yield server
     server.stop()
@@ -49,7 +49,6 @@ def test_two_hundred_clients_stay(gateway, own_server, topic):
 
 def test_restart_with_data_kept_loses_nothing_silently(gateway, tmp_path, topic):
     """AOF always: either every event arrives, or the reset is told before anything else."""
-    from support.redis_server import RedisServer
     server = RedisServer(tmp_path / "aof", "--appendfsync", "always")
     server.start("--appendonly", "yes")
     try:
@@ -125,8 +124,6 @@ def test_script_cache_flushed_all_the_time(gateway, server, topic):
 
 
 def test_gateway_starts_without_redis_and_becomes_ready_with_it(tmp_path, certificate, secret, topic):
-    from gateway_process import Gateway
-    from support.redis_server import RedisServer
     server = RedisServer(tmp_path / "late")
     gw = Gateway(tmp_path / "gateway", server.url, certificate, secret).start()
     try:

@@ -8,6 +8,8 @@ import time
 
 import jwt
 
+SECRET = b"end-to-end-secret-of-more-than-32-bytes!"
+
 
 def sign(secret: bytes, sub: str = "u1", ttl: float = 600, algorithm: str = "HS256", headers: dict | None = None,
          **claims) -> str:

@@ -1,0 +1,506 @@
+"""Each limit (failures 7.8): at the limit accepted, one over refused with the documented code."""
+
+import json
+import os
+import socket
+import time
+
+import pytest
+from websockets.exceptions import ConnectionClosed
+
+import raw
+from gateway_process import API_KEY, error_code
+from tokens import assemble, claims
+from waiting import eventually
+
+
+def ping_of(size: int) -> str:
+    """A ping message of exactly `size` bytes."""
+    text = '{"event":"ping","data":{"pad":""}}'
+    return text.replace('""', '"' + "x" * (size - len(text)) + '"')
+
+
+# Messages
+
+
+def test_inbound_message_bytes(gateway):
+    gw = gateway(limits={"inboundMessageBytesMax": 256})
+    with gw.client() as client:
+        client.send_raw(ping_of(256))
+        client.expect("pong")
+        client.send_raw(ping_of(257))
+        client.expect_close(1009)
+
+
+def test_announced_length_is_refused_before_its_bytes_come(gateway):
+    gw = gateway(limits={"inboundMessageBytesMax": 256})
+    connection, status, _ = raw.upgrade(gw)
+    assert status == 101
+    with connection:
+        connection.sendall(bytes([0x81, 0x80 | 127]) + (2**40).to_bytes(8, "big") + os.urandom(4))
+        assert raw.close_code(raw.read_to_end(connection)) == 1009
+
+
+def test_fragments_together_count_as_one_message(gateway):
+    gw = gateway(limits={"inboundMessageBytesMax": 256})
+    connection, _, _ = raw.upgrade(gw)
+    with connection:
+        connection.sendall(raw.frame(raw.TEXT, b"x" * 200, final=False) + raw.frame(raw.CONTINUATION, b"x" * 57))
+        assert raw.close_code(raw.read_to_end(connection)) == 1009
+
+
+def fragmented(count: int) -> bytes:
+    text = ping_of(200).encode()
+    size = -(-len(text) // count)
+    pieces = [text[index * size:(index + 1) * size] for index in range(count)]
+    return b"".join(
+        raw.frame(raw.TEXT if index == 0 else raw.CONTINUATION, piece, final=index == count - 1)
+        for index, piece in enumerate(pieces))
+
+
+@pytest.mark.parametrize("count,accepted", [(4, True), (5, False)])
+def test_fragments(gateway, count, accepted):
+    gw = gateway(limits={"fragmentsMax": 4})
+    connection, _, _ = raw.upgrade(gw)
+    with connection:
+        connection.sendall(fragmented(count))
+        if accepted:
+            connection.sendall(raw.frame(raw.CLOSE, (1000).to_bytes(2, "big")))
+        received = raw.read_to_end(connection)
+        assert raw.close_code(received) == (1000 if accepted else 1008)
+        assert any(b'"pong"' in payload for _, payload in raw.frames(received)) is accepted
+
+
+def test_control_frames(gateway):
+    gw = gateway(limits={"controlFramesPerSecond": 5})
+    connection, _, _ = raw.upgrade(gw)
+    with connection:
+        connection.sendall(raw.frame(raw.PING) * 5)
+        received = b""
+        while len(raw.frames(received)) < 5:
+            received += connection.recv(4_096)
+        assert [opcode for opcode, _ in raw.frames(received)] == [raw.PONG] * 5
+        connection.sendall(raw.frame(raw.PING) * 100)
+        assert raw.close_code(raw.read_to_end(connection)) == 1008
+
+
+def nested(depth: int) -> str:
+    """A ping whose text nests `depth` levels: the message, `data`, and objects in it."""
+    return '{"event":"ping","data":' + '{"a":' * (depth - 2) + "{}" + "}" * (depth - 2) + "}"
+
+
+def test_json_depth(gateway):
+    gw = gateway(limits={"jsonDepthMax": 6})
+    with gw.client() as client:
+        client.send_raw(nested(6))
+        client.expect("pong")
+        client.send_raw(nested(7))
+        client.expect_error("too_large")
+        client.expect_nothing()
+
+
+def test_json_elements(gateway):
+    gw = gateway(limits={"jsonElementsMax": 50})
+    with gw.client() as client:
+        client.send_raw('{"event":"ping","data":{"a":[' + ",".join("1" * 30) + "]}}")
+        client.expect("pong")
+        client.send_raw('{"event":"ping","data":{"a":[' + ",".join("1" * 50) + "]}}")
+        client.expect_error("too_large")
+
+
+# Sessions
+
+
+def test_topics_of_a_connection(gateway, topics):
+    gw = gateway(limits={"topicsPerConnectionMax": 3})
+    with gw.client() as client:
+        names = [topics() for _ in range(4)]
+        for name in names[:3]:
+            client.subscribe(name)
+        client.refused("subscribe", {"topic": names[3]}, "too_large")
+        client.request("unsubscribe", {"topic": names[0]})
+        client.subscribe(names[3])
+
+
+def test_topics_of_a_batch(gateway, topics):
+    gw = gateway(limits={"subscribeBatchMax": 3})
+    with gw.client() as client:
+        client.send("subscribe", {"topics": [topics() for _ in range(3)]})
+        for _ in range(3):
+            client.expect("subscribed")
+        client.refused("subscribe", {"topics": [topics() for _ in range(4)]}, "too_large")
+
+
+def test_messages_per_second(gateway):
+    gw = gateway(limits={"messagesPerSecond": 5})
+    with gw.client() as client:
+        for _ in range(10):
+            client.send("ping")
+        for _ in range(10):
+            client.expect("pong")
+        for _ in range(30):
+            client.send("ping")
+        answers = [client.receive() for _ in range(30)]
+        limited = [answer for answer in answers if answer["event"] == "error"]
+        assert limited and all(answer["data"]["code"] == "rate_limited" for answer in limited)
+        # The bucket fills again with time.
+        eventually(lambda: client.request("ping")["event"] == "pong", 3, "an allowed message")
+
+
+def test_refusals_in_a_row(gateway):
+    gw = gateway(limits={"refusalsMax": 5})
+    with gw.client() as client:
+        for _ in range(5):
+            client.refused("nothing", {}, "not_found")
+        client.send("nothing", {})
+        client.expect_close(4429, after=("error",))
+
+
+def test_joins_per_second(gateway, topics):
+    gw = gateway(limits={"joinsPerSecond": 2, "subscribeBatchMax": 4})
+    with gw.client() as client:
+        answers = [client.request("subscribe", {"topic": topics()}) for _ in range(12)]
+    assert [answer["event"] for answer in answers[:4]] == ["subscribed"] * 4
+    limited = [answer for answer in answers if answer["event"] == "error"]
+    assert limited and all(answer["data"]["code"] == "rate_limited" for answer in limited)
+
+
+def test_actions_of_a_user_on_all_connections_together(gateway, token, topics):
+    gw = gateway("--shards", "2", limits={"userActionsPerSecond": 2})
+    topic = topics("conversation")
+    mine = token("u1", topics=[topic])
+    with gw.client(token=mine) as one, gw.client(token=mine) as two, gw.client(
+            token=token("u2", topics=[topic])) as other:
+        answers = [
+            client.request("publish", {"event": "e", "data": {}}, topic=topic)
+            for _ in range(6) for client in (one, two)]
+        assert all(answer["event"] == "ack" for answer in answers[:4])
+        limited = [answer for answer in answers if answer["event"] == "error"]
+        assert limited and all(answer["data"]["code"] == "rate_limited" for answer in limited)
+        assert other.request("publish", {"event": "e", "data": {}}, topic=topic)["event"] == "ack"
+
+
+@pytest.mark.parametrize("over", [0, 1])
+def test_token_bytes(gateway, secret, over):
+    """A token of exactly the limit is read; one byte more is not."""
+    size = 600
+
+    def padded(count):
+        return assemble({"alg": "HS256", "typ": "JWT"}, claims(pad="x" * count), secret)
+
+    token = next(text for count in range(1, 600) if len(text := padded(count)) >= size)
+    gw = gateway(limits={"tokenBytesMax": len(token) - over})
+    with gw.client() as client:
+        assert client.request("authenticate", {"token": token})["event"] == ("error" if over else "authenticated")
+
+
+# HTTP
+
+
+def test_body_bytes(gateway, topic):
+    gw = gateway(limits={"bodyBytesMax": 1_024})
+    body = json.dumps({"topic": topic, "event": "e", "data": {"pad": ""}})
+
+    def sized(size):
+        return body.replace('""', '"' + "x" * (size - len(body)) + '"')
+
+    with gw.http() as http:
+        assert http.post("/v1/broadcast", content=sized(1_024)).status_code == 200
+        response = http.post("/v1/broadcast", content=sized(1_025))
+        assert response.status_code == 413 and error_code(response) == "too_large"
+
+
+def test_announced_body_is_refused_before_it_comes(gateway):
+    gw = gateway(limits={"bodyBytesMax": 1_024})
+    status, body = raw.exchange(gw, (
+        f"POST /v1/broadcast HTTP/1.1\r\nHost: x\r\napikey: {API_KEY}\r\nContent-Length: 1025\r\n\r\n").encode())
+    assert status == 413 and body["error"]["code"] == "too_large"
+
+
+def test_chunks_count_together(gateway):
+    gw = gateway(limits={"bodyBytesMax": 1_024})
+    chunk = b"200\r\n" + b" " * 512 + b"\r\n"
+    status, _ = raw.exchange(gw, (
+        f"POST /v1/broadcast HTTP/1.1\r\nHost: x\r\napikey: {API_KEY}\r\nTransfer-Encoding: chunked\r\n\r\n"
+    ).encode() + chunk * 3)
+    assert status == 413
+
+
+@pytest.mark.parametrize("count,status", [(3, 200), (4, 400)])
+def test_batch(gateway, topic, count, status):
+    gw = gateway(limits={"batchMax": 3})
+    with gw.http() as http:
+        messages = [{"topic": topic, "event": "e", "data": {}}] * count
+        assert http.post("/v1/broadcast", json={"messages": messages}).status_code == status
+
+
+def test_published_bytes(gateway, topic, token):
+    gw = gateway(limits={"publishBytesMax": 256})
+    conversation = "conversation:limits"
+    at, over = ({"p": "x" * (size - len('{"p":""}'))} for size in (256, 257))
+    with gw.http() as http:
+        # Compact JSON, so that the data on the wire has exactly the size meant.
+        def post(*items):
+            body = {"messages": [{"topic": topic, "event": "e", "data": item} for item in items]}
+            return http.post("/v1/broadcast", content=json.dumps(body, separators=(",", ":")))
+
+        results = post(at, over, at).json()["results"]
+        assert [result.get("offset") for result in results] == [1, None, 2]
+        assert results[1]["error"]["code"] == "too_large"
+        single = http.post("/v1/broadcast", content=json.dumps(
+            {"topic": topic, "event": "e", "data": over}, separators=(",", ":")))
+        assert single.status_code == 413 and error_code(single) == "too_large"
+    with gw.client(token=token("u1", topics=[conversation])) as client:
+        for data, event in ((at, "ack"), (over, "error")):
+            client.send_raw(json.dumps(
+                {"event": "publish", "topic": conversation, "data": {"event": "e", "data": data}},
+                separators=(",", ":")))
+            client.expect(event)
+
+
+def get(target: str = "/v1/topics/shop:1", *headers: str) -> bytes:
+    return "\r\n".join([f"GET {target} HTTP/1.1", "Host: x", "Connection: close", *headers, "", ""]).encode()
+
+
+@pytest.mark.parametrize("over", [0, 1])
+def test_request_line_bytes(gateway, over):
+    gw = gateway(limits={"requestLineBytesMax": 256})
+    target = "/" + "x" * (256 - len("GET / HTTP/1.1") + over)
+    assert raw.exchange(gw, get(target))[0] == (414 if over else 404)
+
+
+@pytest.mark.parametrize("count,status", [(20, 200), (21, 431)])
+def test_headers(gateway, count, status):
+    gw = gateway(limits={"headersMax": 20})
+    more = [f"X-{number}: 1" for number in range(count - 2)]
+    assert raw.exchange(gw, get("/v1/topics/shop:1", *more))[0] == status
+
+
+def test_head_bytes(gateway):
+    gw = gateway(limits={"headBytesMax": 1_024})
+    assert raw.exchange(gw, get("/v1/topics/shop:1", "X: " + "x" * 800))[0] == 200
+    assert raw.exchange(gw, get("/v1/topics/shop:1", "X: " + "x" * 1_100))[0] == 431
+
+
+def test_endless_head_is_cut_off(gateway):
+    gw = gateway(limits={"headBytesMax": 1_024})
+    with raw.connect(gw) as connection:
+        connection.sendall(b"GET / HTTP/1.1\r\nX: ")
+        try:
+            for _ in range(200):
+                connection.sendall(b"x" * 4_096)
+        except OSError:
+            pass
+        received = raw.read_to_end(connection)
+        assert not received or raw.response(received)[0] == 431
+
+
+def test_history_page(gateway, topic):
+    gw = gateway(limits={"historyPageMax": 3})
+    for _ in range(5):
+        gw.publish(topic)
+    with gw.http() as http:
+        assert len(http.get(f"/v1/topics/{topic}/events?limit=3").json()["events"]) == 3
+        assert http.get(f"/v1/topics/{topic}/events?limit=4").status_code == 400
+
+
+# Connections
+
+
+@pytest.mark.parametrize("limit", [
+    "connectionsMax", "connectionsPerAddressMax", "unauthenticatedMax", "unauthenticatedPerAddressMax"])
+def test_connections(gateway, limit):
+    """Three may be open; the fourth is not served; when one leaves, the next is."""
+    gw = gateway(limits={limit: 3})
+    eventually(lambda: "switchboard_connections 0\n" in gw.ops("/metrics").text, 5, "no connection left")
+    clients = [gw.client() for _ in range(3)]
+    try:
+        with pytest.raises(Exception):
+            gw.client()
+        for client in clients:
+            client.request("ping")
+        clients.pop().close()
+
+        def try_again():
+            try:
+                return gw.client()
+            except Exception:
+                return None
+
+        clients.append(eventually(try_again, 5, "a free place"))
+        clients[-1].request("ping")
+    finally:
+        for client in clients:
+            client.close()
+
+
+def test_established_clients_do_not_count_as_unauthenticated(gateway, topic):
+    gw = gateway(limits={"unauthenticatedMax": 2})
+    clients = []
+    try:
+        for _ in range(8):
+            clients.append(gw.client())
+            clients[-1].subscribe(topic)
+    finally:
+        for client in clients:
+            client.close()
+
+
+def test_new_connections_of_an_address_per_second(gateway):
+    gw = gateway(limits={"connectsPerAddressPerSecond": 5})
+    opened, refused = [], 0
+    try:
+        for _ in range(60):
+            try:
+                opened.append(gw.client())
+            except Exception:
+                refused += 1
+        assert len(opened) >= 20 and refused > 0
+    finally:
+        for client in opened:
+            client.close()
+
+
+# Deadlines. Each is absolute: traffic that trickles in does not move it.
+
+
+def ends_within(connection: socket.socket, low: float, high: float) -> bytes:
+    started = time.monotonic()
+    received = raw.read_to_end(connection)
+    assert low <= time.monotonic() - started <= high
+    return received
+
+
+def test_tls_handshake_deadline(gateway):
+    gw = gateway(limits={"tlsHandshakeMs": 400})
+    with socket.create_connection(gw.address(), timeout=5) as connection:
+        assert ends_within(connection, 0.2, 2) == b""
+
+
+def test_request_head_deadline_is_not_moved_by_bytes(gateway):
+    gw = gateway(limits={"requestHeadMs": 600})
+    with raw.connect(gw) as connection:
+        started, closed = time.monotonic(), False
+        connection.settimeout(0.05)
+        for byte in b"GET / HTTP/1.1\r\nX: " + b"x" * 200:
+            try:
+                connection.sendall(bytes([byte]))
+                closed = connection.recv(4_096) is not None
+            except TimeoutError:
+                continue
+            except OSError:
+                closed = True
+            if closed:
+                break
+        assert closed and 0.4 <= time.monotonic() - started <= 2.5
+
+
+def test_request_body_deadline(gateway):
+    gw = gateway(limits={"requestBodyMs": 400})
+    with raw.connect(gw) as connection:
+        connection.sendall((
+            f"POST /v1/broadcast HTTP/1.1\r\nHost: x\r\napikey: {API_KEY}\r\nContent-Length: 10\r\n\r\n{{").encode())
+        assert raw.response(ends_within(connection, 0.2, 2))[0] == 408
+
+
+def test_keep_alive(gateway):
+    gw = gateway(limits={"keepAliveMs": 400})
+    with raw.connect(gw) as connection:
+        connection.sendall(b"GET /v1/topics/shop:1 HTTP/1.1\r\nHost: x\r\n\r\n")
+        assert raw.response(ends_within(connection, 0.2, 2))[0] == 200
+
+
+def test_client_that_does_nothing(gateway):
+    gw = gateway(limits={"authenticateMs": 400})
+    with gw.client() as client:
+        client.expect_close(4408, timeout=3)
+
+
+def test_client_that_only_pings_does_nothing(gateway):
+    gw = gateway(limits={"authenticateMs": 600})
+    with gw.client() as client:
+        started = time.monotonic()
+        with pytest.raises(ConnectionClosed) as closed:
+            while time.monotonic() - started < 5:
+                client.request("ping")
+        assert closed.value.rcvd.code in (4408, 4429)
+
+
+def test_subscribed_client_may_be_silent(gateway, topic):
+    gw = gateway(limits={"authenticateMs": 300})
+    with gw.client() as client:
+        client.subscribe(topic)
+        started = time.monotonic()
+        eventually(lambda: time.monotonic() - started > 1, 2)
+        gw.publish(topic, "e", {})
+        client.expect("e")
+
+
+def test_client_that_does_not_answer_pings(gateway, topic):
+    gw = gateway(limits={"pingMs": 300, "pongMs": 300})
+    connection, _, _ = raw.upgrade(gw)
+    with connection:
+        connection.sendall(raw.frame(raw.TEXT, json.dumps({"event": "subscribe", "data": {"topic": topic}}).encode()))
+        received = ends_within(connection, 0.4, 4)
+        assert raw.PING in [opcode for opcode, _ in raw.frames(received)]
+        assert raw.close_code(received) == 4408
+
+
+def test_client_that_answers_pings_stays(gateway, topic):
+    gw = gateway(limits={"pingMs": 100, "pongMs": 200})
+    with gw.client() as client:
+        client.subscribe(topic)
+        started = time.monotonic()
+        eventually(lambda: time.monotonic() - started > 1.5, 3)
+        client.expect_nothing()
+
+
+# Slow consumers
+
+
+@pytest.mark.parametrize("limits", [{"outboundBytesMax": 262_144}, {"outboundAgeMs": 500}], ids=str)
+def test_client_that_does_not_read(gateway, token, topics, limits):
+    """Its queue is bounded in bytes and age; it is closed, may resume by position, and nobody else suffers."""
+    gw = gateway(limits=limits)
+    topic = topics("order")
+    slow, status, _ = raw.upgrade(gw, "Authorization: Bearer " + token("u1", topics=[topic]), receive_buffer=4_096)
+    assert status == 101
+    with slow, gw.client(token=token("u1", topics=[topic])) as healthy, gw.http() as http:
+        slow.sendall(raw.frame(raw.TEXT, json.dumps({"event": "subscribe", "data": {"topic": topic}}).encode()))
+        eventually(
+            lambda: http.get(f"/v1/topics/{topic}").json()["subscribers"]["sessions"] == 1, 5, "the slow member")
+        epoch = healthy.subscribe(topic)["epoch"]
+        sent = 0
+
+        def closed():
+            nonlocal sent
+            body = {"topic": topic, "event": "e", "data": {"pad": "x" * 60_000}}
+            sent = http.post("/v1/broadcast", json=body).json()["offset"]
+            return 'reason="slow_consumer"} 1\n' in gw.ops("/metrics").text
+
+        eventually(closed, 30, "the slow client's end")
+        for offset in range(1, sent + 1):
+            healthy.expect("e", offset=offset)
+        recent = max(0, sent - 20)
+        with gw.client(token=token("u1", topics=[topic])) as back:
+            assert back.subscribe(topic, {"epoch": epoch, "offset": recent})["recovered"] is True
+            for offset in range(recent + 1, sent + 1):
+                back.expect("e", offset=offset)
+
+
+def test_memory_stays_bounded_under_large_inputs(gateway):
+    """Many connections that each announce much and send half of it."""
+    gw = gateway()
+    before = gw.resident_bytes
+    connections = []
+    try:
+        for _ in range(50):
+            connection, _, _ = raw.upgrade(gw)
+            connection.sendall(raw.frame(raw.TEXT, b" " * 65_000, final=False))
+            connections.append(connection)
+        connections[0].sendall(raw.frame(raw.PING))
+        assert connections[0].recv(16)
+        assert gw.resident_bytes - before <= 50 * 256 * 1_024 + (16 << 20)
+    finally:
+        for connection in connections:
+            connection.close()
