@@ -13,6 +13,10 @@ struct DevCommand {
     private let settings: DevSettings
 
     init(_ settings: DevSettings) {
+        var settings = settings
+        // Nobody waits for a developer's clients.
+        settings.gateway.limits.drainMs = min(settings.gateway.limits.drainMs, 500)
+        settings.gateway.limits.drainGraceMs = 0
         self.settings = settings
     }
 

@@ -58,8 +58,9 @@ public final class Log: Sendable {
     private func run() {
         var lines: [[UInt8]] = []
         while true {
-            let stopping = isStopping.load(ordering: .acquiring)
             wake.wait()
+            // Read before the drain: what was written before the stop is in the mailbox by now.
+            let stopping = isStopping.load(ordering: .acquiring)
             mailbox.drain(into: &lines)
             for line in lines { Log.writeAll(line) }
             lines.removeAll(keepingCapacity: true)
