@@ -11,7 +11,7 @@ public enum HTTPDate {
 
     /// Formats a time for the `Date` field.
     ///
-    /// - Parameter unixSeconds: Seconds since 1970, UTC; times outside the years 1970...9999 are moved to the nearer end.
+    /// - Parameter unixSeconds: Seconds since 1970, UTC; a time outside the years 1970...9999 counts as the nearer end.
     public static func value(unixSeconds: Int) -> HTTPHeaderValue {
         let seconds = min(max(unixSeconds, 0), lastSecond)
         let dayNumber = seconds / 86_400
