@@ -77,7 +77,7 @@ def test_malformed_body(http, watch, body):
     {}, {"apikey": ""}, {"apikey": "x"}, {"apikey": API_KEY[:-1]}, {"apikey": API_KEY + "x"},
     {"apikey": API_KEY.upper()}, {"apikey": "backend"}, {"apikey": f"backend:{API_KEY}"},
     {"apikey": hashlib.sha256(API_KEY.encode()).hexdigest()}, {"authorization": API_KEY},
-    {"authorization": f"Basic {API_KEY}"}, {"authorization": "Bearer "}, {"x-api-key": "x"},
+    {"authorization": f"Basic {API_KEY}"}, {"authorization": "Bearer"}, {"x-api-key": "x"},
 ], ids=range(13))
 def test_without_a_valid_key(gw, watch, topic, headers):
     with gw.http(key=None) as http, watch() as seen:
