@@ -25,7 +25,7 @@ export function backOffMs(attempt, random = Math.random) {
 export class Client extends EventTarget {
   #url;
   #socket = null;
-  /** Wanted topics: name -> {position: {epoch, offset} | null, live, isLost}. */
+  /** Wanted topics: name -> {position: {epoch, offset} | null, isLost}. */
   #topics = new Map();
   /** Requests awaiting an answer: ref -> topic. Emptied with each connection. */
   #requests = new Map();
@@ -55,7 +55,7 @@ export class Client extends EventTarget {
   /** Wants a topic, now and after every reconnection. */
   subscribe(topic) {
     if (this.#topics.has(topic)) return;
-    this.#topics.set(topic, { position: null, live: false, isLost: false });
+    this.#topics.set(topic, { position: null, isLost: false });
     if (this.#isOpen) this.#requestTopic(topic);
   }
 
@@ -107,7 +107,6 @@ export class Client extends EventTarget {
     clearTimeout(this.#pingTimer);
     this.#socket = null;
     this.#requests.clear();
-    for (const topic of this.#topics.values()) topic.live = false;
     if (this.#openedAt > 0 && performance.now() - this.#openedAt >= stableMs) this.#attempt = 0;
     this.#openedAt = 0;
     const retryMs = this.#hintMs ?? backOffMs(this.#attempt);
@@ -189,7 +188,6 @@ export class Client extends EventTarget {
     const now = { epoch: data.epoch, offset: data.offset };
     // After a recovery the missed events follow, so the position stays where it was and moves with them.
     if (!(data.recovered && before)) wanted.position = now;
-    wanted.live = true;
     wanted.isLost = false;
     this.#tell('subscribed', { topic, position: now, recovered: data.recovered === true, state: data.state });
     if (before && !data.recovered) {

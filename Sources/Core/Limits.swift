@@ -104,6 +104,8 @@ public struct Limits: Sendable, Equatable {
     public var topicLingerMs = 1_000
     /// Events one recovery may return; beyond: `recovered:false`.
     public var recoveryEventsMax = 300
+    /// Bytes of the events one recovery may return; beyond: `recovered:false`.
+    public var recoveryBytesMax = 4_194_304
     /// Events one history request may return.
     public var historyPageMax = 300
 

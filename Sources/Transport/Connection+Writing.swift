@@ -14,6 +14,7 @@ extension Connection {
         let room = unsafe tls == nil ? context.gatherBuffer.count : ConnectionContext.recordBytes
         let buffer = unsafe UnsafeMutableRawBufferPointer(rebasing: context.gatherBuffer[..<room])
         var budget = Connection.bytesPerFlush
+        defer { if queue.isEmpty { allowedBytes = 0 } }
         while !queue.isEmpty, !isWriteBlocked {
             guard budget > 0 else {
                 if let token { context.reactor.markDirty(token) }

@@ -37,6 +37,8 @@ public final class Connection: EventSource {
 
     let context: ConnectionContext
     let outboundBytesMax: Int
+    /// Bytes that may wait beyond the bound until the queue is next empty.
+    var allowedBytes = 0
     var descriptor: FileDescriptor?
     let raw: Int32
     var token: EventToken?
@@ -156,7 +158,7 @@ public final class Connection: EventSource {
     /// Queues a frame for this tick's flush; false, and nothing queued, when it would exceed the byte limit or the
     /// connection is not open.
     public func send(_ frame: [UInt8]) -> Bool {
-        guard isOpen, let token, queue.byteCount + frame.count <= outboundBytesMax || queue.isEmpty
+        guard isOpen, let token, queue.byteCount + frame.count <= outboundBytesMax + allowedBytes || queue.isEmpty
         else { return false }
         queue.append(frame, nowMs: context.reactor.nowMs)
         context.statistics.queuedBytes.add(frame.count)
@@ -167,6 +169,11 @@ public final class Connection: EventSource {
     /// Gives the connection to another handler, which hears everything from now on (an upgrade to WebSocket).
     public func replaceHandler(_ next: any ConnectionHandler) {
         handler = next
+    }
+
+    /// Lets so many more bytes wait until the queue is next empty: what the peer asked for at once is not slowness.
+    public func allow(_ bytes: Int) {
+        allowedBytes += bytes
     }
 
     /// Counts the connection as established from now on: its client has authenticated or subscribed.

@@ -12,9 +12,10 @@ HERE = Path(__file__).resolve().parent
 sys.path[:0] = [str(HERE), str(HERE.parent)]
 
 
-@pytest.fixture(scope="session")
+# Not for the whole session: Playwright keeps an event loop running in this thread, and other tests need their own.
+@pytest.fixture(scope="module")
 def browser():
-    """The browser, one for all tests."""
+    """The browser, one for all tests of a file."""
     path = os.environ.get("SWITCHBOARD_CHROMIUM") or shutil.which("chromium")
     if path is None:
         pytest.skip("no chromium on PATH (scripts/packages.sh test installs it)")

@@ -1,14 +1,54 @@
 """A WebSocket client of the native protocol. `expect` is strict: the next message must be the expected one."""
 
+import asyncio
 import itertools
 import json
 import ssl
+import threading
 
+from websockets.asyncio.client import connect
 from websockets.exceptions import ConnectionClosed
-from websockets.sync.client import connect
 
 WAIT_SECONDS = 5
+OPEN_SECONDS = 10
 ANY = object()
+
+
+class Loop:
+    """One event loop in a thread of its own, on which all clients run.
+
+    websockets' blocking client reads and writes a TLS socket from two threads at once, which Python 3.11's ssl module
+    does not stand: about one connection in a thousand hangs or breaks. One loop does both from one thread.
+    """
+
+    _loop = None
+
+    @classmethod
+    def run(cls, coroutine, timeout: float):
+        """Runs a coroutine to its end and returns its result; raises TimeoutError."""
+        if cls._loop is None:
+            cls._loop = asyncio.new_event_loop()
+            threading.Thread(target=cls._loop.run_forever, name="clients", daemon=True).start()
+        return asyncio.run_coroutine_threadsafe(asyncio.wait_for(coroutine, timeout), cls._loop).result()
+
+
+class Connection:
+    """A WebSocket connection with blocking calls."""
+
+    def __init__(self, url: str, **options):
+        async def opened():
+            return await connect(url, **options)
+
+        self.socket = Loop.run(opened(), OPEN_SECONDS)
+
+    def send(self, message: str | bytes) -> None:
+        Loop.run(self.socket.send(message), OPEN_SECONDS)
+
+    def recv(self, timeout: float) -> str | bytes:
+        return Loop.run(self.socket.recv(), timeout)
+
+    def close(self) -> None:
+        Loop.run(self.socket.close(), OPEN_SECONDS)
 
 
 class Client:
@@ -19,7 +59,7 @@ class Client:
         if token is not None:
             headers.append(("Authorization", f"Bearer {token}"))
         self.references = itertools.count(1)
-        self.connection = connect(
+        self.connection = Connection(
             url, ssl=context, additional_headers=headers, compression=None, proxy=None, open_timeout=10,
             close_timeout=2, ping_interval=None, max_size=None, max_queue=None, **options)
 

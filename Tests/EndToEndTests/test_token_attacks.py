@@ -61,12 +61,18 @@ def test_algorithm_missing(gw, watch, secret):
 @pytest.mark.parametrize("header", [
     HEADER | {"crit": ["exp"]}, HEADER | {"crit": []}, HEADER | {"b64": False}, HEADER | {"zip": "DEF"},
     HEADER | {"enc": "A128GCM"}, HEADER | {"cty": "JWT"}, HEADER | {"typ": "JOSE"}, HEADER | {"typ": 1},
-    HEADER | {"kid": 1}, HEADER | {"kid": ""}, HEADER | {"kid": "unknown"}, HEADER | {"kid": "../../dev/null"},
+    HEADER | {"kid": 1}, HEADER | {"kid": ""}, HEADER | {"kid": "../../dev/null"},
     HEADER | {"kid": "/dev/null"}, HEADER | {"kid": "' OR 1=1 --"}, HEADER | {"kid": "a\u0000b"},
     HEADER | {"kid": "k" * 5_000}, HEADER | {"kid": ["a"]}, [], "HS256", None, {"alg": {"alg": "HS256"}},
 ], ids=lambda value: repr(value)[:60])
 def test_header(gw, watch, secret, header):
     refuse(gw, watch, assemble(header, claims(), secret))
+
+
+def test_key_id_of_an_unnamed_key_is_only_a_name(gw, secret):
+    """Some issuers name the key though there is one; it selects nothing, and the signature still decides."""
+    with gw.client() as client:
+        client.authenticate(assemble(HEADER | {"kid": "main-2026"}, claims(), secret))
 
 
 @pytest.mark.parametrize("text", [
@@ -115,7 +121,7 @@ def mangled(token: str) -> dict[str, str]:
     wide = base64.b64encode(base64.urlsafe_b64decode(signature + "=")).decode().rstrip("=")
     forms = {
         "empty": "", "one segment": head, "two segments": f"{head}.{payload}", "no signature": f"{head}.{payload}.",
-        "four segments": token + ".x", "five segments": f"{head}.x.x.x.{signature}", "dots": "." * 100_000,
+        "four segments": token + ".x", "five segments": f"{head}.x.x.x.{signature}", "dots": "." * 60_000,
         "two dots": "..", "padding": token + "=", "padded header": f"{head}==.{payload}.{signature}",
         "space before": " " + token, "space after": token + " ", "newline": token + "\n",
         "newline inside": f"{head}.\n{payload}.{signature}", "trailing bits": token[:-1] + trailing,

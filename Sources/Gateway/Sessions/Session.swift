@@ -56,14 +56,14 @@ final class Session {
 
     /// A message of the client came.
     func received(_ payload: [UInt8], as kind: MessageKind) {
-        guard messages.take(nowMs: shard.nowMs) else {
-            shard.statistics.rateLimited.add(1)
-            return refuse(
-                Refusal(.rateLimited, "more than \(shard.limits.messagesPerSecond) messages a second"), ref: nil)
-        }
+        let isAllowed = messages.take(nowMs: shard.nowMs)
         switch dialect.decode(payload, as: kind) {
-        case .success(let request):
+        case .success(let request) where isAllowed:
             perform(request.command, ref: request.ref)
+        case .success(let request):
+            shard.statistics.rateLimited.add(1)
+            let perSecond = shard.limits.messagesPerSecond
+            refuse(Refusal(.rateLimited, "more than \(perSecond) messages a second"), ref: request.ref)
         case .failure(let failure):
             refuse(failure.refusal, ref: failure.ref)
             if let reason = failure.close { close(reason) }
@@ -126,13 +126,31 @@ final class Session {
 
     /// A refreshed token may allow less than the one before.
     private func removeForbiddenTopics() {
-        for membership in memberships {
-            guard case .refuse(let refusal) = shard.node.access.subscribe(membership.feed.topic, caller) else { continue }
-            let topic = membership.feed.topic
-            leave(topic)
-            send(.unsubscribed(topic: topic), ref: nil)
-            send(.error(refusal, topic: topic), ref: nil)
+        for topic in memberships.map(\.feed.topic) {
+            switch shard.node.access.subscribe(topic, caller) {
+            case .allow: break
+            case .refuse(let refusal): remove(topic, refusal)
+            case .askMembership: askAgain(topic)
+            }
         }
+    }
+
+    /// The token does not grant the topic any more; the user may still be a member. Without an answer it is left.
+    private func askAgain(_ topic: Topic) {
+        guard case .user(let identity) = caller else { return }
+        shard.store.isMember(topic, user: identity.user) { [self] result in
+            switch result.map({ AccessPolicy.Decision.membership($0) }) {
+            case .success(.refuse(let refusal)), .failure(let refusal): remove(topic, refusal)
+            case .success: break
+            }
+        }
+    }
+
+    private func remove(_ topic: Topic, _ refusal: Refusal) {
+        guard !isOver, memberships.contains(where: { $0.feed.topic == topic }) else { return }
+        leave(topic)
+        send(.unsubscribed(topic: topic), ref: nil)
+        send(.error(refusal, topic: topic), ref: nil)
     }
 
     private func subscribe(_ request: SubscribeRequest, ref: Reference?) {
@@ -230,9 +248,10 @@ final class Session {
         refuse(refusal, topic: topic, ref: ref)
     }
 
-    /// Passes an event on.
-    func deliver(_ delivery: Delivery) {
-        if !isOver && !outlet.send(delivery) { close(.slowConsumer) }
+    /// Passes an event on. `isOwed`: the client asked for it by its position, so that it does not count as slowness
+    /// that it waits in the queue.
+    func deliver(_ delivery: Delivery, isOwed: Bool = false) {
+        if !isOver && !outlet.send(delivery, isOwed: isOwed) { close(.slowConsumer) }
     }
 
     // MARK: To the client

@@ -124,9 +124,11 @@ final class WebSocketPeer: ConnectionHandler, Outlet {
         transmit(WebSocketEncoder.frame(.text, payload: payload))
     }
 
-    func send(_ delivery: Delivery) -> Bool {
+    func send(_ delivery: Delivery, isOwed: Bool) -> Bool {
         guard let session else { return true }
-        return connection.send(delivery.frame(session.variant, session.dialect)) || !connection.isOpen
+        let frame = delivery.frame(session.variant, session.dialect)
+        if isOwed { connection.allow(frame.count) }
+        return connection.send(frame) || !connection.isOpen
     }
 
     func close(_ reason: CloseReason) {

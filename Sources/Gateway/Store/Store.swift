@@ -118,12 +118,12 @@ final class Store {
             epochs.next(), run, Store.decimal(Clock.wallMs()), Store.decimal(policy.logSeconds + Store.metaSeconds),
             since?.epoch ?? [], Store.decimal(since?.offset ?? 0), Store.decimal(limits.recoveryEventsMax),
         ]
-        let (json, bytesMax) = (limits.json, limits.outboundBytesMax / 2)
+        let (json, bytesMax) = (limits.json, limits.recoveryBytesMax)
         link.run(ScriptCall(script: script, keys: callKeys, arguments: arguments), lane: nil) { result in
             completion(
                 result.mapError(\.refusal).flatMap { value in
                     guard var answer = Store.answer(value, json: json) else { return .failure(Store.nonsense) }
-                    // A recovery that would overrun the client's queue is none: all or nothing (design, sentence 4).
+                    // A recovery beyond the bound is none: all or nothing (design, sentence 4).
                     if answer.events.reduce(0, { $0 + $1.data.count + 256 }) > bytesMax {
                         (answer.recovered, answer.events) = (false, [])
                     }

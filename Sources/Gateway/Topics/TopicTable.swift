@@ -115,7 +115,7 @@ final class TopicTable {
                 topic: feed.topic, position: answer.position, recovered: answer.recovered, state: answer.state),
             ref: joining.ref)
         for message in answer.events {
-            session.deliver(Delivery(topic: feed.topic, message: message, variants: dialects.count))
+            session.deliver(Delivery(topic: feed.topic, message: message, variants: dialects.count), isOwed: true)
         }
         statistics.recovered.add(answer.events.count)
         var reached = answer.position

@@ -13,6 +13,7 @@
 /// only, so that two issuers may choose the same id without either vouching for the other (cf. CVE-2026-49998).
 public struct TokenKeys: Sendable, CustomStringConvertible {
     private(set) var keys: [TokenKey] = []
+import Core
 
     /// The fewest bytes of an HMAC secret: the size of its digest (RFC 7518 section 3.2).
     public static let secretBytesMin = 32
@@ -24,6 +25,15 @@ public struct TokenKeys: Sendable, CustomStringConvertible {
     public static let unnamedMax = 8
     /// The most bytes of a key id.
     public static let keyIDBytesMax = 256
+
+    /// Whether the bytes may name a key: 1...256 of `[A-Za-z0-9._~:=+-]`. Paths, queries and control characters are
+    /// nobody's key id; a token that carries one is refused even where ids select nothing.
+    static func isKeyID(_ bytes: [UInt8]) -> Bool {
+        (1...keyIDBytesMax).contains(bytes.count)
+            && bytes.allSatisfy {
+                ASCII.isLetter($0) || ASCII.isDigit($0) || [0x2e, 0x5f, 0x7e, 0x3a, 0x3d, 0x2b, 0x2d].contains($0)
+            }
+    }
 
     /// How many keys of a JWKS file were taken.
     public struct Added: Equatable, Sendable {

@@ -69,7 +69,7 @@ public struct TokenVerifier: Sendable {
         }
         guard let name = header["alg"]?.stringBytes, let algorithm = TokenAlgorithm(name) else { throw .algorithm }
         guard let kid = header["kid"] else { return (algorithm, nil) }
-        guard let keyID = kid.stringBytes, !keyID.isEmpty, keyID.count <= TokenKeys.keyIDBytesMax else {
+        guard let keyID = kid.stringBytes, TokenKeys.isKeyID(keyID) else {
             throw .header
         }
         return (algorithm, keyID)
