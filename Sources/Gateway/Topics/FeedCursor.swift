@@ -64,14 +64,20 @@ struct FeedCursor: Equatable {
         return position
     }
 
-    /// A repair brought events up to `top`, or established that it cannot (`recovered` false): then the members are
-    /// told a gap at `top`. Returns whether the epoch changed.
-    mutating func repaired(to top: Position) -> Bool {
-        let changed = position.map { $0.epoch != top.epoch } ?? false
-        if changed { retiredEpoch = position?.epoch }
+    /// A repair brought events up to `top`, or established that it cannot.
+    mutating func repaired(to top: Position) {
+        if let current = position, current.epoch != top.epoch { retiredEpoch = current.epoch }
         position = top
         isRepairing = false
-        return changed
+    }
+
+    /// A read of the log answered with an epoch that no event has told of: what it holds is fetched from its start.
+    mutating func reset(to epoch: [UInt8]) -> Position? {
+        guard let start = Position(epoch: epoch, offset: 0) else { return nil }
+        if let current = position, current.epoch != epoch { retiredEpoch = current.epoch }
+        position = start
+        isRepairing = true
+        return start
     }
 
     /// A joining client was answered with `answer`. What that means for the feed.
@@ -80,8 +86,9 @@ struct FeedCursor: Equatable {
         case adopted
         /// The same epoch; the client stands at or before or after the feed, which goes on as it is.
         case same
-        /// The epoch changed without an event having told; the live members are told.
-        case reset
+        /// The epoch changed without an event having told: the live members are told, and its events are fetched for
+        /// them after this position.
+        case reset(Position)
         /// The answer is of an epoch that is over; the client has to ask again.
         case stale
     }
@@ -94,9 +101,7 @@ struct FeedCursor: Equatable {
         }
         if answer.epoch == current.epoch { return .same }
         if answer.epoch == retiredEpoch { return .stale }
-        retiredEpoch = current.epoch
-        position = answer
-        return .reset
+        return reset(to: answer.epoch).map { .reset($0) } ?? .stale
     }
 
     /// Forgets the position when the last member has gone and the channel is given up.

@@ -96,10 +96,13 @@ final class TopicTable {
         case .success(let answer):
             let meaning = feed.cursor.joined(at: answer.position)
             guard meaning != .stale else { return ask(feed, index) }
-            if meaning == .reset { tellGap(feed, answer.position, .reset) }
+            if case .reset(let start) = meaning {
+                tellGap(feed, start, .reset)
+                repair(feed, after: start)
+            }
             feed.joining.remove(at: index)
             let reached = admit(joining, to: feed, answer)
-            if meaning == .adopted { _ = feed.cursor.repaired(to: reached) }
+            if meaning == .adopted { feed.cursor.repaired(to: reached) }
             let isAhead = feed.cursor.position.map { $0.epoch == reached.epoch && $0.offset < reached.offset } ?? false
             let place = feed.add(joining.session, ahead: isAhead ? reached : nil)
             joining.session.joined(feed, place: place)
@@ -248,12 +251,18 @@ final class TopicTable {
 
     private func repaired(_ feed: TopicFeed, _ answer: Store.Answer) {
         feed.repairCall = 0
+        if let current = feed.cursor.position, current.epoch != answer.position.epoch,
+            let start = feed.cursor.reset(to: answer.position.epoch)
+        {
+            tellGap(feed, start, .reset)
+            return repair(feed, after: start)
+        }
         for message in answer.events {
             deliver(Delivery(topic: feed.topic, message: message, variants: dialects.count), in: feed)
         }
         statistics.repaired.add(answer.events.count)
-        let isNewEpoch = feed.cursor.repaired(to: answer.position)
-        if !answer.recovered { tellGap(feed, answer.position, isNewEpoch ? .reset : .missed) }
+        feed.cursor.repaired(to: answer.position)
+        if !answer.recovered { tellGap(feed, answer.position, .missed) }
         let held = feed.held
         feed.held = []
         for delivery in held { process(delivery, in: feed) }

@@ -1,3 +1,5 @@
+import Core
+
 /// The keys that tokens may be signed with, from any number of files; a value, replaced as a whole on reload.
 ///
 /// Every key allows exactly one algorithm: a secret HS256, an RSA key RS256, a P-256 key ES256, an Ed25519 key EdDSA.
@@ -13,7 +15,6 @@
 /// only, so that two issuers may choose the same id without either vouching for the other (cf. CVE-2026-49998).
 public struct TokenKeys: Sendable, CustomStringConvertible {
     private(set) var keys: [TokenKey] = []
-import Core
 
     /// The fewest bytes of an HMAC secret: the size of its digest (RFC 7518 section 3.2).
     public static let secretBytesMin = 32
