@@ -30,8 +30,8 @@ public final class Connection: EventSource {
         case over
     }
 
-    /// The peer's address; behind a balancer the one of its PROXY header.
-    public internal(set) var address: Address
+    /// The peer's address; behind a balancer the one of its PROXY header; `nil` for a unix socket.
+    public internal(set) var address: IPAddress?
     /// Why a client connection failed, for logs; empty while nothing failed.
     public internal(set) var failureText = ""
 
@@ -119,7 +119,6 @@ public final class Connection: EventSource {
     ) {
         self.context = context
         self.outboundBytesMax = outboundBytesMax
-        address = Address(bytes: [])
         raw = descriptor.raw
         self.descriptor = consume descriptor
         self.handler = handler

@@ -1,3 +1,5 @@
+internal import Core
+
 /// The PROXY protocol header a trusted balancer sends before everything else (haproxy's proxy-protocol.txt, 1 and 2).
 ///
 /// Pure and incremental: it takes bytes until the header is whole and never one beyond it, so that TLS or HTTP
@@ -7,7 +9,7 @@ struct ProxyHeader {
         /// Everything offered belongs to the header, which goes on.
         case more
         /// The header is whole and took that many of the offered bytes; `nil` keeps the socket's own address.
-        case done(consumed: Int, source: Address?)
+        case done(consumed: Int, source: IPAddress?)
         /// Not a PROXY header.
         case malformed
     }
@@ -48,8 +50,8 @@ struct ProxyHeader {
         guard fields.count >= 2 else { return .malformed }
         if fields[1].elementsEqual("UNKNOWN".utf8) { return .done(consumed: 0, source: nil) }
         let length = fields[1].elementsEqual("TCP4".utf8) ? 4 : fields[1].elementsEqual("TCP6".utf8) ? 16 : 0
-        guard fields.count == 6, length > 0, let source = Address(text: fields[2]),
-            Address(text: fields[3]) != nil, fields[4...5].allSatisfy({ ProxyHeader.isPort($0) }),
+        guard fields.count == 6, length > 0, let source = IPAddress(text: fields[2]),
+            IPAddress(text: fields[3]) != nil, fields[4...5].allSatisfy({ ProxyHeader.isPort($0) }),
             source.bytes.count == length || length == 16
         else { return .malformed }
         return .done(consumed: 0, source: source)
@@ -69,8 +71,8 @@ struct ProxyHeader {
         // LOCAL: the balancer's own health check; the connection is its own.
         if bytes[12] == 0x20 { return .done(consumed: 0, source: nil) }
         switch bytes[13] {
-        case 0x11 where length >= 12: return .done(consumed: 0, source: Address(bytes: Array(bytes[16..<20])))
-        case 0x21 where length >= 36: return .done(consumed: 0, source: Address(bytes: Array(bytes[16..<32])))
+        case 0x11 where length >= 12: return .done(consumed: 0, source: IPAddress(bytes: bytes[16..<20]))
+        case 0x21 where length >= 36: return .done(consumed: 0, source: IPAddress(bytes: bytes[16..<32]))
         case 0x00: return .done(consumed: 0, source: nil)
         default: return .malformed
         }

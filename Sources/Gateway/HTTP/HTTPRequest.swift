@@ -7,8 +7,8 @@ import Transport
 struct HTTPRequest {
     let head: HTTPRequestHead
     let body: [UInt8]
-    /// Where it came from; behind a trusted proxy the client's address.
-    let address: Address
+    /// Where it came from; behind a trusted proxy the client's address; `nil` for a unix socket.
+    let address: IPAddress?
 
     /// The path's parts between slashes, decoded; empty for `/`.
     let segments: [String]
