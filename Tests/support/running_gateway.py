@@ -84,5 +84,5 @@ class RunningGateway:
 
 def listen_address(ready):
     """HOST:PORT of the TLS listener in a ready file."""
-    listen = ready["listen"]
-    return listen[0] if isinstance(listen, list) else listen
+    first = ready["tls"][0]
+    return f"{first['host']}:{first['port']}"
