@@ -74,6 +74,11 @@ let package = Package(
             ],
             swiftSettings: strict),
 
+        .executableTarget(
+            name: "switchboard-bench",
+            dependencies: ["Core", "Reactors", "Transport", "Rights", "WebSocketCodec"],
+            path: "bench/Sources", swiftSettings: strict),
+
         // Embedded files.
         .target(
             name: "Scripts", path: "lua", exclude: ["README.md"], sources: ["Scripts.swift"],

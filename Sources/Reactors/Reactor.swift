@@ -152,8 +152,9 @@ public final class Reactor {
 
     // MARK: The loop
 
-    /// Runs until ``stop()``.
+    /// Runs until ``stop()``; may be run again after that.
     public func run() {
+        isStopping = false
         while !isStopping {
             let count = waitForEvents(timeoutMs: waitMs())
             let startUs = Clock.monotonicUs()

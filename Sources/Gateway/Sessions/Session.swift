@@ -195,7 +195,6 @@ final class Session {
     ) {
         switch decision {
         case .allow:
-            refusals = 0
             proceed()
         case .refuse(let refusal):
             refuse(refusal, topic: topic, ref: ref)
@@ -258,7 +257,10 @@ final class Session {
 
     /// Sends a message in the session's dialect.
     func send(_ message: ServerMessage, ref: Reference?) {
-        if !isOver { outlet.send(dialect.encode(message, ref: ref)) }
+        guard !isOver else { return }
+        // An answer that is no error ends a row of refusals.
+        if ref != nil, case .error = message {} else if ref != nil { refusals = 0 }
+        outlet.send(dialect.encode(message, ref: ref))
     }
 
     private func refuse(_ refusal: Refusal, topic: Topic? = nil, ref: Reference?) {
