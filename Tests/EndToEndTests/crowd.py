@@ -4,6 +4,7 @@ import asyncio
 import json
 
 from websockets.asyncio.client import connect
+from websockets.exceptions import ConnectionClosed
 
 JOIN_AT_ONCE = 50
 
@@ -68,8 +69,12 @@ class Crowd:
     def closed(self, seconds_max: float = 20) -> list[tuple[int, list[str]]]:
         """Waits until the gateway has closed every connection: the close code and the events before it."""
         async def one(connection):
-            events = [json.loads(message)["event"] async for message in connection]
-            return connection.close_code, events
+            events = []
+            while True:
+                try:
+                    events.append(json.loads(await connection.recv())["event"])
+                except ConnectionClosed as closed:
+                    return closed.rcvd and closed.rcvd.code, events
 
         async def everyone():
             return await asyncio.wait_for(asyncio.gather(*map(one, self.connections)), seconds_max)
