@@ -69,7 +69,9 @@ let package = Package(
         ]),
         .executableTarget(
             name: "switchboard",
-            dependencies: ["Gateway", "Configuration", "Core", "Reactors", "Transport", "RedisLink", "Rights", "Scripts"],
+            dependencies: [
+                "Gateway", "Configuration", "Core", "Reactors", "Transport", "Rights", "WebSocketCodec", "CLinux",
+            ],
             swiftSettings: strict),
 
         // Embedded files.
@@ -81,7 +83,7 @@ let package = Package(
             swiftSettings: [.swiftLanguageMode(.v6)]),
         .target(
             name: "WebPages", path: "web", sources: ["WebPages.swift"],
-            resources: [.embedInCode("index.html")],
+            resources: ["index.html", "app.js", "client.js", "style.css", "icon.svg"].map { .embedInCode($0) },
             swiftSettings: [.swiftLanguageMode(.v6)]),
 
         tests("Core", ["Core"]),

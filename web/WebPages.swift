@@ -1,5 +1,16 @@
-/// The embedded pages, by path.
+/// The embedded pages: the whole list of files the gateway serves, and nothing else can be asked for.
 public enum WebPages {
-    /// The page at `/`.
-    public static let index = PackageResources.index_html
+    /// The files by URL path, each with its `Content-Type` and its bytes.
+    public static let files: [String: (contentType: String, bytes: [UInt8])] = [
+        "/": ("text/html; charset=utf-8", PackageResources.index_html),
+        "/app.js": ("text/javascript; charset=utf-8", PackageResources.app_js),
+        "/client.js": ("text/javascript; charset=utf-8", PackageResources.client_js),
+        "/style.css": ("text/css; charset=utf-8", PackageResources.style_css),
+        "/icon.svg": ("image/svg+xml", PackageResources.icon_svg),
+    ]
+
+    /// The `Content-Security-Policy` the pages are written for: own files, own WebSocket, nothing inline.
+    public static let contentSecurityPolicy =
+        "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self'; connect-src 'self'; "
+        + "base-uri 'none'; form-action 'none'; frame-ancestors 'none'"
 }

@@ -46,11 +46,23 @@ public enum ASCII {
         return value
     }
 
-    /// Reads an optional minus sign and ``decimal(_:)``; `-0` is refused.
+    /// Reads an optional minus sign and ``decimal(_:)``; `-0` is refused, and so is `Int.min`, whose magnitude is
+    /// beyond `Int.max`.
     public static func signedDecimal(_ bytes: some Collection<UInt8>) -> Int? {
         guard bytes.first == UInt8(ascii: "-") else { return decimal(bytes) }
         guard let magnitude = decimal(bytes.dropFirst()), magnitude != 0 else { return nil }
         return -magnitude
+    }
+
+    /// How many bytes the decimal form of a number has, minus sign included.
+    public static func decimalCount(_ value: Int) -> Int {
+        var count = value < 0 ? 2 : 1
+        var rest = value.magnitude / 10
+        while rest > 0 {
+            count += 1
+            rest /= 10
+        }
+        return count
     }
 }
 

@@ -1,4 +1,4 @@
-/// The name of an event: `[A-Za-z0-9._:/-]{1,64}`, e.g. `queue:update`.
+/// The name of an event: `[A-Za-z0-9._:/-]{1,64}`, such as `queue:update`.
 public struct EventName: Hashable, Sendable, CustomStringConvertible {
     /// The name, ASCII; safe to embed in JSON unescaped.
     public let bytes: [UInt8]

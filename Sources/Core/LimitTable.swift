@@ -57,6 +57,7 @@ extension Limits {
             LimitEntry(name: "fanOutSlice", range: size, path: \.fanOutSlice),
             LimitEntry(name: "topicLingerMs", range: time, path: \.topicLingerMs),
             LimitEntry(name: "recoveryEventsMax", range: 1...10_000, path: \.recoveryEventsMax),
+            LimitEntry(name: "recoveryBytesMax", range: bytes, path: \.recoveryBytesMax),
             LimitEntry(name: "historyPageMax", range: 1...10_000, path: \.historyPageMax),
             LimitEntry(name: "redisConnectMs", range: time, path: \.redisConnectMs),
             LimitEntry(name: "redisCommandMs", range: time, path: \.redisCommandMs),

@@ -104,6 +104,8 @@ public struct Limits: Sendable, Equatable {
     public var topicLingerMs = 1_000
     /// Events one recovery may return; beyond: `recovered:false`.
     public var recoveryEventsMax = 300
+    /// Bytes of the events one recovery may return; beyond: `recovered:false`.
+    public var recoveryBytesMax = 4_194_304
     /// Events one history request may return.
     public var historyPageMax = 300
 
@@ -126,7 +128,7 @@ public struct Limits: Sendable, Equatable {
     /// Topics in one SUBSCRIBE or UNSUBSCRIBE.
     public var redisSubscribeBatch = 512
     /// Bytes of one reply from Redis.
-    public var redisReplyBytesMax = 67_108_864
+    public var redisReplyBytesMax = 25_165_824
     /// Elements of one array in a reply.
     public var redisReplyElementsMax = 100_000
     /// Life of an idempotency key, seconds.

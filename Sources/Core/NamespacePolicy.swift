@@ -1,4 +1,6 @@
-/// What a namespace allows and keeps (design section 10). Deny by default: a namespace without a policy does not exist.
+/// What a namespace allows and keeps (design section 10).
+///
+/// Deny by default: a namespace without a policy does not exist.
 public struct NamespacePolicy: Sendable, Equatable {
     /// Who may subscribe or publish.
     public enum Rule: String, CaseIterable, Sendable {

@@ -1,4 +1,4 @@
-/// A topic: `namespace:id`, e.g. `shop:42`; the unit of subscription, history and rights.
+/// A topic: `namespace:id`, such as `shop:42`; the unit of subscription, history and rights.
 ///
 /// Kept and compared as bytes. Swift's `String` compares by canonical equivalence, so two different Redis channels
 /// could be one dictionary key; ASCII bytes cannot be confused (design section 1).

@@ -1,4 +1,55 @@
+import Configuration
+import Core
+import Gateway
+import Glibc
+
+/// The command line: reads settings, runs one command, ends with its exit code.
 @main
 struct Switchboard {
-    static func main() {}
+    static func main() {
+        let arguments = Array(Swift.CommandLine.arguments.dropFirst())
+        let result = Configuration.CommandLine.parse(
+            arguments: arguments, environment: ProcessEnvironment.all,
+            readFile: { try? Files.read($0, bytesMax: 1 << 20) })
+        exit(run(result))
+    }
+
+    private static func run(_ result: CommandLineResult) -> Int32 {
+        switch result {
+        case .help(let text):
+            Terminal.print(text)
+            return 0
+        case .version:
+            Terminal.print("switchboard \(Version.text)")
+            return 0
+        case .problems(let problems):
+            for problem in problems { Terminal.error(problem.description) }
+            return 64
+        case .run(let command):
+            do {
+                return try run(command)
+            } catch {
+                Terminal.error(error.description)
+                return 1
+            }
+        }
+    }
+
+    private static func run(_ command: Command) throws(StartProblem) -> Int32 {
+        switch command {
+        case .gateway(let settings): try GatewayCommand.run(settings)
+        case .dev(let settings): try DevCommand(settings).run()
+        case .check(let settings): CheckCommand.run(settings)
+        case .worker: throw StartProblem.sentence("this version has no worker")
+        case .token(let settings): try TokenCommand.run(settings)
+        case .publish(let settings): try PublishCommand.run(settings)
+        case .tail(let settings): try TailCommand.run(settings)
+        }
+    }
+}
+
+/// The version this source is of.
+enum Version {
+    /// Semantic version.
+    static let text = "0.1.0"
 }

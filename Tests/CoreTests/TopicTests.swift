@@ -11,7 +11,8 @@ import Testing
     }
 
     @Test(arguments: [
-        "", ":", "shop", "shop:", ":42", "Shop:42", "1shop:42", "shop:a b", "shop:a/b", "shop:é", "shop:e\u{301}", "shop:a\0b",
+        "", ":", "shop", "shop:", ":42", "Shop:42", "1shop:42", "shop:a b", "shop:a/b", "shop:é", "shop:e\u{301}",
+        "shop:a\0b",
         "shop:a\r\n", "shop:*", "shop:a?", "shop:[a]", "shop:{a}", "__keyspace@0__:x", "__keyevent@0__:expired",
         "__sentinel__:hello", "shop:a#log", "shop:\u{200b}", "ѕhop:1", "shop:..%2e/x", " shop:1",
         "shop:" + String(repeating: "x", count: 201), String(repeating: "n", count: 33) + ":1",

@@ -70,11 +70,11 @@ class Crowd:
         """Waits until the gateway has closed every connection: the close code and the events before it."""
         async def one(connection):
             events = []
-            while True:
-                try:
+            try:
+                while True:
                     events.append(json.loads(await connection.recv())["event"])
-                except ConnectionClosed as closed:
-                    return closed.rcvd and closed.rcvd.code, events
+            except ConnectionClosed:
+                return connection.close_code, events
 
         async def everyone():
             return await asyncio.wait_for(asyncio.gather(*map(one, self.connections)), seconds_max)

@@ -39,7 +39,7 @@ async def churn(gw, context: ssl.SSLContext, round: int) -> None:
 
 @pytest.mark.slow
 def test_churn_leaves_nothing_behind(gateway):
-    gw = gateway("--shards", "2", limits={"topicLingerMs": 100})
+    gw = gateway("--shards", "2", limits={"topicLingerMs": 100, "connectsPerAddressPerSecond": 100_000})
     context = gw.certificate.trusting_context()
     descriptors = gw.fd_count
     settled = []

@@ -60,13 +60,13 @@ def test_metrics_are_prometheus_text_without_topics_or_users(gw, topic, token):
 
 @pytest.mark.parametrize("flags", [
     ["--lisen", "127.0.0.1:0"], ["--listen", "nonsense"], ["--limit", "nothing=1"], ["--limit", "pingMs=0"],
-    ["--limit", "pingMs=-5"], ["--listen", "127.0.0.1:0"], 
-    ["--tls-cert", "/nonexistent", "--tls-key", "/nonexistent", "--listen", "127.0.0.1:0"], ["--log", "xml"],
+    ["--limit", "pingMs=-5"], ["--listen", "127.0.0.1:0"], ["--log", "xml"],
+    ["--tls-cert", "/nonexistent", "--tls-key", "/nonexistent", "--listen", "127.0.0.1:0"],
 ], ids=lambda flags: " ".join(flags))
 def test_wrong_flags_are_explained(flags):
     result = run("gateway", *flags)
     assert result.returncode != 0
-    assert flags[0].lstrip("-")[:4] in result.stderr or flags[1] in result.stderr, "the message names what is wrong"
+    assert flags[0].lstrip("-")[:4] in result.stderr or "/nonexistent" in flags and "/nonexistent" in result.stderr
 
 
 def test_unknown_flag_names_the_nearest(gw):

@@ -69,6 +69,12 @@ def test_header(gw, watch, secret, header):
     refuse(gw, watch, assemble(header, claims(), secret))
 
 
+def test_key_id_of_an_unnamed_key_is_only_a_name(gw, secret):
+    """Some issuers name the key though there is one; it selects nothing, and the signature still decides."""
+    with gw.client() as client:
+        client.authenticate(assemble(HEADER | {"kid": "main-2026"}, claims(), secret))
+
+
 @pytest.mark.parametrize("text", [
     b'{"alg":"HS256","alg":"none"}', b'{"alg":"none","alg":"HS256"}', b'{"alg":"HS256"}x', b'{"alg":"HS256",}',
     b"{'alg':'HS256'}", b'\xef\xbb\xbf{"alg":"HS256"}', b'{"alg":"HS256","a":"\xff"}', b"", b"{", b"null",

@@ -20,10 +20,16 @@
 // accept4(2); the GNU extension that sets SOCK_NONBLOCK and SOCK_CLOEXEC atomically.
 extern int accept4(int fd, struct sockaddr *address, socklen_t *length, int flags);
 
-enum {
-    SWB_SOCK_NONBLOCK = 04000,
-    SWB_SOCK_CLOEXEC = 02000000,
-};
+// SOCK_, EFD_ and EPOLL_ flags are enum constants of different types; on Linux they are these same two bits.
+static const int SWB_NONBLOCK = 04000;
+static const int SWB_CLOEXEC = 02000000;
+
+// prctl(2) is variadic, which Swift cannot call.
+static inline int swb_name_thread(const char *name) { return prctl(PR_SET_NAME, name, 0, 0, 0); }
+// The calling process gets the signal when the thread that started it ends.
+static inline int swb_die_with_parent(int signal) { return prctl(PR_SET_PDEATHSIG, signal, 0, 0, 0); }
+// No core dumps: they would hold tokens and keys.
+static inline int swb_forbid_core_dumps(void) { return prctl(PR_SET_DUMPABLE, 0, 0, 0, 0); }
 
 static inline int swb_errno(void) { return errno; }
 
@@ -37,5 +43,9 @@ static inline int swb_epoll_ctl(int epoll, int operation, int fd, uint32_t event
 
 static inline uint64_t swb_event_token(const struct epoll_event *event) { return event->data.u64; }
 static inline uint32_t swb_event_mask(const struct epoll_event *event) { return event->events; }
+
+// Starts a program whose output goes to the descriptor `output`, in a process that is ended (SIGTERM) with its parent,
+// whatever ends the parent. Returns the process id, or -1 with errno. fork(2) cannot be called from Swift.
+int swb_spawn(const char *program, char *const arguments[], int output);
 
 #endif

@@ -7,9 +7,13 @@
 public struct JSON: Sendable {
     /// What a text may hold at most.
     public struct Limits: Sendable {
-        /// Levels of arrays and objects; a lone scalar has depth 0. Default 32.
+        /// Levels of arrays and objects; a lone scalar has depth 0.
+        ///
+        /// Default 32.
         public var depthMax: Int
-        /// Values in the whole text, member names not counted. Default 10,000.
+        /// Values in the whole text, member names not counted.
+        ///
+        /// Default 10,000.
         public var elementsMax: Int
 
         /// Makes limits.
@@ -53,31 +57,53 @@ public struct JSON: Sendable {
 
     /// One value: where its text lies and where the next value after it (past its children) is in the index.
     struct Entry: Sendable {
-        var kind: Kind
-        /// Whether the string or member name holds a backslash escape.
-        var escaped: Bool
         /// First byte of the value's text; strings include their quotes.
-        var start: Int
+        var start: UInt32
         /// One past the last byte.
-        var end: Int
+        var end: UInt32
         /// Index of the first entry after this value and all its children.
-        var next: Int
+        var next: UInt32
         /// Text of the member's name without quotes; empty range outside objects.
-        var nameStart: Int
-        var nameEnd: Int
+        var nameStart: UInt32
+        var nameEnd: UInt32
+        var kind: Kind
+        /// Whether the string holds a backslash escape.
+        var escaped: Bool
+        /// Whether the member's name holds one.
         var nameEscaped: Bool
+
+        /// Where the value's text lies.
+        var range: Range<Int> { Int(start)..<Int(end) }
+        /// Where the name's text lies.
+        var nameRange: Range<Int> { Int(nameStart)..<Int(nameEnd) }
     }
 
     let bytes: [UInt8]
     let entries: [Entry]
 
-    /// Validates a text. *Complexity*: linear in its length, and in each object's members for duplicates of short
-    /// objects (hashed beyond 16).
+    /// Validates a text.
+    ///
+    /// *Complexity*: linear in its length; objects of more than a dozen members are checked for duplicate names by
+    /// hashing.
     public init(parsing bytes: [UInt8], limits: Limits) throws(Problem) {
-        var parser = JSONParser(bytes: bytes, limits: limits)
-        try parser.parse()
+        var parser = JSONParser(limits: limits)
+        try parser.parse(bytes.span)
         self.bytes = bytes
         self.entries = parser.entries
+    }
+
+    /// Where a text stops being acceptable: an index of the first byte that does not fit, or the count of bytes when the
+    /// text ends too early; `nil` for an acceptable text. For messages to people: it reads the text again.
+    public static func faultOffset(in bytes: [UInt8], limits: Limits) -> Int? {
+        var parser = JSONParser(limits: limits)
+        do {
+            try parser.parse(bytes.span)
+            return nil
+        } catch {
+            guard error == .invalidUTF8 else { return min(parser.position, bytes.count) }
+            var text = UTF8Text()
+            return bytes.firstIndex { !text.accept($0) } ?? bytes.count
+        }
     }
 
     /// The outermost value.
@@ -94,7 +120,7 @@ public struct JSON: Sendable {
         public var kind: Kind { entry.kind }
 
         /// The value's exact text.
-        public var raw: ArraySlice<UInt8> { document.bytes[entry.start..<entry.end] }
+        public var raw: ArraySlice<UInt8> { document.bytes[entry.range] }
 
         /// The member of that name; `nil` when there is none or the value is no object.
         public subscript(name: String) -> Value? {
@@ -107,27 +133,31 @@ public struct JSON: Sendable {
         public var members: Members { Members(document: document, index: index) }
 
         /// The member's name, decoded; empty for array elements and the root.
-        public var name: String {
-            let text = document.bytes[entry.nameStart..<entry.nameEnd]
-            return String(decoding: entry.nameEscaped ? JSONText.unescaped(text) : Array(text), as: UTF8.self)
+        public var name: String { String(decoding: nameBytes, as: UTF8.self) }
+
+        /// The member's name as UTF-8 bytes, decoded; empty for array elements and the root.
+        public var nameBytes: [UInt8] {
+            let text = document.bytes[entry.nameRange]
+            return entry.nameEscaped ? JSONText.unescaped(text) : Array(text)
         }
 
         private func nameEquals(_ other: String) -> Bool {
-            let text = document.bytes[entry.nameStart..<entry.nameEnd]
-            return entry.nameEscaped ? JSONText.unescaped(text).elementsEqual(other.utf8) : text.elementsEqual(other.utf8)
+            let text = document.bytes[entry.nameRange]
+            if entry.nameEscaped { return JSONText.unescaped(text).elementsEqual(other.utf8) }
+            return text.elementsEqual(other.utf8)
         }
 
         /// A string's decoded UTF-8 bytes; `nil` for other kinds.
         public var stringBytes: [UInt8]? {
             guard entry.kind == .string else { return nil }
-            let text = document.bytes[(entry.start + 1)..<(entry.end - 1)]
+            let text = raw.dropFirst().dropLast()
             return entry.escaped ? JSONText.unescaped(text) : Array(text)
         }
 
         /// A string's text; `nil` for other kinds.
         public var string: String? { stringBytes.map { String(decoding: $0, as: UTF8.self) } }
 
-        /// An integer written without fraction or exponent and within `Int`; `nil` for anything else.
+        /// An integer written without fraction or exponent, `-Int.max...Int.max`; `nil` for anything else.
         public var int: Int? { entry.kind == .number ? ASCII.signedDecimal(raw) : nil }
 
         /// A finite number; `nil` for other kinds and for texts beyond `Double`.
@@ -157,14 +187,14 @@ public struct JSON: Sendable {
             self.document = document
             self.position = index + 1
             let entry = document.entries[index]
-            self.end = entry.kind == .object || entry.kind == .array ? entry.next : index + 1
+            self.end = Int(entry.next)
         }
 
         /// The next value.
         public mutating func next() -> Value? {
             guard position < end else { return nil }
             let value = Value(document: document, index: position)
-            position = document.entries[position].next
+            position = Int(document.entries[position].next)
             return value
         }
     }

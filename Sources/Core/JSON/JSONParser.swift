@@ -1,132 +1,186 @@
 /// The recursive-descent validator behind ``JSON``; recursion is bounded by the depth limit.
+///
+/// The text is handed down as a span, so that a byte costs one bounds check and no reference counting. Past the end
+/// ``byte(_:)`` reads 0, which no rule of the grammar accepts: running off the text is a syntax error everywhere.
 struct JSONParser {
-    let bytes: [UInt8]
-    let limits: JSON.Limits
-    var entries: [JSON.Entry] = []
-    private var position = 0
+    private let limits: JSON.Limits
+    private(set) var entries: [JSON.Entry] = []
+    /// The byte read next; after a fault, the byte that did not fit.
+    private(set) var position = 0
 
-    init(bytes: [UInt8], limits: JSON.Limits) {
-        self.bytes = bytes
+    init(limits: JSON.Limits) {
         self.limits = limits
     }
 
-    mutating func parse() throws(JSON.Problem) {
-        guard UTF8Text.isValid(bytes) else { throw .invalidUTF8 }
-        skipSpace()
-        try value(depth: 0, name: (0, 0, false))
-        skipSpace()
-        guard position == bytes.count else { throw .syntax }
+    mutating func parse(_ text: Span<UInt8>) throws(JSON.Problem) {
+        // Entries keep 32-bit places; texts are bounded far below this long before they come here.
+        guard text.count < Int(UInt32.max) else { throw .tooManyElements }
+        var utf8 = UTF8Text()
+        guard utf8.accept(text) && utf8.isComplete else { throw .invalidUTF8 }
+        entries.reserveCapacity(min(limits.elementsMax, text.count / 32 + 8))
+        skipSpace(text)
+        try value(text, depth: 0, name: .none)
+        skipSpace(text)
+        guard position == text.count else { throw .syntax }
     }
 
-    private var current: UInt8? { position < bytes.count ? bytes[position] : nil }
+    /// A member's name: the text between its quotes.
+    private struct Name {
+        var start: UInt32
+        var end: UInt32
+        var escaped: Bool
 
-    private mutating func skipSpace() {
-        while let byte = current, byte == 0x20 || byte == 0x0a || byte == 0x0d || byte == 0x09 { position += 1 }
+        static let none = Name(start: 0, end: 0, escaped: false)
     }
 
-    private mutating func value(depth: Int, name: (Int, Int, Bool)) throws(JSON.Problem) {
+    private func byte(_ text: Span<UInt8>) -> UInt8 {
+        position < text.count ? text[position] : 0
+    }
+
+    /// Where the parser stands; fits, since the length does.
+    private var mark: UInt32 { UInt32(truncatingIfNeeded: position) }
+
+    private mutating func skipSpace(_ text: Span<UInt8>) {
+        while true {
+            switch byte(text) {
+            case 0x20, 0x0a, 0x0d, 0x09: position &+= 1
+            default: return
+            }
+        }
+    }
+
+    // MARK: Values
+
+    private mutating func value(_ text: Span<UInt8>, depth: Int, name: Name) throws(JSON.Problem) {
         guard entries.count < limits.elementsMax else { throw .tooManyElements }
-        guard let byte = current else { throw .syntax }
-        let index = entries.count
+        let start = mark
+        switch byte(text) {
+        case UInt8(ascii: "{"):
+            let index = open(.object, name)
+            let members = try object(text, depth: depth + 1)
+            close(index)
+            guard JSONNames.areDistinct(text, entries, of: index, count: members) else { throw .duplicateName }
+        case UInt8(ascii: "["):
+            let index = open(.array, name)
+            try array(text, depth: depth + 1)
+            close(index)
+        case UInt8(ascii: "\""):
+            let escaped = try string(text)
+            add(.string, escaped: escaped, start, name)
+        case UInt8(ascii: "t"):
+            try literal(text, skipping: 0, 0x7472_7565)  // true
+            add(.yes, escaped: false, start, name)
+        case UInt8(ascii: "f"):
+            try literal(text, skipping: 1, 0x616c_7365)  // f, alse
+            add(.no, escaped: false, start, name)
+        case UInt8(ascii: "n"):
+            try literal(text, skipping: 0, 0x6e75_6c6c)  // null
+            add(.null, escaped: false, start, name)
+        default:
+            try number(text)
+            add(.number, escaped: false, start, name)
+        }
+    }
+
+    /// Adds a value without children that ends here.
+    private mutating func add(_ kind: JSON.Kind, escaped: Bool, _ start: UInt32, _ name: Name) {
         entries.append(
             JSON.Entry(
-                kind: .null, escaped: false, start: position, end: position, next: index + 1,
-                nameStart: name.0, nameEnd: name.1, nameEscaped: name.2))
-        switch byte {
-        case UInt8(ascii: "{"):
-            entries[index].kind = .object
-            try object(index: index, depth: depth + 1)
-        case UInt8(ascii: "["):
-            entries[index].kind = .array
-            try array(depth: depth + 1)
-        case UInt8(ascii: "\""):
-            entries[index].kind = .string
-            entries[index].escaped = try string()
-        case UInt8(ascii: "t"):
-            entries[index].kind = .yes
-            try literal("true")
-        case UInt8(ascii: "f"):
-            entries[index].kind = .no
-            try literal("false")
-        case UInt8(ascii: "n"):
-            try literal("null")
-        default:
-            entries[index].kind = .number
-            try number()
-        }
-        entries[index].end = position
-        entries[index].next = entries.count
+                start: start, end: mark, next: UInt32(truncatingIfNeeded: entries.count &+ 1),
+                nameStart: name.start, nameEnd: name.end, kind: kind, escaped: escaped, nameEscaped: name.escaped))
     }
 
-    private mutating func object(index: Int, depth: Int) throws(JSON.Problem) {
+    /// Adds an object or array that begins here, and returns its index for ``close(_:)``.
+    private mutating func open(_ kind: JSON.Kind, _ name: Name) -> Int {
+        add(kind, escaped: false, mark, name)
+        return entries.count &- 1
+    }
+
+    private mutating func close(_ index: Int) {
+        entries[index].end = mark
+        entries[index].next = UInt32(truncatingIfNeeded: entries.count)
+    }
+
+    /// Reads an object; returns how many members it has.
+    private mutating func object(_ text: Span<UInt8>, depth: Int) throws(JSON.Problem) -> Int {
         guard depth <= limits.depthMax else { throw .tooDeep }
-        var names = NameSet()
-        position += 1
-        skipSpace()
-        if current == UInt8(ascii: "}") {
-            position += 1
+        position &+= 1
+        skipSpace(text)
+        if byte(text) == UInt8(ascii: "}") {
+            position &+= 1
+            return 0
+        }
+        var members = 0
+        while true {
+            guard byte(text) == UInt8(ascii: "\"") else { throw .syntax }
+            let start = mark &+ 1
+            let escaped = try string(text)
+            let name = Name(start: start, end: mark &- 1, escaped: escaped)
+            skipSpace(text)
+            guard byte(text) == UInt8(ascii: ":") else { throw .syntax }
+            position &+= 1
+            skipSpace(text)
+            try value(text, depth: depth, name: name)
+            members &+= 1
+            if try closed(text, by: UInt8(ascii: "}")) { return members }
+        }
+    }
+
+    private mutating func array(_ text: Span<UInt8>, depth: Int) throws(JSON.Problem) {
+        guard depth <= limits.depthMax else { throw .tooDeep }
+        position &+= 1
+        skipSpace(text)
+        if byte(text) == UInt8(ascii: "]") {
+            position &+= 1
             return
         }
         while true {
-            skipSpace()
-            guard current == UInt8(ascii: "\"") else { throw .syntax }
-            let start = position + 1
-            let escaped = try string()
-            let end = position - 1
-            let name = escaped ? JSONText.unescaped(bytes[start..<end]) : Array(bytes[start..<end])
-            guard names.insert(name) else { throw .duplicateName }
-            skipSpace()
-            guard current == UInt8(ascii: ":") else { throw .syntax }
-            position += 1
-            skipSpace()
-            try value(depth: depth, name: (start, end, escaped))
-            skipSpace()
-            if try closed(by: UInt8(ascii: "}")) { return }
+            try value(text, depth: depth, name: .none)
+            if try closed(text, by: UInt8(ascii: "]")) { return }
         }
     }
 
-    private mutating func array(depth: Int) throws(JSON.Problem) {
-        guard depth <= limits.depthMax else { throw .tooDeep }
-        position += 1
-        skipSpace()
-        if current == UInt8(ascii: "]") {
-            position += 1
-            return
-        }
-        while true {
-            skipSpace()
-            try value(depth: depth, name: (0, 0, false))
-            skipSpace()
-            if try closed(by: UInt8(ascii: "]")) { return }
-        }
+    /// Reads the comma before another member and the space after it, or the closing bracket.
+    private mutating func closed(_ text: Span<UInt8>, by bracket: UInt8) throws(JSON.Problem) -> Bool {
+        skipSpace(text)
+        let found = byte(text)
+        guard found == bracket || found == UInt8(ascii: ",") else { throw .syntax }
+        position &+= 1
+        if found == bracket { return true }
+        skipSpace(text)
+        return false
     }
 
-    /// Reads the comma before another member, or the closing bracket.
-    private mutating func closed(by bracket: UInt8) throws(JSON.Problem) -> Bool {
-        guard let byte = current, byte == bracket || byte == UInt8(ascii: ",") else { throw .syntax }
-        position += 1
-        return byte == bracket
+    /// Reads four letters, after `skipping` that are known already, and compares them with a big-endian word.
+    private mutating func literal(
+        _ text: Span<UInt8>, skipping known: Int, _ word: UInt32
+    ) throws(JSON.Problem) {
+        position &+= known
+        var letters: UInt32 = 0
+        for _ in 0..<4 {
+            letters = letters << 8 | UInt32(byte(text))
+            position &+= 1
+        }
+        guard letters == word else { throw .syntax }
     }
 
-    private mutating func literal(_ text: StaticString) throws(JSON.Problem) {
-        let word = Array(text.description.utf8)
-        guard bytes[position...].starts(with: word) else { throw .syntax }
-        position += word.count
-    }
+    // MARK: Strings
 
     /// Reads a string with its quotes; tells whether it holds an escape.
-    private mutating func string() throws(JSON.Problem) -> Bool {
-        position += 1
+    private mutating func string(_ text: Span<UInt8>) throws(JSON.Problem) -> Bool {
+        position &+= 1
         var escaped = false
-        while let byte = current {
-            position += 1
-            switch byte {
+        while position < text.count {
+            let next = text[position]
+            position &+= 1
+            switch next {
             case UInt8(ascii: "\""):
                 return escaped
             case UInt8(ascii: "\\"):
                 escaped = true
-                try escape()
+                try escape(text)
             case 0..<0x20:
+                position -= 1
                 throw .syntax
             default:
                 break
@@ -135,76 +189,62 @@ struct JSONParser {
         throw .syntax
     }
 
-    private mutating func escape() throws(JSON.Problem) {
-        guard let byte = current else { throw .syntax }
-        position += 1
-        switch byte {
+    private mutating func escape(_ text: Span<UInt8>) throws(JSON.Problem) {
+        let escape = byte(text)
+        position &+= 1
+        switch escape {
         case UInt8(ascii: "\""), UInt8(ascii: "\\"), UInt8(ascii: "/"), UInt8(ascii: "b"), UInt8(ascii: "f"),
             UInt8(ascii: "n"), UInt8(ascii: "r"), UInt8(ascii: "t"):
             return
         case UInt8(ascii: "u"):
-            let unit = try hexUnit()
+            let unit = try hexUnit(text)
+            // Surrogates come in pairs, high then low (RFC 8259 section 7), or they encode nothing.
             if unit >= 0xdc00 && unit <= 0xdfff { throw .syntax }
             guard unit >= 0xd800 && unit <= 0xdbff else { return }
-            guard current == UInt8(ascii: "\\") else { throw .syntax }
-            position += 1
-            guard current == UInt8(ascii: "u") else { throw .syntax }
-            position += 1
-            let low = try hexUnit()
+            guard byte(text) == UInt8(ascii: "\\") else { throw .syntax }
+            position &+= 1
+            guard byte(text) == UInt8(ascii: "u") else { throw .syntax }
+            position &+= 1
+            let low = try hexUnit(text)
             guard low >= 0xdc00 && low <= 0xdfff else { throw .syntax }
         default:
             throw .syntax
         }
     }
 
-    private mutating func hexUnit() throws(JSON.Problem) -> UInt32 {
+    private mutating func hexUnit(_ text: Span<UInt8>) throws(JSON.Problem) -> UInt32 {
         var unit: UInt32 = 0
         for _ in 0..<4 {
-            guard let byte = current, let digit = ASCII.hexValue(byte) else { throw .syntax }
+            guard let digit = ASCII.hexValue(byte(text)) else { throw .syntax }
             unit = unit << 4 | UInt32(digit)
-            position += 1
+            position &+= 1
         }
         return unit
     }
 
-    private mutating func number() throws(JSON.Problem) {
-        if current == UInt8(ascii: "-") { position += 1 }
-        if current == UInt8(ascii: "0") {
-            position += 1
+    // MARK: Numbers
+
+    private mutating func number(_ text: Span<UInt8>) throws(JSON.Problem) {
+        if byte(text) == UInt8(ascii: "-") { position &+= 1 }
+        if byte(text) == UInt8(ascii: "0") {
+            position &+= 1
         } else {
-            try digits()
+            try digits(text)
         }
-        if current == UInt8(ascii: ".") {
-            position += 1
-            try digits()
+        if byte(text) == UInt8(ascii: ".") {
+            position &+= 1
+            try digits(text)
         }
-        if let byte = current, byte | 0x20 == UInt8(ascii: "e") {
-            position += 1
-            if current == UInt8(ascii: "+") || current == UInt8(ascii: "-") { position += 1 }
-            try digits()
+        if byte(text) | 0x20 == UInt8(ascii: "e") {
+            position &+= 1
+            let sign = byte(text)
+            if sign == UInt8(ascii: "+") || sign == UInt8(ascii: "-") { position &+= 1 }
+            try digits(text)
         }
     }
 
-    private mutating func digits() throws(JSON.Problem) {
-        guard let first = current, ASCII.isDigit(first) else { throw .syntax }
-        while let byte = current, ASCII.isDigit(byte) { position += 1 }
-    }
-}
-
-/// The names seen in one object: a short list first, a hashed set beyond 16, so that neither small objects pay for
-/// hashing nor large ones for quadratic comparison.
-private struct NameSet {
-    private var few: [[UInt8]] = []
-    private var many: Set<[UInt8]> = []
-
-    /// Adds a name; false when it was there.
-    mutating func insert(_ name: [UInt8]) -> Bool {
-        if few.count < 16 {
-            guard !few.contains(name) else { return false }
-            few.append(name)
-            return true
-        }
-        if many.isEmpty { many = Set(few) }
-        return many.insert(name).inserted
+    private mutating func digits(_ text: Span<UInt8>) throws(JSON.Problem) {
+        guard ASCII.isDigit(byte(text)) else { throw .syntax }
+        repeat { position &+= 1 } while ASCII.isDigit(byte(text))
     }
 }

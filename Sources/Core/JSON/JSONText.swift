@@ -4,42 +4,53 @@ public enum JSONText {
     static func unescaped(_ text: ArraySlice<UInt8>) -> [UInt8] {
         var result: [UInt8] = []
         result.reserveCapacity(text.count)
-        var rest = text
-        while let byte = rest.popFirst() {
+        var index = text.startIndex
+        while index < text.endIndex {
+            let byte = text[index]
+            index += 1
             guard byte == UInt8(ascii: "\\") else {
                 result.append(byte)
                 continue
             }
-            guard let escape = rest.popFirst() else { return result }
+            guard index < text.endIndex else { return result }
+            let escape = text[index]
+            index += 1
             switch escape {
             case UInt8(ascii: "b"): result.append(0x08)
             case UInt8(ascii: "f"): result.append(0x0c)
             case UInt8(ascii: "n"): result.append(0x0a)
             case UInt8(ascii: "r"): result.append(0x0d)
             case UInt8(ascii: "t"): result.append(0x09)
-            case UInt8(ascii: "u"):
-                var scalar = popHex(&rest)
-                if scalar >= 0xd800 && scalar <= 0xdbff {
-                    rest = rest.dropFirst(2)
-                    scalar = 0x10000 &+ (scalar &- 0xd800) << 10 &+ (popHex(&rest) &- 0xdc00)
-                }
-                if let unicode = Unicode.Scalar(scalar) { result.append(contentsOf: String(unicode).utf8) }
+            case UInt8(ascii: "u"): result.append(scalar: scalar(text, &index))
             default: result.append(escape)
             }
         }
         return result
     }
 
-    private static func popHex(_ text: inout ArraySlice<UInt8>) -> UInt32 {
+    /// Reads the digits after `\u`, and the second half of a surrogate pair.
+    private static func scalar(_ text: ArraySlice<UInt8>, _ index: inout Int) -> UInt32 {
+        let unit = hexUnit(text, &index)
+        guard unit >= 0xd800 && unit <= 0xdbff else { return unit }
+        index += 2
+        let low = hexUnit(text, &index)
+        return 0x10000 &+ (unit &- 0xd800) << 10 &+ (low &- 0xdc00)
+    }
+
+    private static func hexUnit(_ text: ArraySlice<UInt8>, _ index: inout Int) -> UInt32 {
         var unit: UInt32 = 0
-        for byte in text.prefix(4) { unit = unit << 4 | UInt32(ASCII.hexValue(byte) ?? 0) }
-        text = text.dropFirst(4)
+        for _ in 0..<4 where index < text.endIndex {
+            unit = unit << 4 | UInt32(ASCII.hexValue(text[index]) ?? 0)
+            index += 1
+        }
         return unit
     }
 }
 
 extension Array where Element == UInt8 {
-    /// Appends a JSON string: quotes, and escapes for quotes, backslashes and control bytes. The bytes must be UTF-8.
+    /// Appends a JSON string: quotes, and escapes for quotes, backslashes and control bytes.
+    ///
+    /// The bytes must be UTF-8.
     public mutating func append(jsonString text: some Sequence<UInt8>) {
         append(UInt8(ascii: "\""))
         for byte in text {
@@ -58,6 +69,12 @@ extension Array where Element == UInt8 {
             }
         }
         append(UInt8(ascii: "\""))
+    }
+
+    /// Appends the UTF-8 form of a code point; nothing for a value that is none.
+    fileprivate mutating func append(scalar value: UInt32) {
+        guard let scalar = Unicode.Scalar(value), let encoded = UTF8.encode(scalar) else { return }
+        append(contentsOf: encoded)
     }
 
     /// Appends a JSON string of text.

@@ -1,0 +1,81 @@
+# Switchboard's commands. `make help` lists them.
+.DEFAULT_GOAL := help
+SHELL := /usr/bin/env bash
+.SHELLFLAGS := -euo pipefail -c
+# One heavy thing at a time: the builds and tests use every core by themselves.
+.NOTPARALLEL:
+
+BINARY := .build/release/switchboard
+PRODUCT_BUILD := swift build --configuration release --static-swift-stdlib --product switchboard
+FORMATTED := $(wildcard Sources Tests lua web bench)
+# Seconds for each fuzz target.
+SECONDS ?= 60
+# Options for pytest, e.g. `make test PYTEST='-k recovery'`.
+PYTEST :=
+
+.PHONY: help
+help: ## List these commands
+	@sed -nE 's/^([a-z-]+):.*## (.*)/  make \1|\2/p' $(MAKEFILE_LIST) | column -t -s '|'
+
+.PHONY: run
+run: packages-build product ## Build, then run everything on this machine and print the page's address
+	@exec $(BINARY) dev
+
+.PHONY: build
+build: packages-build product ## Build the gateway for release: .build/release/switchboard
+
+.PHONY: test
+test: packages-test product unit clients ## Run every test: units, then real clients against real gateways
+
+.PHONY: check
+check: lint tsan product check-binary test ## What a change must pass: lint, ThreadSanitizer, the binary's rules, all tests
+
+.PHONY: format
+format: ## Format the Swift code in place
+	swift format --in-place --parallel --recursive $(FORMATTED)
+
+.PHONY: lint
+lint: ## Check format and house rules
+	swift format lint --strict --parallel --recursive $(FORMATTED)
+	scripts/lint.sh
+
+.PHONY: fuzz
+fuzz: packages-build ## Fuzz each parser with AddressSanitizer, SECONDS=60 each
+	scripts/fuzz.sh $(SECONDS)
+
+.PHONY: autobahn
+autobahn: packages-test product venv ## Run the Autobahn WebSocket conformance suite against a gateway
+	.venv/bin/python -m pytest -ra Tests/ConformanceTests $(PYTEST)
+
+.PHONY: clean
+clean: ## Remove what was built; Python environments and .switchboard/ stay
+	rm -rf .build Tests/ConformanceTests/reports
+
+# Steps of the commands above.
+.PHONY: packages-build packages-test product unit tsan check-binary venv clients
+
+packages-build:
+	@scripts/packages.sh build
+
+packages-test:
+	@scripts/packages.sh test
+
+product:
+	$(PRODUCT_BUILD)
+
+unit:
+	swift test
+
+# The sanitizer's objects live apart, so that the next plain build does not start over.
+tsan:
+	swift test --sanitize=thread --scratch-path .build/tsan
+
+check-binary:
+	scripts/check-binary.sh $(BINARY)
+
+venv:
+	@scripts/venv.sh
+
+clients: venv
+	.venv/bin/python -m pytest -ra $(PYTEST) \
+	    $(wildcard Tests/LuaTests Tests/EndToEndTests Tests/ConformanceTests Tests/BrowserTests)

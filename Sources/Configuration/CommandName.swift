@@ -1,0 +1,46 @@
+/// The commands of the binary (design section 2); the raw value is the word on the command line.
+public enum CommandName: String, CaseIterable, Sendable {
+    /// Everything on one machine without configuration.
+    case dev
+    /// A gateway node.
+    case gateway
+    /// A worker node.
+    case worker
+    /// Prints a signed token.
+    case token
+    /// Says what is wrong with a configuration before it runs.
+    case check
+    /// Publishes one event.
+    case publish
+    /// Prints the events of topics as they come.
+    case tail
+    /// Prints help.
+    case help
+    /// Prints the version.
+    case version
+
+    /// The words after the command that are not flags, as help shows them; empty for most.
+    public var operands: String {
+        switch self {
+        case .publish: "TOPIC EVENT [JSON]"
+        case .tail: "TOPIC..."
+        case .help: "[COMMAND]"
+        default: ""
+        }
+    }
+
+    /// What the command does, one sentence for the overview.
+    public var summary: String {
+        switch self {
+        case .dev: "Run everything on this machine: Redis, a gateway, a worker and a demo shop."
+        case .gateway: "Run a gateway node."
+        case .worker: "Run a worker node; several share the work."
+        case .token: "Print a signed JWT for a user or a service."
+        case .check: "Check a gateway's settings, files and Redis, and say how to mend them."
+        case .publish: "Publish one event."
+        case .tail: "Print the events of topics as they come."
+        case .help: "Print this text, or the settings of one command."
+        case .version: "Print the version."
+        }
+    }
+}

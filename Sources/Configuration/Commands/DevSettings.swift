@@ -1,0 +1,41 @@
+/// The settings of `dev`.
+public struct DevSettings: Sendable, Equatable {
+    /// The gateway's TLS port on this machine; 0 picks a free one; default 8443.
+    public var port: UInt16 = 8_443
+    /// Where dev keeps its certificate, secrets and data; default `.switchboard`.
+    public var state = StateDirectory(path: ".switchboard")
+    /// Whether the demo shop runs.
+    public var demo = true
+    /// The Redis server program: a path, or a name looked up in `PATH`.
+    public var redisServer = "redis-server"
+    /// The gateway's settings, already pointing at the files of ``state`` and listening on 127.0.0.1.
+    public var gateway = GatewaySettings()
+
+    /// The defaults.
+    public init() {
+        fillGateway()
+    }
+
+    /// Points the gateway at what dev makes.
+    private mutating func fillGateway() {
+        gateway.listen = HostPort(host: "127.0.0.1", port: port)
+        gateway.tlsCert = state.certificate
+        gateway.tlsKey = state.privateKey
+        gateway.jwtSecretFile = state.jwtSecret
+        gateway.apiKeys = state.apiKeys
+        gateway.redis = "unix://" + state.redisSocket
+        if gateway.readyFile == nil { gateway.readyFile = state.ready }
+    }
+}
+
+extension DevSettings {
+    /// Reads what passed its checks.
+    init(_ values: SettingValues, _ file: FileReader) {
+        port = values.integer("port").flatMap { UInt16(exactly: $0) } ?? port
+        state = StateDirectory(path: values.text("state") ?? state.path)
+        demo = values.boolean("demo", default: demo)
+        redisServer = values.text("redis-server") ?? redisServer
+        gateway = GatewaySettings(values, file)
+        fillGateway()
+    }
+}

@@ -1,0 +1,102 @@
+public import Core
+
+/// The settings of a gateway node.
+///
+/// Made by ``CommandLine`` from checked input, or by code from the defaults. Paths are as configured: relative ones
+/// are relative to the working directory.
+public struct GatewaySettings: Sendable, Equatable {
+    /// Where clients connect with TLS; needs ``tlsCert`` and ``tlsKey``.
+    public var listen: HostPort?
+    /// Where clients connect without TLS.
+    public var listenPlain: HostPort?
+    /// Where metrics and health are served apart; `nil` serves them on the other listeners.
+    public var ops: HostPort?
+    /// The URL of Redis; may hold a password, so it is shown only through ``report``.
+    public var redis = "redis://127.0.0.1:6379"
+    /// What is put before every Redis key and channel; `[A-Za-z0-9._:-]{0,64}`.
+    public var redisPrefix = ""
+    /// The certificate chain, a PEM file.
+    public var tlsCert: String?
+    /// The certificate's private key, a PEM file.
+    public var tlsKey: String?
+    /// A file of 80 bytes shared between nodes; `nil` lets each node make its own ticket keys.
+    public var tlsTicketKeyFile: String?
+    /// The file with the secret of HS256 tokens.
+    public var jwtSecretFile: String?
+    /// Files with public keys, PEM.
+    public var jwtKeys: [String] = []
+    /// The file with a JSON Web Key Set.
+    public var jwks: String?
+    /// The issuer that tokens must name; `nil` takes any.
+    public var jwtIssuer: String?
+    /// The audience that tokens must name; `nil` takes any.
+    public var jwtAudience: String?
+    /// The file with the services' API keys.
+    public var apiKeys: String?
+    /// The origins whose pages may connect, exact; empty: the gateway's own only.
+    public var allowOrigins: [String] = []
+    /// The proxies whose word on the client's address is believed.
+    public var trustProxies: [IPRange] = []
+    /// Which listeners expect a PROXY header.
+    public var proxyProtocol = ProxyProtocol.off
+    /// The directory of the operator's own scripts.
+    public var scripts: String?
+    /// Reactor threads, 0...1024; 0 means one for each core.
+    public var shards = 0
+    /// The form of log lines.
+    public var log = LogFormat.text
+    /// The least important level that is logged.
+    public var logLevel = LogLevel.info
+    /// Where the bound addresses are written once everything listens.
+    public var readyFile: String?
+    /// Every limit; `--drain-seconds` is ``Limits/drainMs`` here.
+    public var limits = Limits()
+    /// The policy of each namespace that exists.
+    public var namespaces = NamespacePolicy.defaults
+    /// Whether `/echo` is served.
+    public var echo = false
+    /// Whether clients may connect without a token.
+    public var anonymous = true
+    /// What is in effect and where it was set, secrets masked; empty for settings made by code.
+    public var report = SettingsReport()
+
+    /// The defaults; without a listener.
+    public init() {}
+
+    /// One line for each setting in effect: name, value, source; passwords are masked.
+    public func describe() -> String { report.description }
+}
+
+extension GatewaySettings {
+    /// Reads what passed its checks.
+    init(_ values: SettingValues, _ file: FileReader) {
+        listen = values.hostPort("listen")
+        listenPlain = values.hostPort("listen-plain")
+        ops = values.hostPort("ops")
+        redis = values.text("redis") ?? redis
+        redisPrefix = values.text("redis-prefix") ?? redisPrefix
+        tlsCert = values.text("tls-cert")
+        tlsKey = values.text("tls-key")
+        tlsTicketKeyFile = values.text("tls-ticket-key-file")
+        jwtSecretFile = values.text("jwt-secret-file")
+        jwtKeys = values.texts("jwt-key")
+        jwks = values.text("jwks")
+        jwtIssuer = values.text("jwt-issuer")
+        jwtAudience = values.text("jwt-audience")
+        apiKeys = values.text("api-keys")
+        allowOrigins = values.texts("allow-origin")
+        // The texts passed the same reader before, so none is left out.
+        trustProxies = values.texts("trust-proxy").compactMap { try? IPRange(parsing: $0) }
+        proxyProtocol = values.choice("proxy-protocol", default: proxyProtocol)
+        scripts = values.text("scripts")
+        shards = values.integer("shards") ?? shards
+        log = values.choice("log", default: log)
+        logLevel = values.choice("log-level", default: logLevel)
+        readyFile = values.text("ready-file")
+        limits = values.limits
+        namespaces = file.namespaces
+        echo = values.boolean("echo", default: echo)
+        anonymous = values.boolean("anonymous", default: anonymous)
+        report = SettingsReport(values, file)
+    }
+}

@@ -1,0 +1,83 @@
+import Core
+
+/// The settings in effect and where each came from; holds no secret.
+public struct SettingsReport: Sendable, Equatable, CustomStringConvertible {
+    /// One setting in effect.
+    public struct Line: Sendable, Equatable {
+        /// The name; limits and namespaces as `limits.NAME` and `namespaces.NAME`.
+        public let name: String
+        /// The value, masked where it may hold a secret; empty when there is none.
+        public let value: String
+        /// Who set it.
+        public let source: SettingSource
+    }
+
+    /// All settings of the command in table order, then changed limits, then namespaces by name.
+    public private(set) var lines: [Line] = []
+
+    /// A report of nothing.
+    public init() {}
+
+    /// Three columns, one line each, ending in a line feed.
+    public var description: String {
+        let nameWidth = lines.map(\.name.count).max() ?? 0
+        let valueWidth = min(48, lines.map(\.value.count).max() ?? 0)
+        var text = ""
+        for line in lines {
+            text += SettingsReport.padded(line.name, nameWidth) + "  " + SettingsReport.padded(line.value, valueWidth)
+            text += "  (" + PrintableText.clean(line.source.description) + ")\n"
+        }
+        return text
+    }
+
+    private static func padded(_ text: String, _ width: Int) -> String {
+        text + String(repeating: " ", count: max(0, width - text.count))
+    }
+}
+
+extension SettingsReport {
+    /// Lists what is in effect for the values' command.
+    init(_ values: SettingValues, _ file: FileReader) {
+        for setting in Setting.of(values.command) where setting.kind != .limit && setting.kind != .namespaces {
+            lines.append(SettingsReport.line(setting, values))
+        }
+        for entry in Limits.table {
+            guard let source = values.limitSources[entry.name] else { continue }
+            lines.append(
+                Line(name: "limits." + entry.name, value: "\(values.limits[keyPath: entry.path])", source: source))
+        }
+        let unchanged = Limits.table.count - values.limitSources.count
+        lines.append(Line(name: "limits", value: "\(unchanged) at their defaults", source: .defaults))
+        let names = Set(file.namespaces.keys).union(file.namespacesChanged).sorted()
+        for name in names {
+            let changed = file.namespacesChanged.contains(name)
+            let key = "namespaces." + name
+            lines.append(
+                Line(
+                    name: key, value: file.namespaces[name].map(SettingsReport.text) ?? "removed",
+                    source: changed ? file.source(key) : .defaults))
+        }
+    }
+
+    private static func line(_ setting: Setting, _ values: SettingValues) -> Line {
+        if setting.name == "drain-seconds" {
+            let milliseconds = values.limits.drainMs
+            let whole = milliseconds % 1_000 == 0
+            let source = values.limitSources["drainMs"] ?? .defaults
+            return Line(
+                name: setting.name, value: whole ? "\(milliseconds / 1_000)" : "\(milliseconds) ms", source: source)
+        }
+        guard values.has(setting.name) else {
+            return Line(name: setting.name, value: setting.defaultText, source: .defaults)
+        }
+        let texts = values.texts(setting.name).map { setting.secret ? SettingURL.masked($0) : $0 }
+        return Line(
+            name: setting.name, value: texts.map { PrintableText.clean($0) }.joined(separator: ", "),
+            source: values.source(setting.name))
+    }
+
+    private static func text(_ policy: NamespacePolicy) -> String {
+        "subscribe=\(policy.subscribe.rawValue) publish=\(policy.publish.rawValue) "
+            + "log=\(policy.logEventsMax)/\(policy.logSeconds)s slow=\(policy.slow.rawValue)"
+    }
+}

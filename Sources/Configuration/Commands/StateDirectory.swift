@@ -1,0 +1,27 @@
+/// The directory in which `dev` keeps what it made, by file; the one place that names these files.
+public struct StateDirectory: Sendable, Equatable {
+    /// The directory as configured, relative to the working directory unless it begins with `/`.
+    public let path: String
+
+    /// Makes the names of a directory's files.
+    public init(path: String) {
+        self.path = path.count > 1 && path.hasSuffix("/") ? String(path.dropLast()) : path
+    }
+
+    /// The self-signed certificate, PEM.
+    public var certificate: String { file("cert.pem") }
+    /// Its private key, PEM.
+    public var privateKey: String { file("key.pem") }
+    /// The secret that signs tokens.
+    public var jwtSecret: String { file("jwt-secret") }
+    /// The API key of the demo's backend, alone on a line.
+    public var apiKey: String { file("api-key") }
+    /// The list of API keys, in the form of `--api-keys`.
+    public var apiKeys: String { file("api-keys") }
+    /// The unix socket of the private Redis.
+    public var redisSocket: String { file("redis.sock") }
+    /// The bound addresses of the running gateway, in the form of `--ready-file`.
+    public var ready: String { file("ready.json") }
+
+    private func file(_ name: String) -> String { (path == "/" ? "" : path) + "/" + name }
+}

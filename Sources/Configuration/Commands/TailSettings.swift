@@ -1,0 +1,50 @@
+public import Core
+
+/// The settings of `tail`.
+public struct TailSettings: Sendable, Equatable {
+    /// The topics to follow, at least one, each once.
+    public var topics: [Topic]
+    /// The gateway to follow them on.
+    public var gateway: GatewayAddress
+    /// The file with the token; `nil`: anonymous.
+    public var tokenFile: String?
+    /// Print the events after this position first; only with one topic.
+    public var since: Position?
+    /// Stop after this many events; `nil`: never.
+    public var count: Int?
+
+    /// Makes settings of known parts.
+    public init(topics: [Topic], gateway: GatewayAddress, tokenFile: String?, since: Position?, count: Int?) {
+        self.topics = topics
+        self.gateway = gateway
+        self.tokenFile = tokenFile
+        self.since = since
+        self.count = count
+    }
+}
+
+extension TailSettings {
+    /// Checks the operands and how the settings fit together; problems are recorded in the values.
+    init(_ values: inout SettingValues, operands: [String]) {
+        let command = SettingSource.command("tail")
+        topics = []
+        for operand in operands {
+            guard let topic = Topic(operand) else {
+                values.problem(command, "expected a topic such as shop:42; got " + PrintableText.quoted(operand))
+                continue
+            }
+            if !topics.contains(topic) { topics.append(topic) }
+        }
+        if operands.isEmpty { values.problem(command, "name at least one topic, e.g. shop:42") }
+        if topics.count > values.limits.topicsPerConnectionMax {
+            values.problem(command, "at most \(values.limits.topicsPerConnectionMax) topics")
+        }
+        if values.has("since") && operands.count > 1 {
+            values.problem(values.source("since"), "goes with one topic; a position belongs to one log")
+        }
+        gateway = GatewayAddress(&values)
+        tokenFile = values.text("token-file")
+        since = values.text("since").flatMap { ValueKind.position($0) }
+        count = values.integer("count")
+    }
+}

@@ -1,0 +1,80 @@
+/// The settings of `token`.
+public struct TokenSettings: Sendable, Equatable {
+    /// What the bearer is (claim `role`).
+    public enum Role: String, CaseIterable, Sendable {
+        /// A person.
+        case user
+        /// A backend.
+        case service
+    }
+
+    /// What signs the token.
+    public enum Signer: Sendable, Equatable {
+        /// The secret in this file, HS256.
+        case secretFile(String)
+        /// The private key in this PEM file; its kind decides the algorithm.
+        case privateKey(file: String, kid: String?)
+    }
+
+    /// Claim `sub`.
+    public var user: String
+    /// Claim `role`.
+    public var role: Role
+    /// From now to `exp`, seconds; 1...366 days, default one hour.
+    public var ttlSeconds: Int
+    /// Claim `topics`: topics, or `namespace:*`.
+    public var topics: [String]
+    /// Claim `iss`; `nil` leaves it out.
+    public var issuer: String?
+    /// Claim `aud`; `nil` leaves it out.
+    public var audience: String?
+    /// What signs it.
+    public var signer: Signer
+
+    /// Makes settings of known parts.
+    public init(
+        user: String, role: Role, ttlSeconds: Int, topics: [String], issuer: String?, audience: String?, signer: Signer
+    ) {
+        self.user = user
+        self.role = role
+        self.ttlSeconds = ttlSeconds
+        self.topics = topics
+        self.issuer = issuer
+        self.audience = audience
+        self.signer = signer
+    }
+}
+
+extension TokenSettings {
+    /// Checks how the settings fit together, and reads them.
+    init(_ values: inout SettingValues) {
+        if !values.has("user") {
+            values.problem(.command("token"), "say whom the token names with --user")
+        }
+        if values.has("kid") && !values.has("key") {
+            values.problem(values.source("kid"), "goes with --key; a shared secret has no key id")
+        }
+        // The first that throws cannot: the texts passed the same readers before.
+        let ttl = values.text("ttl").flatMap { try? DurationText.seconds(parsing: $0) }
+        self.init(
+            user: values.text("user") ?? "", role: values.choice("role", default: .user), ttlSeconds: ttl ?? 3_600,
+            topics: values.texts("topics"), issuer: values.text("jwt-issuer"), audience: values.text("jwt-audience"),
+            signer: TokenSettings.signer(&values))
+    }
+
+    /// The strongest source decides; within one source a named file beats the state directory, and two named files are
+    /// a contradiction.
+    private static func signer(_ values: inout SettingValues) -> Signer {
+        let key = values.source("key").precedence
+        let secret = values.source("jwt-secret-file").precedence
+        let state = values.source("state").precedence
+        if key > 0 && key == secret {
+            values.problem(values.source("key"), "choose one of --key and --jwt-secret-file")
+        }
+        if let file = values.text("key"), key >= secret, key >= state {
+            return .privateKey(file: file, kid: values.text("kid"))
+        }
+        if let file = values.text("jwt-secret-file"), secret >= state { return .secretFile(file) }
+        return .secretFile(StateDirectory(path: values.text("state") ?? ".switchboard").jwtSecret)
+    }
+}

@@ -1,0 +1,93 @@
+import Core
+
+/// Checks of how the settings of a node fit together; each problem is told at the setting that asks for the other.
+struct CrossChecks {
+    /// The values to check; problems are recorded in them.
+    private(set) var values: SettingValues
+
+    /// Checks the values for their command.
+    static func checked(_ values: SettingValues) -> SettingValues {
+        var checks = CrossChecks(values: values)
+        switch values.command {
+        case .gateway, .check:
+            checks.listeners()
+            checks.proxies()
+            checks.credentials()
+            checks.limits()
+        case .dev, .worker: checks.limits()
+        default: break
+        }
+        return checks.values
+    }
+
+    private mutating func listeners() {
+        if !values.has("listen") && !values.has("listen-plain") {
+            values.problem(
+                .command(values.command.rawValue),
+                "nothing to listen on; set --listen HOST:PORT (TLS) or --listen-plain HOST:PORT (behind a proxy)")
+        }
+        if values.has("listen") {
+            let missing = ["tls-cert", "tls-key"].filter { !values.has($0) }
+            if !missing.isEmpty {
+                let flags = missing.map { "--" + $0 }.joined(separator: " and ")
+                values.problem(values.source("listen"), "TLS needs " + flags)
+            }
+        }
+        let names = ["listen", "listen-plain", "ops"]
+        for (index, name) in names.enumerated() {
+            guard let address = values.hostPort(name), address.port != 0 else { continue }
+            for other in names[..<index] where values.hostPort(other) == address {
+                values.problem(values.source(name), "the same address as \(other): \(address)")
+            }
+        }
+    }
+
+    private mutating func proxies() {
+        let mode: ProxyProtocol = values.choice("proxy-protocol", default: .off)
+        guard mode != .off else { return }
+        let source = values.source("proxy-protocol")
+        if !values.has("trust-proxy") {
+            values.problem(source, "needs --trust-proxy: a header is taken from trusted addresses only")
+        }
+        if mode.onTLS && !values.has("listen") { values.problem(source, "\(mode.rawValue) needs --listen") }
+        if mode.onPlain && !values.has("listen-plain") {
+            values.problem(source, "\(mode.rawValue) needs --listen-plain")
+        }
+    }
+
+    private mutating func credentials() {
+        let verifiers = ["jwt-secret-file", "jwt-key", "jwks"]
+        let canVerify = verifiers.contains { values.has($0) }
+        if !values.boolean("anonymous", default: true) && !canVerify && !values.has("api-keys") {
+            values.problem(
+                values.source("anonymous"),
+                "false leaves nobody who could connect; set --jwt-secret-file, --jwt-key, --jwks or --api-keys")
+        }
+        for name in ["jwt-issuer", "jwt-audience"] where values.has(name) && !canVerify {
+            values.problem(values.source(name), "no key verifies tokens; set --jwt-secret-file, --jwt-key or --jwks")
+        }
+        if let jwks = values.text("jwks"), jwks.hasPrefix("https://") || jwks.hasPrefix("http://") {
+            values.problem(values.source("jwks"), "expected a file; fetch the key set and name the file it is kept in")
+        }
+    }
+
+    private mutating func limits() {
+        if let seconds = values.integer("drain-seconds") {
+            let source = values.source("drain-seconds")
+            if let other = values.limitSources["drainMs"], other.precedence == source.precedence {
+                values.problem(source, "says the same as the limit drainMs; set one of them")
+            } else if (values.limitSources["drainMs"]?.precedence ?? 0) < source.precedence {
+                values.setLimit("drainMs", seconds * 1_000, source: source)
+            }
+        }
+        let limits = values.limits
+        ordered("drainGraceMs", limits.drainGraceMs, "drainMs", limits.drainMs)
+        ordered("redisBackOffMinMs", limits.redisBackOffMinMs, "redisBackOffMaxMs", limits.redisBackOffMaxMs)
+    }
+
+    private mutating func ordered(_ small: String, _ smallValue: Int, _ large: String, _ largeValue: Int) {
+        guard smallValue > largeValue else { return }
+        let source = values.limitSources[small] ?? values.limitSources[large] ?? .defaults
+        values.problem(source, "\(small) (\(smallValue)) must not exceed \(large) (\(largeValue))")
+    }
+}

@@ -1,0 +1,166 @@
+import Core
+
+/// Reads the config file: one JSON object whose keys are the names of settings.
+///
+/// A key of a gateway or of the command itself is taken; a key that belongs to other commands only is an error.
+struct FileReader {
+    /// What was given, in the file's order.
+    private(set) var given: [GivenSetting] = []
+    /// The policies of namespaces, merged over the defaults.
+    private(set) var namespaces = NamespacePolicy.defaults
+    /// Which namespaces the file changed.
+    private(set) var namespacesChanged: Set<String> = []
+    /// What was wrong.
+    private(set) var problems: [SettingProblem] = []
+
+    private let path: String
+    private let command: CommandName
+
+    /// The most bytes of a config file.
+    static let bytesMax = 1_048_576
+    private static let jsonLimits = JSON.Limits(depthMax: 8, elementsMax: 50_000)
+
+    /// Reads nothing: no file was named.
+    init(command: CommandName) {
+        self.command = command
+        self.path = ""
+    }
+
+    /// Reads a file's bytes; `nil` for a file that could not be read.
+    init(command: CommandName, path: String, bytes: [UInt8]?) {
+        self.command = command
+        self.path = path
+        read(bytes)
+    }
+
+    private mutating func read(_ bytes: [UInt8]?) {
+        guard let bytes else { return problem("", "cannot be read") }
+        guard bytes.count <= FileReader.bytesMax else {
+            return problem("", "larger than \(FileReader.bytesMax) bytes")
+        }
+        do {
+            let document = try JSON(parsing: bytes, limits: FileReader.jsonLimits)
+            read(document.root)
+        } catch {
+            let line = JSON.faultOffset(in: bytes, limits: FileReader.jsonLimits).map { offset in
+                " at line \(1 + bytes.prefix(offset).count { $0 == 0x0a })"
+            }
+            problem("", error.rawValue + (line ?? ""))
+        }
+    }
+
+    /// The place of a key in this file.
+    func source(_ key: String) -> SettingSource { .file(path: path, key: key) }
+
+    private mutating func problem(_ key: String, _ message: String) {
+        problems.append(SettingProblem(source: .file(path: path, key: key), message: message))
+    }
+
+    private mutating func read(_ root: JSON.Value) {
+        guard root.kind == .object else { return problem("", "expected an object with settings") }
+        for member in root.members {
+            guard let setting = setting(of: member.name) else { continue }
+            switch setting.kind {
+            case .limit: limits(member, setting)
+            case .namespaces:
+                let reader = NamespaceReader(path: path, key: setting.fileKey, value: member)
+                namespaces = reader.policies
+                namespacesChanged = reader.changed
+                problems.append(contentsOf: reader.problems)
+            default: value(member, setting)
+            }
+        }
+    }
+
+    /// The setting of a key that this command accepts in a file; reports keys that it does not.
+    private mutating func setting(of key: String) -> Setting? {
+        let candidates = Setting.all.filter { $0.places.contains(.file) }
+        guard let setting = candidates.first(where: { $0.fileKey == key }) else {
+            if let other = Setting.named(key), other.kind != .limit {
+                problem(key, "not a key of the config file; set it with " + other.flag)
+            } else {
+                problem(key, "unknown key" + NearestName.hint(candidates.map(\.fileKey), to: key))
+            }
+            return nil
+        }
+        if setting.commands.contains(command) { return setting }
+        if !setting.commands.contains(.gateway) {
+            let owners = setting.commands.map(\.rawValue).joined(separator: ", ")
+            problem(key, "not a setting of \(command.rawValue); it belongs to \(owners)")
+        }
+        return nil
+    }
+
+    private mutating func limits(_ value: JSON.Value, _ setting: Setting) {
+        guard value.kind == .object else {
+            return problem(setting.fileKey, "expected an object of limits, e.g. {\"connectionsMax\": 50000}")
+        }
+        for member in value.members {
+            let name = member.name
+            let key = setting.fileKey + "." + name
+            guard Limits.table.contains(where: { $0.name == name }) else {
+                problem(key, "unknown limit" + NearestName.hint(LimitAssignment.names, to: name))
+                continue
+            }
+            guard let number = member.int else {
+                problem(key, "expected a whole number; got " + FileReader.nameOfKind(member))
+                continue
+            }
+            let source = SettingSource.file(path: path, key: key)
+            given.append(GivenSetting(setting: setting, texts: ["\(name)=\(number)"], source: source))
+        }
+    }
+
+    private mutating func value(_ value: JSON.Value, _ setting: Setting) {
+        var texts: [String] = []
+        if setting.repeatable {
+            guard value.kind == .array else {
+                return problem(setting.fileKey, "expected an array of strings; got " + FileReader.nameOfKind(value))
+            }
+            for member in value.members {
+                guard let text = member.string else {
+                    problem(setting.fileKey, "expected strings in the array; got " + FileReader.nameOfKind(member))
+                    continue
+                }
+                texts.append(text)
+            }
+            if texts.isEmpty { return }
+        } else {
+            guard let text = FileReader.text(value, setting.kind) else {
+                let expected = FileReader.expected(setting.kind)
+                return problem(setting.fileKey, "expected " + expected + "; got " + FileReader.nameOfKind(value))
+            }
+            texts = [text]
+        }
+        let source = SettingSource.file(path: path, key: setting.fileKey)
+        given.append(GivenSetting(setting: setting, texts: texts, source: source))
+    }
+
+    private static func text(_ value: JSON.Value, _ kind: ValueKind) -> String? {
+        switch kind {
+        case .integer: value.int.map { "\($0)" }
+        case .boolean: value.bool.map { $0 ? "true" : "false" }
+        default: value.string
+        }
+    }
+
+    private static func expected(_ kind: ValueKind) -> String {
+        switch kind {
+        case .integer: "a whole number"
+        case .boolean: "true or false"
+        default: "a string"
+        }
+    }
+
+    /// What a value is, for messages; never the value.
+    static func nameOfKind(_ value: JSON.Value) -> String {
+        switch value.kind {
+        case .object: "an object"
+        case .array: "an array"
+        case .string: "a string"
+        case .number: value.int == nil ? "a number with a fraction, an exponent, or out of range" : "a number"
+        case .yes, .no: "a boolean"
+        case .null: "null"
+        }
+    }
+}

@@ -1,0 +1,108 @@
+import Core
+
+/// Reads the config file's `namespaces`: an object of policies merged over the defaults, field by field; `null`
+/// removes a namespace.
+struct NamespaceReader {
+    /// All policies after the merge.
+    private(set) var policies = NamespacePolicy.defaults
+    /// The namespaces the file named.
+    private(set) var changed: Set<String> = []
+    /// What was wrong.
+    private(set) var problems: [SettingProblem] = []
+
+    private let path: String
+
+    /// The fields of a policy.
+    private static let fields = ["subscribe", "publish", "log", "slow"]
+    /// The most events a log may keep.
+    static let logEventsMax = 100_000
+    /// The longest a log may outlive its last event: 366 days, in seconds.
+    static let logSecondsMax = DurationText.secondsMax
+    /// What a namespace of the operator's own keeps unless it says otherwise.
+    private static let fresh = NamespacePolicy(
+        subscribe: .service, publish: .service, logEventsMax: 200, logSeconds: 300, slow: .disconnect)
+
+    init(path: String, key: String, value: JSON.Value) {
+        self.path = path
+        read(value, key)
+    }
+
+    private mutating func read(_ value: JSON.Value, _ key: String) {
+        guard value.kind == .object else {
+            return problem(key, "expected an object of namespaces; got " + FileReader.nameOfKind(value))
+        }
+        for member in value.members {
+            let name = member.name
+            let place = key + "." + name
+            guard Topic.isNamespace(Array(name.utf8)) else {
+                problem(place, "expected a namespace: a lower-case letter, then at most 31 of a-z 0-9 -")
+                continue
+            }
+            changed.insert(name)
+            switch member.kind {
+            case .null: policies[name] = nil
+            case .object: read(member, name, place)
+            default: problem(place, "expected an object, or null to remove it; got " + FileReader.nameOfKind(member))
+            }
+        }
+    }
+
+    private mutating func problem(_ key: String, _ message: String) {
+        problems.append(SettingProblem(source: .file(path: path, key: key), message: message))
+    }
+
+    private mutating func read(_ value: JSON.Value, _ name: String, _ place: String) {
+        let standard = NamespacePolicy.defaults[name]
+        var policy = standard ?? NamespaceReader.fresh
+        if standard == nil {
+            for field in ["subscribe", "publish"] where value[field] == nil {
+                problem(place, "a new namespace must say who may " + field)
+            }
+        }
+        for member in value.members {
+            let field = place + "." + member.name
+            switch member.name {
+            case "subscribe": choice(member, field).map { policy.subscribe = $0 }
+            case "publish": choice(member, field).map { policy.publish = $0 }
+            case "slow": choice(member, field).map { policy.slow = $0 }
+            case "log": log(member, field, &policy)
+            default: problem(field, "unknown key" + NearestName.hint(NamespaceReader.fields, to: member.name))
+            }
+        }
+        policies[name] = policy
+    }
+
+    private mutating func choice<Choice: RawRepresentable & CaseIterable>(
+        _ value: JSON.Value, _ place: String
+    ) -> Choice? where Choice.RawValue == String {
+        if let text = value.string, let choice = Choice(rawValue: text) { return choice }
+        let words = Choice.allCases.map(\.rawValue)
+        let got = value.string.map { PrintableText.quoted($0) } ?? FileReader.nameOfKind(value)
+        let hint = value.string.map { NearestName.hint(words, to: $0) } ?? ""
+        problem(place, "expected one of " + words.joined(separator: ", ") + "; got " + got + hint)
+        return nil
+    }
+
+    private mutating func log(_ value: JSON.Value, _ place: String, _ policy: inout NamespacePolicy) {
+        guard value.kind == .object else {
+            return problem(place, "expected {\"events\": N, \"seconds\": N}; got " + FileReader.nameOfKind(value))
+        }
+        for member in value.members {
+            let field = place + "." + member.name
+            switch member.name {
+            case "events":
+                number(member, field, 0...NamespaceReader.logEventsMax).map { policy.logEventsMax = $0 }
+            case "seconds":
+                number(member, field, 1...NamespaceReader.logSecondsMax).map { policy.logSeconds = $0 }
+            default:
+                problem(field, "unknown key" + NearestName.hint(["events", "seconds"], to: member.name))
+            }
+        }
+    }
+
+    private mutating func number(_ value: JSON.Value, _ place: String, _ range: ClosedRange<Int>) -> Int? {
+        if let number = value.int, range.contains(number) { return number }
+        problem(place, "expected a whole number from \(range.lowerBound) to \(range.upperBound)")
+        return nil
+    }
+}

@@ -1,0 +1,86 @@
+/// Where a value or a mistake was written.
+public enum SettingSource: Hashable, Sendable, CustomStringConvertible {
+    /// Nobody set it.
+    case defaults
+    /// The command as a whole, e.g. a missing operand; empty: before any command.
+    case command(String)
+    /// A flag, by its name without dashes.
+    case flag(String)
+    /// An environment variable, by its full name.
+    case environment(String)
+    /// A place in the config file: its path, and the key with dots between levels (empty: the file itself).
+    case file(path: String, key: String)
+
+    /// The place as its author wrote it: `--listen`, `SWITCHBOARD_LISTEN`, `gateway.json: listen`.
+    public var description: String {
+        switch self {
+        case .defaults: "default"
+        case .command(""): "switchboard"
+        case .command(let name): "switchboard " + name
+        case .flag(let name): "--" + name
+        case .environment(let name): name
+        case .file(let path, ""): path
+        case .file(let path, let key): path + ": " + key
+        }
+    }
+
+    /// Which source wins: flags 3, environment 2, file 1, defaults 0.
+    var precedence: Int {
+        switch self {
+        case .defaults: 0
+        case .file: 1
+        case .environment: 2
+        case .flag, .command: 3
+        }
+    }
+}
+
+/// One mistake in the configuration, told to the operator.
+public struct SettingProblem: Hashable, Sendable, CustomStringConvertible {
+    /// Where the mistake was made.
+    public let source: SettingSource
+    /// What is wrong and how to mend it; never holds a secret's value, nor control bytes of the input.
+    public let message: String
+
+    /// Makes a problem.
+    public init(source: SettingSource, message: String) {
+        self.source = source
+        self.message = message
+    }
+
+    /// One line such as `--lisen: unknown flag; did you mean --listen?`.
+    public var description: String { PrintableText.clean(source.description) + ": " + message }
+}
+
+/// Why one value was refused; thrown by every reader of a value in this room.
+public struct ValueFault: Error, Equatable, Sendable {
+    /// What was expected, a phrase after "expected"; does not repeat the value.
+    public let expected: String
+}
+
+/// Input made fit for a line of a terminal or a log.
+enum PrintableText {
+    /// The text with control characters replaced by `?`, cut after 120 characters.
+    static func clean(_ text: String) -> String {
+        var result = ""
+        for (index, scalar) in text.unicodeScalars.enumerated() {
+            if index == 120 { return result + "..." }
+            result.unicodeScalars.append(isControl(scalar) ? "?" : scalar)
+        }
+        return result
+    }
+
+    /// ``clean(_:)`` in double quotes.
+    static func quoted(_ text: String) -> String { "\"" + clean(text) + "\"" }
+
+    /// Whether the text holds a control character; none may reach a path, a header or a log.
+    static func hasControl(_ text: String) -> Bool { text.unicodeScalars.contains(where: isControl) }
+
+    /// C0, DEL, C1, and the characters that turn the direction of a line or break it.
+    private static func isControl(_ scalar: Unicode.Scalar) -> Bool {
+        switch scalar.value {
+        case 0..<0x20, 0x7f..<0xa0, 0x200e...0x200f, 0x2028...0x202e, 0x2066...0x2069: true
+        default: false
+        }
+    }
+}

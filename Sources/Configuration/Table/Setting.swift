@@ -1,0 +1,87 @@
+/// One setting: what flags, environment, config file, help and documentation know about it.
+public struct Setting: Sendable {
+    /// Where a setting may be written.
+    public struct Places: OptionSet, Sendable {
+        /// The bits.
+        public let rawValue: UInt8
+        /// Makes a set of its bits.
+        public init(rawValue: UInt8) { self.rawValue = rawValue }
+        /// `--name`.
+        public static let flag = Places(rawValue: 1)
+        /// `SWITCHBOARD_NAME`.
+        public static let environment = Places(rawValue: 2)
+        /// A key of the config file.
+        public static let file = Places(rawValue: 4)
+        /// All three.
+        public static let everywhere: Places = [.flag, .environment, .file]
+    }
+
+    /// The name, lower case with hyphens; the flag without its dashes.
+    public let name: String
+    /// What a value is.
+    public let kind: ValueKind
+    /// Whether several values may be given.
+    public let repeatable: Bool
+    /// Where it may be written.
+    public let places: Places
+    /// The commands it belongs to.
+    public let commands: [CommandName]
+    /// The default as help shows it; empty when there is none.
+    public let defaultText: String
+    /// One sentence for the operator.
+    public let help: String
+    /// Whether a value may hold a secret, and is therefore masked wherever it is shown.
+    public let secret: Bool
+
+    init(
+        _ name: String, _ kind: ValueKind, _ commands: [CommandName], default defaultText: String = "",
+        repeatable: Bool = false, places: Places = .everywhere, secret: Bool = false, _ help: String
+    ) {
+        self.name = name
+        self.kind = kind
+        self.commands = commands
+        self.defaultText = defaultText
+        self.repeatable = repeatable
+        self.places = places
+        self.secret = secret
+        self.help = help
+    }
+
+    /// The flag, such as `--redis-prefix`.
+    public var flag: String { "--" + name }
+
+    /// The flag with its value as help shows it, such as `--listen HOST:PORT` and `--echo[=true|false]`.
+    public var usage: String {
+        kind == .boolean ? flag + "[=true|false]" : flag + " " + kind.placeholder
+    }
+
+    /// What every environment variable of ours begins with.
+    public static let environmentPrefix = "SWITCHBOARD_"
+
+    /// The environment variable, such as `SWITCHBOARD_REDIS_PREFIX`.
+    public var environmentName: String {
+        Setting.environmentPrefix + String(name.uppercased().map { $0 == "-" ? "_" : $0 })
+    }
+
+    /// The key in the config file: the name, except `limits`, which holds an object of all of them.
+    public var fileKey: String { kind == .limit ? "limits" : name }
+
+    /// The setting's row in docs/configuration.md; a test compares.
+    public var documentationRow: String {
+        let written = String(usage.map { $0 == "|" ? "/" : $0 })
+        let shown = places.contains(.flag) ? "`" + written + "`" : "`\"" + fileKey + "\"` (config file only)"
+        let many = repeatable ? " Repeatable." : ""
+        let only = places == .flag ? " Flag only." : places == [.flag, .environment] ? " Not in the config file." : ""
+        let commandList = commands.map(\.rawValue).joined(separator: ", ")
+        let standard = defaultText.isEmpty ? "" : "`" + defaultText + "`"
+        return "| " + shown + " | " + standard + " | " + commandList + " | " + help + many + only + " |"
+    }
+}
+
+/// Settings that help and documentation show under one heading.
+public struct SettingSection: Sendable {
+    /// The heading.
+    public let title: String
+    /// The settings, in the order they are shown.
+    public let settings: [Setting]
+}

@@ -1,0 +1,156 @@
+import Core
+
+/// Commands that take the same settings.
+private let node: [CommandName] = [.gateway, .check]
+private let nodeAndDev: [CommandName] = [.dev, .gateway, .check]
+private let service: [CommandName] = [.gateway, .worker, .check]
+private let serviceAndDev: [CommandName] = [.dev, .gateway, .worker, .check]
+private let nodeAndToken: [CommandName] = [.gateway, .check, .token]
+private let client: [CommandName] = [.publish, .tail]
+
+extension Setting {
+    /// Every setting; the one table behind flags, environment, config file, help and documentation.
+    public static let sections: [SettingSection] = [
+        SettingSection(title: "Listeners", settings: listeners),
+        SettingSection(title: "TLS", settings: tls),
+        SettingSection(title: "Redis", settings: redis),
+        SettingSection(title: "Who may connect", settings: rights),
+        SettingSection(title: "Running", settings: running),
+        SettingSection(title: "Limits and policy", settings: policy),
+        SettingSection(title: "On this machine", settings: dev),
+        SettingSection(title: "The token", settings: token),
+        SettingSection(title: "Speaking to a gateway", settings: clients),
+    ]
+
+    /// Every setting, in the order of ``sections``.
+    public static let all: [Setting] = sections.flatMap(\.settings)
+
+    /// The settings of one command, in table order.
+    static func of(_ command: CommandName) -> [Setting] { all.filter { $0.commands.contains(command) } }
+
+    /// The setting of that name; `nil` when there is none.
+    static func named(_ name: String) -> Setting? { all.first { $0.name == name } }
+
+    private static let listeners: [Setting] = [
+        Setting("listen", .hostPort, node, "Accept clients with TLS here; port 0 picks a free port."),
+        Setting(
+            "listen-plain", .hostPort, nodeAndDev,
+            "Accept clients without TLS here, behind a proxy that terminates it."),
+        Setting(
+            "ops", .hostPort, serviceAndDev,
+            "Serve metrics and health here, apart from clients; without it the other listeners serve them."),
+        Setting(
+            "trust-proxy", .addressRange, node, repeatable: true,
+            "Believe the client address that proxies in this range forward."),
+        Setting(
+            "proxy-protocol", .choice(ProxyProtocol.allCases.map(\.rawValue)), node, default: "off",
+            "Expect a PROXY header from trusted addresses on the TLS listener, the plain one, or both."),
+        Setting(
+            "allow-origin", .origin, nodeAndDev, default: "", repeatable: true,
+            "Let pages of this origin connect; without it, only pages of the gateway's own origin."),
+    ]
+
+    private static let tls: [Setting] = [
+        Setting("tls-cert", .file, node, "Certificate chain in PEM, the gateway's own first."),
+        Setting("tls-key", .file, node, "Private key of the certificate in PEM."),
+        Setting(
+            "tls-ticket-key-file", .file, node,
+            "80 random bytes shared by all nodes, so that a client resumes its TLS session on any of them."),
+    ]
+
+    private static let redis: [Setting] = [
+        Setting(
+            "redis", .redisURL, service, default: "redis://127.0.0.1:6379", secret: true,
+            "Redis to use: redis://, rediss:// (TLS) or unix:// (socket)."),
+        Setting("redis-prefix", .keyPrefix, serviceAndDev, "Put before every key and channel."),
+    ]
+
+    private static let rights: [Setting] = [
+        Setting(
+            "jwt-secret-file", .file, nodeAndToken, "File with the shared secret of HS256 tokens, at least 32 bytes."),
+        Setting(
+            "jwt-key", .file, node, repeatable: true, "Public key in PEM that verifies RS256, ES256 or EdDSA tokens."),
+        Setting("jwks", .file, node, "File with a JSON Web Key Set that verifies tokens by their key id."),
+        Setting("jwt-issuer", .text, nodeAndToken, "The `iss` that tokens must carry."),
+        Setting("jwt-audience", .text, nodeAndToken, "The `aud` that tokens must carry."),
+        Setting("api-keys", .file, node, "File with the keys of backend services, one `name:key-or-sha256` a line."),
+        Setting("anonymous", .boolean, nodeAndDev, default: "true", "Let clients connect without a token."),
+    ]
+
+    private static let running: [Setting] = [
+        Setting(
+            "config", .file, [.dev, .gateway, .worker, .check, .token], places: [.flag, .environment],
+            "JSON file with settings; flags and environment override it."),
+        Setting(
+            "scripts", .directory, serviceAndDev, "Directory of your own Lua commands, added to the built-in ones."),
+        Setting(
+            "shards", .integer(0...1_024), nodeAndDev, default: "0", "Reactor threads; 0 means one for each core."),
+        Setting(
+            "drain-seconds", .integer(1...86_400), serviceAndDev, default: "20",
+            "Time to say goodbye to clients after SIGTERM; a short name for the limit drainMs."),
+        Setting(
+            "ready-file", .file, serviceAndDev, "Write the bound addresses here, as JSON, once everything is listening."
+        ),
+        Setting(
+            "log", .choice(LogFormat.allCases.map(\.rawValue)), serviceAndDev, default: "text",
+            "Form of the log on standard error."),
+        Setting(
+            "log-level", .choice(LogLevel.allCases.map(\.rawValue)), serviceAndDev, default: "info",
+            "The least important lines to log."),
+        Setting(
+            "echo", .boolean, nodeAndDev, default: "false",
+            "Serve a WebSocket echo at /echo, for conformance suites; not for production."),
+    ]
+
+    private static let policy: [Setting] = [
+        Setting("limit", .limit, serviceAndDev, repeatable: true, "Change a limit; docs/limits.md lists them."),
+        Setting(
+            "namespaces", .namespaces, serviceAndDev, default: "the apps' namespaces", places: .file,
+            "Who may subscribe and publish in each namespace, and what it keeps."),
+    ]
+
+    private static let dev: [Setting] = [
+        Setting("port", .integer(0...65_535), [.dev], default: "8443", "Port of the gateway on this machine."),
+        Setting("demo", .boolean, [.dev], default: "true", "Fill a demo shop with simulated traffic."),
+        Setting("redis-server", .file, [.dev], default: "redis-server", "The Redis server program to start."),
+        Setting(
+            "state", .directory, [.dev, .token, .publish, .tail], default: ".switchboard",
+            "Directory of dev's certificate, secrets and data."),
+    ]
+
+    private static let token: [Setting] = [
+        Setting("user", .text, [.token], places: .flag, "The `sub` of the token: whom it names."),
+        Setting(
+            "role", .choice(TokenSettings.Role.allCases.map(\.rawValue)), [.token], default: "user", places: .flag,
+            "What the bearer is."),
+        Setting("ttl", .duration, [.token], default: "1h", places: .flag, "How long the token is valid."),
+        Setting(
+            "topics", .topicPattern, [.token], repeatable: true, places: .flag,
+            "Grant this topic, or all of a namespace with `order:*`."),
+        Setting("key", .file, [.token], places: .flag, "Sign with this private key in PEM instead of a shared secret."),
+        Setting("kid", .text, [.token], places: .flag, "Key id to put in the header; goes with --key."),
+    ]
+
+    private static let clients: [Setting] = [
+        Setting(
+            "url", .gatewayURL, client, default: "the running dev gateway", places: [.flag, .environment],
+            secret: true,
+            "The gateway, e.g. https://gateway.example:8443."),
+        Setting(
+            "ca", .file, client, places: [.flag, .environment],
+            "Trust the certificates of this PEM file instead of the system's."),
+        Setting(
+            "insecure", .boolean, client, default: "false", places: .flag,
+            "Do not verify the gateway's certificate."),
+        Setting(
+            "api-key-file", .file, [.publish], places: [.flag, .environment],
+            "File with the API key of the publishing service."),
+        Setting("id", .messageID, [.publish], places: .flag, "Idempotency key: a repeated publish stores nothing."),
+        Setting(
+            "token-file", .file, [.tail], places: [.flag, .environment],
+            "File with the token to authenticate with; without it, anonymous."),
+        Setting(
+            "since", .position, [.tail], places: .flag, "Print the events after this position first; one topic only."),
+        Setting("count", .integer(1...1_000_000_000), [.tail], places: .flag, "Stop after this many events."),
+    ]
+}

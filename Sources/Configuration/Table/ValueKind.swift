@@ -1,0 +1,167 @@
+import Core
+
+/// What a setting's value is: how it is written, checked, and shown in help.
+public enum ValueKind: Sendable, Equatable {
+    /// Printable text.
+    case text
+    /// A path of a file.
+    case file
+    /// A path of a directory.
+    case directory
+    /// `HOST:PORT`.
+    case hostPort
+    /// The URL of Redis; only its scheme is checked here.
+    case redisURL
+    /// The URL of a gateway: scheme, host and port.
+    case gatewayURL
+    /// What is put before Redis keys.
+    case keyPrefix
+    /// A whole number within a range.
+    case integer(ClosedRange<Int>)
+    /// A span of time.
+    case duration
+    /// `true` or `false`; the flag alone means true.
+    case boolean
+    /// One word of a list.
+    case choice([String])
+    /// A range of addresses.
+    case addressRange
+    /// The origin of a web page.
+    case origin
+    /// A topic, or `namespace:*`.
+    case topicPattern
+    /// An idempotency key.
+    case messageID
+    /// `epoch:offset`.
+    case position
+    /// `name=value` of `Limits.table`.
+    case limit
+    /// The object of namespace policies; config file only.
+    case namespaces
+
+    /// The word for the value in help and documentation; empty where a flag takes none.
+    public var placeholder: String {
+        switch self {
+        case .text: "TEXT"
+        case .file: "FILE"
+        case .directory: "DIR"
+        case .hostPort: "HOST:PORT"
+        case .redisURL, .gatewayURL: "URL"
+        case .keyPrefix: "PREFIX"
+        case .integer: "N"
+        case .duration: "TIME"
+        case .boolean: ""
+        case .choice(let words): words.joined(separator: "|")
+        case .addressRange: "CIDR"
+        case .origin: "ORIGIN"
+        case .topicPattern: "PATTERN"
+        case .messageID: "ID"
+        case .position: "EPOCH:OFFSET"
+        case .limit: "NAME=VALUE"
+        case .namespaces: "OBJECT"
+        }
+    }
+
+    /// The most bytes of one value.
+    static let bytesMax = 4_096
+
+    /// Throws what was expected unless the text is a value of this kind.
+    func check(_ text: String) throws(ValueFault) {
+        if text.isEmpty { throw ValueFault(expected: "a value; leave the setting out to use its default") }
+        if text.utf8.count > ValueKind.bytesMax { throw ValueFault(expected: "at most \(ValueKind.bytesMax) bytes") }
+        if PrintableText.hasControl(text) { throw ValueFault(expected: "a value without control characters") }
+        switch self {
+        case .text, .file, .directory, .namespaces: return
+        case .hostPort: _ = try HostPort(parsing: text)
+        case .redisURL: try SettingURL.check(text, schemes: ["redis", "rediss", "unix"])
+        case .gatewayURL: try SettingURL.checkBase(text, schemes: ["https", "http"])
+        case .integer(let range): _ = try ValueKind.integer(text, in: range)
+        case .duration: _ = try DurationText.seconds(parsing: text)
+        case .boolean: try ValueKind.word(text, of: ["true", "false"])
+        case .choice(let words): try ValueKind.word(text, of: words)
+        case .addressRange: _ = try IPRange(parsing: text)
+        case .origin: try Origin.check(text)
+        case .limit: _ = try LimitAssignment(parsing: text)
+        case .keyPrefix, .topicPattern, .messageID, .position: try checkIdentifier(text)
+        }
+    }
+
+    private func checkIdentifier(_ text: String) throws(ValueFault) {
+        let bytes = Array(text.utf8)
+        switch self {
+        case .keyPrefix:
+            let good = bytes.allSatisfy {
+                ASCII.isLetter($0) || ASCII.isDigit($0) || [0x2d, 0x2e, 0x3a, 0x5f].contains($0)
+            }
+            guard good && bytes.count <= 64 else { throw ValueFault(expected: "1 to 64 of A-Z a-z 0-9 . _ : -") }
+        case .topicPattern:
+            guard Topic(bytes) != nil || ValueKind.isNamespacePattern(bytes) else {
+                throw ValueFault(expected: "a topic such as order:7, or all of a namespace such as order:*")
+            }
+        case .messageID:
+            guard MessageID(bytes) != nil else {
+                throw ValueFault(
+                    expected: "1 to \(MessageID.bytesMax) of A-Z a-z 0-9 . _ ~ : -, and more than a lone -")
+            }
+        case .position:
+            guard ValueKind.position(text) != nil else {
+                throw ValueFault(expected: "EPOCH:OFFSET as `tail` prints it, e.g. k3x9:17")
+            }
+        default: return
+        }
+    }
+
+    private static func isNamespacePattern(_ bytes: [UInt8]) -> Bool {
+        bytes.suffix(2) == Array(":*".utf8)[...] && Topic.isNamespace(bytes.dropLast(2))
+    }
+
+    /// Reads `epoch:offset`.
+    static func position(_ text: String) -> Position? {
+        let bytes = Array(text.utf8)
+        guard let colon = bytes.lastIndex(of: UInt8(ascii: ":")), let offset = ASCII.decimal(bytes[(colon + 1)...])
+        else { return nil }
+        return Position(epoch: bytes[..<colon], offset: offset)
+    }
+
+    /// Reads a whole number within a range.
+    static func integer(_ text: String, in range: ClosedRange<Int>) throws(ValueFault) -> Int {
+        guard let value = ASCII.signedDecimal(Array(text.utf8)), range.contains(value) else {
+            throw ValueFault(expected: "a whole number from \(range.lowerBound) to \(range.upperBound)")
+        }
+        return value
+    }
+
+    /// Checks that a text is one of the words.
+    static func word(_ text: String, of words: [String]) throws(ValueFault) {
+        if words.contains(text) { return }
+        throw ValueFault(expected: "one of " + words.joined(separator: ", "))
+    }
+}
+
+/// One `name=value` of the limits.
+struct LimitAssignment {
+    /// The limit.
+    let entry: LimitEntry
+    /// Its new value, within the entry's range.
+    let value: Int
+
+    init(parsing text: String) throws(ValueFault) {
+        guard let equals = text.firstIndex(of: "=") else {
+            throw ValueFault(expected: "NAME=VALUE, e.g. connectionsMax=50000")
+        }
+        let name = String(text[..<equals])
+        guard let entry = Limits.table.first(where: { $0.name == name }) else {
+            throw ValueFault(expected: "the name of a limit" + NearestName.hint(LimitAssignment.names, to: name))
+        }
+        guard let value = ASCII.decimal(Array(text[text.index(after: equals)...].utf8)), entry.range.contains(value)
+        else {
+            throw ValueFault(
+                expected: "\(name) as a whole number from \(entry.range.lowerBound) to \(entry.range.upperBound)")
+        }
+        self.entry = entry
+        self.value = value
+    }
+
+    /// The names of all limits.
+    static let names = Limits.table.map(\.name)
+}

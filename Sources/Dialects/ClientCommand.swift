@@ -1,0 +1,18 @@
+public import Core
+
+/// The verbs of every dialect.
+public enum ClientCommand: Equatable, Sendable {
+    /// Present or refresh a token; its bytes are neither bounded nor checked here.
+    case authenticate(token: [UInt8])
+    /// Join topics; each is answered by itself with the request's reference. Never empty, no topic twice.
+    case subscribe([SubscribeRequest])
+    /// Leave topics; each is answered by itself. Never empty, no topic twice.
+    case unsubscribe([Topic])
+    /// Publish an event; `data` is one validated JSON object, `id` makes a retry harmless.
+    case publish(topic: Topic, event: EventName, data: [UInt8], id: MessageID?)
+    /// Run a named command; `arguments` is one validated JSON object. The name fits ``EventName``, nothing more is
+    /// known of it: a name no script bears is for the caller to answer with `not_found`.
+    case command(name: String, arguments: [UInt8])
+    /// Ask for a sign of life.
+    case ping
+}

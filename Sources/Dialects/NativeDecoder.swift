@@ -1,0 +1,176 @@
+import Core
+
+/// Makes a command of one parsed native message.
+///
+/// Throws the refusal the client is to read. Texts name members, never repeat what the client sent.
+struct NativeDecoder {
+    let root: JSON.Value
+    let subscribeBatchMax: Int
+    let publishBytesMax: Int
+
+    /// Reads `ref`: the exact text of a string or number; absent and `null` are no reference.
+    static func reference(_ value: JSON.Value?) throws(Refusal) -> Reference? {
+        guard let value = present(value) else { return nil }
+        guard value.kind == .string || value.kind == .number else {
+            throw Refusal(.badRequest, "\"ref\" must be a string or a number.")
+        }
+        guard let reference = Reference(value.raw) else {
+            throw Refusal(.badRequest, "\"ref\" must have at most \(Reference.bytesMax) bytes.")
+        }
+        return reference
+    }
+
+    /// Reads the whole message.
+    func command() throws(Refusal) -> ClientCommand {
+        guard let event = NativeDecoder.present(root["event"]) else {
+            throw Refusal(.badRequest, "The member \"event\" is missing, e.g. {\"event\":\"subscribe\",...}.")
+        }
+        guard let text = event.stringBytes, let name = EventName(text) else {
+            throw Refusal(
+                .badRequest, "\"event\" must be a string of 1 to \(EventName.bytesMax) of A-Z a-z 0-9 . _ : / -.")
+        }
+        let data = NativeDecoder.present(root["data"])
+        if let data, data.kind != .object {
+            throw Refusal(.badRequest, "\"data\" must be an object, e.g. \"data\":{}.")
+        }
+        switch name.description {
+        case "authenticate": return try authenticate(data)
+        case "subscribe": return .subscribe(try targets(data, verb: "subscribe"))
+        case "unsubscribe": return .unsubscribe(try targets(data, verb: "unsubscribe").map(\.topic))
+        case "publish": return try publish(data)
+        case "ping": return .ping
+        default: return try other(name, data)
+        }
+    }
+
+    private func authenticate(_ data: JSON.Value?) throws(Refusal) -> ClientCommand {
+        guard let token = data?["token"]?.stringBytes else {
+            throw Refusal(.badRequest, "authenticate needs \"data\":{\"token\":\"<jwt>\"}; the token is a string.")
+        }
+        return .authenticate(token: token)
+    }
+
+    private func publish(_ data: JSON.Value?) throws(Refusal) -> ClientCommand {
+        let shape = "{\"event\":\"publish\",\"topic\":T,\"data\":{\"event\":E,\"data\":{...}}}"
+        guard let data else { throw Refusal(.badRequest, "publish has the form \(shape).") }
+        guard let topic = try NativeTarget(top: root["topic"], object: data).topic() else {
+            throw Refusal(.badRequest, "publish names no topic; it has the form \(shape).")
+        }
+        guard let name = data["event"]?.stringBytes, let event = EventName(name) else {
+            throw Refusal(
+                .badRequest,
+                "\"data.event\" must be a string of 1 to \(EventName.bytesMax) of A-Z a-z 0-9 . _ : / -.")
+        }
+        guard !NativeDialect.isReserved(event) else {
+            throw Refusal(.badRequest, "\"data.event\" is a name the gateway keeps for itself; choose another.")
+        }
+        var id: MessageID?
+        if let given = NativeDecoder.present(data["id"]) {
+            guard let bytes = given.stringBytes, let key = MessageID(bytes) else {
+                throw Refusal(
+                    .badRequest,
+                    "\"data.id\" must be a string of 1 to \(MessageID.bytesMax) of A-Z a-z 0-9 . _ ~ : - (not \"-\").")
+            }
+            id = key
+        }
+        guard let payload = NativeDecoder.present(data["data"]) else {
+            return .publish(topic: topic, event: event, data: NativeDecoder.emptyObject, id: id)
+        }
+        guard payload.kind == .object else {
+            throw Refusal(.badRequest, "\"data.data\" must be an object: the event's own data.")
+        }
+        guard payload.raw.count <= publishBytesMax else {
+            throw Refusal(
+                .tooLarge, "\"data.data\" has \(payload.raw.count) bytes; at most \(publishBytesMax) are published.")
+        }
+        return .publish(topic: topic, event: event, data: Array(payload.raw), id: id)
+    }
+
+    private func other(_ name: EventName, _ data: JSON.Value?) throws(Refusal) -> ClientCommand {
+        // Most likely meant as a publish; running it as a command would only say that there is none of that name.
+        guard NativeDecoder.present(root["topic"]) == nil else {
+            throw Refusal(
+                .badRequest,
+                "\"topic\" goes with subscribe, unsubscribe and publish; a command takes its arguments in \"data\".")
+        }
+        return .command(name: name.description, arguments: data.map { Array($0.raw) } ?? NativeDecoder.emptyObject)
+    }
+
+    // MARK: Topics
+
+    /// Reads what a subscribe or unsubscribe names: one topic, or the batch `topics`.
+    private func targets(_ data: JSON.Value?, verb: String) throws(Refusal) -> [SubscribeRequest] {
+        if NativeDecoder.present(root["since"]) != nil {
+            throw Refusal(.badRequest, "\"since\" belongs into \"data\", beside the topic.")
+        }
+        let single = try NativeTarget(top: root["topic"], object: data).topic()
+        let since = try position(data?["since"])
+        if let batch = NativeDecoder.present(data?["topics"]) {
+            guard single == nil && since == nil else {
+                throw Refusal(.badRequest, "Send either one topic or \"topics\"; \"since\" goes into its elements.")
+            }
+            return try self.batch(batch)
+        }
+        guard let topic = single else {
+            throw Refusal(
+                .badRequest, "\(verb) names no topic; send \"data\":{\"topic\":\"shop:42\"} or {\"shopId\":\"42\"}.")
+        }
+        return [SubscribeRequest(topic: topic, since: since)]
+    }
+
+    private func batch(_ value: JSON.Value) throws(Refusal) -> [SubscribeRequest] {
+        guard value.kind == .array else { throw Refusal(.badRequest, "\"topics\" must be an array.") }
+        var requests: [SubscribeRequest] = []
+        var seen: Set<Topic> = []
+        for element in value.members {
+            guard requests.count < subscribeBatchMax else {
+                throw Refusal(.tooLarge, "\"topics\" may hold at most \(subscribeBatchMax); send several messages.")
+            }
+            let request = try self.element(element)
+            guard seen.insert(request.topic).inserted else {
+                throw Refusal(.badRequest, "\"topics\" names a topic twice.")
+            }
+            requests.append(request)
+        }
+        guard !requests.isEmpty else { throw Refusal(.badRequest, "\"topics\" is empty; name at least one topic.") }
+        return requests
+    }
+
+    private func element(_ value: JSON.Value) throws(Refusal) -> SubscribeRequest {
+        switch value.kind {
+        case .string:
+            return SubscribeRequest(topic: try NativeTarget.topic(value), since: nil)
+        case .object:
+            guard let topic = try NativeTarget(top: nil, object: value).topic() else {
+                throw Refusal(.badRequest, "An element of \"topics\" names no topic.")
+            }
+            return SubscribeRequest(topic: topic, since: try position(value["since"]))
+        default:
+            throw Refusal(.badRequest, "\"topics\" holds strings, or objects {\"topic\":T,\"since\":{...}}.")
+        }
+    }
+
+    private func position(_ value: JSON.Value?) throws(Refusal) -> Position? {
+        guard let value = NativeDecoder.present(value) else { return nil }
+        guard value.kind == .object else {
+            throw Refusal(.badRequest, "\"since\" must be an object {\"epoch\":\"...\",\"offset\":n}.")
+        }
+        guard let epoch = value["epoch"]?.stringBytes, Position.isEpoch(epoch) else {
+            throw Refusal(
+                .badRequest,
+                "\"since.epoch\" must be the epoch as it was sent: 1 to \(Position.epochBytesMax) of A-Z a-z 0-9 _ -.")
+        }
+        guard let offset = value["offset"]?.int, let position = Position(epoch: epoch, offset: offset) else {
+            throw Refusal(
+                .badRequest, "\"since.offset\" must be a whole number of 0 to \(Int.max), without point or exponent.")
+        }
+        return position
+    }
+
+    /// The value, unless it is absent or `null`: typed clients write absent members as `null`.
+    static func present(_ value: JSON.Value?) -> JSON.Value? {
+        value?.kind == .null ? nil : value
+    }
+
+    private static let emptyObject = Array("{}".utf8)
+}

@@ -1,0 +1,90 @@
+public import Core
+
+/// The native protocol: JSON objects `{"event","data","topic"?,"ref"?}` in text frames (design section 7).
+///
+/// Members it does not know are ignored, so that clients may be newer than the gateway; `null` counts as absent.
+public struct NativeDialect: Dialect {
+    /// The paths on which the gateway speaks it; the apps' old ones are the same protocol.
+    public static let paths = ["/ws", "/queue", "/bookings", "/social", "/dj", "/challenges"]
+
+    /// Depth and size of one message.
+    public let json: JSON.Limits
+    /// Topics in one subscribe or unsubscribe; beyond: `too_large`.
+    public let subscribeBatchMax: Int
+    /// Bytes of one publish's data; beyond: `too_large`.
+    public let publishBytesMax: Int
+
+    /// Makes the dialect with its limits.
+    public init(json: JSON.Limits, subscribeBatchMax: Int, publishBytesMax: Int) {
+        self.json = json
+        self.subscribeBatchMax = subscribeBatchMax
+        self.publishBytesMax = publishBytesMax
+    }
+
+    /// `native`.
+    public var variant: String { "native" }
+
+    /// Reads one message; every refusal names the member at fault and how to mend it.
+    public func decode(_ message: [UInt8], as kind: MessageKind) -> Result<ClientRequest, DialectRefusal> {
+        guard kind == .text else {
+            return .failure(
+                refused(Refusal(.badRequest, "Binary messages are not understood; send JSON in text frames.")))
+        }
+        let root: JSON.Value
+        do {
+            root = try JSON(parsing: message, limits: json).root
+        } catch {
+            return .failure(refused(refusal(of: error)))
+        }
+        guard root.kind == .object else {
+            return .failure(
+                refused(
+                    Refusal(.badRequest, "A message must be one JSON object, e.g. {\"event\":\"ping\",\"ref\":1}.")))
+        }
+        var ref: Reference?
+        do throws(Refusal) {
+            ref = try NativeDecoder.reference(root["ref"])
+            let decoder = NativeDecoder(
+                root: root, subscribeBatchMax: subscribeBatchMax, publishBytesMax: publishBytesMax)
+            return .success(ClientRequest(command: try decoder.command(), ref: ref))
+        } catch {
+            return .failure(DialectRefusal(refusal: error, ref: ref, close: nil))
+        }
+    }
+
+    /// Writes one message; `data`, `state` and references are spliced in as they are.
+    public func encode(_ message: ServerMessage, ref: Reference?) -> [UInt8] {
+        NativeEncoder.encode(message, ref: ref)
+    }
+
+    /// Whether an event of that name would be taken for the gateway's own word, such as `gap`.
+    ///
+    /// Clients cannot publish under these names; routes by which services publish should refuse them too.
+    public static func isReserved(_ event: EventName) -> Bool {
+        reserved.contains(event)
+    }
+
+    private static let reserved = Set(
+        [
+            "authenticated", "subscribed", "unsubscribed", "ack", "pong", "gap", "draining", "token:expiring", "error",
+        ].compactMap { EventName($0) })
+
+    private func refused(_ refusal: Refusal) -> DialectRefusal {
+        DialectRefusal(refusal: refusal, ref: nil, close: nil)
+    }
+
+    private func refusal(of problem: JSON.Problem) -> Refusal {
+        switch problem {
+        case .syntax:
+            Refusal(.badRequest, "The message is not valid JSON; send one object and nothing after it.")
+        case .invalidUTF8:
+            Refusal(.badRequest, "The message is not valid UTF-8.")
+        case .duplicateName:
+            Refusal(.badRequest, "The message names a member twice in one object; each name may occur once.")
+        case .tooDeep:
+            Refusal(.tooLarge, "The message is nested deeper than \(json.depthMax) levels.")
+        case .tooManyElements:
+            Refusal(.tooLarge, "The message holds more than \(json.elementsMax) values.")
+        }
+    }
+}

@@ -1,0 +1,199 @@
+import Core
+
+/// Writes native messages: literals, topics, names and numbers are appended as bytes, payloads spliced unread.
+enum NativeEncoder {
+    static func encode(_ message: ServerMessage, ref: Reference?) -> [UInt8] {
+        switch message {
+        case .event(let topic, let name, let data, let offset):
+            return event(topic, name, data, offset, ref)
+        case .authenticated(let userID, let expiresAt):
+            return authenticated(userID, expiresAt, ref)
+        case .subscribed(let topic, let position, let recovered, let state):
+            return subscribed(topic, position, recovered, state, ref)
+        case .unsubscribed(let topic):
+            return unsubscribed(topic, ref)
+        case .ack(let data):
+            return ack(data, ref)
+        case .published(let position):
+            return published(position, ref)
+        case .pong:
+            var text = Array("{\"event\":\"pong\"".utf8)
+            finish(&text, ref)
+            return text
+        case .gap(let topic, let position, let reason):
+            return gap(topic, position, reason, ref)
+        case .draining(let reconnectAfterMs):
+            return number("{\"event\":\"draining\",\"data\":{\"reconnectAfterMs\":", reconnectAfterMs, ref)
+        case .tokenExpiring(let expiresAt):
+            return number("{\"event\":\"token:expiring\",\"data\":{\"expiresAt\":", expiresAt, ref)
+        case .error(let code, let message, let topic):
+            return error(code, message, topic, ref)
+        }
+    }
+
+    /// Writes `{"topic":"shop:42","event":"queue:update","data":{...},"offset":18}`, the hot path, in one exact allocation.
+    private static func event(
+        _ topic: Topic, _ name: EventName, _ data: [UInt8], _ offset: Int?, _ ref: Reference?
+    ) -> [UInt8] {
+        let punctuation = 10 + 11 + 9 + 1
+        var text: [UInt8] = []
+        text.reserveCapacity(
+            punctuation + topic.bytes.count + name.bytes.count + data.count
+                + (offset.map { 10 + ASCII.decimalCount($0) } ?? 0) + (ref.map { 7 + $0.bytes.count } ?? 0))
+        text.append(text: "{\"topic\":\"")
+        text.append(contentsOf: topic.bytes)
+        text.append(text: "\",\"event\":\"")
+        text.append(contentsOf: name.bytes)
+        text.append(text: "\",\"data\":")
+        text.append(contentsOf: data)
+        if let offset {
+            text.append(text: ",\"offset\":")
+            text.append(decimal: offset)
+        }
+        finish(&text, ref)
+        return text
+    }
+
+    private static func authenticated(_ userID: [UInt8], _ expiresAt: Int, _ ref: Reference?) -> [UInt8] {
+        var text: [UInt8] = []
+        text.reserveCapacity(160 + userID.count)
+        text.append(text: "{\"event\":\"authenticated\",\"data\":{\"userId\":")
+        text.append(jsonString: userID)
+        text.append(text: ",\"expiresAt\":")
+        text.append(decimal: expiresAt)
+        text.append(text: "}")
+        finish(&text, ref)
+        return text
+    }
+
+    private static func subscribed(
+        _ topic: Topic, _ position: Position, _ recovered: Bool, _ state: [UInt8]?, _ ref: Reference?
+    ) -> [UInt8] {
+        var text: [UInt8] = []
+        text.reserveCapacity(256 + 3 * topic.bytes.count + (state?.count ?? 0))
+        text.append(text: "{\"event\":\"subscribed\"")
+        append(topic, to: &text)
+        text.append(text: ",\"data\":{")
+        append(spellingsOf: topic, to: &text)
+        text.append(text: ",")
+        append(position, to: &text)
+        text.append(text: ",\"recovered\":")
+        text.append(text: recovered ? "true" : "false" as StaticString)
+        if let state {
+            text.append(text: ",\"state\":")
+            text.append(contentsOf: state)
+        }
+        text.append(text: "}")
+        finish(&text, ref)
+        return text
+    }
+
+    private static func unsubscribed(_ topic: Topic, _ ref: Reference?) -> [UInt8] {
+        var text: [UInt8] = []
+        text.reserveCapacity(160 + 3 * topic.bytes.count)
+        text.append(text: "{\"event\":\"unsubscribed\"")
+        append(topic, to: &text)
+        text.append(text: ",\"data\":{")
+        append(spellingsOf: topic, to: &text)
+        text.append(text: "}")
+        finish(&text, ref)
+        return text
+    }
+
+    private static func ack(_ data: [UInt8], _ ref: Reference?) -> [UInt8] {
+        var text: [UInt8] = []
+        text.reserveCapacity(32 + data.count + Reference.bytesMax)
+        text.append(text: "{\"event\":\"ack\",\"data\":")
+        text.append(contentsOf: data)
+        finish(&text, ref)
+        return text
+    }
+
+    private static func published(_ position: Position, _ ref: Reference?) -> [UInt8] {
+        var text: [UInt8] = []
+        text.reserveCapacity(160)
+        text.append(text: "{\"event\":\"ack\",\"data\":{")
+        append(position, to: &text)
+        text.append(text: "}")
+        finish(&text, ref)
+        return text
+    }
+
+    private static func gap(_ topic: Topic, _ position: Position?, _ reason: GapReason, _ ref: Reference?) -> [UInt8] {
+        var text: [UInt8] = []
+        text.reserveCapacity(192 + topic.bytes.count)
+        text.append(text: "{\"event\":\"gap\"")
+        append(topic, to: &text)
+        text.append(text: ",\"data\":{")
+        if let position {
+            append(position, to: &text)
+            text.append(text: ",")
+        }
+        text.append(text: "\"reason\":\"")
+        text.append(text: reason.rawValue)
+        text.append(text: "\"}")
+        finish(&text, ref)
+        return text
+    }
+
+    private static func error(_ code: String, _ message: String, _ topic: Topic?, _ ref: Reference?) -> [UInt8] {
+        var text: [UInt8] = []
+        text.reserveCapacity(160 + message.utf8.count + (topic?.bytes.count ?? 0))
+        text.append(text: "{\"event\":\"error\"")
+        if let topic { append(topic, to: &text) }
+        text.append(text: ",\"data\":{\"code\":")
+        text.append(jsonString: code)
+        text.append(text: ",\"message\":")
+        text.append(jsonString: message)
+        text.append(text: "}")
+        finish(&text, ref)
+        return text
+    }
+
+    private static func number(_ head: StaticString, _ value: Int, _ ref: Reference?) -> [UInt8] {
+        var text: [UInt8] = []
+        text.reserveCapacity(96)
+        text.append(text: head)
+        text.append(decimal: value)
+        text.append(text: "}")
+        finish(&text, ref)
+        return text
+    }
+
+    // MARK: Parts
+
+    /// Appends `,"topic":"shop:42"`.
+    private static func append(_ topic: Topic, to text: inout [UInt8]) {
+        text.append(text: ",\"topic\":\"")
+        text.append(contentsOf: topic.bytes)
+        text.append(text: "\"")
+    }
+
+    /// Appends `"topic":"shop:42","shopId":"42"`: a client that knows only its `shopId` finds it again.
+    private static func append(spellingsOf topic: Topic, to text: inout [UInt8]) {
+        text.append(text: "\"topic\":\"")
+        text.append(contentsOf: topic.bytes)
+        text.append(text: "\",\"")
+        TopicAlias.append(namespace: topic.namespace, to: &text)
+        text.append(text: "\":\"")
+        text.append(contentsOf: topic.id)
+        text.append(text: "\"")
+    }
+
+    /// Appends `"epoch":"k3x9","offset":17`.
+    private static func append(_ position: Position, to text: inout [UInt8]) {
+        text.append(text: "\"epoch\":\"")
+        text.append(contentsOf: position.epoch)
+        text.append(text: "\",\"offset\":")
+        text.append(decimal: position.offset)
+    }
+
+    /// Adds the reference and the last brace.
+    private static func finish(_ text: inout [UInt8], _ ref: Reference?) {
+        if let ref {
+            text.append(text: ",\"ref\":")
+            text.append(contentsOf: ref.bytes)
+        }
+        text.append(UInt8(ascii: "}"))
+    }
+}

@@ -1,0 +1,40 @@
+public import Core
+
+/// What the gateway tells a client, in any dialect.
+public enum ServerMessage: Equatable, Sendable {
+    /// Answer to `authenticate`: who the client is now, and until when (seconds since 1970). UTF-8 bytes.
+    case authenticated(userID: [UInt8], expiresAt: Int)
+    /// Answer to one topic of `subscribe`; events after `position` follow.
+    ///
+    /// `recovered` is true only when every event since the client's position follows this message; `state` is the
+    /// topic's present value, one JSON value, when it has one.
+    case subscribed(topic: Topic, position: Position, recovered: Bool, state: [UInt8]?)
+    /// Answer to one topic of `unsubscribe`.
+    case unsubscribed(topic: Topic)
+    /// Answer to a command: what its script returned, one JSON object.
+    case ack(data: [UInt8])
+    /// Answer to `publish`: the position the event got.
+    case published(position: Position)
+    /// Answer to `ping`.
+    case pong
+    /// An event of a topic; `data` is one JSON object, `offset` is `nil` for a plain publish, which has no place in
+    /// the log.
+    case event(topic: Topic, name: EventName, data: [UInt8], offset: Int?)
+    /// Events of the topic are missing before whatever follows; `position` is where the log stands, when known.
+    case gap(topic: Topic, position: Position?, reason: GapReason)
+    /// The gateway restarts; come back after so many milliseconds.
+    case draining(reconnectAfterMs: Int)
+    /// The token ends at that time (seconds since 1970); authenticate anew before.
+    case tokenExpiring(expiresAt: Int)
+    /// A request failed, or, without a reference, something else the client should know.
+    ///
+    /// `code` is an ``ErrorCode`` or a script's own; `topic` is set when the error concerns one.
+    case error(code: String, message: String, topic: Topic?)
+}
+
+extension ServerMessage {
+    /// The error of a refusal.
+    public static func error(_ refusal: Refusal, topic: Topic?) -> ServerMessage {
+        .error(code: refusal.code.rawValue, message: refusal.message, topic: topic)
+    }
+}

@@ -1,0 +1,212 @@
+public import Configuration
+import Core
+import Glibc
+import Reactors
+import RedisLink
+import Rights
+import Synchronization
+import Transport
+
+/// A running gateway: starts its threads, and stops, drains or reloads them. Thread: main.
+public final class GatewayNode {
+    /// The addresses it listens on, with the ports it got.
+    public struct Addresses: Sendable {
+        /// TLS.
+        public var tls: HostPort?
+        /// Plain, behind a proxy that terminates TLS.
+        public var plain: HostPort?
+        /// Operations.
+        public var operations: HostPort?
+
+        /// One JSON object, as `--ready-file` gets it.
+        public var json: [UInt8] {
+            var text: [UInt8] = []
+            for (name, address) in [("tls", tls), ("plain", plain), ("ops", operations)] {
+                guard let address else { continue }
+                text.append(text: text.isEmpty ? "{" : ",")
+                text.append(text: "\"\(name)\":[{\"host\":")
+                text.append(jsonString: address.host)
+                text.append(text: ",\"port\":\(address.port)}]")
+            }
+            text.append(text: ",\"pid\":\(getpid())}\n")
+            return text
+        }
+    }
+
+    private let node: Node
+    private let settings: GatewaySettings
+    private var threads: [Reactors.Thread] = []
+    private var brokerThread: Reactors.Thread?
+    /// Where it listens.
+    public let addresses: Addresses
+
+    /// Reads every file, binds every address, starts every thread; on a problem nothing is left running.
+    public init(_ settings: GatewaySettings, servesPages: Bool, log: Log) throws(StartProblem) {
+        self.settings = settings
+        let parts = try NodeParts(settings)
+        do {
+            node = try Node(settings, parts: parts, servesPages: servesPages, log: log)
+        } catch {
+            throw StartProblem("cannot start: \(error)")
+        }
+        let (plans, addresses) = try GatewayNode.bind(settings, parts: parts, node: node)
+        self.addresses = addresses
+        do {
+            brokerThread = try GatewayNode.startBroker(node)
+            for index in 0..<parts.shardCount { threads.append(try GatewayNode.startShard(node, index, plans)) }
+        } catch {
+            throw StartProblem("cannot start a thread: \(error)")
+        }
+        for (name, address) in [("tls", addresses.tls), ("plain", addresses.plain), ("ops", addresses.operations)] {
+            guard let address else { continue }
+            log.write(.info, "listening", [("listener", name), ("address", address.description)])
+        }
+    }
+
+    private static func startBroker(_ node: Node) throws(Errno) -> Reactors.Thread {
+        try Reactors.Thread.start("broker") {
+            do throws(Errno) {
+                let reactor = try Reactor(wake: node.brokerWake)
+                let broker = try Broker(node: node, reactor: reactor, mailbox: node.broker)
+                withExtendedLifetime(broker) { reactor.run() }
+            } catch {
+                node.log.write(.error, "the broker cannot run", [("reason", error.description)])
+                node.health.deliveryLost("broker_failed")
+            }
+        }
+    }
+
+    private static func startShard(_ node: Node, _ index: Int, _ plans: [ListenerPlan]) throws(Errno)
+        -> Reactors.Thread
+    {
+        node.shardsRunning.add(1, ordering: .relaxed)
+        return try Reactors.Thread.start("shard-\(index)") {
+            defer { node.shardsRunning.subtract(1, ordering: .releasing) }
+            do throws(Errno) {
+                let reactor = try Reactor(wake: node.shardWakes[index])
+                let shard = try Shard(node: node, index: index, reactor: reactor, mailbox: node.shards[index])
+                for plan in plans { try shard.listen(plan) }
+                withExtendedLifetime(shard) { reactor.run() }
+            } catch {
+                node.log.write(.error, "a shard cannot run", [("shard", "\(index)"), ("reason", error.description)])
+                node.health.deliveryLost("shard_failed")
+            }
+        }
+    }
+
+    // MARK: Binding
+
+    private static func bind(
+        _ settings: GatewaySettings, parts: NodeParts, node: Node
+    ) throws(StartProblem) -> ([ListenerPlan], Addresses) {
+        var plans: [ListenerPlan] = []
+        var addresses = Addresses()
+        let trusted = settings.trustProxies
+        func add(_ address: HostPort, _ tls: TLSContext?, _ door: HTTPPeer.Door, proxy: Bool) throws(StartProblem)
+            -> HostPort
+        {
+            let plan = try bind(address, tls, door, node) { peer in
+                proxy && trusted.contains { $0.contains(peer.bytes) }
+            }
+            plans.append(plan)
+            return HostPort(host: address.host, port: plan.port)
+        }
+        let front = HTTPPeer.Door.front(operations: settings.ops == nil)
+        if let listen = settings.listen {
+            addresses.tls = try add(listen, parts.tls, front, proxy: settings.proxyProtocol.onTLS)
+        }
+        if let listen = settings.listenPlain {
+            addresses.plain = try add(listen, nil, front, proxy: settings.proxyProtocol.onPlain)
+        }
+        if let listen = settings.ops {
+            addresses.operations = try add(listen, nil, .operations, proxy: false)
+        }
+        return (plans, addresses)
+    }
+
+    private static func bind(
+        _ address: HostPort, _ tls: TLSContext?, _ door: HTTPPeer.Door, _ node: Node,
+        expectsProxyHeader: @escaping @Sendable (Address) -> Bool
+    ) throws(StartProblem) -> ListenerPlan {
+        let host = address.host == "localhost" ? "127.0.0.1" : address.host
+        guard let numeric = Address(text: host.utf8) else {
+            throw StartProblem("\(address): listen on a numeric address, e.g. 0.0.0.0:8443")
+        }
+        var port = address.port
+        var descriptors: [Int32] = []
+        do {
+            for _ in node.shards {
+                let descriptor = try Sockets.listen(.tcp(numeric, port: port), backlog: 4_096)
+                port = Sockets.port(of: descriptor.raw)
+                descriptors.append(descriptor.release())
+            }
+        } catch {
+            throw StartProblem("cannot listen on \(address): \(error)")
+        }
+        return ListenerPlan(
+            tls: tls, door: door, expectsProxyHeader: expectsProxyHeader,
+            admission: door.isOperations ? OpenAdmission() : node.admission, descriptors: descriptors, port: port)
+    }
+
+    // MARK: Lifecycle
+
+    /// Why the node is not ready; `nil` when it is.
+    public var notReadyBecause: String? { node.health.notReadyBecause }
+
+    /// Reads certificate, tokens' keys and API keys again; keeps everything as it was when any of them is wrong.
+    public func reload() {
+        do {
+            let rights = try NodeParts.rights(settings)
+            let tls = try NodeParts.tls(settings)
+            node.reload(rights)
+            if let tls { for mailbox in node.shards { _ = mailbox.send(.replaceTLS(tls)) } }
+            node.log.write(.info, "reloaded", [("certificateExpires", tls.map { "\($0.notAfter)" } ?? "none")])
+        } catch {
+            node.log.write(.error, "reload refused, nothing changed", [("reason", error.description)])
+        }
+    }
+
+    /// Turns readiness red; balancers then send nobody new.
+    public func announceDrain() {
+        node.health.drain()
+        node.log.write(.info, "draining", [("overMs", "\(settings.limits.drainMs)")])
+    }
+
+    /// Stops accepting and closes clients over the drain time; ``join()`` returns when all have gone.
+    public func drain() {
+        node.admission.drain()
+        for mailbox in node.shards { _ = mailbox.send(.drain(overMs: settings.limits.drainMs)) }
+    }
+
+    /// Ends all threads at once.
+    public func stopNow() {
+        for mailbox in node.shards { _ = mailbox.send(.stop) }
+    }
+
+    /// Whether every shard has ended.
+    public var hasEnded: Bool { node.shardsRunning.load(ordering: .acquiring) == 0 }
+
+    /// Waits until every shard has ended, then ends the broker.
+    public func join() {
+        for thread in threads { thread.join() }
+        threads = []
+        _ = node.broker.send(.stop)
+        brokerThread?.join()
+        brokerThread = nil
+    }
+}
+
+extension HTTPPeer.Door {
+    /// Whether this is the private listener.
+    var isOperations: Bool {
+        if case .operations = self { return true }
+        return false
+    }
+}
+
+/// Admits everybody: the operations listener must answer when clients are refused.
+final class OpenAdmission: Admission {
+    func admit(_ address: Address) -> Bool { true }
+    func established(_ address: Address) {}
+    func release(_ address: Address, wasEstablished: Bool) {}
+}

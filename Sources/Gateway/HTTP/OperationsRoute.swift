@@ -1,0 +1,50 @@
+import Core
+import HTTPCodec
+import Reactors
+
+/// `/livez`, `/readyz`, `/metrics`: for balancers, supervisors and Prometheus. Thread: the shard's.
+struct OperationsRoute {
+    unowned let shard: Shard
+
+    /// Answers the request if it is one of these; false when it is not.
+    func answers(_ request: HTTPRequest, _ respond: Respond) -> Bool {
+        guard request.segments.count == 1, let name = request.segments.first,
+            ["livez", "readyz", "metrics"].contains(name)
+        else { return false }
+        guard request.head.method == .get || request.head.method == .head else {
+            respond(.methodNotAllowed([.get, .head], keepAlive: true))
+            return true
+        }
+        switch name {
+        case "livez": respond(.json(status: 200, body: Array("{\"status\":\"alive\"}".utf8), keepAlive: true))
+        case "readyz": respond(readiness())
+        default:
+            let text = Metrics.text(of: shard.node)
+            respond(.typed("text/plain; version=0.0.4; charset=utf-8", status: 200, body: text, keepAlive: true))
+        }
+        return true
+    }
+
+    /// 200 only while a probe published through Redis comes back, and no loop is stuck; otherwise 503 with the reason.
+    private func readiness() -> HTTPResponse {
+        let nowMs = Clock.monotonicMs()
+        var body: [UInt8] = []
+        if let reason = shard.node.health.notReadyBecause ?? stuckLoop(nowMs) {
+            body.append(text: "{\"status\":\"not ready\",\"reason\":")
+            body.append(jsonString: reason)
+            body.append(text: "}")
+            var response = HTTPResponse.json(status: 503, body: body, keepAlive: true)
+            response.setRetryAfter(seconds: 1)
+            return response
+        }
+        let age = shard.node.health.probeAgeMs(nowMs: nowMs) ?? 0
+        body.append(text: "{\"status\":\"ready\",\"probeAgeMs\":\(age)}")
+        return .json(status: 200, body: body, keepAlive: true)
+    }
+
+    /// A shard whose loop has not come round for seconds serves nobody; every shard wakes at least each half second.
+    private func stuckLoop(_ nowMs: Int) -> String? {
+        let isStuck = shard.node.shardStatistics.all.contains { nowMs - $0.loop.lastTickMs.value > 2_000 }
+        return isStuck ? "loop_stuck" : nil
+    }
+}

@@ -1,0 +1,131 @@
+import Core
+import HTTPCodec
+import Reactors
+import Rights
+
+/// `GET /v1/topics/<topic>` and `GET /v1/topics/<topic>/events?after=&limit=`: where a topic stands, and its log.
+///
+/// Who may subscribe may read. Thread: the shard's.
+struct TopicRoute {
+    unowned let shard: Shard
+
+    /// Answers the request.
+    func answer(_ request: HTTPRequest, _ respond: @escaping Respond) {
+        guard request.head.method == .get || request.head.method == .head else {
+            return respond(.methodNotAllowed([.get, .head], keepAlive: true))
+        }
+        let isEvents = request.segments.count == 4 && request.segments[3] == "events"
+        guard request.segments.count == 3 || isEvents else {
+            return respond(.refusal(Refusal(.notFound, "there is no such path"), keepAlive: true))
+        }
+        guard let topic = Topic(request.segments[2]) else {
+            return respond(
+                .refusal(Refusal(.badRequest, "the topic must be namespace:id, e.g. shop:42"), keepAlive: true))
+        }
+        switch Credentials.caller(request.head.headers, node: shard.node, wallSeconds: shard.wallSeconds) {
+        case .failure(let refusal):
+            shard.statistics.authenticationFailures.add(1)
+            respond(.refusal(refusal, keepAlive: true))
+        case .success(let caller):
+            authorize(topic, caller, respond) {
+                isEvents ? events(request, topic, respond) : summary(topic, respond)
+            }
+        }
+    }
+
+    private func authorize(_ topic: Topic, _ caller: Caller, _ respond: @escaping Respond, then: @escaping () -> Void) {
+        switch shard.node.access.subscribe(topic, caller) {
+        case .allow:
+            then()
+        case .refuse(let refusal):
+            respond(.refusal(refusal, keepAlive: true))
+        case .askMembership:
+            guard case .user(let identity) = caller else { return }
+            shard.store.isMember(topic, user: identity.user) { result in
+                switch result.map({ AccessPolicy.Decision.membership($0) }) {
+                case .success(.allow): then()
+                case .success(.refuse(let refusal)), .failure(let refusal): respond(BroadcastRoute.refused(refusal))
+                case .success(.askMembership): break
+                }
+            }
+        }
+    }
+
+    // MARK: History
+
+    private func events(_ request: HTTPRequest, _ topic: Topic, _ respond: @escaping Respond) {
+        guard let after = number(request, "after", default: 0, 0...Int.max),
+            let limit = number(request, "limit", default: 100, 1...shard.limits.historyPageMax)
+        else {
+            let refusal = Refusal(
+                .badRequest, "'after' must be an offset and 'limit' 1 to \(shard.limits.historyPageMax)")
+            return respond(.refusal(refusal, keepAlive: true))
+        }
+        shard.store.history(topic, after: min(after, 1 << 53 - 1), limit: limit) { result in
+            switch result {
+            case .failure(let refusal): respond(BroadcastRoute.refused(refusal))
+            case .success(let history): respond(TopicRoute.page(topic, history))
+            }
+        }
+    }
+
+    private func number(_ request: HTTPRequest, _ name: String, default value: Int, _ range: ClosedRange<Int>) -> Int? {
+        switch request.head.queryItem(name) {
+        case .absent: value
+        case .one(let text): ASCII.decimal(text).flatMap { range.contains($0) ? $0 : nil }
+        case .repeated, .malformed: nil
+        }
+    }
+
+    private static func page(_ topic: Topic, _ history: Store.History) -> HTTPResponse {
+        var body: [UInt8] = []
+        body.append(text: "{\"topic\":\"\(topic)\"")
+        append(history.top, to: &body)
+        body.append(text: ",\"first\":\(history.first),\"events\":[")
+        for (index, event) in history.events.enumerated() {
+            body.append(text: index == 0 ? "{\"event\":\"" : ",{\"event\":\"")
+            body.append(contentsOf: event.event.bytes)
+            body.append(text: "\",\"offset\":\(event.position?.offset ?? 0)")
+            if let id = event.id {
+                body.append(text: ",\"id\":")
+                body.append(jsonString: id.bytes)
+            }
+            body.append(text: ",\"data\":")
+            body.append(contentsOf: event.data)
+            body.append(text: "}")
+        }
+        body.append(text: "]}")
+        return .json(status: 200, body: body, keepAlive: true)
+    }
+
+    /// A topic nobody has published on or joined stands nowhere: epoch null, offset 0.
+    private static func append(_ top: Position?, to body: inout [UInt8]) {
+        body.append(text: ",\"epoch\":")
+        if let top { body.append(jsonString: top.epoch) } else { body.append(text: "null") }
+        body.append(text: ",\"offset\":\(top?.offset ?? 0)")
+    }
+
+    // MARK: Summary
+
+    private func summary(_ topic: Topic, _ respond: @escaping Respond) {
+        shard.store.peek(topic) { [shard] result in
+            switch result {
+            case .failure(let refusal): respond(BroadcastRoute.refused(refusal))
+            case .success(let peek):
+                shard.countMembers(topic) { sessions in
+                    respond(TopicRoute.summary(topic, peek, sessions: sessions))
+                }
+            }
+        }
+    }
+
+    private static func summary(_ topic: Topic, _ peek: Store.Peek, sessions: Int) -> HTTPResponse {
+        var body: [UInt8] = []
+        body.append(text: "{\"topic\":\"\(topic)\"")
+        append(peek.position, to: &body)
+        body.append(text: ",\"subscribers\":{\"sessions\":\(sessions),\"nodes\":\(peek.nodes)},\"state\":")
+        body.append(contentsOf: peek.state ?? Array("null".utf8))
+        body.append(text: "}")
+        return .json(status: 200, body: body, keepAlive: true)
+    }
+}

@@ -1,0 +1,119 @@
+import Configuration
+import Core
+import Dialects
+import Reactors
+import RedisLink
+import Rights
+import Synchronization
+import Transport
+
+/// A listening address: one socket a shard, bound together, and how its connections begin.
+struct ListenerPlan: Sendable {
+    let tls: TLSContext?
+    let door: HTTPPeer.Door
+    let expectsProxyHeader: @Sendable (Address) -> Bool
+    let admission: any Admission
+    /// Owned by the shard of the same number once it listens.
+    let descriptors: [Int32]
+    let port: UInt16
+}
+
+/// What all threads of a gateway share: settings, rights, figures, and the mailboxes to each other.
+///
+/// Immutable after it was made, but for what says how it is guarded. Thread: any.
+final class Node: Sendable {
+    /// Rights that a reload may replace.
+    struct Reloadable: Sendable {
+        var verifier: TokenVerifier
+        var apiKeys: APIKeys
+    }
+
+    /// A random name, to tell nodes apart in logs and in `CLIENT LIST`.
+    let name: String
+    let limits: Limits
+    let keys: Keys
+    let redis: RedisTarget
+    let scripts: StoreScripts
+    let access: AccessPolicy
+    let origins: OriginPolicy
+    let dialects: [any Dialect]
+    /// The dialect, by number, that a WebSocket path speaks.
+    let dialectPaths: [String: Int]
+    let servesEcho: Bool
+    let servesPages: Bool
+    let allowsAnonymous: Bool
+    let probeChannel: [UInt8]
+    let log: Log
+    let health = Health()
+    let admission: NodeAdmission
+    let statistics = BrokerStatistics()
+    let shardStatistics = Registry<ShardStatistics>()
+    let redisStatistics = Registry<RedisStatistics>()
+    /// Mailboxes and wakes of the shards, by number.
+    let shards: [Mailbox<ShardMessage>]
+    let shardWakes: [Wake]
+    let broker: Mailbox<BrokerMessage>
+    let brokerWake: Wake
+    /// Shards that have not ended.
+    let shardsRunning = Atomic<Int>(0)
+    private let trustedProxies: [IPRange]
+    private let reloadable: Mutex<Reloadable>
+    private let userActions: Mutex<KeyedBuckets<[UInt8]>>
+
+    init(
+        _ settings: GatewaySettings, parts: NodeParts, servesPages: Bool, log: Log
+    ) throws(Errno) {
+        name = String(decoding: SecureRandom.text(byteCount: 6), as: UTF8.self)
+        limits = settings.limits
+        keys = Keys(prefix: Array(settings.redisPrefix.utf8))
+        redis = parts.redis
+        scripts = parts.scripts
+        access = parts.access
+        origins = parts.origins
+        dialects = [
+            NativeDialect(
+                json: settings.limits.json, subscribeBatchMax: settings.limits.subscribeBatchMax,
+                publishBytesMax: settings.limits.publishBytesMax)
+        ]
+        dialectPaths = Dictionary(uniqueKeysWithValues: Set(NativeDialect.paths).map { ($0, 0) })
+        servesEcho = settings.echo
+        self.servesPages = servesPages
+        allowsAnonymous = settings.anonymous
+        // `#` cannot occur in a topic, so no client can subscribe to a probe or forge one.
+        probeChannel = keys.prefix + Array("#probe:\(name)".utf8)
+        self.log = log
+        admission = NodeAdmission(limits: settings.limits)
+        trustedProxies = settings.trustProxies
+        reloadable = Mutex(parts.reloadable)
+        let perSecond = settings.limits.userActionsPerSecond
+        userActions = Mutex(
+            KeyedBuckets(RateLimit(perSecond: perSecond, burst: perSecond * 2), capacity: 65_536))
+        var wakes: [Wake] = []
+        for _ in 0..<parts.shardCount { wakes.append(try Wake()) }
+        shardWakes = wakes
+        shards = wakes.map { Mailbox(capacity: settings.limits.mailboxMax, wake: $0) }
+        brokerWake = try Wake()
+        broker = Mailbox(capacity: settings.limits.mailboxMax, wake: brokerWake)
+    }
+
+    /// Checks tokens; replaced by a reload.
+    var verifier: TokenVerifier { reloadable.withLock { $0.verifier } }
+
+    /// Knows the API keys; replaced by a reload.
+    var apiKeys: APIKeys { reloadable.withLock { $0.apiKeys } }
+
+    /// Replaces tokens' keys and API keys for whoever comes from now on.
+    func reload(_ rights: Reloadable) {
+        reloadable.withLock { $0 = rights }
+    }
+
+    /// Whether a peer may tell other addresses than its own.
+    func isTrustedProxy(_ address: Address) -> Bool {
+        trustedProxies.contains { $0.contains(address.bytes) }
+    }
+
+    /// Takes one publish or command from a user's allowance on this node; false when it is used up.
+    func takeUserAction(_ user: [UInt8], nowMs: Int) -> Bool {
+        userActions.withLock { $0.take(user, nowMs: nowMs) }
+    }
+}

@@ -1,0 +1,127 @@
+import Configuration
+import Core
+import Glibc
+public import Reactors
+import RedisLink
+import Rights
+import Transport
+
+/// Why a gateway cannot start, in sentences for its operator.
+public struct StartProblem: Error, Sendable, CustomStringConvertible {
+    /// What is wrong, and where.
+    public let description: String
+
+    init(_ description: String) {
+        self.description = description
+    }
+
+    /// A problem in a sentence.
+    public static func sentence(_ text: String) -> StartProblem { StartProblem(text) }
+
+    /// A file that cannot be read or written.
+    public static func file(_ path: String, _ failure: Errno) -> StartProblem { StartProblem("\(path): \(failure)") }
+}
+
+/// Everything a node is made of that can be wrong: files read, keys parsed, scripts assembled, addresses bound.
+struct NodeParts {
+    let redis: RedisTarget
+    let scripts: StoreScripts
+    let access: AccessPolicy
+    let origins: OriginPolicy
+    let reloadable: Node.Reloadable
+    let tls: TLSContext?
+    let shardCount: Int
+
+    init(_ settings: GatewaySettings) throws(StartProblem) {
+        redis = try NodeParts.redisTarget(settings.redis, limits: settings.limits)
+        do {
+            scripts = try StoreScripts()
+        } catch {
+            throw StartProblem("the embedded scripts are incomplete: \(error)")
+        }
+        do {
+            access = try AccessPolicy(settings.namespaces)
+            origins = try OriginPolicy(allowing: settings.allowOrigins)
+        } catch {
+            throw StartProblem(error.description)
+        }
+        reloadable = try NodeParts.rights(settings)
+        tls = try NodeParts.tls(settings)
+        // Interest in a topic is one bit a shard.
+        shardCount = min(settings.shards > 0 ? settings.shards : max(sysconf(Int32(_SC_NPROCESSORS_ONLN)), 1), 64)
+    }
+
+    /// Reads the Redis URL, with the system's authorities for `rediss://`.
+    static func redisTarget(_ url: String, limits: Limits) throws(StartProblem) -> RedisTarget {
+        let parsed: RedisURL
+        do {
+            parsed = try RedisURL(parsing: url)
+        } catch {
+            throw StartProblem("redis: \(error)")
+        }
+        var tls: TLSContext?
+        if case .network(_, _, true) = parsed.endpoint {
+            do {
+                tls = try TLSContext(clientTrusting: Environment.value("SSL_CERT_FILE"))
+            } catch {
+                throw StartProblem("redis: \(error)")
+            }
+        }
+        return RedisTarget(url: parsed, tls: tls, limits: limits)
+    }
+
+    /// Reads the files of tokens and API keys; also for a reload.
+    static func rights(_ settings: GatewaySettings) throws(StartProblem) -> Node.Reloadable {
+        var keys = TokenKeys()
+        var apiKeys = APIKeys()
+        var file = ""
+        do {
+            let issuer = settings.jwtIssuer.map { Array($0.utf8) }
+            if let path = settings.jwtSecretFile {
+                file = path
+                try keys.addSecret(try read(path), keyID: nil, issuer: issuer)
+            }
+            for path in settings.jwtKeys {
+                file = path
+                _ = try keys.addPublicKeys(try read(path), issuer: issuer)
+            }
+            if let path = settings.jwks {
+                file = path
+                _ = try keys.addJWKS(try read(path), issuer: issuer)
+            }
+            if let path = settings.apiKeys {
+                file = path
+                apiKeys = try APIKeys(file: try read(path))
+            }
+        } catch let problem as StartProblem {
+            throw problem
+        } catch {
+            throw StartProblem("\(file): \(error)")
+        }
+        let rules = TokenRules(
+            tokenBytesMax: settings.limits.tokenBytesMax, leewaySeconds: settings.limits.tokenLeewaySeconds,
+            issuer: settings.jwtIssuer.map { Array($0.utf8) }, audience: settings.jwtAudience.map { Array($0.utf8) })
+        return Node.Reloadable(verifier: TokenVerifier(keys: keys, rules: rules), apiKeys: apiKeys)
+    }
+
+    /// Reads certificate, key and ticket keys; also for a reload. `nil` without a certificate.
+    static func tls(_ settings: GatewaySettings) throws(StartProblem) -> TLSContext? {
+        guard let certificate = settings.tlsCert, let key = settings.tlsKey else { return nil }
+        var ticketKeys: [UInt8] = []
+        if let path = settings.tlsTicketKeyFile { ticketKeys = try read(path) }
+        do {
+            return try TLSContext(
+                server: TLSContext.ServerFiles(certificate: certificate, key: key, ticketKeys: ticketKeys))
+        } catch {
+            throw StartProblem(error.description)
+        }
+    }
+
+    private static func read(_ path: String) throws(StartProblem) -> [UInt8] {
+        do {
+            return try Files.read(path, bytesMax: 4 << 20)
+        } catch {
+            throw StartProblem("\(path): \(error)")
+        }
+    }
+}

@@ -1,0 +1,63 @@
+import Glibc
+public import Reactors
+
+/// Small files, read and written whole.
+public enum Files {
+    /// Reads a file; fails with EFBIG beyond the bound.
+    public static func read(_ path: String, bytesMax: Int) throws(Errno) -> [UInt8] {
+        let raw = try retrying { unsafe open(path, O_RDONLY | O_CLOEXEC) }
+        let descriptor = FileDescriptor(owning: raw)
+        var bytes: [UInt8] = []
+        var chunk = [UInt8](repeating: 0, count: 65_536)
+        while true {
+            let count = try retrying { unsafe Glibc.read(descriptor.raw, &chunk, chunk.count) }
+            guard count > 0 else { return bytes }
+            bytes.append(contentsOf: chunk[..<count])
+            guard bytes.count <= bytesMax else { throw Errno(code: EFBIG) }
+        }
+    }
+
+    /// Writes a file through a temporary one, so that a reader finds the old or the new content, never a part.
+    /// `isSecret` lets only the owner read it.
+    public static func write(_ bytes: [UInt8], to path: String, isSecret: Bool) throws(Errno) {
+        let temporary = path + ".new"
+        let mode: mode_t = isSecret ? 0o600 : 0o644
+        _ = unsafe unlink(temporary)
+        let raw = try retrying { unsafe open(temporary, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, mode) }
+        let descriptor = FileDescriptor(owning: raw)
+        var offset = 0
+        while offset < bytes.count {
+            let start = offset
+            offset += try retrying {
+                unsafe bytes.withUnsafeBytes { all in
+                    unsafe Glibc.write(descriptor.raw, all.baseAddress?.advanced(by: start), all.count - start)
+                }
+            }
+        }
+        _ = try retrying { fsync(descriptor.raw) }
+        _ = try retrying { unsafe rename(temporary, path) }
+    }
+
+    /// Whether something exists at the path.
+    public static func exists(_ path: String) -> Bool {
+        unsafe access(path, F_OK) == 0
+    }
+
+    /// Makes a directory that only the owner may enter; one that exists is left as it is.
+    public static func makeDirectory(_ path: String) throws(Errno) {
+        do {
+            _ = try retrying { unsafe mkdir(path, 0o700) }
+        } catch {
+            guard error.code == EEXIST else { throw error }
+        }
+    }
+}
+
+/// The process's environment.
+public enum Environment {
+    /// The value of a variable; `nil` when it is not set.
+    public static func value(_ name: String) -> String? {
+        guard let value = unsafe getenv(name) else { return nil }
+        return unsafe String(cString: value)
+    }
+}

@@ -1,0 +1,143 @@
+import Core
+import Reactors
+import RedisLink
+import Transport
+
+/// The node's figures in the text format of Prometheus, version 0.0.4. No label takes a value from input.
+enum Metrics {
+    /// Renders everything; reads other threads' counters, which may be a tick old.
+    static func text(of node: Node) -> [UInt8] {
+        var page = MetricsPage()
+        connections(node, &page)
+        delivery(node, &page)
+        loops(node, &page)
+        redis(node, &page)
+        return page.bytes
+    }
+
+    private static func connections(_ node: Node, _ page: inout MetricsPage) {
+        let shards = node.shardStatistics.all
+        let transports = shards.map(\.transport)
+        let figures = node.admission.figures
+        func sum(_ path: (TransportStatistics) -> Counter) -> Int { transports.reduce(0) { $0 + path($1).value } }
+        page.gauge("switchboard_connections", "Client connections open.", figures.open)
+        page.gauge("switchboard_connections_unauthenticated", "Of them, not established yet.", figures.unauthenticated)
+        page.counter("switchboard_connections_refused_total", "Connections over a limit.", figures.refused)
+        page.counter("switchboard_connections_accepted_total", "Connections accepted.", sum(\.accepted))
+        page.counter("switchboard_accept_errors_total", "Accepts that failed.", sum(\.acceptErrors))
+        page.counter("switchboard_tls_handshakes_total", "TLS handshakes completed.", sum(\.handshakes))
+        page.counter("switchboard_tls_handshakes_resumed_total", "Of them, abbreviated.", sum(\.handshakesResumed))
+        page.counter("switchboard_bytes_received_total", "Bytes read, decrypted.", sum(\.bytesIn))
+        page.counter("switchboard_bytes_sent_total", "Bytes written, before encryption.", sum(\.bytesOut))
+        page.counter("switchboard_writes_total", "Writes, each carrying a tick's frames.", sum(\.writes))
+        page.gauge("switchboard_queued_bytes", "Bytes waiting for clients.", sum(\.queuedBytes))
+        var closed: [CloseReason: Int] = [:]
+        for transport in transports {
+            for (reason, count) in transport.closedByReason { closed[reason, default: 0] += count }
+        }
+        page.counter(
+            "switchboard_connections_closed_total", "Connections ended, by reason.",
+            CloseReason.allCases.map { ("reason", $0.rawValue, closed[$0] ?? 0) })
+    }
+
+    private static func delivery(_ node: Node, _ page: inout MetricsPage) {
+        let shards = node.shardStatistics.all
+        func sum(_ path: (ShardStatistics) -> Counter) -> Int { shards.reduce(0) { $0 + path($1).value } }
+        page.gauge("switchboard_sessions", "Sessions open.", sum(\.sessions))
+        page.gauge("switchboard_subscriptions", "Live subscriptions.", sum(\.subscriptions))
+        page.gauge("switchboard_topics", "Topics held by shards.", sum(\.topics))
+        page.counter("switchboard_events_total", "Events that came for topics with members.", sum(\.events))
+        page.counter("switchboard_deliveries_total", "Events handed to members.", sum(\.deliveries))
+        page.counter("switchboard_recovered_total", "Events given to returning clients.", sum(\.recovered))
+        page.counter("switchboard_repaired_total", "Events fetched to close a hole.", sum(\.repaired))
+        page.counter("switchboard_gaps_total", "Holes that were told.", sum(\.gaps))
+        page.counter("switchboard_messages_received_total", "Messages of clients.", sum(\.messagesIn))
+        page.counter("switchboard_http_requests_total", "HTTP requests answered.", sum(\.requests))
+        page.counter("switchboard_publishes_total", "Publishes committed over HTTP.", sum(\.publishes))
+        page.counter("switchboard_rate_limited_total", "Refused for their rate.", sum(\.rateLimited))
+        page.counter("switchboard_authentication_failures_total", "Credentials refused.", sum(\.authenticationFailures))
+        let broker = node.statistics
+        page.counter("switchboard_channel_messages_total", "Messages on channels.", broker.channelMessages.value)
+        page.counter(
+            "switchboard_channel_messages_refused_total", "Of them, malformed and dropped.",
+            broker.channelMessagesRefused.value)
+        page.counter(
+            "switchboard_mailbox_overflows_total", "Times a shard fell behind.", broker.mailboxOverflows.value)
+        page.counter("switchboard_log_lines_dropped_total", "Log lines dropped.", node.log.dropped)
+    }
+
+    private static func loops(_ node: Node, _ page: inout MetricsPage) {
+        let loops = node.shardStatistics.all.map(\.loop)
+        var counts = Array(repeating: 0, count: LoopStatistics.boundsUs.count + 1)
+        for loop in loops {
+            for (index, count) in loop.histogram.enumerated() { counts[index] += count }
+        }
+        page.histogram(
+            "switchboard_loop_lag_seconds", "Time a tick of a shard takes: what an event may wait behind others.",
+            boundsUs: LoopStatistics.boundsUs, counts: counts, sumUs: loops.reduce(0) { $0 + $1.busyUs.value })
+    }
+
+    private static func redis(_ node: Node, _ page: inout MetricsPage) {
+        let links = node.redisStatistics.all
+        page.counter("switchboard_redis_commands_total", "Commands sent.", links.reduce(0) { $0 + $1.sent.value })
+        page.counter(
+            "switchboard_redis_rejected_total", "Commands not sent, too many being in flight.",
+            links.reduce(0) { $0 + $1.rejected.value })
+        page.counter("switchboard_redis_connects_total", "Links made.", links.reduce(0) { $0 + $1.connects.value })
+        page.counter(
+            "switchboard_redis_probe_failures_total", "Delivery probes lost.", node.statistics.probeFailures.value)
+        page.gauge("switchboard_ready", "1 while delivery is proven.", node.health.notReadyBecause == nil ? 1 : 0)
+        var failures: [RedisFailure.Kind: Int] = [:]
+        var counts = Array(repeating: 0, count: RedisStatistics.boundsUs.count + 1)
+        for link in links {
+            for (kind, count) in link.failuresByKind { failures[kind, default: 0] += count }
+            for (index, count) in link.histogram.enumerated() { counts[index] += count }
+        }
+        page.counter(
+            "switchboard_redis_failures_total", "Failures by kind.",
+            RedisFailure.Kind.allCases.map { ("kind", $0.rawValue, failures[$0] ?? 0) })
+        page.histogram(
+            "switchboard_redis_latency_seconds", "Time from a command to its reply.",
+            boundsUs: RedisStatistics.boundsUs, counts: counts, sumUs: links.reduce(0) { $0 + $1.latencyUs.value })
+    }
+}
+
+/// Writes one page of metrics.
+struct MetricsPage {
+    private(set) var bytes: [UInt8] = []
+
+    /// A number that goes up and down.
+    mutating func gauge(_ name: String, _ help: String, _ value: Int) {
+        head(name, help, "gauge")
+        bytes.append(text: "\(name) \(value)\n")
+    }
+
+    /// A number that only grows.
+    mutating func counter(_ name: String, _ help: String, _ value: Int) {
+        head(name, help, "counter")
+        bytes.append(text: "\(name) \(value)\n")
+    }
+
+    /// Numbers that only grow, told apart by one label.
+    mutating func counter(_ name: String, _ help: String, _ values: [(label: String, value: String, count: Int)]) {
+        head(name, help, "counter")
+        for entry in values { bytes.append(text: "\(name){\(entry.label)=\"\(entry.value)\"} \(entry.count)\n") }
+    }
+
+    /// Counts by upper bound; given in microseconds, written in seconds.
+    mutating func histogram(_ name: String, _ help: String, boundsUs: [Int], counts: [Int], sumUs: Int) {
+        head(name, help, "histogram")
+        var total = 0
+        for (bound, count) in zip(boundsUs, counts) {
+            total += count
+            bytes.append(text: "\(name)_bucket{le=\"\(Double(bound) / 1_000_000)\"} \(total)\n")
+        }
+        total += counts.last ?? 0
+        bytes.append(text: "\(name)_bucket{le=\"+Inf\"} \(total)\n")
+        bytes.append(text: "\(name)_sum \(Double(sumUs) / 1_000_000)\n\(name)_count \(total)\n")
+    }
+
+    private mutating func head(_ name: String, _ help: String, _ type: String) {
+        bytes.append(text: "# HELP \(name) \(help)\n# TYPE \(name) \(type)\n")
+    }
+}

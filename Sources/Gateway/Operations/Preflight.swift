@@ -1,0 +1,110 @@
+public import Configuration
+import Core
+import Reactors
+import RedisLink
+import Rights
+import Transport
+
+/// The checks of `switchboard check`: files, keys, certificate, and the Redis that is really there.
+public enum Preflight {
+    /// How serious a finding is.
+    public enum Verdict: String, Sendable {
+        /// As it should be.
+        case good = "ok"
+        /// Works, with a consequence the operator should know.
+        case doubtful = "warning"
+        /// The gateway would not start, or not become ready.
+        case wrong = "error"
+    }
+
+    /// One thing that was looked at.
+    public struct Finding: Sendable, CustomStringConvertible {
+        /// How serious it is.
+        public let verdict: Verdict
+        /// What was found and, unless it is good, how to mend it.
+        public let text: String
+
+        /// `ok: ...`
+        public var description: String { "\(verdict.rawValue): \(text)" }
+
+        init(_ verdict: Verdict, _ text: String) {
+            self.verdict = verdict
+            self.text = text
+        }
+    }
+
+    /// Looks at everything; takes as long as Redis takes to answer, at most a few seconds.
+    public static func run(_ settings: GatewaySettings) -> [Finding] {
+        var findings: [Finding] = []
+        let parts: NodeParts
+        do {
+            parts = try NodeParts(settings)
+        } catch {
+            return [Finding(.wrong, error.description)]
+        }
+        if let tls = parts.tls {
+            let days = (tls.notAfter - Clock.wallMs() / 1_000) / 86_400
+            let text = "certificate valid for \(days) more days"
+            findings.append(Finding(days < 14 ? .doubtful : .good, days < 14 ? text + ": renew it" : text))
+        }
+        let keys = parts.reloadable.verifier.keys
+        findings.append(
+            keys.isEmpty
+                ? Finding(.doubtful, "no JWT key: nobody can authenticate; give --jwt-secret-file, --jwt-key or --jwks")
+                : Finding(.good, "\(keys.count) JWT keys"))
+        findings.append(
+            parts.reloadable.apiKeys.isEmpty
+                ? Finding(.doubtful, "no API key: backends cannot publish over HTTP; give --api-keys")
+                : Finding(.good, parts.reloadable.apiKeys.description))
+        findings += redis(parts, settings.limits)
+        return findings
+    }
+
+    /// Runs a command link on this thread until it is ready, refused, or late.
+    private static func redis(_ parts: NodeParts, _ limits: Limits) -> [Finding] {
+        do {
+            let reactor = try Reactor(wake: try Wake())
+            let context = ConnectionContext(reactor: reactor, limits: ConnectionLimits(limits))
+            var found: ServerFacts?
+            let link = try CommandLink(
+                context, parts.redis, name: "switchboard-check", registry: parts.scripts.registry,
+                onReady: { facts in
+                    found = facts
+                    reactor.stop()
+                })
+            let timer = try ReactorTimer(reactor) { reactor.stop() }
+            timer.set(atMs: reactor.nowMs + limits.redisConnectMs * 3)
+            reactor.run()
+            let failure = link.lastFailure
+            link.stop()
+            guard let facts = found else {
+                let reason = failure.map { "\($0.metricLabel) \($0.detail)" } ?? "no answer"
+                return [Finding(.wrong, "Redis at \(parts.redis.url) cannot be used: \(reason)")]
+            }
+            return judge(facts)
+        } catch {
+            return [Finding(.wrong, "cannot look at Redis: \(error)")]
+        }
+    }
+
+    private static func judge(_ facts: ServerFacts) -> [Finding] {
+        let version = facts.version.map { String($0) }.joined(separator: ".")
+        var findings: [Finding] = []
+        findings.append(
+            facts.isAtLeast(major: 6, minor: 2)
+                ? Finding(.good, "Redis \(version), a master")
+                : Finding(.wrong, "Redis \(version) is too old: 6.2 or newer is needed"))
+        if facts.isCluster {
+            findings.append(Finding(.wrong, "Redis Cluster is not supported yet: give one server"))
+        }
+        if facts.evictsKeys {
+            findings.append(
+                Finding(.doubtful, "maxmemory-policy evicts keys, and with them logs: set it to noeviction"))
+        }
+        if !facts.hasAppendOnlyFile {
+            findings.append(
+                Finding(.doubtful, "appendonly is off: a restart of Redis begins new epochs, and clients are told"))
+        }
+        return findings
+    }
+}

@@ -1,0 +1,68 @@
+import Reactors
+import RedisLink
+import Synchronization
+import Transport
+
+/// Figures of one shard. Thread: written by the shard's, readable by any.
+final class ShardStatistics: Sendable {
+    /// Sessions open now.
+    let sessions = Counter()
+    /// Live subscriptions now.
+    let subscriptions = Counter()
+    /// Topics with members, or lingering.
+    let topics = Counter()
+    /// Events that came from Redis for topics of this shard.
+    let events = Counter()
+    /// Events handed to members.
+    let deliveries = Counter()
+    /// Events given to returning clients.
+    let recovered = Counter()
+    /// Events fetched from the log to close a hole.
+    let repaired = Counter()
+    /// Gaps told.
+    let gaps = Counter()
+    /// Messages of clients.
+    let messagesIn = Counter()
+    /// HTTP requests answered.
+    let requests = Counter()
+    /// Publishes committed over HTTP.
+    let publishes = Counter()
+    /// Requests and messages refused for their rate.
+    let rateLimited = Counter()
+    /// Tokens and keys refused.
+    let authenticationFailures = Counter()
+    /// Connections of this shard.
+    let transport: TransportStatistics
+    /// The loop of this shard.
+    let loop: LoopStatistics
+
+    init(transport: TransportStatistics, loop: LoopStatistics) {
+        self.transport = transport
+        self.loop = loop
+    }
+}
+
+/// Figures of the broker. Thread: written by the broker's, readable by any.
+final class BrokerStatistics: Sendable {
+    /// Messages on topics' channels.
+    let channelMessages = Counter()
+    /// Of them: neither form of a channel message, dropped.
+    let channelMessagesRefused = Counter()
+    /// Times a shard's mailbox was full and its topics had to be repaired.
+    let mailboxOverflows = Counter()
+    /// Delivery probes that did not come back.
+    let probeFailures = Counter()
+}
+
+/// The figures of every Redis link and shard of a node, collected as their threads start.
+final class Registry<Figures: Sendable>: Sendable {
+    private let list = Mutex<[Figures]>([])
+
+    /// Adds what exists.
+    func add(_ figures: Figures?...) {
+        list.withLock { $0 += figures.compactMap { $0 } }
+    }
+
+    /// Everything added so far.
+    var all: [Figures] { list.withLock { $0 } }
+}

@@ -1,0 +1,305 @@
+import Configuration
+import Core
+import Dialects
+import Reactors
+import Rights
+
+/// One client connection and what it may do. It knows commands and rights; how they look on the wire is its dialect's
+/// affair, how bytes travel its outlet's. Thread: the shard's.
+final class Session {
+    /// A topic of this session: joining while `place` is nil, live otherwise.
+    struct Membership {
+        let feed: TopicFeed
+        var place: Int?
+    }
+
+    unowned let shard: Shard
+    unowned let outlet: any Outlet
+    let dialect: any Dialect
+    /// The dialect's number, by which deliveries keep their encoding.
+    let variant: Int
+    private(set) var caller: Caller
+    private(set) var memberships: [Membership] = []
+    private(set) var isOver = false
+    /// Whether the client has authenticated or subscribed, and so is more than an open socket.
+    private(set) var isEstablished: Bool
+    private var messages: TokenBucket
+    private var joins: TokenBucket
+    /// Messages refused in a row.
+    private var refusals = 0
+    /// Membership questions under way; they count towards the topic limit.
+    private var asking = 0
+    /// When an idle client is closed, when the token's owner is warned, when the token ends; `Int.max` for never.
+    private(set) var idleDeadlineMs: Int
+    private var warningMs = Int.max
+    private var expiryMs = Int.max
+
+    init(shard: Shard, outlet: any Outlet, dialect: any Dialect, variant: Int, caller: Caller) {
+        self.shard = shard
+        self.outlet = outlet
+        self.dialect = dialect
+        self.variant = variant
+        self.caller = .anonymous
+        let (limits, nowMs) = (shard.limits, shard.nowMs)
+        messages = TokenBucket(
+            RateLimit(perSecond: limits.messagesPerSecond, burst: limits.messagesPerSecond * 2), nowMs: nowMs)
+        joins = TokenBucket(
+            RateLimit(
+                perSecond: limits.joinsPerSecond, burst: max(limits.joinsPerSecond * 2, limits.subscribeBatchMax)),
+            nowMs: nowMs)
+        isEstablished = false
+        idleDeadlineMs = nowMs + limits.authenticateMs
+        if case .user(let identity) = caller { adopt(identity) }
+    }
+
+    // MARK: From the client
+
+    /// A message of the client came.
+    func received(_ payload: [UInt8], as kind: MessageKind) {
+        let isAllowed = messages.take(nowMs: shard.nowMs)
+        switch dialect.decode(payload, as: kind) {
+        case .success(let request) where isAllowed:
+            perform(request.command, ref: request.ref)
+        case .success(let request):
+            shard.statistics.rateLimited.add(1)
+            let perSecond = shard.limits.messagesPerSecond
+            refuse(Refusal(.rateLimited, "more than \(perSecond) messages a second"), ref: request.ref)
+        case .failure(let failure):
+            refuse(failure.refusal, ref: failure.ref)
+            if let reason = failure.close { close(reason) }
+        }
+    }
+
+    private func perform(_ command: ClientCommand, ref: Reference?) {
+        switch command {
+        case .ping:
+            send(.pong, ref: ref)
+        case .authenticate(let token):
+            authenticate(token, ref: ref)
+        case .subscribe(let requests):
+            for request in requests { subscribe(request, ref: ref) }
+        case .unsubscribe(let topics):
+            for topic in topics { unsubscribe(topic, ref: ref) }
+        case .publish(let topic, let event, let data, let id):
+            publish(topic, event, data, id, ref: ref)
+        case .command(let name, _):
+            refuse(Refusal(.notFound, "there is no command \(PrintableName.shown(name))"), ref: ref)
+        }
+    }
+
+    private func authenticate(_ token: [UInt8], ref: Reference?) {
+        switch shard.node.verifier.verify(token, now: shard.wallSeconds) {
+        case .failure(let failure):
+            shard.log(.info, "authentication refused", [("reason", failure.rawValue)])
+            shard.statistics.authenticationFailures.add(1)
+            send(.error(failure.refusal, topic: nil), ref: ref)
+            close(.unauthorized)
+        case .success(let identity):
+            if case .user(let current) = caller, !identity.mayRefresh(current) {
+                return refuse(Refusal(.forbidden, "a connection cannot change its user; open another"), ref: ref)
+            }
+            adopt(identity)
+            send(.authenticated(userID: identity.user, expiresAt: identity.expiresAt), ref: ref)
+            removeForbiddenTopics()
+        }
+    }
+
+    private func adopt(_ identity: Identity) {
+        caller = .user(identity)
+        establish()
+        // A token taken within the leeway after its end still has the rest of the leeway.
+        let wallMs = shard.wallMs
+        var leftMs = identity.expiresAt * 1_000 - wallMs
+        if leftMs <= 0 { leftMs += shard.limits.tokenLeewaySeconds * 1_000 }
+        expiryMs = shard.nowMs + leftMs
+        warningMs = leftMs > shard.limits.tokenWarningMs ? expiryMs - shard.limits.tokenWarningMs : shard.nowMs
+        outlet.deadlineChanged()
+    }
+
+    private func establish() {
+        guard !isEstablished else { return }
+        isEstablished = true
+        idleDeadlineMs = Int.max
+        outlet.established()
+        outlet.deadlineChanged()
+    }
+
+    /// A refreshed token may allow less than the one before.
+    private func removeForbiddenTopics() {
+        for topic in memberships.map(\.feed.topic) {
+            switch shard.node.access.subscribe(topic, caller) {
+            case .allow: break
+            case .refuse(let refusal): remove(topic, refusal)
+            case .askMembership: askAgain(topic)
+            }
+        }
+    }
+
+    /// The token does not grant the topic any more; the user may still be a member. Without an answer it is left.
+    private func askAgain(_ topic: Topic) {
+        guard case .user(let identity) = caller else { return }
+        shard.store.isMember(topic, user: identity.user) { [self] result in
+            switch result.map({ AccessPolicy.Decision.membership($0) }) {
+            case .success(.refuse(let refusal)), .failure(let refusal): remove(topic, refusal)
+            case .success: break
+            }
+        }
+    }
+
+    private func remove(_ topic: Topic, _ refusal: Refusal) {
+        guard !isOver, memberships.contains(where: { $0.feed.topic == topic }) else { return }
+        leave(topic)
+        send(.unsubscribed(topic: topic), ref: nil)
+        send(.error(refusal, topic: topic), ref: nil)
+    }
+
+    private func subscribe(_ request: SubscribeRequest, ref: Reference?) {
+        leave(request.topic)
+        let max = shard.limits.topicsPerConnectionMax
+        guard memberships.count + asking < max else {
+            return refused(Refusal(.tooLarge, "a connection may hold \(max) topics"), topic: request.topic, ref: ref)
+        }
+        guard joins.take(nowMs: shard.nowMs) else {
+            shard.statistics.rateLimited.add(1)
+            return refused(
+                Refusal(.rateLimited, "more than \(shard.limits.joinsPerSecond) joins a second"),
+                topic: request.topic, ref: ref)
+        }
+        authorize(shard.node.access.subscribe(request.topic, caller), topic: request.topic, ref: ref) { [self] in
+            establish()
+            shard.topics.join(self, request, ref: ref)
+        }
+    }
+
+    private func publish(
+        _ topic: Topic, _ event: EventName, _ data: [UInt8], _ id: MessageID?, ref: Reference?
+    ) {
+        authorize(shard.node.access.publish(topic, caller), topic: topic, ref: ref) { [self] in
+            guard case .user(let identity) = caller, shard.node.takeUserAction(identity.user, nowMs: shard.nowMs) else {
+                shard.statistics.rateLimited.add(1)
+                let perSecond = shard.limits.userActionsPerSecond
+                return refuse(Refusal(.rateLimited, "more than \(perSecond) publishes a second"), topic: topic, ref: ref)
+            }
+            shard.store.publish(topic, event, data, id) { [self] result in
+                switch result {
+                case .success(let receipt): send(.published(position: receipt.position), ref: ref)
+                case .failure(let refusal): refuse(refusal, topic: topic, ref: ref)
+                }
+            }
+        }
+    }
+
+    /// Goes on when the decision allows it, after asking Redis for membership where the decision says so.
+    private func authorize(
+        _ decision: AccessPolicy.Decision, topic: Topic, ref: Reference?, then proceed: @escaping () -> Void
+    ) {
+        switch decision {
+        case .allow:
+            refusals = 0
+            proceed()
+        case .refuse(let refusal):
+            refuse(refusal, topic: topic, ref: ref)
+        case .askMembership:
+            guard case .user(let identity) = caller else { return }
+            asking += 1
+            shard.store.isMember(topic, user: identity.user) { [self] result in
+                asking -= 1
+                guard !isOver else { return }
+                switch result.map({ AccessPolicy.Decision.membership($0) }) {
+                case .success(let decision): authorize(decision, topic: topic, ref: ref, then: proceed)
+                case .failure(let refusal): refuse(refusal, topic: topic, ref: ref)
+                }
+            }
+        }
+    }
+
+    private func unsubscribe(_ topic: Topic, ref: Reference?) {
+        leave(topic)
+        send(.unsubscribed(topic: topic), ref: ref)
+    }
+
+    private func leave(_ topic: Topic) {
+        guard let index = memberships.firstIndex(where: { $0.feed.topic == topic }) else { return }
+        let membership = memberships.remove(at: index)
+        shard.topics.leave(self, membership.feed, place: membership.place)
+    }
+
+    // MARK: From the topics
+
+    /// The session waits for a topic.
+    func joins(_ feed: TopicFeed) {
+        memberships.append(Membership(feed: feed, place: nil))
+    }
+
+    /// The session is live on a topic, at that place among its members.
+    func joined(_ feed: TopicFeed, place: Int) {
+        moved(to: place, in: feed)
+    }
+
+    /// The session's place among a topic's members changed.
+    func moved(to place: Int, in feed: TopicFeed) {
+        guard let index = memberships.firstIndex(where: { $0.feed === feed }) else { return }
+        memberships[index].place = place
+    }
+
+    /// A topic could not be joined.
+    func refused(_ refusal: Refusal, topic: Topic, ref: Reference?) {
+        memberships.removeAll { $0.feed.topic == topic }
+        refuse(refusal, topic: topic, ref: ref)
+    }
+
+    /// Passes an event on. `isOwed`: the client asked for it by its position, so that it does not count as slowness
+    /// that it waits in the queue.
+    func deliver(_ delivery: Delivery, isOwed: Bool = false) {
+        if !isOver && !outlet.send(delivery, isOwed: isOwed) { close(.slowConsumer) }
+    }
+
+    // MARK: To the client
+
+    /// Sends a message in the session's dialect.
+    func send(_ message: ServerMessage, ref: Reference?) {
+        if !isOver { outlet.send(dialect.encode(message, ref: ref)) }
+    }
+
+    private func refuse(_ refusal: Refusal, topic: Topic? = nil, ref: Reference?) {
+        guard !isOver else { return }
+        refusals += 1
+        send(.error(refusal, topic: topic), ref: ref)
+        if refusals > shard.limits.refusalsMax { close(.rateLimited) }
+    }
+
+    /// Ends the session and its connection.
+    func close(_ reason: CloseReason) {
+        guard !isOver else { return }
+        outlet.close(reason)
+    }
+
+    // MARK: Time and end
+
+    /// When ``deadlineReached()`` is wanted, monotonic milliseconds.
+    var deadlineMs: Int { min(idleDeadlineMs, warningMs, expiryMs) }
+
+    /// Warns of the token's end, or ends what is over.
+    func deadlineReached() {
+        let nowMs = shard.nowMs
+        if nowMs >= idleDeadlineMs { return close(.timeout) }
+        if nowMs >= expiryMs {
+            expiryMs = Int.max
+            send(.error(Refusal(.unauthorized, "the token has expired"), topic: nil), ref: nil)
+            return close(.unauthorized)
+        }
+        if nowMs >= warningMs {
+            warningMs = Int.max
+            if case .user(let identity) = caller { send(.tokenExpiring(expiresAt: identity.expiresAt), ref: nil) }
+        }
+    }
+
+    /// The connection is over: every topic is left.
+    func ended() {
+        guard !isOver else { return }
+        isOver = true
+        let left = memberships
+        memberships = []
+        for membership in left { shard.topics.leave(self, membership.feed, place: membership.place) }
+    }
+}

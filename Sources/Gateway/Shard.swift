@@ -1,0 +1,186 @@
+import Configuration
+import Core
+import Dialects
+import Reactors
+import RedisLink
+import Rights
+import Transport
+
+/// What a shard is told by other threads.
+enum ShardMessage: Sendable {
+    /// Redis has confirmed a topic's channel.
+    case confirmed(Topic)
+    /// An event came on a topic's channel.
+    case event(Topic, ChannelMessage)
+    /// The subscription, or messages to this shard, were lost.
+    case lost
+    /// Count a topic's members for another shard's question.
+    case countMembers(Topic, question: Int, asker: Int)
+    /// The answer of one shard.
+    case memberCount(question: Int, count: Int)
+    /// Use this certificate for new connections.
+    case replaceTLS(TLSContext)
+    /// Stop accepting, tell clients, close them over so many milliseconds.
+    case drain(overMs: Int)
+    /// End the thread now.
+    case stop
+}
+
+/// One reactor thread: its listeners, connections, sessions, topics, and its command link to Redis.
+///
+/// The node's main flows meet here: bytes -> `HTTPPeer` or `WebSocketPeer` -> `Session` -> `TopicTable` or `Store`.
+/// Thread: its own.
+final class Shard {
+    let node: Node
+    let index: Int
+    let limits: Limits
+    let statistics: ShardStatistics
+    let store: Store
+    let topics: TopicTable
+    private(set) lazy var router = Router(shard: self)
+
+    private let reactor: Reactor
+    private let mailbox: Mailbox<ShardMessage>
+    private let context: ConnectionContext
+    private let link: CommandLink
+    private var listeners: [Listener] = []
+    private var secureListeners: [Listener] = []
+    private var timer: ReactorTimer?
+    private var received: [ShardMessage] = []
+    private var peers: [ObjectIdentifier: WebSocketPeer] = [:]
+    private var questions = MemberQuestions()
+    private var drain: DrainPlan<ObjectIdentifier>?
+
+    /// How often topics are swept and a drain goes on.
+    private static let sweepMs = 250
+    private static let drainStepMs = 50
+
+    /// Builds the shard on its thread.
+    init(node: Node, index: Int, reactor: Reactor, mailbox: Mailbox<ShardMessage>) throws(Errno) {
+        self.node = node
+        self.index = index
+        self.reactor = reactor
+        self.mailbox = mailbox
+        limits = node.limits
+        context = ConnectionContext(reactor: reactor, limits: ConnectionLimits(node.limits))
+        statistics = ShardStatistics(transport: context.statistics, loop: reactor.statistics)
+        let log = node.log
+        link = try CommandLink(
+            context, node.redis, name: "switchboard-\(node.name)-shard-\(index)", registry: node.scripts.registry,
+            onReady: { facts in
+                let version = facts.version.map { String($0) }.joined(separator: ".")
+                log.write(.info, "redis connected", [("shard", "\(index)"), ("version", version)])
+            })
+        store = Store(
+            link: link, scripts: node.scripts, keys: node.keys, limits: node.limits, access: node.access)
+        topics = TopicTable(
+            shard: index, reactor: reactor, limits: node.limits, store: store, broker: node.broker,
+            dialects: node.dialects, statistics: statistics)
+        node.shardStatistics.add(statistics)
+        node.redisStatistics.add(link.statistics)
+        timer = try ReactorTimer(reactor) { [unowned self] in timerFired() }
+        timer?.set(atMs: reactor.nowMs)
+        reactor.onMailbox = { [unowned self] in takeMessages() }
+    }
+
+    /// Begins to accept on a listening socket.
+    func listen(_ plan: ListenerPlan) throws(Errno) {
+        let isSecure = plan.tls != nil
+        let style = Listener.Style(
+            tls: plan.tls, expectsProxyHeader: plan.expectsProxyHeader, acceptsPerTick: limits.acceptsPerTick,
+            acceptPauseMs: limits.acceptPauseMs)
+        let listener = try Listener(
+            context: context, listening: FileDescriptor(owning: plan.descriptors[index]), style: style,
+            admission: plan.admission
+        ) { [unowned self] in HTTPPeer(shard: self, door: plan.door, isSecure: isSecure) }
+        listeners.append(listener)
+        if isSecure { secureListeners.append(listener) }
+    }
+
+    // MARK: Time
+
+    /// Monotonic milliseconds of this tick.
+    var nowMs: Int { reactor.nowMs }
+    /// Milliseconds since 1970; for tokens only.
+    var wallMs: Int { Clock.wallMs() }
+    /// Seconds since 1970; for tokens only.
+    var wallSeconds: Int { wallMs / 1_000 }
+
+    private func timerFired() {
+        topics.sweep()
+        timer?.set(atMs: nowMs + (drain == nil ? Shard.sweepMs : Shard.drainStepMs))
+        continueDrain()
+    }
+
+    // MARK: Messages
+
+    private func takeMessages() {
+        mailbox.drain(into: &received)
+        for message in received { take(message) }
+        received.removeAll(keepingCapacity: true)
+    }
+
+    private func take(_ message: ShardMessage) {
+        switch message {
+        case .event(let topic, let event): topics.received(topic, event)
+        case .confirmed(let topic): topics.confirmed(topic)
+        case .lost: topics.lost()
+        case .countMembers(let topic, let question, let asker):
+            let count = topics.memberCount(topic)
+            _ = node.shards[asker].send(.memberCount(question: question, count: count))
+        case .memberCount(let question, let count): questions.answered(question, count)
+        case .replaceTLS(let tls): for listener in secureListeners { listener.replaceTLS(tls) }
+        case .drain(let overMs): beginDrain(overMs)
+        case .stop: reactor.stop()
+        }
+    }
+
+    /// Counts a topic's members on all shards of this node.
+    func countMembers(_ topic: Topic, _ completion: @escaping (Int) -> Void) {
+        let question = questions.ask(of: node.shards.count, completion)
+        for mailbox in node.shards where !mailbox.send(.countMembers(topic, question: question, asker: index)) {
+            questions.answered(question, 0)
+        }
+    }
+
+    /// Writes a log line.
+    func log(_ level: LogLevel, _ message: String, _ fields: [(String, String)]) {
+        node.log.write(level, message, fields)
+    }
+
+    // MARK: Peers and drain
+
+    /// A WebSocket was opened.
+    func joined(_ peer: WebSocketPeer) {
+        peers[ObjectIdentifier(peer)] = peer
+        statistics.sessions.set(peers.count)
+    }
+
+    /// A WebSocket has ended.
+    func left(_ peer: WebSocketPeer) {
+        peers[ObjectIdentifier(peer)] = nil
+        statistics.sessions.set(peers.count)
+    }
+
+    private func beginDrain(_ overMs: Int) {
+        guard drain == nil else { return }
+        for listener in listeners { listener.close() }
+        var random = SystemRandomNumberGenerator()
+        let plan = DrainPlan(Array(peers.keys), nowMs: nowMs, overMs: overMs, using: &random)
+        // A jitter of its own for each client, so that those closed together do not come back together.
+        for peer in peers.values {
+            peer.drain(reconnectAfterMs: Int.random(in: 200...max(200, overMs / 4), using: &random))
+        }
+        drain = plan
+        timer?.set(atMs: nowMs)
+    }
+
+    private func continueDrain() {
+        guard drain != nil else { return }
+        for id in drain?.due(nowMs: nowMs) ?? [] { peers[id]?.close(.restart) }
+        if peers.isEmpty && context.statistics.queuedBytes.value == 0 && drain?.isOver == true {
+            link.stop()
+            reactor.stop()
+        }
+    }
+}

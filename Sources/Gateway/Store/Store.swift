@@ -1,0 +1,253 @@
+import Core
+import Reactors
+import RedisLink
+import Rights
+
+/// A shard's side of Redis: the scripts by their meaning, replies checked and turned into values.
+///
+/// Replies are as untrusted as any other input: what does not fit is `internal`, never a trap. Thread: the shard's.
+final class Store {
+    /// What a joining client, or a feed under repair, is told.
+    struct Answer {
+        var position: Position
+        var recovered: Bool
+        var events: [ChannelMessage]
+        var state: [UInt8]?
+    }
+
+    /// What a publisher is told.
+    struct Receipt: Equatable {
+        var position: Position
+        /// Whether the id was known: nothing was stored or sent.
+        var isDuplicate: Bool
+    }
+
+    /// Where a topic stands, for people and backends.
+    struct Peek {
+        /// `nil` when nobody has published on it or joined it.
+        var position: Position?
+        /// Gateways subscribed to its channel.
+        var nodes: Int
+        var state: [UInt8]?
+    }
+
+    /// A page of a topic's log.
+    struct History {
+        /// The position of the newest event; `nil` when the topic has none.
+        var top: Position?
+        /// The oldest offset kept, 0 when the log is empty.
+        var first: Int
+        var events: [ChannelMessage]
+    }
+
+    private let link: CommandLink
+    private let scripts: StoreScripts
+    private let keys: Keys
+    private let limits: Limits
+    private let access: AccessPolicy
+    private var epochs = EpochSource()
+    private var lanes: UInt64 = 0
+
+    init(link: CommandLink, scripts: StoreScripts, keys: Keys, limits: Limits, access: AccessPolicy) {
+        self.link = link
+        self.scripts = scripts
+        self.keys = keys
+        self.limits = limits
+        self.access = access
+    }
+
+    var isReady: Bool { link.isReady }
+
+    /// A lane of its own: publishes made in one lane are committed in their order.
+    func newLane() -> UInt64 {
+        lanes &+= 1
+        return lanes
+    }
+
+    /// The position outlives the log by a day, so that a returning client learns that it missed something.
+    private static let metaSeconds = 86_400
+
+    // MARK: Publish
+
+    /// Publishes an event: offset, log and channel in one step; committed when the completion succeeds.
+    func publish(
+        _ topic: Topic, _ event: EventName, _ data: [UInt8], _ id: MessageID?, lane: UInt64? = nil,
+        _ completion: @escaping (Result<Receipt, Refusal>) -> Void
+    ) {
+        guard let policy = access.policy(of: topic) else {
+            return completion(.failure(Refusal(.notFound, "there is no such namespace")))
+        }
+        guard let run = link.facts?.runID else {
+            return completion(.failure(RedisFailure(.disconnected).refusal))
+        }
+        let meta = keys.meta(topic)
+        let call = ScriptCall(
+            script: scripts.publish,
+            keys: [keys.log(topic), meta, id.map { keys.seen(topic, $0) } ?? meta],
+            arguments: [
+                keys.channel(topic), event.bytes, data, id?.bytes ?? [UInt8(ascii: "-")],
+                Store.decimal(Clock.wallMs()), Store.decimal(policy.logEventsMax), Store.decimal(policy.logSeconds),
+                Store.decimal(policy.logSeconds + Store.metaSeconds), Store.decimal(limits.idempotencySeconds),
+                epochs.next(), run,
+            ])
+        link.run(call, lane: lane) { result in
+            completion(
+                result.mapError(\.refusal).flatMap { value in
+                    guard let fields = value.elements, fields.count == 3,
+                        let position = Store.position(fields[0], fields[1]), let duplicate = fields[2].integer
+                    else { return .failure(Store.nonsense) }
+                    return .success(Receipt(position: position, isDuplicate: duplicate == 1))
+                })
+        }
+    }
+
+    // MARK: Read
+
+    /// Reads position, missed events and state for a client that joins; creates the position when there is none.
+    func subscribe(_ topic: Topic, since: Position?, _ completion: @escaping (Result<Answer, Refusal>) -> Void) {
+        guard let policy = access.policy(of: topic), let run = link.facts?.runID else {
+            return completion(.failure(RedisFailure(.disconnected).refusal))
+        }
+        var callKeys = [keys.log(topic), keys.meta(topic)]
+        var script = scripts.subscribe
+        if let withState = scripts.subscribeWithState[Array(topic.namespace)] {
+            script = withState
+            callKeys.append(keys.queue(shop: topic.id))
+        }
+        let arguments: [[UInt8]] = [
+            epochs.next(), run, Store.decimal(Clock.wallMs()), Store.decimal(policy.logSeconds + Store.metaSeconds),
+            since?.epoch ?? [], Store.decimal(since?.offset ?? 0), Store.decimal(limits.recoveryEventsMax),
+        ]
+        let (json, bytesMax) = (limits.json, limits.recoveryBytesMax)
+        link.run(ScriptCall(script: script, keys: callKeys, arguments: arguments), lane: nil) { result in
+            completion(
+                result.mapError(\.refusal).flatMap { value in
+                    guard var answer = Store.answer(value, json: json) else { return .failure(Store.nonsense) }
+                    // A recovery beyond the bound is none: all or nothing (design, sentence 4).
+                    if answer.events.reduce(0, { $0 + $1.data.count + 256 }) > bytesMax {
+                        (answer.recovered, answer.events) = (false, [])
+                    }
+                    return .success(answer)
+                })
+        }
+    }
+
+    /// Reads a page of the log.
+    func history(
+        _ topic: Topic, after: Int, limit: Int, _ completion: @escaping (Result<History, Refusal>) -> Void
+    ) {
+        guard let run = link.facts?.runID else { return completion(.failure(RedisFailure(.disconnected).refusal)) }
+        let call = ScriptCall(
+            script: scripts.history, keys: [keys.log(topic), keys.meta(topic)],
+            arguments: [run, Store.decimal(after), Store.decimal(min(limit, limits.historyPageMax))])
+        let json = limits.json
+        link.run(call, lane: nil) { result in
+            completion(
+                result.mapError(\.refusal).flatMap { value in
+                    guard let fields = value.elements, fields.count == 4, let first = Store.number(fields[2]),
+                        let epoch = fields[0].bytes
+                    else { return .failure(Store.nonsense) }
+                    guard !epoch.isEmpty else { return .success(History(top: nil, first: 0, events: [])) }
+                    guard let top = Store.position(fields[0], fields[1]),
+                        let events = Store.events(fields[3], epoch: top.epoch, json: json)
+                    else { return .failure(Store.nonsense) }
+                    return .success(History(top: top, first: first, events: events))
+                })
+        }
+    }
+
+    /// Reads where a topic stands, its state, and how many gateways are subscribed; creates nothing.
+    func peek(_ topic: Topic, _ completion: @escaping (Result<Peek, Refusal>) -> Void) {
+        guard let run = link.facts?.runID else { return completion(.failure(RedisFailure(.disconnected).refusal)) }
+        let call = ScriptCall(
+            script: scripts.position, keys: [keys.log(topic), keys.meta(topic)], arguments: [run])
+        let (state, json, channel) = (keys.queue(shop: topic.id), limits.json, keys.channel(topic))
+        let hasState = scripts.subscribeWithState[Array(topic.namespace)] != nil
+        link.run(call, lane: nil) { [link] result in
+            guard case .success(let value) = result, let fields = value.elements, fields.count == 4 else {
+                return completion(.failure(result.failure?.refusal ?? Store.nonsense))
+            }
+            var peek = Peek(position: Store.position(fields[0], fields[1]), nodes: 0, state: nil)
+            link.call(RedisCommand("PUBSUB", Array("NUMSUB".utf8), channel)) { result in
+                guard case .success(let value) = result, let nodes = value.elements?.last?.integer else {
+                    return completion(.failure(result.failure?.refusal ?? Store.nonsense))
+                }
+                peek.nodes = nodes
+                guard hasState else { return completion(.success(peek)) }
+                link.call(RedisCommand("GET", state)) { result in
+                    if case .success(let value) = result { peek.state = Store.state(value, json: json) }
+                    completion(.success(peek))
+                }
+            }
+        }
+    }
+
+    /// Asks whether a user is in the set of a topic's members.
+    func isMember(_ topic: Topic, user: [UInt8], _ completion: @escaping (Result<Bool, Refusal>) -> Void) {
+        link.call(RedisCommand("SISMEMBER", keys.members(topic), user)) { result in
+            completion(
+                result.mapError(\.refusal).flatMap { value in
+                    guard let found = value.integer else { return .failure(Store.nonsense) }
+                    return .success(found == 1)
+                })
+        }
+    }
+
+    // MARK: Replies
+
+    private static let nonsense = Refusal(.internalError, "the store answered something that cannot be")
+
+    private static func decimal(_ value: Int) -> [UInt8] {
+        var text: [UInt8] = []
+        text.append(decimal: value)
+        return text
+    }
+
+    private static func number(_ value: RESPValue) -> Int? {
+        value.integer ?? value.bytes.flatMap { ASCII.decimal($0) }
+    }
+
+    private static func position(_ epoch: RESPValue, _ offset: RESPValue) -> Position? {
+        guard let epoch = epoch.bytes, let offset = number(offset) else { return nil }
+        return Position(epoch: epoch, offset: offset)
+    }
+
+    private static func answer(_ value: RESPValue, json: JSON.Limits) -> Answer? {
+        guard let fields = value.elements, fields.count >= 4, let position = position(fields[0], fields[1]),
+            let recovered = fields[2].integer, let events = events(fields[3], epoch: position.epoch, json: json)
+        else { return nil }
+        let state = fields.count > 4 ? state(fields[4], json: json) : nil
+        return Answer(position: position, recovered: recovered == 1, events: events, state: state)
+    }
+
+    /// A state is a JSON object or none: others write it, so it is checked before it is spliced into a frame.
+    private static func state(_ value: RESPValue, json: JSON.Limits) -> [UInt8]? {
+        guard let text = value.bytes, let parsed = try? JSON(parsing: text, limits: json), parsed.root.kind == .object
+        else { return nil }
+        return Array(parsed.root.raw)
+    }
+
+    private static func events(_ value: RESPValue, epoch: [UInt8], json: JSON.Limits) -> [ChannelMessage]? {
+        guard let list = value.elements else { return nil }
+        var events: [ChannelMessage] = []
+        events.reserveCapacity(list.count)
+        for entry in list {
+            guard let fields = entry.elements, fields.count >= 3, let offset = number(fields[0]),
+                let position = Position(epoch: epoch, offset: offset),
+                let event = fields[1].bytes.flatMap({ EventName($0) }), let data = fields[2].bytes,
+                let parsed = try? JSON(parsing: data, limits: json), parsed.root.kind == .object
+            else { return nil }
+            let id = fields.count > 3 ? fields[3].bytes.flatMap { MessageID($0) } : nil
+            events.append(ChannelMessage(position: position, event: event, id: id, data: data))
+        }
+        return events
+    }
+}
+
+extension Result {
+    /// The failure, when it is one.
+    var failure: Failure? {
+        if case .failure(let failure) = self { return failure }
+        return nil
+    }
+}

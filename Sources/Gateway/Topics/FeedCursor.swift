@@ -1,0 +1,121 @@
+import Core
+
+/// What a shard knows of a topic's order: which event comes next, and what to do with the one that came.
+///
+/// Pure. It decides for the members that are live; who joins is merged by ``JoinMerge``. An event is delivered only
+/// when it follows the last one; a hole is repaired from the log or told, never passed over (design, sentence 4).
+struct FeedCursor: Equatable {
+    /// What to do with an event.
+    enum Verdict: Equatable {
+        /// Send it to the live members.
+        case deliver
+        /// It was seen already, or belongs to an epoch that is over.
+        case ignore
+        /// Keep it: a repair is under way and it follows what the repair will bring.
+        case hold
+        /// Keep it and fetch what is missing after this position.
+        case repair(after: Position)
+        /// A new epoch began: tell the members, then send it.
+        case resetThenDeliver(Position)
+        /// A new epoch began and its first events are missing: tell the members, keep it, fetch after this position.
+        case resetThenRepair(after: Position)
+    }
+
+    /// The last event the live members were given; `nil` while there is none to compare with.
+    private(set) var position: Position?
+    /// Whether a repair is under way.
+    private(set) var isRepairing = false
+    /// The epoch before the current one; its late events are dropped instead of being taken for another reset.
+    private var retiredEpoch: [UInt8]?
+
+    /// A positioned event came.
+    mutating func received(_ next: Position) -> Verdict {
+        guard !isRepairing else { return .hold }
+        guard let current = position else { return .ignore }
+        guard next.epoch == current.epoch else { return receivedReset(next, after: current) }
+        if next.offset <= current.offset { return .ignore }
+        guard next.offset == current.offset + 1 else {
+            isRepairing = true
+            return .repair(after: current)
+        }
+        position = next
+        return .deliver
+    }
+
+    private mutating func receivedReset(_ next: Position, after current: Position) -> Verdict {
+        if next.epoch == retiredEpoch { return .ignore }
+        guard let before = Position(epoch: next.epoch, offset: next.offset - 1),
+            let start = Position(epoch: next.epoch, offset: 0)
+        else { return .ignore }
+        retiredEpoch = current.epoch
+        if next.offset == 1 {
+            position = next
+            return .resetThenDeliver(before)
+        }
+        position = start
+        isRepairing = true
+        return .resetThenRepair(after: start)
+    }
+
+    /// The channel was down and is confirmed again; the position to repair after, `nil` when there is nothing to.
+    mutating func reconnected() -> Position? {
+        guard let position else { return nil }
+        isRepairing = true
+        return position
+    }
+
+    /// A repair brought events up to `top`, or established that it cannot.
+    mutating func repaired(to top: Position) {
+        if let current = position, current.epoch != top.epoch { retiredEpoch = current.epoch }
+        position = top
+        isRepairing = false
+    }
+
+    /// A read of the log answered with an epoch that no event has told of: what it holds is fetched from its start.
+    mutating func reset(to epoch: [UInt8]) -> Position? {
+        guard let start = Position(epoch: epoch, offset: 0) else { return nil }
+        if let current = position, current.epoch != epoch { retiredEpoch = current.epoch }
+        position = start
+        isRepairing = true
+        return start
+    }
+
+    /// A joining client was answered with `answer`. What that means for the feed.
+    enum JoinMeaning: Equatable {
+        /// The feed had no position; it has this one now.
+        case adopted
+        /// The same epoch; the client stands at or before or after the feed, which goes on as it is.
+        case same
+        /// The epoch changed without an event having told: the live members are told, and its events are fetched for
+        /// them after this position.
+        case reset(Position)
+        /// The answer is of an epoch that is over; the client has to ask again.
+        case stale
+    }
+
+    /// Takes the position a joining client was answered with.
+    mutating func joined(at answer: Position) -> JoinMeaning {
+        guard let current = position else {
+            position = answer
+            return .adopted
+        }
+        if answer.epoch == current.epoch { return .same }
+        if answer.epoch == retiredEpoch { return .stale }
+        return reset(to: answer.epoch).map { .reset($0) } ?? .stale
+    }
+
+    /// Forgets the position when the last member has gone and the channel is given up.
+    mutating func forget() {
+        self = FeedCursor()
+    }
+}
+
+/// Which of the events that came while a client was joining it still has to get.
+enum JoinMerge {
+    /// The client was answered with position `answer`; an event that came meanwhile is sent on when it follows it.
+    /// Unpositioned events are always sent on: they are delivered at most once and were not in the answer.
+    static func follows(_ event: Position?, _ answer: Position) -> Bool {
+        guard let event else { return true }
+        return event.epoch == answer.epoch && event.offset > answer.offset
+    }
+}

@@ -1,0 +1,27 @@
+/// Questions to all shards for how many members a topic has, and the answers that are still missing.
+struct MemberQuestions {
+    private struct Question {
+        var left: Int
+        var count: Int
+        let completion: (Int) -> Void
+    }
+
+    private var open: [Int: Question] = [:]
+    private var asked = 0
+
+    /// Opens a question to so many shards; returns its number.
+    mutating func ask(of shards: Int, _ completion: @escaping (Int) -> Void) -> Int {
+        asked &+= 1
+        open[asked] = Question(left: shards, count: 0, completion: completion)
+        return asked
+    }
+
+    /// Takes one shard's answer.
+    mutating func answered(_ number: Int, _ count: Int) {
+        guard var question = open.removeValue(forKey: number) else { return }
+        question.left -= 1
+        question.count += count
+        if question.left == 0 { return question.completion(question.count) }
+        open[number] = question
+    }
+}

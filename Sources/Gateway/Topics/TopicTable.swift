@@ -1,0 +1,305 @@
+import Core
+import Dialects
+import Reactors
+
+/// The topics of one shard: who gets them, and the way of an event from the broker to the members.
+///
+/// The flow "subscribe" of the design: a first member asks the broker for the channel; once Redis has confirmed it,
+/// the subscribe script answers with position, missed events and state; what came meanwhile follows; then live.
+/// Thread: the shard's.
+final class TopicTable {
+    private let shard: Int
+    private let reactor: Reactor
+    private let limits: Limits
+    private let store: Store
+    private let broker: Mailbox<BrokerMessage>
+    private let dialects: [any Dialect]
+    private let statistics: ShardStatistics
+    private var feeds: [Topic: TopicFeed] = [:]
+    private var emptied: [TopicFeed] = []
+    private var waiting: [(feed: TopicFeed, session: Session, askedMs: Int)] = []
+    private var stalled: [TopicFeed] = []
+    private var calls = 0
+
+    init(
+        shard: Int, reactor: Reactor, limits: Limits, store: Store, broker: Mailbox<BrokerMessage>,
+        dialects: [any Dialect], statistics: ShardStatistics
+    ) {
+        self.shard = shard
+        self.reactor = reactor
+        self.limits = limits
+        self.store = store
+        self.broker = broker
+        self.dialects = dialects
+        self.statistics = statistics
+    }
+
+    /// Live members of a topic here.
+    func memberCount(_ topic: Topic) -> Int { feeds[topic]?.members.count ?? 0 }
+
+    // MARK: Joining and leaving
+
+    /// Lets a session join; it is answered with `subscribed` or refused.
+    func join(_ session: Session, _ request: SubscribeRequest, ref: Reference?) {
+        let feed: TopicFeed
+        if let known = feeds[request.topic] {
+            feed = known
+        } else {
+            feed = TopicFeed(topic: request.topic)
+            guard broker.send(.want(request.topic, shard: shard)) else {
+                return session.refused(
+                    Refusal(.unavailable, "the gateway is overloaded; try again"), topic: request.topic, ref: ref)
+            }
+            feeds[request.topic] = feed
+            statistics.topics.set(feeds.count)
+        }
+        feed.emptySinceMs = nil
+        let askedMs = reactor.nowMs
+        feed.joining.append(Joining(session: session, since: request.since, ref: ref, askedMs: askedMs))
+        session.joins(feed)
+        waiting.append((feed, session, askedMs))
+        if feed.isConfirmed { ask(feed, feed.joining.count - 1) }
+    }
+
+    /// Takes a session out of a topic, live or joining.
+    func leave(_ session: Session, _ feed: TopicFeed, place: Int?) {
+        if let place {
+            feed.remove(at: place)?.moved(to: place, in: feed)
+            statistics.subscriptions.add(-1)
+        } else {
+            feed.joining.removeAll { $0.session === session }
+        }
+        if feed.isEmpty && feed.emptySinceMs == nil {
+            feed.emptySinceMs = reactor.nowMs
+            emptied.append(feed)
+        }
+    }
+
+    private func ask(_ feed: TopicFeed, _ index: Int) {
+        calls &+= 1
+        let call = calls
+        feed.joining[index].call = call
+        feed.joining[index].held = []
+        store.subscribe(feed.topic, since: feed.joining[index].since) { [unowned self, feed] result in
+            answered(feed, call: call, result)
+        }
+    }
+
+    private func answered(_ feed: TopicFeed, call: Int, _ result: Result<Store.Answer, Refusal>) {
+        guard let index = feed.joining.firstIndex(where: { $0.call == call }) else { return }
+        let joining = feed.joining[index]
+        switch result {
+        case .failure(let refusal):
+            feed.joining.remove(at: index)
+            joining.session.refused(refusal, topic: feed.topic, ref: joining.ref)
+            leaveIfEmpty(feed)
+        case .success(let answer):
+            let meaning = feed.cursor.joined(at: answer.position)
+            guard meaning != .stale else { return ask(feed, index) }
+            if case .reset(let start) = meaning {
+                tellGap(feed, start, .reset)
+                repair(feed, after: start)
+            }
+            feed.joining.remove(at: index)
+            let reached = admit(joining, to: feed, answer)
+            if meaning == .adopted { feed.cursor.repaired(to: reached) }
+            let isAhead = feed.cursor.position.map { $0.epoch == reached.epoch && $0.offset < reached.offset } ?? false
+            let place = feed.add(joining.session, ahead: isAhead ? reached : nil)
+            joining.session.joined(feed, place: place)
+            statistics.subscriptions.add(1)
+        }
+    }
+
+    /// Sends the answer, what was missed, and what came meanwhile as far as it follows without a hole.
+    private func admit(_ joining: Joining, to feed: TopicFeed, _ answer: Store.Answer) -> Position {
+        let session = joining.session
+        session.send(
+            .subscribed(
+                topic: feed.topic, position: answer.position, recovered: answer.recovered, state: answer.state),
+            ref: joining.ref)
+        for message in answer.events {
+            session.deliver(Delivery(topic: feed.topic, message: message, variants: dialects.count), isOwed: true)
+        }
+        statistics.recovered.add(answer.events.count)
+        var reached = answer.position
+        for delivery in joining.held {
+            guard JoinMerge.follows(delivery.message.position, reached) else { continue }
+            if let position = delivery.message.position {
+                guard position.offset == reached.offset + 1 else { break }
+                reached = position
+            }
+            session.deliver(delivery)
+        }
+        return reached
+    }
+
+    private func leaveIfEmpty(_ feed: TopicFeed) {
+        guard feed.isEmpty, feed.emptySinceMs == nil else { return }
+        feed.emptySinceMs = reactor.nowMs
+        emptied.append(feed)
+    }
+
+    // MARK: The channel
+
+    /// Redis has confirmed the channel, for the first time or again. A second confirmation means that the channel was
+    /// given up and taken again in between, so it is repaired like a lost one.
+    func confirmed(_ topic: Topic) {
+        guard let feed = feeds[topic] else { return }
+        feed.isConfirmed = true
+        if feed.members.isEmpty {
+            feed.cursor.forget()
+        } else if let after = feed.cursor.reconnected() {
+            repair(feed, after: after)
+        }
+        for index in feed.joining.indices { ask(feed, index) }
+    }
+
+    /// The subscription is gone, or messages to this shard were lost: everything is repaired once it is confirmed.
+    func lost() {
+        for feed in feeds.values {
+            feed.isConfirmed = false
+            feed.held = []
+            feed.repairCall = 0
+            for index in feed.joining.indices {
+                feed.joining[index].call = 0
+                feed.joining[index].held = []
+            }
+        }
+        stalled.removeAll()
+    }
+
+    /// An event came on the channel.
+    func received(_ topic: Topic, _ message: ChannelMessage) {
+        guard let feed = feeds[topic] else { return }
+        let delivery = Delivery(topic: topic, message: message, variants: dialects.count)
+        hold(delivery, forJoining: feed)
+        process(delivery, in: feed)
+    }
+
+    private func hold(_ delivery: Delivery, forJoining feed: TopicFeed) {
+        for index in feed.joining.indices where feed.joining[index].call != 0 {
+            if feed.joining[index].held.count >= TopicFeed.heldMax {
+                ask(feed, index)
+            } else {
+                feed.joining[index].held.append(delivery)
+            }
+        }
+    }
+
+    private func process(_ delivery: Delivery, in feed: TopicFeed) {
+        guard let position = delivery.message.position else { return deliver(delivery, in: feed) }
+        switch feed.cursor.received(position) {
+        case .deliver:
+            deliver(delivery, in: feed)
+        case .ignore:
+            break
+        case .hold:
+            // Beyond the bound the rest is missed here and found missing again after the repair.
+            if feed.held.count < TopicFeed.heldMax { feed.held.append(delivery) }
+        case .repair(let after):
+            feed.held.append(delivery)
+            repair(feed, after: after)
+        case .resetThenDeliver(let before):
+            tellGap(feed, before, .reset)
+            deliver(delivery, in: feed)
+        case .resetThenRepair(let after):
+            tellGap(feed, after, .reset)
+            feed.held.append(delivery)
+            repair(feed, after: after)
+        }
+    }
+
+    private func deliver(_ delivery: Delivery, in feed: TopicFeed) {
+        statistics.events.add(1)
+        statistics.deliveries.add(feed.members.count)
+        guard feed.aheadCount > 0 else {
+            for member in feed.members { member.session.deliver(delivery) }
+            return
+        }
+        for index in feed.members.indices {
+            if let ahead = feed.members[index].ahead, let position = delivery.message.position {
+                let isBehind = position.epoch == ahead.epoch && position.offset <= ahead.offset
+                if !isBehind || position.offset == ahead.offset { feed.caughtUp(index) }
+                if isBehind { continue }
+            }
+            feed.members[index].session.deliver(delivery)
+        }
+    }
+
+    private func tellGap(_ feed: TopicFeed, _ position: Position, _ reason: GapReason) {
+        statistics.gaps.add(1)
+        for member in feed.members {
+            if let ahead = member.ahead, ahead.epoch == position.epoch, ahead.offset >= position.offset { continue }
+            member.session.send(.gap(topic: feed.topic, position: position, reason: reason), ref: nil)
+        }
+    }
+
+    // MARK: Repair
+
+    private func repair(_ feed: TopicFeed, after position: Position) {
+        calls &+= 1
+        let call = calls
+        feed.repairCall = call
+        store.subscribe(feed.topic, since: position) { [unowned self, feed] result in
+            guard feed.repairCall == call else { return }
+            switch result {
+            case .failure: stalled.append(feed)
+            case .success(let answer): repaired(feed, answer)
+            }
+        }
+    }
+
+    private func repaired(_ feed: TopicFeed, _ answer: Store.Answer) {
+        feed.repairCall = 0
+        if let current = feed.cursor.position, current.epoch != answer.position.epoch,
+            let start = feed.cursor.reset(to: answer.position.epoch)
+        {
+            tellGap(feed, start, .reset)
+            return repair(feed, after: start)
+        }
+        for message in answer.events {
+            deliver(Delivery(topic: feed.topic, message: message, variants: dialects.count), in: feed)
+        }
+        statistics.repaired.add(answer.events.count)
+        feed.cursor.repaired(to: answer.position)
+        if !answer.recovered { tellGap(feed, answer.position, .missed) }
+        let held = feed.held
+        feed.held = []
+        for delivery in held { process(delivery, in: feed) }
+    }
+
+    // MARK: Time
+
+    /// Gives up channels nobody wants any more, refuses joins that took too long, tries failed repairs again.
+    func sweep() {
+        let nowMs = reactor.nowMs
+        emptied.removeAll { feed in
+            guard feed.isEmpty, let since = feed.emptySinceMs else { return true }
+            guard nowMs - since >= limits.topicLingerMs, broker.send(.unwant(feed.topic, shard: shard)) else {
+                return false
+            }
+            feeds[feed.topic] = nil
+            statistics.topics.set(feeds.count)
+            return true
+        }
+        let patienceMs = limits.redisConnectMs + 2 * limits.redisCommandMs
+        let expired = waiting.prefix { nowMs - $0.askedMs >= patienceMs }
+        waiting.removeFirst(expired.count)
+        for join in expired { expire(join.feed, join.session, join.askedMs) }
+        let again = stalled
+        stalled.removeAll()
+        for feed in again where feed.isConfirmed && !feed.members.isEmpty {
+            if let after = feed.cursor.position { repair(feed, after: after) }
+        }
+    }
+
+    private func expire(_ feed: TopicFeed, _ session: Session, _ askedMs: Int) {
+        guard let index = feed.joining.firstIndex(where: { $0.session === session && $0.askedMs == askedMs }) else {
+            return
+        }
+        let joining = feed.joining.remove(at: index)
+        let refusal = Refusal(.unavailable, "the store did not confirm the subscription in time; try again")
+        session.refused(refusal, topic: feed.topic, ref: joining.ref)
+        leaveIfEmpty(feed)
+    }
+}

@@ -1,0 +1,101 @@
+import Core
+
+extension HTTPRequestHead {
+    /// Fields that must not come twice: two parties could each believe another one.
+    private static let singletons = [
+        "host", "content-length", "transfer-encoding", "content-type", "origin", "authorization", "apikey", "expect",
+        "sec-websocket-key", "sec-websocket-version",
+    ]
+
+    /// Fields that the gateway acts on or may repeat: visible ASCII, spaces and HTAB only.
+    private static let asciiOnly =
+        singletons + [
+            "connection", "upgrade", "content-encoding", "sec-websocket-protocol", "sec-websocket-extensions",
+            "access-control-request-method", "access-control-request-headers", "idempotency-key", "last-event-id",
+        ]
+
+    /// Draws the meaning from a request line and header fields whose grammar is already known to be right.
+    init(line: HTTPRequestLine, headers: HTTPHeaders, limits: HTTPLimits) throws(HTTPFailure) {
+        try HTTPRequestHead.checkFields(headers)
+        let authority = try HTTPRequestHead.host(line: line, headers: headers)
+        let framing = try HTTPRequestHead.framing(headers, isVersion11: line.isVersion11, limits: limits)
+        try HTTPRequestHead.checkContentEncoding(headers)
+        let expectation = try HTTPRequestHead.hasExpectation(headers)
+        let webSocket = try HTTPUpgrade(
+            method: line.method, isVersion11: line.isVersion11, body: framing, headers: headers)
+        self.init(
+            method: line.method, path: line.target.path, query: line.target.query, headers: headers, host: authority,
+            keepAlive: line.isVersion11 && webSocket == nil && !headers.hasToken("close", in: "connection"),
+            body: framing, expectsContinue: expectation && line.isVersion11 && framing != .none, upgrade: webSocket)
+    }
+
+    private static func checkFields(_ headers: HTTPHeaders) throws(HTTPFailure) {
+        for name in singletons where headers.slices(of: name).count > 1 {
+            throw .badRequest("The header \(name) must not be repeated")
+        }
+        for name in asciiOnly where headers.slices(of: name).contains(where: { $0.contains { $0 >= 0x80 } }) {
+            throw .badRequest("The header \(name) must be ASCII")
+        }
+    }
+
+    /// RFC 9112 section 3.2: one valid `Host` in HTTP/1.1, equal to the host of an absolute-form target.
+    private static func host(line: HTTPRequestLine, headers: HTTPHeaders) throws(HTTPFailure) -> [UInt8] {
+        guard let host = headers.slices(of: "host").first else {
+            if line.isVersion11 { throw .badRequest("The header Host is missing") }
+            return line.target.authority ?? []
+        }
+        guard HTTPGrammar.isHost(host) else {
+            throw .badRequest("The header Host must be a host with or without a port")
+        }
+        if let authority = line.target.authority, !ASCII.equalIgnoringCase(authority, host) {
+            throw .badRequest("The header Host and the host in the request target differ")
+        }
+        return Array(host)
+    }
+
+    /// RFC 9112 section 6, without its tolerances: one plain number, or exactly `chunked`, never both.
+    private static func framing(
+        _ headers: HTTPHeaders, isVersion11: Bool, limits: HTTPLimits
+    ) throws(HTTPFailure) -> HTTPBodyFraming {
+        let length = headers.slices(of: "content-length").first
+        let coding = headers.slices(of: "transfer-encoding").first
+        if let coding {
+            guard length == nil else {
+                throw .badRequest("Content-Length and Transfer-Encoding together are not allowed")
+            }
+            guard isVersion11 else { throw .badRequest("Transfer-Encoding needs HTTP/1.1") }
+            if ASCII.equalIgnoringCase(coding, "chunked".utf8) { return .chunked }
+            let names = headers.tokens(of: "transfer-encoding")
+            let chunked = names.filter { ASCII.equalIgnoringCase($0, "chunked".utf8) }.count
+            let endsChunked = names.last.map { ASCII.equalIgnoringCase($0, "chunked".utf8) } == true
+            guard chunked == 1, endsChunked, names.count > 1, names.allSatisfy({ HTTPGrammar.isToken($0) }) else {
+                throw .badRequest("Transfer-Encoding must be chunked, once and nothing else")
+            }
+            throw .unsupported(501, "Transfer codings other than chunked are not supported")
+        }
+        guard let length else { return .none }
+        guard !length.isEmpty, length.allSatisfy(ASCII.isDigit), length.count == 1 || length.first != 0x30 else {
+            throw .badRequest("Content-Length must be one number of decimal digits without leading zeros")
+        }
+        guard let count = ASCII.decimal(length), count <= limits.bodyBytesMax else {
+            throw .tooLarge(413, "The body must not exceed \(limits.bodyBytesMax) bytes")
+        }
+        return count == 0 ? .none : .length(count)
+    }
+
+    /// Bodies are never inflated here, so that no small request becomes a large one.
+    private static func checkContentEncoding(_ headers: HTTPHeaders) throws(HTTPFailure) {
+        for coding in headers.tokens(of: "content-encoding")
+        where !ASCII.equalIgnoringCase(coding, "identity".utf8) {
+            throw .unsupported(415, "Content-Encoding is not supported; send the body as it is")
+        }
+    }
+
+    private static func hasExpectation(_ headers: HTTPHeaders) throws(HTTPFailure) -> Bool {
+        guard let expectation = headers.slices(of: "expect").first else { return false }
+        guard ASCII.equalIgnoringCase(expectation, "100-continue".utf8) else {
+            throw .unsupported(417, "The only expectation supported is 100-continue")
+        }
+        return true
+    }
+}

@@ -1,0 +1,85 @@
+import Core
+
+/// What a lookup that expects at most one value found; nothing is guessed when there are two.
+public enum HTTPValue: Equatable, Sendable {
+    /// There is none.
+    case absent
+    /// There is exactly one; its bytes, which may be empty.
+    case one([UInt8])
+    /// There is more than one: refuse the request, since another party may have looked at the other one.
+    case repeated
+    /// A query item whose percent escapes are wrong; never for a header.
+    case malformed
+}
+
+/// The header fields of one request, in order, as bytes.
+///
+/// All fields share the one buffer of the head, names in lower case. Lookups compare without case and are linear in
+/// the number of fields, which ``HTTPLimits/headersMax`` bounds.
+public struct HTTPHeaders: Sendable, Equatable {
+    /// One field.
+    public struct Field: Sendable, Equatable {
+        /// The name in lower case; a token.
+        public let name: ArraySlice<UInt8>
+        /// The value without blanks around it: no control byte but HTAB; bytes from 0x80 up are possible.
+        public let value: ArraySlice<UInt8>
+    }
+
+    struct Place: Sendable, Equatable {
+        var name: Range<Int>
+        var value: Range<Int>
+    }
+
+    private let bytes: [UInt8]
+    private let places: [Place]
+
+    init(bytes: [UInt8], places: [Place]) {
+        self.bytes = bytes
+        self.places = places
+    }
+
+    /// The number of fields.
+    public var count: Int { places.count }
+
+    /// Every field in the order received.
+    public var fields: [Field] {
+        places.map { Field(name: bytes[$0.name], value: bytes[$0.value]) }
+    }
+
+    /// The values of every field of a name, in order; the name is compared without case.
+    public func values(of name: String) -> [[UInt8]] {
+        slices(of: name).map(Array.init)
+    }
+
+    /// The value of a field that may occur only once.
+    public func single(_ name: String) -> HTTPValue {
+        let found = slices(of: name)
+        guard let first = found.first else { return .absent }
+        return found.count == 1 ? .one(Array(first)) : .repeated
+    }
+
+    /// The elements of a comma-separated list over all fields of a name, without blanks and empty elements
+    /// (RFC 9110 section 5.6.1).
+    ///
+    /// Not for lists whose elements contain quoted strings, such as `Sec-WebSocket-Extensions`.
+    public func tokens(of name: String) -> [[UInt8]] {
+        slices(of: name).flatMap { value in
+            value.split(separator: UInt8(ascii: ","))
+                .map { Array(HTTPGrammar.trimmed($0)) }
+                .filter { !$0.isEmpty }
+        }
+    }
+
+    /// Whether a comma-separated list has an element, compared without case.
+    public func hasToken(_ token: String, in name: String) -> Bool {
+        tokens(of: name).contains { ASCII.equalIgnoringCase($0, token.utf8) }
+    }
+
+    func slices(of name: String) -> [ArraySlice<UInt8>] {
+        var found: [ArraySlice<UInt8>] = []
+        for place in places where ASCII.equalIgnoringCase(bytes[place.name], name.utf8) {
+            found.append(bytes[place.value])
+        }
+        return found
+    }
+}

@@ -1,0 +1,30 @@
+public import Core
+
+/// The bounds of one HTTP request; every one is reached before memory is, and names the status it is refused with.
+public struct HTTPLimits: Sendable, Equatable {
+    /// Bytes of the request line without its line end; one more is 414 (RFC 9112 section 3).
+    public let requestLineBytesMax: Int
+    /// Bytes of the whole head, request line and line ends included; one more is 431 (RFC 6585 section 5).
+    ///
+    /// The same figure bounds chunk extensions and trailers together.
+    public let headBytesMax: Int
+    /// Header fields of one head, and again of one trailer section; one more is 431.
+    public let headersMax: Int
+    /// Bytes of the decoded body; one more is 413, from the declared length alone where there is one.
+    public let bodyBytesMax: Int
+
+    /// Makes the bounds of a parser; there are no defaults here, they live in ``Core/Limits``.
+    public init(requestLineBytesMax: Int, headBytesMax: Int, headersMax: Int, bodyBytesMax: Int) {
+        self.requestLineBytesMax = requestLineBytesMax
+        self.headBytesMax = headBytesMax
+        self.headersMax = headersMax
+        self.bodyBytesMax = bodyBytesMax
+    }
+
+    /// Takes the four HTTP bounds of the gateway's limits.
+    public init(_ limits: Limits) {
+        self.init(
+            requestLineBytesMax: limits.requestLineBytesMax, headBytesMax: limits.headBytesMax,
+            headersMax: limits.headersMax, bodyBytesMax: limits.bodyBytesMax)
+    }
+}

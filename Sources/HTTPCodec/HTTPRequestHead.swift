@@ -1,0 +1,86 @@
+/// How the body of a request is delimited (RFC 9112 section 6.3).
+public enum HTTPBodyFraming: Sendable, Equatable {
+    /// There is no body; `Content-Length: 0` included.
+    case none
+    /// So many bytes follow, 1 or more.
+    case length(Int)
+    /// Chunks follow.
+    case chunked
+}
+
+/// The head of one request, checked: whoever holds one need not doubt its framing.
+public struct HTTPRequestHead: Sendable, Equatable {
+    /// The method.
+    public let method: HTTPMethod
+    /// The path as received, escapes untouched, without the query; begins with `/`, or is `*` for OPTIONS.
+    public let path: [UInt8]
+    /// What follows the first `?` of the target, as received; empty when there is none.
+    public let query: [UInt8]
+    /// The header fields.
+    public let headers: HTTPHeaders
+    /// The host and port as the client wrote them; empty only in HTTP/1.0 without `Host`.
+    public let host: [UInt8]
+    /// Whether the connection may serve another request.
+    ///
+    /// False in HTTP/1.0, after `Connection: close`, and for a WebSocket request: if the upgrade is refused the
+    /// connection ends with the answer, so nothing that was sent behind it is taken for a request.
+    public let keepAlive: Bool
+    /// How the body is delimited.
+    public let body: HTTPBodyFraming
+    /// Whether the client waits for ``HTTPResponse/continue100`` before it sends the body (RFC 9110 section 10.1.1).
+    public let expectsContinue: Bool
+    /// The WebSocket handshake, when the request is one; no body event follows then.
+    public let upgrade: HTTPUpgrade?
+
+    /// The segments of the path with their escapes decoded; `nil` for a path that no route may be asked for.
+    ///
+    /// Segments are what stands between slashes, so `/` has one empty segment and a slash at the end adds one. `nil`
+    /// for wrong escapes, and for segments that decode to `.`, `..`, or to bytes with a slash, a backslash or a
+    /// control byte: each would mean one thing here and another to somebody else.
+    public var pathSegments: [[UInt8]]? {
+        guard path.first == UInt8(ascii: "/") else { return nil }
+        var segments: [[UInt8]] = []
+        for piece in path.dropFirst().split(separator: UInt8(ascii: "/"), omittingEmptySubsequences: false) {
+            guard let segment = HTTPGrammar.percentDecoded(piece, plusIsSpace: false) else { return nil }
+            let isDot = segment.elementsEqual(".".utf8) || segment.elementsEqual("..".utf8)
+            let isForeign = segment.contains {
+                $0 == UInt8(ascii: "/") || $0 == UInt8(ascii: "\\") || $0 < 0x20 || $0 == 0x7f
+            }
+            if isDot || isForeign { return nil }
+            segments.append(segment)
+        }
+        return segments
+    }
+
+    /// The value of the query item of a name: escapes decoded, `+` a space (WHATWG URL section 5.1).
+    public func queryItem(_ name: String) -> HTTPValue {
+        var found: HTTPValue = .absent
+        for (rawName, rawValue) in queryPieces {
+            guard let itemName = HTTPGrammar.percentDecoded(rawName, plusIsSpace: true),
+                itemName.elementsEqual(name.utf8)
+            else { continue }
+            guard found == .absent else { return .repeated }
+            found = HTTPGrammar.percentDecoded(rawValue, plusIsSpace: true).map(HTTPValue.one) ?? .malformed
+        }
+        return found
+    }
+
+    /// Every query item in order, decoded as ``queryItem(_:)`` does; `nil` when any escape is wrong.
+    public var queryItems: [(name: [UInt8], value: [UInt8])]? {
+        var items: [(name: [UInt8], value: [UInt8])] = []
+        for (rawName, rawValue) in queryPieces {
+            guard let name = HTTPGrammar.percentDecoded(rawName, plusIsSpace: true),
+                let value = HTTPGrammar.percentDecoded(rawValue, plusIsSpace: true)
+            else { return nil }
+            items.append((name, value))
+        }
+        return items
+    }
+
+    private var queryPieces: [(ArraySlice<UInt8>, ArraySlice<UInt8>)] {
+        query.split(separator: UInt8(ascii: "&")).map { piece in
+            let name = piece.prefix { $0 != UInt8(ascii: "=") }
+            return (name, piece[name.endIndex...].dropFirst())
+        }
+    }
+}

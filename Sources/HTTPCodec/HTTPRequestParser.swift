@@ -1,0 +1,162 @@
+import Core
+
+/// What the parser made of its input.
+public enum HTTPEvent: Sendable, Equatable {
+    /// A whole head, its framing decided and its handshake, if any, in order.
+    case head(HTTPRequestHead)
+    /// The whole body of the request whose head came last; empty where there is none.
+    case body([UInt8])
+    /// The connection's input cannot be understood further: answer, then close.
+    case failed(HTTPFailure)
+}
+
+/// Reads HTTP/1.1 requests from a connection's bytes, however they are cut, and refuses what is not exactly one.
+///
+/// Order of events: for each request one `.head`, then one `.body`; pipelined requests follow one another. A `.head`
+/// with ``HTTPRequestHead/upgrade`` is the last event and the bytes after it are left in the input for the WebSocket.
+/// `.failed` is the last event too. After the body of a request that is not keep-alive the rest is discarded unread.
+///
+/// Where RFC 9112 lets a server choose, the choice is the one that no second parser can see differently: no lone LF
+/// or CR, no blank before a colon, no folding, no repeated framing field, no other coding than `chunked`.
+/// HTTP/1.0 is served, since health checks and nginx's defaults speak it: one request per connection, `Host` optional,
+/// no chunks, no 100-continue, no WebSocket. HTTP/0.9 is 400; the HTTP/2 preface and other versions are 505.
+///
+/// Between requests the parser holds no memory. It knows no clock: deadlines for head and body are its owner's.
+public struct HTTPRequestParser: Sendable {
+    private enum State {
+        case start
+        case requestLine
+        case headers
+        case body
+        case upgraded
+        case closed
+        case failed
+    }
+
+    private let limits: HTTPLimits
+    private var state = State.start
+    private var maySkipEmptyLine = true
+    private var lines = HTTPLineReader()
+    private var line: HTTPRequestLine?
+    private var places: [HTTPHeaders.Place] = []
+    private var keepAlive = true
+    private var bodyReader: HTTPBodyReader?
+
+    /// A parser at the start of a connection.
+    public init(limits: HTTPLimits) {
+        self.limits = limits
+    }
+
+    /// Whether a request has begun and is not finished: the connection is not idle and a deadline applies.
+    public var isInsideRequest: Bool {
+        switch state {
+        case .start, .upgraded, .closed, .failed: false
+        case .requestLine, .headers, .body: true
+        }
+    }
+
+    /// Reads on from `position` to the next event.
+    ///
+    /// - Parameters:
+    ///   - input: Bytes of the connection; those before `position` are not looked at.
+    ///   - position: Where to read; moved behind what was used. After a failure or the last request it is moved to
+    ///     the end, after an upgrade it stays where the WebSocket begins.
+    /// - Returns: The next event, or `nil` when the input is used up or no event will ever follow.
+    public mutating func next(_ input: Span<UInt8>, at position: inout Int) -> HTTPEvent? {
+        guard position >= 0 && position <= input.count else { return nil }
+        do throws(HTTPFailure) {
+            while true {
+                switch state {
+                case .start, .requestLine:
+                    guard try readRequestLine(input, at: &position) else { return nil }
+                case .headers:
+                    guard let done = try readHeader(input, at: &position) else { return nil }
+                    if done { return .head(try finishHead()) }
+                case .body:
+                    guard let body = try readBody(input, at: &position) else { return nil }
+                    reset(to: keepAlive ? .start : .closed)
+                    return .body(body)
+                case .upgraded: return nil
+                case .closed, .failed:
+                    position = input.count
+                    return nil
+                }
+            }
+        } catch {
+            reset(to: .failed)
+            position = input.count
+            return .failed(error)
+        }
+    }
+
+    private mutating func readRequestLine(_ input: Span<UInt8>, at position: inout Int) throws(HTTPFailure) -> Bool {
+        if state == .start {
+            guard position < input.count else { return false }
+            try checkFirstByte(input[position])
+            state = .requestLine
+        }
+        let outcome = lines.read(
+            input, at: &position, lineBytesMax: limits.requestLineBytesMax, sectionBytesMax: limits.headBytesMax)
+        guard try HTTPLineReader.isComplete(outcome, .requestLine, number: 0, limits: limits) else { return false }
+        if lines.line.isEmpty {
+            // RFC 9112 section 2.2: some clients send an empty line after a body; one is forgiven.
+            guard maySkipEmptyLine else { throw .badRequest("There are empty lines before the request line") }
+            maySkipEmptyLine = false
+            lines.restartSection()
+            state = .start
+            return true
+        }
+        line = try HTTPRequestLine(lines.line)
+        lines.keepLine()
+        state = .headers
+        return true
+    }
+
+    /// Tells a stranger from a client by the first byte, rather than wait for a line end that may never come.
+    private func checkFirstByte(_ byte: UInt8) throws(HTTPFailure) {
+        if byte == 0x16 { throw .badRequest("This is not HTTP; is TLS spoken to a port without TLS?") }
+        guard HTTPGrammar.isTokenByte(byte) || byte == 0x0d || byte == 0x0a else {
+            throw .badRequest("The request does not begin with a method")
+        }
+    }
+
+    /// Reads one header line; `nil` when the input is used up, true for the empty line that ends the head.
+    private mutating func readHeader(_ input: Span<UInt8>, at position: inout Int) throws(HTTPFailure) -> Bool? {
+        let outcome = lines.read(
+            input, at: &position, lineBytesMax: limits.headBytesMax, sectionBytesMax: limits.headBytesMax)
+        let number = places.count + 1
+        guard try HTTPLineReader.isComplete(outcome, .header, number: number, limits: limits) else { return nil }
+        if lines.line.isEmpty { return true }
+        guard number <= limits.headersMax else {
+            throw .tooLarge(431, "There must not be more than \(limits.headersMax) header fields")
+        }
+        places.append(try lines.fieldPlace(.header, number: number))
+        lines.keepLine()
+        return false
+    }
+
+    private mutating func finishHead() throws(HTTPFailure) -> HTTPRequestHead {
+        guard let line else { throw .badRequest("The request line is missing") }
+        let headers = HTTPHeaders(bytes: lines.bytes, places: places)
+        let head = try HTTPRequestHead(line: line, headers: headers, limits: limits)
+        reset(to: head.upgrade == nil ? .body : .upgraded)
+        keepAlive = head.keepAlive
+        bodyReader = HTTPBodyReader(head.body)
+        return head
+    }
+
+    private mutating func readBody(_ input: Span<UInt8>, at position: inout Int) throws(HTTPFailure) -> [UInt8]? {
+        guard bodyReader != nil else { return [] }
+        return try bodyReader?.next(input, at: &position, limits: limits)
+    }
+
+    /// Moves to a state that holds nothing of what was read before.
+    private mutating func reset(to next: State) {
+        state = next
+        maySkipEmptyLine = true
+        lines = HTTPLineReader()
+        line = nil
+        places = []
+        bodyReader = nil
+    }
+}

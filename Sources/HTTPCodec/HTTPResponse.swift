@@ -1,0 +1,166 @@
+public import Core
+
+/// One answer, built from values that cannot break out of their place, and encoded at once.
+public struct HTTPResponse: Sendable, Equatable {
+    /// One header field to be sent.
+    public struct Field: Sendable, Equatable {
+        /// The name.
+        public let name: HTTPHeaderName
+        /// The value.
+        public let value: HTTPHeaderValue
+    }
+
+    /// The interim answer to `Expect: 100-continue`, ready to be sent before the body is read.
+    public static let continue100: [UInt8] = Array("HTTP/1.1 100 Continue\r\n\r\n".utf8)
+
+    /// The status; 101 or 200...599.
+    public let status: Int
+    /// The header fields in the order they are sent, without those the encoder writes itself.
+    public private(set) var fields: [Field] = []
+    /// The body; not sent in answer to HEAD, nor with 101, 204 and 304.
+    public var body: [UInt8]
+    /// Whether the connection may serve another request after this answer; if not, `Connection: close` says so.
+    public var keepAlive: Bool
+
+    /// Makes an answer; a status outside 200...599 is a fault of ours and becomes 500.
+    public init(status: Int, body: [UInt8], keepAlive: Bool) {
+        self.status = (200...599).contains(status) ? status : 500
+        self.body = body
+        self.keepAlive = keepAlive
+    }
+
+    private init(switchingProtocols fields: [Field]) {
+        status = 101
+        body = []
+        keepAlive = true
+        self.fields = fields
+    }
+
+    /// The answer that opens a WebSocket (RFC 6455 section 4.2.2).
+    public static func switchingProtocols(
+        accept: HTTPHeaderValue, subprotocol: HTTPHeaderValue?, extensions: HTTPHeaderValue?
+    ) -> HTTPResponse {
+        var response = HTTPResponse(switchingProtocols: [])
+        response.add(.upgrade, "websocket")
+        response.add(.secWebSocketAccept, accept)
+        if let subprotocol { response.add(.secWebSocketProtocol, subprotocol) }
+        if let extensions { response.add(.secWebSocketExtensions, extensions) }
+        return response
+    }
+
+    /// An answer whose body is JSON text, passed as bytes.
+    public static func json(status: Int, body: [UInt8], keepAlive: Bool) -> HTTPResponse {
+        typed("application/json", status: status, body: body, keepAlive: keepAlive)
+    }
+
+    /// An answer whose body is plain UTF-8 text.
+    public static func text(status: Int, body: String, keepAlive: Bool) -> HTTPResponse {
+        typed("text/plain; charset=utf-8", status: status, body: Array(body.utf8), keepAlive: keepAlive)
+    }
+
+    /// An answer with a body of the given type; browsers are told not to guess another.
+    public static func typed(
+        _ contentType: HTTPHeaderValue, status: Int, body: [UInt8], keepAlive: Bool
+    ) -> HTTPResponse {
+        var response = HTTPResponse(status: status, body: body, keepAlive: keepAlive)
+        response.add(.contentType, contentType)
+        response.add(.xContentTypeOptions, "nosniff")
+        return response
+    }
+
+    /// The answer to a request the codec refused; closes the connection.
+    public static func refusal(_ failure: HTTPFailure) -> HTTPResponse {
+        refusal(failure.refusal, status: failure.status, keepAlive: false)
+    }
+
+    /// The answer to a request a route refused, with the status of its error code.
+    public static func refusal(_ refusal: Refusal, keepAlive: Bool) -> HTTPResponse {
+        self.refusal(refusal, status: refusal.code.httpStatus, keepAlive: keepAlive)
+    }
+
+    /// The 405 for a path that exists with other methods; RFC 9110 section 15.5.6 demands that they be named.
+    public static func methodNotAllowed(_ allowed: [HTTPMethod], keepAlive: Bool) -> HTTPResponse {
+        let names = allowed.map(\.rawValue).joined(separator: ", ")
+        let refusal = Refusal(.badRequest, "This path takes \(names)")
+        var response = self.refusal(refusal, status: 405, keepAlive: keepAlive)
+        response.set(.allow, HTTPHeaderValue(names) ?? "")
+        return response
+    }
+
+    /// The answer `{"error":{"code":...,"message":...}}`, with the fields that its status demands.
+    public static func refusal(_ refusal: Refusal, status: Int, keepAlive: Bool) -> HTTPResponse {
+        var body: [UInt8] = []
+        body.append(text: "{\"error\":{\"code\":")
+        body.append(jsonString: refusal.code.rawValue)
+        body.append(text: ",\"message\":")
+        body.append(jsonString: refusal.message)
+        body.append(text: "}}")
+        var response = json(status: status, body: body, keepAlive: keepAlive)
+        switch status {
+        case 401: response.add(.wwwAuthenticate, "Bearer")
+        case 415: response.add(.acceptEncoding, "identity")
+        case 426:
+            response.add(.upgrade, "websocket")
+            response.add(.secWebSocketVersion, "13")
+        default: break
+        }
+        return response
+    }
+
+    /// Adds a field, or replaces every field of its name.
+    public mutating func set(_ name: HTTPHeaderName, _ value: HTTPHeaderValue) {
+        fields.removeAll { $0.name == name }
+        add(name, value)
+    }
+
+    /// Adds a field beside others of its name.
+    public mutating func add(_ name: HTTPHeaderName, _ value: HTTPHeaderValue) {
+        fields.append(Field(name: name, value: value))
+    }
+
+    /// Tells the client when to try again; below 0 counts as 0 (RFC 9110 section 10.2.3).
+    public mutating func setRetryAfter(seconds: Int) {
+        set(.retryAfter, HTTPHeaderValue(decimal: max(0, seconds)))
+    }
+
+    /// The bytes to send.
+    ///
+    /// - Parameter method: The method of the request; `nil` if it never became known. An answer to HEAD has the
+    ///   length of the body but not the body.
+    public func encoded(for method: HTTPMethod?) -> [UInt8] {
+        let hasContent = status != 101 && status != 204 && status != 304
+        let sendsBody = hasContent && method != .head
+        var bytes: [UInt8] = []
+        bytes.reserveCapacity(64 + 48 * (fields.count + 2) + (sendsBody ? body.count : 0))
+        bytes.append(text: "HTTP/1.1 ")
+        bytes.append(decimal: status)
+        bytes.append(text: " ")
+        bytes.append(text: HTTPStatus.phrase(status))
+        bytes.append(text: "\r\n")
+        for field in fields { append(field.name.rawValue, field.value.bytes, to: &bytes) }
+        if hasContent { append("Content-Length", HTTPHeaderValue(decimal: body.count).bytes, to: &bytes) }
+        if let options = connectionOptions { append("Connection", Array(options.utf8), to: &bytes) }
+        bytes.append(text: "\r\n")
+        if sendsBody { bytes.append(contentsOf: body) }
+        return bytes
+    }
+
+    /// RFC 9110 section 7.8: whoever sends `Upgrade` names it in `Connection`.
+    private var connectionOptions: String? {
+        if status == 101 { return "Upgrade" }
+        let hasUpgrade = fields.contains { $0.name == .upgrade }
+        switch (keepAlive, hasUpgrade) {
+        case (false, false): return "close"
+        case (false, true): return "close, Upgrade"
+        case (true, true): return "Upgrade"
+        case (true, false): return nil
+        }
+    }
+
+    private func append(_ name: String, _ value: [UInt8], to bytes: inout [UInt8]) {
+        bytes.append(text: name)
+        bytes.append(text: ": ")
+        bytes.append(contentsOf: value)
+        bytes.append(text: "\r\n")
+    }
+}

@@ -1,0 +1,50 @@
+/// What a descriptor is ready for, or what its owner waits for.
+public struct Readiness: OptionSet, Sendable {
+    /// The bits.
+    public let rawValue: UInt8
+
+    /// Makes a set of bits.
+    public init(rawValue: UInt8) {
+        self.rawValue = rawValue
+    }
+
+    /// Bytes, a connection or the end of the stream can be read.
+    public static let read = Readiness(rawValue: 1)
+    /// Bytes can be written, or a connect has ended.
+    public static let write = Readiness(rawValue: 2)
+    /// The peer or the kernel ended the connection in both directions (EPOLLHUP, EPOLLERR).
+    public static let failed = Readiness(rawValue: 4)
+}
+
+/// Something a reactor drives: a listener, a connection, or a bare timer.
+///
+/// Thread: all calls come on the reactor's thread, each in its phase. A source never frees itself in a call; it asks
+/// ``Reactor/remove(_:)`` and is released in the last phase of the tick.
+public protocol EventSource: AnyObject {
+    /// Phase 3: the descriptor is ready.
+    func ready(_ readiness: Readiness)
+    /// Phase 4: the deadline set with ``Reactor/setDeadline(_:at:)`` has passed.
+    func deadlineReached()
+    /// Phase 5: the source was marked dirty in this tick.
+    func flush()
+    /// Phase 6: the source was removed; close the descriptor and let go of everything.
+    func released()
+}
+
+/// Names a source without referring to it: slot and generation, so that an event, timer or message meant for a source
+/// that is gone is recognised and dropped even when its slot has a new owner.
+public struct EventToken: Hashable, Sendable {
+    /// Slot in the low 32 bits, generation in the high ones; what epoll carries.
+    public let raw: UInt64
+
+    init(slot: Int, generation: UInt32) {
+        raw = UInt64(generation) << 32 | UInt64(UInt32(truncatingIfNeeded: slot))
+    }
+
+    init(raw: UInt64) {
+        self.raw = raw
+    }
+
+    var slot: Int { Int(UInt32(truncatingIfNeeded: raw)) }
+    var generation: UInt32 { UInt32(truncatingIfNeeded: raw >> 32) }
+}

@@ -1,0 +1,54 @@
+internal import Synchronization
+
+/// How long a reactor's ticks take: what an event may wait behind others (the loop lag).
+///
+/// Written by the reactor, read by any thread. A tick's duration is counted in power-of-two buckets of microseconds.
+public final class LoopStatistics: Sendable {
+    /// Upper bounds of the buckets, microseconds; the last counts everything beyond.
+    public static let boundsUs = [64, 128, 256, 512, 1_024, 2_048, 4_096, 8_192, 16_384, 32_768, 65_536, 131_072, 1_048_576]
+
+    private let counts: [Counter]
+    /// Ticks made.
+    public let ticks = Counter()
+    /// Microseconds spent in ticks, waits not counted.
+    public let busyUs = Counter()
+    /// When the last tick ended, monotonic milliseconds; a watchdog compares it with now.
+    public let lastTickMs = Counter()
+
+    /// Fresh counters.
+    public init() {
+        counts = (0...LoopStatistics.boundsUs.count).map { _ in Counter() }
+    }
+
+    func record(durationUs: Int, nowMs: Int) {
+        ticks.add(1)
+        busyUs.add(durationUs)
+        lastTickMs.set(nowMs)
+        let bucket = LoopStatistics.boundsUs.firstIndex { durationUs <= $0 } ?? LoopStatistics.boundsUs.count
+        counts[bucket].add(1)
+    }
+
+    /// Ticks by bucket; one element more than ``boundsUs``.
+    public var histogram: [Int] { counts.map(\.value) }
+}
+
+/// A number with one writing thread and any readers; costs a plain load and store, not a locked instruction.
+public final class Counter: Sendable {
+    private let storage = Atomic<Int>(0)
+
+    /// Zero.
+    public init() {}
+
+    /// The number.
+    public var value: Int { storage.load(ordering: .relaxed) }
+
+    /// Adds; wraps at the end of `Int`. Thread: the one writer's.
+    public func add(_ amount: Int) {
+        storage.store(storage.load(ordering: .relaxed) &+ amount, ordering: .relaxed)
+    }
+
+    /// Replaces the number. Thread: the one writer's.
+    public func set(_ value: Int) {
+        storage.store(value, ordering: .relaxed)
+    }
+}

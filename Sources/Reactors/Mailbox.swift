@@ -1,0 +1,48 @@
+internal import Synchronization
+
+/// A bounded queue of values to one reactor thread; the only way values cross threads (design section 4).
+///
+/// The lock is held for an append or a swap, never while a message is handled. The wake is coalesced: only the first
+/// message since the last drain writes the eventfd. Thread: `send` from any; `drain` from the owner's.
+public final class Mailbox<Message: Sendable>: Sendable {
+    private struct State {
+        var messages: [Message] = []
+        var wakePending = false
+    }
+
+    private let state = Mutex(State())
+    private let capacity: Int
+    private let wake: Wake
+
+    /// Makes a mailbox of at most `capacity` waiting messages that wakes its owner through `wake`.
+    public init(capacity: Int, wake: Wake) {
+        self.capacity = capacity
+        self.wake = wake
+    }
+
+    /// Appends a message; false when the mailbox is full, and then the message is not taken.
+    public func send(_ message: consuming sending Message) -> Bool {
+        send(contentsOf: [message])
+    }
+
+    /// Appends messages in order, all or none; false when they do not fit.
+    public func send(contentsOf messages: [Message]) -> Bool {
+        let (taken, mustWake) = state.withLock { state in
+            guard state.messages.count + messages.count <= capacity else { return (false, false) }
+            state.messages.append(contentsOf: messages)
+            let mustWake = !state.wakePending
+            state.wakePending = true
+            return (true, mustWake)
+        }
+        if mustWake { wake.signal() }
+        return taken
+    }
+
+    /// Takes all waiting messages; `messages` must be empty and lends its storage to the mailbox.
+    public func drain(into messages: inout [Message]) {
+        state.withLock { state in
+            swap(&state.messages, &messages)
+            state.wakePending = false
+        }
+    }
+}

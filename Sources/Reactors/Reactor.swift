@@ -1,0 +1,255 @@
+internal import CLinux
+internal import Glibc
+
+/// One thread's event loop: epoll, timers, and the phases every tick makes in the same order.
+///
+/// wait, mailbox, reads, timers, flush, free. Callbacks mark, phases act: nothing is written or freed inside another
+/// source's callback. Thread: confined to the thread that made it; its `Sendable` is unavailable, so the compiler
+/// refuses to let it cross.
+public final class Reactor {
+    private struct Slot {
+        var source: (any EventSource)?
+        var generation: UInt32 = 0
+        var descriptor: Int32 = -1
+        var interest: Readiness = []
+        /// When ``EventSource/deadlineReached()`` is wanted; `Int.max` for never.
+        var deadlineMs = Int.max
+        /// The earliest wheel entry of this slot still to come; a later deadline needs no second entry.
+        var armedMs = Int.max
+        var isDirty = false
+        var isReadable = false
+        var isRemoved = false
+    }
+
+    /// Monotonic milliseconds at the start of this tick's work; one clock reading serves the tick.
+    public private(set) var nowMs: Int
+    /// The number of this tick.
+    public private(set) var tick = 0
+    /// Figures about this loop, readable from any thread.
+    public let statistics = LoopStatistics()
+    /// Ends the wait from other threads; mailboxes are made with it.
+    public let wake: Wake
+    /// Phase 2: takes the thread's messages. Set once before ``run()``.
+    public var onMailbox: () -> Void = {}
+    /// Called once a tick before the wait, after everything was flushed and freed.
+    public var onTickEnd: () -> Void = {}
+
+    private let epoll: FileDescriptor
+    private var slots: [Slot] = []
+    private var freeSlots: [Int] = []
+    private var wheel: TimerWheel
+    private let events = EventBuffer(capacity: 512)
+    private var dirty: [EventToken] = []
+    private var readable: [EventToken] = []
+    private var removed: [EventToken] = []
+    private var due: [EventToken] = []
+    private var isStopping = false
+
+    private static let wakeToken = UInt64.max
+
+    /// Makes a loop on the calling thread that `wake` wakes.
+    public init(wake: Wake) throws(Errno) {
+        epoll = FileDescriptor(owning: try retrying { epoll_create1(SWB_CLOEXEC) })
+        self.wake = wake
+        nowMs = Clock.monotonicMs()
+        wheel = TimerWheel(nowMs: nowMs)
+        let (poll, wakeDescriptor) = (epoll.raw, wake.raw)
+        _ = try retrying { swb_epoll_ctl(poll, EPOLL_CTL_ADD, wakeDescriptor, EPOLLIN.rawValue, Reactor.wakeToken) }
+    }
+
+    // MARK: Sources
+
+    /// Adds a source; with a descriptor it is watched for `interest`, without one it is a bare timer.
+    public func add(_ source: any EventSource, descriptor: Int32? = nil, interest: Readiness = []) throws(Errno)
+        -> EventToken
+    {
+        let index = freeSlots.popLast() ?? slots.count
+        if index == slots.count { slots.append(Slot()) }
+        let token = EventToken(slot: index, generation: slots[index].generation)
+        if let descriptor {
+            do {
+                let (poll, mask) = (epoll.raw, Reactor.mask(interest))
+                _ = try retrying { swb_epoll_ctl(poll, EPOLL_CTL_ADD, descriptor, mask, token.raw) }
+            } catch {
+                freeSlots.append(index)
+                throw error
+            }
+            slots[index].descriptor = descriptor
+            slots[index].interest = interest
+        }
+        slots[index].source = source
+        return token
+    }
+
+    /// Changes what a descriptor is watched for; nothing when it is watched for that already.
+    public func setInterest(_ token: EventToken, _ interest: Readiness) {
+        guard let index = index(of: token), slots[index].descriptor >= 0, slots[index].interest != interest else { return }
+        slots[index].interest = interest
+        // Fails only for a descriptor that is not registered or for want of kernel memory; the source's deadline ends it.
+        _ = swb_epoll_ctl(epoll.raw, EPOLL_CTL_MOD, slots[index].descriptor, Reactor.mask(interest), token.raw)
+    }
+
+    /// Sets the source's one deadline; `Int.max` for none. Cheap to move later, which sets no new timer.
+    public func setDeadline(_ token: EventToken, at deadlineMs: Int) {
+        guard let index = index(of: token) else { return }
+        slots[index].deadlineMs = deadlineMs
+        if deadlineMs < slots[index].armedMs {
+            slots[index].armedMs = deadlineMs
+            wheel.schedule(token, atMs: deadlineMs)
+        }
+    }
+
+    /// Asks for ``EventSource/flush()`` in this tick's flush phase, or the next one's when flushing already.
+    public func markDirty(_ token: EventToken) {
+        guard let index = index(of: token), !slots[index].isDirty else { return }
+        slots[index].isDirty = true
+        dirty.append(token)
+    }
+
+    /// Asks for ``EventSource/ready(_:)`` with `.read` in the next tick without waiting for the kernel.
+    public func markReadable(_ token: EventToken) {
+        guard let index = index(of: token), !slots[index].isReadable else { return }
+        slots[index].isReadable = true
+        readable.append(token)
+    }
+
+    /// Stops watching a source and frees it in phase 6 of this tick.
+    public func remove(_ token: EventToken) {
+        guard let index = index(of: token), !slots[index].isRemoved else { return }
+        slots[index].isRemoved = true
+        if slots[index].descriptor >= 0 {
+            // Explicit, since close(2) deregisters only the last duplicate of a descriptor (epoll(7)).
+            _ = swb_epoll_ctl(epoll.raw, EPOLL_CTL_DEL, slots[index].descriptor, 0, 0)
+            slots[index].descriptor = -1
+        }
+        removed.append(token)
+    }
+
+    /// The source a token names; `nil` when it is gone.
+    public func source(_ token: EventToken) -> (any EventSource)? {
+        index(of: token).flatMap { slots[$0].isRemoved ? nil : slots[$0].source }
+    }
+
+    /// Ends ``run()`` after this tick.
+    public func stop() {
+        isStopping = true
+    }
+
+    private func index(of token: EventToken) -> Int? {
+        let index = token.slot
+        guard index < slots.count, slots[index].generation == token.generation, slots[index].source != nil else {
+            return nil
+        }
+        return index
+    }
+
+    private static func mask(_ interest: Readiness) -> UInt32 {
+        var mask: UInt32 = 0
+        if interest.contains(.read) { mask |= EPOLLIN.rawValue | EPOLLRDHUP.rawValue }
+        if interest.contains(.write) { mask |= EPOLLOUT.rawValue }
+        return mask
+    }
+
+    // MARK: The loop
+
+    /// Runs until ``stop()``.
+    public func run() {
+        while !isStopping {
+            let count = waitForEvents(timeoutMs: waitMs())
+            let startUs = Clock.monotonicUs()
+            nowMs = startUs / 1_000
+            tick &+= 1
+            if acknowledgeWake(among: count) { onMailbox() }
+            deliverReads(count)
+            fireTimers()
+            flushDirty()
+            freeRemoved()
+            onTickEnd()
+            let endUs = Clock.monotonicUs()
+            statistics.record(durationUs: endUs - startUs, nowMs: endUs / 1_000)
+        }
+    }
+
+    private func waitMs() -> Int32 {
+        if !dirty.isEmpty || !readable.isEmpty || !removed.isEmpty { return 0 }
+        guard let wait = wheel.waitMs(nowMs: Clock.monotonicMs()) else { return -1 }
+        return Int32(clamping: min(wait, 60_000))
+    }
+
+    /// A function of its own, so that a profiler can tell waiting from work.
+    @inline(never)
+    private func waitForEvents(timeoutMs: Int32) -> Int {
+        events.wait(epoll: epoll.raw, timeoutMs: timeoutMs)
+    }
+
+    private func acknowledgeWake(among count: Int) -> Bool {
+        for index in 0..<count where events.token(at: index) == Reactor.wakeToken {
+            wake.acknowledge()
+            return true
+        }
+        return false
+    }
+
+    private func deliverReads(_ count: Int) {
+        if !readable.isEmpty {
+            let tokens = readable
+            readable.removeAll(keepingCapacity: true)
+            for token in tokens {
+                guard let index = index(of: token) else { continue }
+                slots[index].isReadable = false
+                source(token)?.ready(.read)
+            }
+        }
+        for index in 0..<count {
+            let raw = events.token(at: index)
+            guard raw != Reactor.wakeToken else { continue }
+            source(EventToken(raw: raw))?.ready(events.readiness(at: index))
+        }
+    }
+
+    private func fireTimers() {
+        wheel.advance(toMs: nowMs, due: &due)
+        for token in due {
+            guard let index = index(of: token), !slots[index].isRemoved else { continue }
+            if slots[index].armedMs <= nowMs { slots[index].armedMs = Int.max }
+            if slots[index].deadlineMs <= nowMs {
+                slots[index].deadlineMs = Int.max
+                slots[index].source?.deadlineReached()
+            } else if slots[index].deadlineMs < slots[index].armedMs {
+                slots[index].armedMs = slots[index].deadlineMs
+                wheel.schedule(token, atMs: slots[index].deadlineMs)
+            }
+        }
+        due.removeAll(keepingCapacity: true)
+    }
+
+    private func flushDirty() {
+        var tokens: [EventToken] = []
+        swap(&tokens, &dirty)
+        for token in tokens {
+            guard let index = index(of: token) else { continue }
+            slots[index].isDirty = false
+            if !slots[index].isRemoved { slots[index].source?.flush() }
+        }
+        // What was marked while flushing waits for the next tick; the storage is kept for reuse.
+        if dirty.isEmpty {
+            tokens.removeAll(keepingCapacity: true)
+            swap(&tokens, &dirty)
+        }
+    }
+
+    private func freeRemoved() {
+        while let token = removed.popLast() {
+            guard let index = index(of: token) else { continue }
+            let source = slots[index].source
+            let generation = slots[index].generation &+ 1
+            slots[index] = Slot()
+            slots[index].generation = generation
+            freeSlots.append(index)
+            source?.released()
+        }
+    }
+}
+
+@available(*, unavailable)
+extension Reactor: Sendable {}

@@ -1,0 +1,38 @@
+/// A deadline of its own, for owners that have no descriptor. Thread: the reactor's.
+public final class ReactorTimer: EventSource {
+    private let reactor: Reactor
+    private let action: () -> Void
+    private var token: EventToken?
+
+    /// Makes an idle timer; `action` runs in the timer phase each time a deadline passes.
+    public init(_ reactor: Reactor, action: @escaping () -> Void) throws(Errno) {
+        self.reactor = reactor
+        self.action = action
+        token = try reactor.add(self)
+    }
+
+    /// Sets the one deadline, monotonic milliseconds; replaces the one before.
+    public func set(atMs deadlineMs: Int) {
+        if let token { reactor.setDeadline(token, at: deadlineMs) }
+    }
+
+    /// Forgets the deadline.
+    public func clear() {
+        set(atMs: Int.max)
+    }
+
+    /// Ends the timer for good; it holds its action, and so its owner, until then.
+    public func invalidate() {
+        if let token { reactor.remove(token) }
+        token = nil
+    }
+
+    /// Never happens: there is no descriptor.
+    public func ready(_ readiness: Readiness) {}
+    /// Runs the action.
+    public func deadlineReached() { action() }
+    /// Nothing to write.
+    public func flush() {}
+    /// Nothing to free.
+    public func released() {}
+}

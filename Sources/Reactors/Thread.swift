@@ -1,0 +1,43 @@
+internal import CLinux
+internal import Glibc
+
+/// A named POSIX thread. Everything a thread owns is built inside its body.
+public struct Thread: Sendable {
+    private let handle: pthread_t
+
+    private final class Body {
+        let name: String
+        let run: @Sendable () -> Void
+
+        init(name: String, run: @escaping @Sendable () -> Void) {
+            self.name = name
+            self.run = run
+        }
+    }
+
+    /// Starts a thread; the name (at most 15 bytes) is what `top -H` shows.
+    public static func start(_ name: String, _ run: @escaping @Sendable () -> Void) throws(Errno) -> Thread {
+        let body = unsafe Unmanaged.passRetained(Body(name: name, run: run))
+        var handle = pthread_t()
+        let code = unsafe pthread_create(
+            &handle, nil,
+            { argument in
+                if let argument = unsafe argument {
+                    let body = unsafe Unmanaged<Body>.fromOpaque(argument).takeRetainedValue()
+                    _ = unsafe swb_name_thread(body.name)
+                    body.run()
+                }
+                return nil
+            }, unsafe body.toOpaque())
+        guard code == 0 else {
+            unsafe body.release()
+            throw Errno(code: code)
+        }
+        return Thread(handle: handle)
+    }
+
+    /// Waits for the thread's end.
+    public func join() {
+        _ = pthread_join(handle, nil)
+    }
+}

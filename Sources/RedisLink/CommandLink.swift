@@ -1,0 +1,196 @@
+internal import Core
+public import Reactors
+public import Transport
+
+/// The link that commands and scripts are called through: pipelined, bounded, every command with a deadline.
+///
+/// A command that is not answered in time takes the connection with it, since replies are matched by order alone;
+/// everything in flight then fails as `timeout` or `disconnected`, and the next dial begins. Nothing is queued while
+/// Redis is away: calls fail at once, and the caller says so. Thread: the reactor's.
+public final class CommandLink: RedisSocketOwner {
+    /// What a call leads to: a reply that is not an error, or the failure.
+    public typealias Completion = (Result<RESPValue, RedisFailure>) -> Void
+
+    private enum Waiting {
+        /// A SCRIPT LOAD of the registry, by number.
+        case preload(Int)
+        case command(Completion)
+        case script(ScriptLanes<Completion>.Flight)
+    }
+
+    private let context: ConnectionContext
+    private let target: RedisTarget
+    private let registry: ScriptRegistry
+    private var socket: RedisSocket?
+    private var timer: ReactorTimer?
+    private var pipeline: CommandPipeline<Waiting>
+    private var lanes: ScriptLanes<Completion>
+    private let onReady: (ServerFacts) -> Void
+    /// What the server said of itself; `nil` while there is none.
+    public private(set) var facts: ServerFacts?
+    /// The last failure of the connection, for logs and readiness.
+    public private(set) var lastFailure: RedisFailure?
+    /// Figures, readable from any thread.
+    public let statistics = RedisStatistics()
+
+    /// Makes a link; `onReady` runs each time a connection is ready for calls.
+    public init(
+        _ context: ConnectionContext, _ target: RedisTarget, name: String, registry: ScriptRegistry,
+        onReady: @escaping (ServerFacts) -> Void
+    ) throws(Errno) {
+        self.context = context
+        self.target = target
+        self.registry = registry
+        self.onReady = onReady
+        pipeline = CommandPipeline(inFlightMax: target.inFlightMax)
+        lanes = ScriptLanes(registry: registry, heldMax: target.inFlightMax)
+        timer = try ReactorTimer(context.reactor) { [unowned self] in checkDeadlines() }
+        socket = RedisSocket(context, target, name: name, owner: self)
+        try socket?.start()
+    }
+
+    /// Ends the link; everything in flight fails.
+    public func stop() {
+        socket?.stop()
+        timer?.invalidate()
+        timer = nil
+        failAll(RedisFailure(.disconnected))
+    }
+
+    /// Whether calls can be made.
+    public var isReady: Bool { facts != nil }
+
+    /// Gives the connection up and dials again: it leads to the wrong server or is mute.
+    public func reconnect(_ failure: RedisFailure) {
+        socket?.fail(failure)
+    }
+
+    // MARK: Calls
+
+    /// Calls one command.
+    public func call(_ command: RedisCommand, _ completion: @escaping Completion) {
+        guard isReady else { return completion(.failure(RedisFailure(.disconnected))) }
+        if let failure = send(command, .command(completion), deadlineMs: context.reactor.nowMs + target.commandMs) {
+            completion(.failure(failure))
+        }
+    }
+
+    /// Calls a script. Calls of one `lane` run in the order they were made; `nil` keeps no order.
+    public func run(_ call: ScriptCall, lane: UInt64?, _ completion: @escaping Completion) {
+        guard isReady else { return completion(.failure(RedisFailure(.disconnected))) }
+        let deadlineMs = context.reactor.nowMs + target.commandMs
+        switch lanes.submit(call, lane: lane, deadlineMs: deadlineMs, context: completion) {
+        case .send(let flight): send(flight)
+        case .held: break
+        case .full: completion(.failure(RedisFailure(.inFlightFull)))
+        }
+    }
+
+    private func send(_ flight: ScriptLanes<Completion>.Flight) {
+        let command = registry.command(flight.call, flight.form)
+        guard let failure = send(command, .script(flight), deadlineMs: flight.deadlineMs) else { return }
+        flight.context(.failure(failure))
+        var actions: [ScriptLanes<Completion>.Action] = []
+        lanes.abandoned(flight, nowMs: context.reactor.nowMs, into: &actions)
+        perform(actions)
+    }
+
+    /// Sends a command; the failure when it could not be.
+    private func send(_ command: RedisCommand, _ waiting: Waiting, deadlineMs: Int) -> RedisFailure? {
+        var bytes: [UInt8] = []
+        guard (try? command.encode(into: &bytes, limits: RedisSocket.commandLimits)) != nil else {
+            return RedisFailure(.tooLarge)
+        }
+        guard pipeline.count < target.inFlightMax, socket?.send(bytes) == true,
+            pipeline.add(waiting, deadlineMs: deadlineMs)
+        else {
+            statistics.rejected.add(1)
+            return RedisFailure(.inFlightFull)
+        }
+        statistics.sent.add(1)
+        sentUs.append(Clock.monotonicUs())
+        if pipeline.count == 1 { timer?.set(atMs: deadlineMs) }
+        return nil
+    }
+
+    private var sentUs = Ring<Int>()
+
+    private func perform(_ actions: [ScriptLanes<Completion>.Action]) {
+        for action in actions {
+            switch action {
+            case .send(let flight): send(flight)
+            case .finish(let completion, let value): completion(CommandLink.result(value))
+            case .expire(let completion): completion(.failure(RedisFailure(.timedOut)))
+            }
+        }
+    }
+
+    private static func result(_ value: RESPValue) -> Result<RESPValue, RedisFailure> {
+        value.failure.map { .failure($0) } ?? .success(value)
+    }
+
+    private func checkDeadlines() {
+        if pipeline.expired(nowMs: context.reactor.nowMs) { return reconnect(RedisFailure(.timedOut)) }
+        if let next = pipeline.nextDeadlineMs { timer?.set(atMs: next) }
+    }
+
+    // MARK: RedisSocketOwner
+
+    func socketReady(_ facts: ServerFacts) {
+        self.facts = facts
+        let deadlineMs = context.reactor.nowMs + target.commandMs
+        for (index, command) in registry.preload.enumerated() {
+            _ = send(command, .preload(index), deadlineMs: deadlineMs)
+        }
+        statistics.connects.add(1)
+        onReady(facts)
+    }
+
+    func socketReceived(_ value: RESPValue) {
+        guard let waiting = pipeline.replied() else {
+            return reconnect(RedisFailure(.protocolViolation, detail: "a reply without a command"))
+        }
+        if let sent = sentUs.popFirst() { statistics.record(latencyUs: Clock.monotonicUs() - sent) }
+        if let failure = value.failure {
+            statistics.count(failure)
+            // A demoted or protected server answers errors for ever; another dial finds the right one.
+            if failure.reaction == .reconnect { reconnect(failure) }
+        }
+        switch waiting {
+        case .preload(let index):
+            if value.failure == nil && !registry.confirmsPreload(index, value) {
+                reconnect(RedisFailure(.protocolViolation, detail: "a script has another digest"))
+            }
+        case .command(let completion):
+            completion(CommandLink.result(value))
+        case .script(let flight):
+            var actions: [ScriptLanes<Completion>.Action] = []
+            lanes.replied(flight, value, nowMs: context.reactor.nowMs, into: &actions)
+            perform(actions)
+        }
+    }
+
+    func socketDown(_ failure: RedisFailure) {
+        facts = nil
+        lastFailure = failure
+        statistics.count(failure)
+        failAll(failure)
+    }
+
+    private func failAll(_ failure: RedisFailure) {
+        sentUs.removeAll()
+        let waiting = pipeline.drain()
+        let held = lanes.disconnected()
+        for entry in waiting {
+            switch entry {
+            case .preload: break
+            case .command(let completion): completion(.failure(failure))
+            case .script(let flight): flight.context(.failure(failure))
+            }
+        }
+        for completion in held { completion(.failure(RedisFailure(.disconnected))) }
+    }
+}
+
+@available(*, unavailable)
+extension CommandLink: Sendable {}

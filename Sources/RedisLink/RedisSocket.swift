@@ -1,0 +1,246 @@
+public import Core
+internal import Reactors
+public import Transport
+
+/// What a link hears of its socket. Thread: the reactor's.
+protocol RedisSocketOwner: AnyObject {
+    /// The connection is up, authenticated, and leads to a master.
+    func socketReady(_ facts: ServerFacts)
+    /// A reply or a push came.
+    func socketReceived(_ value: RESPValue)
+    /// The connection is gone; another is dialled after a pause.
+    func socketDown(_ failure: RedisFailure)
+}
+
+/// How to reach Redis, and how patient to be.
+public struct RedisTarget: Sendable {
+    /// Where it is and who we are there.
+    public var url: RedisURL
+    /// TLS settings for `rediss://`; ignored for other schemes.
+    public var tls: TLSContext?
+    /// Milliseconds for dialling, TLS and greeting together.
+    public var connectMs: Int
+    /// Milliseconds one command may take.
+    public var commandMs: Int
+    /// Commands in flight on one link.
+    public var inFlightMax: Int
+    /// Channels in one SUBSCRIBE.
+    public var subscribeBatch: Int
+    /// Pause between dials, full jitter between these, milliseconds.
+    public var backOffMinMs: Int
+    /// See ``backOffMinMs``.
+    public var backOffMaxMs: Int
+    /// Bounds of one reply.
+    public var reply: RESPLimits
+
+    /// Takes the figures out of the node's limits.
+    public init(url: RedisURL, tls: TLSContext?, limits: Limits) {
+        self.url = url
+        self.tls = tls
+        connectMs = limits.redisConnectMs
+        commandMs = limits.redisCommandMs
+        inFlightMax = limits.redisInFlightMax
+        subscribeBatch = limits.redisSubscribeBatch
+        backOffMinMs = limits.redisBackOffMinMs
+        backOffMaxMs = limits.redisBackOffMaxMs
+        reply = RESPLimits(
+            replyBytesMax: limits.redisReplyBytesMax, elementsMax: limits.redisReplyElementsMax, lineBytesMax: 65_536)
+    }
+}
+
+/// One connection to Redis that is dialled again for ever: name looked up anew each time, greeting, then ready.
+///
+/// Only a master that is not loading is accepted, so that a demoted or wrong server is left at once. Thread: the
+/// reactor's; started and stopped by its link.
+final class RedisSocket: ConnectionHandler {
+    private enum State {
+        case stopped
+        case pausing
+        case dialling
+        /// Commands of the greeting not answered yet; the last one is INFO.
+        case greeting(Int)
+        case ready
+    }
+
+    private let context: ConnectionContext
+    private let target: RedisTarget
+    private let name: String
+    private unowned let owner: any RedisSocketOwner
+    private var state = State.stopped
+    private var connection: Connection?
+    private var reader: RESPReaderBox?
+    private var timer: ReactorTimer?
+    private var backOff: BackOff
+    private var failure = RedisFailure(.disconnected)
+    /// Dials made; a look-up that answers a dial that is over is recognised by it.
+    private var dial = 0
+
+    static let commandLimits = RedisCommand.Limits(argumentsMax: 8_192, bytesMax: 16_777_216)
+
+    /// Makes a stopped socket; `name` is what `CLIENT LIST` shows.
+    init(_ context: ConnectionContext, _ target: RedisTarget, name: String, owner: any RedisSocketOwner) {
+        self.context = context
+        self.target = target
+        self.name = name
+        self.owner = owner
+        backOff = BackOff(minMs: target.backOffMinMs, maxMs: target.backOffMaxMs)
+    }
+
+    var isReady: Bool {
+        if case .ready = state { return true }
+        return false
+    }
+
+    /// Begins to dial.
+    func start() throws(Errno) {
+        guard case .stopped = state else { return }
+        timer = try ReactorTimer(context.reactor) { [unowned self] in timerFired() }
+        dialNow()
+    }
+
+    /// Ends the connection and dials no more.
+    func stop() {
+        state = .stopped
+        timer?.invalidate()
+        timer = nil
+        connection?.close(.normal)
+        connection = nil
+    }
+
+    /// Sends an encoded command; false when the socket is not ready or its queue is full.
+    func send(_ bytes: [UInt8]) -> Bool {
+        isReady && connection?.send(bytes) == true
+    }
+
+    /// Gives the connection up: replies can no longer be matched, or it leads to the wrong server.
+    func fail(_ failure: RedisFailure) {
+        self.failure = failure
+        connection?.abort(.normal)
+    }
+
+    // MARK: Dialling
+
+    private func dialNow() {
+        state = .dialling
+        dial &+= 1
+        failure = RedisFailure(.disconnected)
+        timer?.set(atMs: context.reactor.nowMs + target.connectMs)
+        switch target.url.endpoint {
+        case .unix(let path):
+            connect(to: .unix(path: String(decoding: path, as: UTF8.self)), tls: nil, name: "")
+        case .network(let host, let port, let tls):
+            let current = dial
+            do {
+                try Resolver.resolve(host, on: context.reactor) { [weak self] addresses in
+                    guard let self, current == dial, case .dialling = state else { return }
+                    guard let address = addresses.randomElement() else { return pause() }
+                    let port = UInt16(truncatingIfNeeded: port)
+                    connect(to: .tcp(address, port: port), tls: tls ? target.tls : nil, name: host)
+                }
+            } catch {
+                pause()
+            }
+        }
+    }
+
+    private func connect(to endpoint: Endpoint, tls: TLSContext?, name: String) {
+        do {
+            connection = try Connection.connect(
+                context, to: endpoint, tls: tls, name: name, outboundBytesMax: 64 << 20, handler: self)
+        } catch {
+            pause()
+        }
+    }
+
+    private func pause() {
+        guard timer != nil else { return }
+        state = .pausing
+        connection = nil
+        reader = nil
+        var random = SystemRandomNumberGenerator()
+        timer?.set(atMs: context.reactor.nowMs + backOff.next(using: &random))
+    }
+
+    private func timerFired() {
+        switch state {
+        case .pausing: dialNow()
+        case .dialling, .greeting:
+            failure = RedisFailure(.timedOut)
+            if let connection { connection.abort(.timeout) } else { pause() }
+        case .ready, .stopped: break
+        }
+    }
+
+    // MARK: ConnectionHandler
+
+    func opened(_ connection: Connection) {
+        guard let made = try? RESPReaderBox(limits: target.reply) else { return connection.abort(.internalError) }
+        reader = made
+        var commands = target.url.greeting
+        commands.append(RedisCommand("CLIENT", Array("SETNAME".utf8), Array(name.utf8)))
+        commands.append(RedisCommand("INFO", Array("everything".utf8)))
+        state = .greeting(commands.count)
+        var bytes: [UInt8] = []
+        for command in commands {
+            guard (try? command.encode(into: &bytes, limits: RedisSocket.commandLimits)) != nil else {
+                return connection.abort(.internalError)
+            }
+        }
+        _ = connection.send(bytes)
+    }
+
+    func received(_ bytes: Span<UInt8>) {
+        guard let reader else { return }
+        var values: [RESPValue] = []
+        do throws(RESPError) {
+            try reader.reader.read(bytes, into: &values)
+        } catch {
+            return fail(RedisFailure(error))
+        }
+        for value in values {
+            switch state {
+            case .greeting(let left): greeted(value, left: left)
+            case .ready: owner.socketReceived(value)
+            case .stopped, .pausing, .dialling: return
+            }
+        }
+    }
+
+    private func greeted(_ value: RESPValue, left: Int) {
+        if let refused = value.failure {
+            // CLIENT SETNAME may be forbidden by an ACL; it is a courtesy. The last reply, INFO's, is not.
+            guard left == 2 && refused.kind == .noPermission else { return fail(refused) }
+        }
+        guard left == 1 else {
+            state = .greeting(left - 1)
+            return
+        }
+        guard let text = value.bytes, let facts = ServerFacts(info: text) else {
+            return fail(RedisFailure(.protocolViolation, detail: "INFO was not understood"))
+        }
+        guard facts.role == .master else { return fail(RedisFailure(.readOnly, detail: "the server is a replica")) }
+        guard !facts.isLoading else { return fail(RedisFailure(.loading)) }
+        backOff.succeeded()
+        timer?.clear()
+        state = .ready
+        owner.socketReady(facts)
+    }
+
+    /// Every deadline of the socket is its timer's.
+    func deadlineReached() {}
+
+    func ended(_ reason: CloseReason) {
+        guard timer != nil else { return }
+        pause()
+        owner.socketDown(failure)
+    }
+}
+
+/// Lets a noncopyable reader be replaced and mutated in place.
+final class RESPReaderBox {
+    var reader: RESPReader
+
+    init(limits: RESPLimits) throws(RESPError) {
+        reader = try RESPReader(limits: limits)
+    }
+}

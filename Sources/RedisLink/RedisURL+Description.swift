@@ -1,0 +1,26 @@
+extension RedisURL: CustomStringConvertible, CustomDebugStringConvertible, CustomReflectable {
+    /// The URL for logs: the password is `***`, and user and path show only printable ASCII.
+    public var description: String {
+        let secret = password == nil ? "" : "***"
+        let name = user.map(RedisURL.shown) ?? ""
+        switch endpoint {
+        case .network(let host, let port, let tls):
+            let credentials = password == nil ? "" : name + ":" + secret + "@"
+            let literal = host.utf8.contains(UInt8(ascii: ":")) ? "[" + host + "]" : host
+            return (tls ? "rediss://" : "redis://") + credentials + literal + ":\(port)/\(database)"
+        case .unix(let path):
+            let credentials = password == nil ? "" : "&user=" + name + "&password=" + secret
+            return "unix://" + RedisURL.shown(path) + "?db=\(database)" + credentials
+        }
+    }
+
+    /// The same as ``description``.
+    public var debugDescription: String { description }
+
+    /// Hides the stored properties from `dump`, since the password is one of them.
+    public var customMirror: Mirror { Mirror(self, children: ["url": description]) }
+
+    private static func shown(_ bytes: [UInt8]) -> String {
+        String(decoding: bytes.map { $0 > 0x20 && $0 < 0x7f ? $0 : UInt8(ascii: "?") }, as: UTF8.self)
+    }
+}

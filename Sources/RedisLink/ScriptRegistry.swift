@@ -1,0 +1,80 @@
+import Core
+
+/// The scripts a link may call, and the commands that call them.
+public struct ScriptRegistry: Sendable {
+    /// How a call names its script.
+    public enum Form: Equatable, Sendable {
+        /// `EVALSHA`: by digest; fails with `NOSCRIPT` when the server's cache does not have it.
+        case digest
+        /// `EVAL`: by source, which also puts it into the cache; never fails with `NOSCRIPT`.
+        case source
+    }
+
+    /// Why a registry cannot be made.
+    public enum RegistryError: Error, Equatable, Sendable {
+        /// Two scripts have one name.
+        case duplicateName(String)
+        /// The digest function did not return 20 bytes.
+        case badDigest
+    }
+
+    /// The scripts; the position of each is its ``ScriptID``.
+    public let scripts: [RedisScript]
+    private let byName: [String: ScriptID]
+
+    /// Makes a registry; `sha1` returns the 20 bytes of FIPS 180-4 SHA-1, which Redis names scripts by.
+    public init(
+        scripts sources: [(name: String, source: [UInt8])], sha1: ([UInt8]) -> [UInt8]
+    ) throws(RegistryError) {
+        var scripts: [RedisScript] = []
+        var byName: [String: ScriptID] = [:]
+        for (name, source) in sources {
+            let digest = sha1(source)
+            guard digest.count == 20 else { throw .badDigest }
+            guard byName.updateValue(ScriptID(index: scripts.count), forKey: name) == nil else {
+                throw .duplicateName(name)
+            }
+            scripts.append(RedisScript(name: name, source: source, digest: ScriptRegistry.hexadecimal(digest)))
+        }
+        self.scripts = scripts
+        self.byName = byName
+    }
+
+    /// The script of a name; `nil` when there is none.
+    public func script(named name: String) -> ScriptID? { byName[name] }
+
+    /// The commands that put every script into the cache of a new connection's server, so that `NOSCRIPT` is rare.
+    ///
+    /// The reply of the n-th is the digest of the n-th script: see ``confirmsPreload(_:_:)``.
+    public var preload: [RedisCommand] {
+        scripts.map { RedisCommand("SCRIPT", Array("LOAD".utf8), $0.source) }
+    }
+
+    /// Whether the reply to the n-th ``preload`` command is that script's digest; false means that what runs in the
+    /// server would not be what is called.
+    public func confirmsPreload(_ index: Int, _ reply: RESPValue) -> Bool {
+        guard scripts.indices.contains(index), case .string(let digest) = reply else { return false }
+        return digest == scripts[index].digest
+    }
+
+    /// The command of a call: `EVALSHA digest numkeys key... arg...`, or `EVAL source ...`.
+    public func command(_ call: ScriptCall, _ form: Form) -> RedisCommand {
+        let script = scripts[call.script.index]
+        var command = form == .digest ? RedisCommand("EVALSHA") : RedisCommand("EVAL")
+        let name = form == .digest ? script.digest : script.source
+        var bytes = name.count + 20
+        for key in call.keys { bytes += key.count }
+        for argument in call.arguments { bytes += argument.count }
+        command.reserve(arguments: 2 + call.keys.count + call.arguments.count, bytes: bytes)
+        command.append(name)
+        command.append(decimal: call.keys.count)
+        for key in call.keys { command.append(key) }
+        for argument in call.arguments { command.append(argument) }
+        return command
+    }
+
+    private static func hexadecimal(_ bytes: [UInt8]) -> [UInt8] {
+        let digits = Array("0123456789abcdef".utf8)
+        return bytes.flatMap { [digits[Int($0 >> 4)], digits[Int($0 & 15)]] }
+    }
+}

@@ -1,0 +1,121 @@
+import Core
+
+/// What a Redis server says about itself: `INFO server replication persistence cluster memory` and `CONFIG GET`.
+///
+/// Read at each connect: the run id feeds the fence of failure catalogue 2.3, the role decides whether to stay.
+public struct ServerFacts: Equatable, Sendable {
+    /// Whether writes are accepted here.
+    public enum Role: Equatable, Sendable {
+        /// `role:master`.
+        case master
+        /// `role:slave`.
+        case replica
+    }
+
+    /// Identifies one life of the server process; 40 hexadecimal digits.
+    public let runID: [UInt8]
+    /// The numbers of `redis_version`: major, minor, patch.
+    public let version: [Int]
+    /// Master or replica.
+    public let role: Role
+    /// Whether the data set is still being read from disk.
+    public let isLoading: Bool
+    /// Whether every write goes to the append-only file (`aof_enabled`).
+    public let hasAppendOnlyFile: Bool
+    /// Whether the server is a node of a cluster (`redis_mode:cluster` or `cluster_enabled:1`).
+    public let isCluster: Bool
+    /// Replicas connected to this master.
+    public let connectedReplicas: Int
+    /// `maxmemory_policy`; `nil` when `INFO memory` was not asked.
+    public let evictionPolicy: [UInt8]?
+    /// Whether `appendfsync` is `always`; known after ``apply(config:)``.
+    public private(set) var syncsEveryWrite = false
+    /// `notify-keyspace-events`; known after ``apply(config:)``.
+    public private(set) var keyspaceEvents: [UInt8]?
+
+    /// Reads the text of `INFO`; `nil` without a run id, version or role.
+    public init?(info text: [UInt8]) {
+        var fields: [String: ArraySlice<UInt8>] = [:]
+        for line in text.split(separator: 0x0a) where line.first != UInt8(ascii: "#") {
+            let line = line.last == 0x0d ? line.dropLast() : line
+            guard let colon = line.firstIndex(of: UInt8(ascii: ":")), fields.count < ServerFacts.fieldsMax else {
+                continue
+            }
+            fields[String(decoding: line[..<colon], as: UTF8.self)] = line[(colon + 1)...]
+        }
+        func isSet(_ name: String) -> Bool { fields[name]?.elementsEqual("1".utf8) == true }
+        guard let runID = fields["run_id"], runID.count == 40, runID.allSatisfy({ ASCII.hexValue($0) != nil }),
+            let version = fields["redis_version"].flatMap(ServerFacts.version), let role = fields["role"]
+        else { return nil }
+        self.runID = Array(runID)
+        self.version = version
+        switch role {
+        case _ where role.elementsEqual("master".utf8): self.role = .master
+        case _ where role.elementsEqual("slave".utf8): self.role = .replica
+        default: return nil
+        }
+        isLoading = isSet("loading") || isSet("async_loading")
+        hasAppendOnlyFile = isSet("aof_enabled")
+        isCluster = isSet("cluster_enabled") || fields["redis_mode"]?.elementsEqual("cluster".utf8) == true
+        connectedReplicas = fields["connected_slaves"].flatMap { ASCII.decimal($0) } ?? 0
+        evictionPolicy = fields["maxmemory_policy"].map { Array($0) }
+    }
+
+    /// Takes what `CONFIG GET` told; names the server did not tell stay unknown.
+    public mutating func apply(config: [[UInt8]: [UInt8]]) {
+        if let value = config[Array("appendfsync".utf8)] {
+            syncsEveryWrite = hasAppendOnlyFile && value.elementsEqual("always".utf8)
+        }
+        if let value = config[Array("notify-keyspace-events".utf8)] { keyspaceEvents = value }
+    }
+
+    /// Whether keys may vanish before their time because memory is short; only `noeviction` keeps logs whole.
+    public var evictsKeys: Bool {
+        guard let policy = evictionPolicy else { return false }
+        return !policy.elementsEqual("noeviction".utf8)
+    }
+
+    /// Whether the version is at least the one given.
+    public func isAtLeast(major: Int, minor: Int) -> Bool {
+        version[0] > major || (version[0] == major && version[1] >= minor)
+    }
+
+    /// Reads the reply of `CONFIG GET`: names and values in turn; `nil` when it is not that.
+    public static func config(_ reply: RESPValue) -> [[UInt8]: [UInt8]]? {
+        guard let elements = reply.elements, elements.count % 2 == 0 else { return nil }
+        var result: [[UInt8]: [UInt8]] = [:]
+        for index in stride(from: 0, to: elements.count, by: 2) {
+            guard case .string(let name) = elements[index], case .string(let value) = elements[index + 1] else {
+                return nil
+            }
+            result[name] = value
+        }
+        return result
+    }
+
+    /// Reads the reply of `ROLE`; `nil` when it is not one, and for a Sentinel.
+    public static func role(_ reply: RESPValue) -> Role? {
+        guard case .string(let word)? = reply.elements?.first else { return nil }
+        switch word {
+        case Array("master".utf8): return .master
+        case Array("slave".utf8): return .replica
+        default: return nil
+        }
+    }
+
+    /// More lines than any server sends.
+    private static let fieldsMax = 1_024
+
+    /// Reads `7.0.15`, `7.2` or `8.0-rc1`: at least two numbers, padded to three.
+    private static func version(_ text: ArraySlice<UInt8>) -> [Int]? {
+        let digits = text.prefix { ASCII.isDigit($0) || $0 == UInt8(ascii: ".") }
+        var parts: [Int] = []
+        for part in digits.split(separator: UInt8(ascii: "."), omittingEmptySubsequences: false).prefix(3) {
+            guard let number = ASCII.decimal(part) else { return nil }
+            parts.append(number)
+        }
+        guard parts.count >= 2 else { return nil }
+        if parts.count == 2 { parts.append(0) }
+        return parts
+    }
+}

@@ -1,0 +1,129 @@
+internal import Core
+public import Reactors
+public import Transport
+
+/// What a subscriber link brings. Thread: the reactor's.
+public protocol SubscriberLinkOwner: AnyObject {
+    /// A channel is live from now on: what was published before may have been missed.
+    func channelLive(_ channel: [UInt8])
+    /// A message came on a live channel.
+    func channelMessage(_ channel: [UInt8], _ payload: [UInt8])
+    /// The connection is gone and with it every channel; each is told live again later.
+    func channelsLost(_ failure: RedisFailure)
+}
+
+/// The link that channels are received through: what is wanted is subscribed, again after every reconnect.
+///
+/// Thread: the reactor's.
+public final class SubscriberLink: RedisSocketOwner {
+    private let context: ConnectionContext
+    private let target: RedisTarget
+    private unowned let owner: any SubscriberLinkOwner
+    private var socket: RedisSocket?
+    private var reconciler: SubscriptionReconciler<[UInt8]>
+    /// What the server said of itself; `nil` while there is none.
+    public private(set) var facts: ServerFacts?
+    /// The last failure, for logs and readiness.
+    public private(set) var lastFailure: RedisFailure?
+    /// Figures, readable from any thread.
+    public let statistics = RedisStatistics()
+
+    /// Makes a link and begins to dial.
+    public init(
+        _ context: ConnectionContext, _ target: RedisTarget, name: String, owner: any SubscriberLinkOwner
+    ) throws(Errno) {
+        self.context = context
+        self.target = target
+        self.owner = owner
+        reconciler = SubscriptionReconciler(
+            batchMax: target.subscribeBatch, unconfirmedMax: target.subscribeBatch * 16)
+        socket = RedisSocket(context, target, name: name, owner: self)
+        try socket?.start()
+    }
+
+    /// Ends the link.
+    public func stop() {
+        socket?.stop()
+    }
+
+    /// Gives the connection up and dials again.
+    public func reconnect(_ failure: RedisFailure) {
+        socket?.fail(failure)
+    }
+
+    /// Channels known: wanted, or not yet gone from the server.
+    public var channelCount: Int { reconciler.count }
+
+    /// Wants a channel; true when it is live already, otherwise ``SubscriberLinkOwner/channelLive(_:)`` will tell.
+    public func want(_ channel: [UInt8]) -> Bool {
+        let standing = reconciler.want(channel)
+        if case .live = standing { return true }
+        return false
+    }
+
+    /// Ceases to want a channel.
+    public func unwant(_ channel: [UInt8]) {
+        reconciler.unwant(channel)
+    }
+
+    /// Sends what the wants of this tick add up to; called once a tick.
+    public func flush() {
+        guard facts != nil else { return }
+        while let action = reconciler.next() {
+            var command: RedisCommand
+            let channels: [[UInt8]]
+            switch action {
+            case .subscribe(let list): (command, channels) = (RedisCommand("SUBSCRIBE"), list)
+            case .unsubscribe(let list): (command, channels) = (RedisCommand("UNSUBSCRIBE"), list)
+            }
+            for channel in channels { command.append(channel) }
+            var bytes: [UInt8] = []
+            guard (try? command.encode(into: &bytes, limits: RedisSocket.commandLimits)) != nil,
+                socket?.send(bytes) == true
+            else { return reconnect(RedisFailure(.inFlightFull)) }
+            statistics.sent.add(1)
+        }
+    }
+
+    // MARK: RedisSocketOwner
+
+    func socketReady(_ facts: ServerFacts) {
+        self.facts = facts
+        statistics.connects.add(1)
+        reconciler.connected()
+        flush()
+    }
+
+    func socketReceived(_ value: RESPValue) {
+        switch PushMessage(value) {
+        case .message(let channel, let payload):
+            owner.channelMessage(channel, payload)
+        case .subscribed(let channel, _):
+            if case .live = reconciler.confirmed(channel) { owner.channelLive(channel) }
+            flush()
+        case .unsubscribed(let channel, _):
+            if let channel { _ = reconciler.unsubscribed(channel) }
+            flush()
+        case .failure(let failure):
+            statistics.count(failure)
+            reconnect(failure)
+        case .pong, .patternMessage, .patternSubscribed, .patternUnsubscribed:
+            break
+        case .other:
+            reconnect(RedisFailure(.protocolViolation, detail: "not a push"))
+        }
+    }
+
+    func socketDown(_ failure: RedisFailure) {
+        let wasReady = facts != nil
+        facts = nil
+        lastFailure = failure
+        statistics.count(failure)
+        guard wasReady else { return }
+        reconciler.disconnected()
+        owner.channelsLost(failure)
+    }
+}
+
+@available(*, unavailable)
+extension SubscriberLink: Sendable {}

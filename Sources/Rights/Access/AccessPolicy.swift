@@ -1,0 +1,77 @@
+public import Core
+
+/// Who may subscribe to and publish on which topic (design section 10).
+///
+/// Immutable and thread-safe.
+///
+/// Deny by default: a namespace without a policy is `not_found` to everyone, services included. Services may do all
+/// else. The right to subscribe is also the right to read a topic's history; the right to publish is separate.
+public struct AccessPolicy: Sendable {
+    /// What was decided.
+    public enum Decision: Sendable, Equatable {
+        /// Go on.
+        case allow
+        /// Tell the client.
+        case refuse(Refusal)
+        /// Ask Redis whether the user is in the set `<topic>#members`, then ``membership(_:)``.
+        case askMembership
+
+        /// The decision after ``askMembership`` was answered.
+        public static func membership(_ isMember: Bool) -> Decision {
+            isMember ? .allow : .refuse(AccessPolicy.notGranted)
+        }
+    }
+
+    /// By namespace; slices as keys, so that a topic's namespace is looked up without a copy.
+    private let policies: [ArraySlice<UInt8>: NamespacePolicy]
+
+    private static let anonymous = Refusal(.unauthorized, "This topic needs a token; send authenticate first.")
+    private static let notOwner = Refusal(.forbidden, "Only the user whose id the topic bears may do this.")
+    private static let notGranted = Refusal(
+        .forbidden, "The token's topics do not name this topic, and its user is not one of its members.")
+    private static let serviceOnly = Refusal(.forbidden, "Only services may do this.")
+    private static let unknown = Refusal(.notFound, "No such namespace.")
+
+    /// Takes the namespaces of the configuration; throws on a name that no topic could have.
+    public init(_ policies: [String: NamespacePolicy]) throws(RightsProblem) {
+        var byName: [ArraySlice<UInt8>: NamespacePolicy] = [:]
+        for (name, policy) in policies {
+            let bytes = Array(name.utf8)
+            guard Topic.isNamespace(bytes) else { throw .namespace(name) }
+            byName[bytes[...]] = policy
+        }
+        self.policies = byName
+    }
+
+    /// The policy of a topic's namespace; `nil`: the namespace does not exist.
+    public func policy(of topic: Topic) -> NamespacePolicy? {
+        policies[topic.namespace]
+    }
+
+    /// Whether the caller may subscribe to the topic and read its history.
+    public func subscribe(_ topic: Topic, _ caller: Caller) -> Decision {
+        guard let policy = policy(of: topic) else { return .refuse(AccessPolicy.unknown) }
+        return AccessPolicy.decide(policy.subscribe, topic, caller)
+    }
+
+    /// Whether the caller may publish on the topic.
+    public func publish(_ topic: Topic, _ caller: Caller) -> Decision {
+        guard let policy = policy(of: topic) else { return .refuse(AccessPolicy.unknown) }
+        return AccessPolicy.decide(policy.publish, topic, caller)
+    }
+
+    private static func decide(_ rule: NamespacePolicy.Rule, _ topic: Topic, _ caller: Caller) -> Decision {
+        if rule == .anyone || caller.isService { return .allow }
+        guard case .user(let identity) = caller else { return .refuse(anonymous) }
+        switch rule {
+        case .anyone, .user:
+            return .allow
+        case .owner:
+            return topic.id.elementsEqual(identity.user) ? .allow : .refuse(notOwner)
+        case .granted:
+            return identity.grants(topic) ? .allow : .askMembership
+        case .service:
+            return .refuse(serviceOnly)
+        }
+    }
+}

@@ -1,0 +1,92 @@
+public import Core
+
+/// Which web pages may open a connection (RFC 6455 section 10.2; cross-site WebSocket hijacking).
+///
+/// The rules, in order:
+/// 1. No `Origin`: allowed; it is no browser.
+/// 2. More than one `Origin`, or one that is no serialised origin: refused, `*` or not.
+/// 3. `null`: refused unless the list holds `null`.
+/// 4. `*` in the list: allowed.
+/// 5. The list holds it, byte for byte, default ports filled in: allowed. No wildcard, no suffix, no case folding.
+/// 6. It names the very host and port the request was sent to: allowed, for pages the gateway itself serves and for
+///    native clients that make up an origin of the server's address. On a secure connection the scheme must be
+///    https or wss, so that a page fetched in clear cannot borrow the rights of its secure twin.
+///
+/// Rights never rest on the origin nor on cookies; this only keeps pages from using a visitor's network position.
+public struct OriginPolicy: Sendable {
+    /// What became of a request's origin.
+    public enum Verdict: Equatable, Sendable {
+        /// There was none.
+        case absent
+        /// It may connect.
+        case allowed
+        /// It may not.
+        case refused
+
+        /// What the client is told; `nil` when it may connect.
+        public var refusal: Refusal? {
+            guard self == .refused else { return nil }
+            return Refusal(.forbidden, "This origin may not connect; it is not in the server's allow-origin list.")
+        }
+    }
+
+    private let allowed: Set<Origin>
+    private let allowsAny: Bool
+    private let allowsNull: Bool
+
+    /// The most entries of the list.
+    public static let entriesMax = 1_024
+
+    /// Reads an allow-list of `scheme://host[:port]`, `null` and `*`; empty allows the gateway's own pages only.
+    public init(allowing list: [String]) throws(RightsProblem) {
+        guard list.count <= OriginPolicy.entriesMax else {
+            throw .origin("more than \(OriginPolicy.entriesMax) entries")
+        }
+        var allowed: Set<Origin> = []
+        for text in list where !OriginPolicy.isWord(text) {
+            guard let origin = Origin(Array(text.utf8), foldingHost: false) else {
+                throw .origin("\(text): expected scheme://host[:port] in lower case, without path or slash at the end")
+            }
+            guard allowed.insert(origin).inserted else { throw .origin("\(text): named twice") }
+        }
+        self.allowed = allowed
+        self.allowsAny = list.contains { $0.utf8.elementsEqual("*".utf8) }
+        self.allowsNull = list.contains { $0.utf8.elementsEqual("null".utf8) }
+    }
+
+    /// Judges a request by all its `Origin` fields and its `Host`; `secure` tells whether it came over TLS, here or
+    /// at a trusted proxy that said so.
+    public func judge(origins: [[UInt8]], host: [UInt8]?, secure: Bool) -> Verdict {
+        guard let bytes = origins.first else { return .absent }
+        guard origins.count == 1 else { return .refused }
+        if bytes.elementsEqual("null".utf8) { return allowsNull ? .allowed : .refused }
+        if let origin = Origin(bytes, foldingHost: false), allowsAny || allowed.contains(origin) { return .allowed }
+        guard let own = Origin(bytes, foldingHost: true) else { return .refused }
+        return isOwn(own, host: host, secure: secure) ? .allowed : .refused
+    }
+
+    /// The value of `Access-Control-Allow-Origin` for a request's origin; `nil`: send no such field.
+    ///
+    /// `Access-Control-Allow-Credentials` must never be sent with it. The same list as for connections; the value
+    /// is `*` or the origin itself, whose grammar leaves no room for a line break. Answers that carry it, or could
+    /// have, need `Vary: Origin`.
+    public func accessControlAllowOrigin(_ origins: [[UInt8]]) -> [UInt8]? {
+        guard origins.count == 1, let bytes = origins.first else { return nil }
+        if bytes.elementsEqual("null".utf8) { return allowsNull ? bytes : nil }
+        guard let origin = Origin(bytes, foldingHost: false) else { return nil }
+        if allowsAny { return Array("*".utf8) }
+        return allowed.contains(origin) ? bytes : nil
+    }
+
+    private func isOwn(_ origin: Origin, host: [UInt8]?, secure: Bool) -> Bool {
+        guard let implied = Origin.defaultPort(of: origin.scheme), let host, host.count <= Origin.bytesMax,
+            let (name, port) = Origin.authority(host.map(ASCII.lowercased))
+        else { return false }
+        if secure && implied != 443 { return false }
+        return name == origin.host && (port ?? implied) == origin.port
+    }
+
+    private static func isWord(_ text: String) -> Bool {
+        text.utf8.elementsEqual("*".utf8) || text.utf8.elementsEqual("null".utf8)
+    }
+}

@@ -1,0 +1,75 @@
+public import Core
+
+/// Who a verified token says the client is, and what it grants.
+public struct Identity: Sendable, Equatable {
+    /// What kind of client.
+    public enum Role: String, CaseIterable, Sendable {
+        /// A person's app.
+        case user
+        /// A backend; may do everything.
+        case service
+
+        init?(_ bytes: [UInt8]) {
+            guard let match = Role.allCases.first(where: { bytes.elementsEqual($0.rawValue.utf8) }) else { return nil }
+            self = match
+        }
+    }
+
+    /// Claim `sub`: 1...128 bytes of the topic id grammar, so that `user:<sub>` is a topic.
+    public let user: [UInt8]
+    /// Claim `role`; a token without it is a user's.
+    public let role: Role
+    /// Claim `topics`: which topics of rule `granted` are open to this user without a membership set.
+    ///
+    /// At most 256.
+    public let topics: [TopicPattern]
+    /// Claim `exp`, Unix seconds.
+    ///
+    /// The session ends then, plus the configured leeway.
+    public let expiresAt: Int
+    /// Claim `iat`, Unix seconds; what revocation compares with.
+    public let issuedAt: Int?
+    /// Claim `iss`.
+    public let issuer: [UInt8]?
+    /// The id of the key that verified the signature, if that key has one.
+    public let keyID: [UInt8]?
+
+    /// The most bytes of ``user``.
+    public static let userBytesMax = 128
+    /// The most entries of ``topics``.
+    public static let topicsMax = 256
+
+    /// Makes an identity; `nil` when the user is out of its grammar or there are too many topics.
+    public init?(
+        user: [UInt8], role: Role, topics: [TopicPattern], expiresAt: Int, issuedAt: Int? = nil,
+        issuer: [UInt8]? = nil, keyID: [UInt8]? = nil
+    ) {
+        guard Identity.isUser(user), topics.count <= Identity.topicsMax else { return nil }
+        self.user = user
+        self.role = role
+        self.topics = topics
+        self.expiresAt = expiresAt
+        self.issuedAt = issuedAt
+        self.issuer = issuer
+        self.keyID = keyID
+    }
+
+    /// Whether the bytes may be a user: 1...128 of `[A-Za-z0-9._~:-]`.
+    public static func isUser(_ bytes: [UInt8]) -> Bool {
+        bytes.count <= userBytesMax && Topic.isID(bytes)
+    }
+
+    /// Whether the token names the topic.
+    ///
+    /// *Complexity*: linear in ``topics``.
+    public func grants(_ topic: Topic) -> Bool {
+        topics.contains { $0.matches(topic) }
+    }
+
+    /// Whether a session of `current` may go on with this token: a refresh never changes user, role or issuer.
+    ///
+    /// Topics may differ; the caller must take away what the new token no longer grants.
+    public func mayRefresh(_ current: Identity) -> Bool {
+        user == current.user && role == current.role && issuer == current.issuer
+    }
+}

@@ -1,0 +1,83 @@
+import Core
+
+/// Reads the claims of a token whose signature is good, and judges them by the rules.
+struct TokenClaimReader {
+    let claims: JSON.Value
+    let rules: TokenRules
+    let now: Int
+
+    /// Times lie within 1970 and the end of 9999, so that adding a leeway cannot overflow.
+    static let times = 0...253_402_300_799
+    /// Bytes of `iss`.
+    static let issuerBytesMax = 256
+
+    func identity(verifiedBy key: TokenKey) throws(TokenFailure) -> Identity {
+        let issuer = try issuer(boundTo: key)
+        try checkAudience()
+        guard let expiresAt = try time("exp") else { throw .time }
+        let notBefore = try time("nbf")
+        let issuedAt = try time("iat")
+        let leeway = max(0, rules.leewaySeconds)
+        guard now < expiresAt + leeway else { throw .expired }
+        if let notBefore, now < notBefore - leeway { throw .notYet }
+        let user = claims["sub"]?.stringBytes ?? []
+        let role = try role()
+        let topics = try topics()
+        guard
+            let identity = Identity(
+                user: user, role: role, topics: topics, expiresAt: expiresAt, issuedAt: issuedAt, issuer: issuer,
+                keyID: key.id)
+        else { throw .subject }
+        return identity
+    }
+
+    private func issuer(boundTo key: TokenKey) throws(TokenFailure) -> [UInt8]? {
+        var issuer: [UInt8]?
+        if let claim = claims["iss"] {
+            guard let text = claim.stringBytes, text.count <= TokenClaimReader.issuerBytesMax else { throw .issuer }
+            issuer = text
+        }
+        for required in [rules.issuer, key.issuer] where required != nil && required != issuer { throw .issuer }
+        return issuer
+    }
+
+    /// `aud` is a string or an array of strings (RFC 7519 section 4.1.3).
+    private func checkAudience() throws(TokenFailure) {
+        var named: [[UInt8]] = []
+        if let claim = claims["aud"] {
+            for value in claim.kind == .array ? Array(claim.members) : [claim] {
+                guard let text = value.stringBytes else { throw .audience }
+                named.append(text)
+            }
+        }
+        if let audience = rules.audience, !named.contains(audience) { throw .audience }
+    }
+
+    /// Whole seconds only.
+    ///
+    /// RFC 7519 would allow fractions, but no issuer of ours needs them and a reader that rounds is a reader that
+    /// disagrees with another.
+    private func time(_ name: String) throws(TokenFailure) -> Int? {
+        guard let claim = claims[name] else { return nil }
+        guard let seconds = claim.int, TokenClaimReader.times.contains(seconds) else { throw .time }
+        return seconds
+    }
+
+    private func role() throws(TokenFailure) -> Identity.Role {
+        guard let claim = claims["role"] else { return .user }
+        guard let text = claim.stringBytes, let role = Identity.Role(text) else { throw .role }
+        return role
+    }
+
+    private func topics() throws(TokenFailure) -> [TopicPattern] {
+        guard let claim = claims["topics"] else { return [] }
+        guard claim.kind == .array else { throw .topics }
+        var patterns: [TopicPattern] = []
+        for value in claim.members {
+            guard patterns.count < Identity.topicsMax, let text = value.stringBytes, let pattern = TopicPattern(text)
+            else { throw .topics }
+            patterns.append(pattern)
+        }
+        return patterns
+    }
+}

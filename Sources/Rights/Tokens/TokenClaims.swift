@@ -1,0 +1,53 @@
+import Core
+
+/// The claims of a token to sign; what ``TokenVerifier`` would refuse cannot be made.
+public struct TokenClaims: Sendable, Equatable {
+    /// Who, role, topics, and the times `iat` and `exp`; its `keyID` is not written.
+    public let identity: Identity
+    /// Claim `aud`; `nil`: none.
+    public let audience: [UInt8]?
+
+    /// Makes claims.
+    ///
+    /// Throws when a text is too long or not UTF-8, or a time is out of 1970...9999.
+    public init(_ identity: Identity, audience: [UInt8]? = nil) throws(RightsProblem) {
+        for text in [identity.issuer, audience].compactMap(\.self) {
+            guard text.count <= TokenClaimReader.issuerBytesMax, UTF8Text.isValid(text) else {
+                throw .claims("iss and aud must be UTF-8 of at most \(TokenClaimReader.issuerBytesMax) bytes")
+            }
+        }
+        for time in [identity.expiresAt, identity.issuedAt ?? 0] {
+            guard TokenClaimReader.times.contains(time) else { throw .claims("a time is out of 1970...9999") }
+        }
+        self.identity = identity
+        self.audience = audience
+    }
+
+    /// The claims as a JSON object.
+    var json: [UInt8] {
+        var text: [UInt8] = []
+        text.append(text: "{\"sub\":")
+        text.append(jsonString: identity.user)
+        text.append(text: ",\"role\":\"\(identity.role.rawValue)\",\"topics\":[")
+        for (index, pattern) in identity.topics.enumerated() {
+            if index > 0 { text.append(UInt8(ascii: ",")) }
+            text.append(jsonString: pattern.text)
+        }
+        text.append(text: "],\"exp\":")
+        text.append(decimal: identity.expiresAt)
+        if let issuedAt = identity.issuedAt {
+            text.append(text: ",\"iat\":")
+            text.append(decimal: issuedAt)
+        }
+        if let issuer = identity.issuer {
+            text.append(text: ",\"iss\":")
+            text.append(jsonString: issuer)
+        }
+        if let audience {
+            text.append(text: ",\"aud\":")
+            text.append(jsonString: audience)
+        }
+        text.append(UInt8(ascii: "}"))
+        return text
+    }
+}

@@ -1,0 +1,84 @@
+import Core
+
+/// Checks tokens: compact JWS (RFC 7515) with JWT claims (RFC 7519), after the advice of RFC 8725.
+///
+/// Order: length, segments, header, key, signature, and only then claims; nothing of the claims is decoded before
+/// the signature is good. `jwk`, `jku`, `x5u`, `x5c` in a header are ignored, never followed. Immutable and
+/// thread-safe; a reload of keys makes a new verifier.
+public struct TokenVerifier: Sendable {
+    /// The keys.
+    public let keys: TokenKeys
+    /// The rules.
+    public let rules: TokenRules
+
+    private static let headerLimits = JSON.Limits(depthMax: 4, elementsMax: 64)
+    private static let claimLimits = JSON.Limits(depthMax: 8, elementsMax: 1_024)
+
+    /// Makes a verifier.
+    public init(keys: TokenKeys, rules: TokenRules) {
+        self.keys = keys
+        self.rules = rules
+    }
+
+    /// Tells whose token it is, or why it is refused.
+    ///
+    /// `now` is Unix time in seconds. A token is valid while `now < exp + leeway` and from `now + leeway >= nbf`.
+    /// *Complexity*: linear in the token, plus at most one signature check per key of the algorithm.
+    public func verify(_ token: [UInt8], now: Int) -> Result<Identity, TokenFailure> {
+        do throws(TokenFailure) {
+            return .success(try identity(of: token, now: now))
+        } catch {
+            return .failure(error)
+        }
+    }
+
+    private func identity(of token: [UInt8], now: Int) throws(TokenFailure) -> Identity {
+        guard !token.isEmpty, token.count <= rules.tokenBytesMax else { throw .length }
+        let dot = UInt8(ascii: ".")
+        guard let first = token.firstIndex(of: dot),
+            let second = token[(first + 1)...].firstIndex(of: dot),
+            !token[(second + 1)...].contains(dot)
+        else { throw .shape }
+        let header = try TokenVerifier.header(token[..<first])
+        let candidates: [TokenKey]
+        switch keys.select(header.algorithm, keyID: header.keyID) {
+        case .keys(let keys): candidates = keys
+        case .algorithmRefused: throw .algorithm
+        case .unknownKey: throw .key
+        }
+        guard let signature = Base64.decode(token[(second + 1)...], .url) else { throw .encoding }
+        let signed = token[..<second]
+        guard let key = candidates.first(where: { $0.verifies(signature, of: signed) }) else { throw .signature }
+        // From here on the bytes are the issuer's.
+        guard let payload = Base64.decode(token[(first + 1)..<second], .url) else { throw .encoding }
+        let claims = try TokenVerifier.object(payload, TokenVerifier.claimLimits, or: .claims)
+        return try TokenClaimReader(claims: claims, rules: rules, now: now).identity(verifiedBy: key)
+    }
+
+    private static func header(
+        _ segment: ArraySlice<UInt8>
+    ) throws(TokenFailure) -> (algorithm: TokenAlgorithm, keyID: [UInt8]?) {
+        guard let bytes = Base64.decode(segment, .url) else { throw .encoding }
+        let header = try object(bytes, headerLimits, or: .header)
+        for name in ["crit", "b64", "zip", "enc", "cty"] where header[name] != nil { throw .extended }
+        if let type = header["typ"] {
+            guard let type = type.stringBytes else { throw .header }
+            guard ["JWT", "at+jwt"].contains(where: { ASCII.equalIgnoringCase(type, Array($0.utf8)) }) else {
+                throw .extended
+            }
+        }
+        guard let name = header["alg"]?.stringBytes, let algorithm = TokenAlgorithm(name) else { throw .algorithm }
+        guard let kid = header["kid"] else { return (algorithm, nil) }
+        guard let keyID = kid.stringBytes, TokenKeys.isKeyID(keyID) else {
+            throw .header
+        }
+        return (algorithm, keyID)
+    }
+
+    private static func object(
+        _ bytes: [UInt8], _ limits: JSON.Limits, or failure: TokenFailure
+    ) throws(TokenFailure) -> JSON.Value {
+        guard let json = try? JSON(parsing: bytes, limits: limits), json.root.kind == .object else { throw failure }
+        return json.root
+    }
+}

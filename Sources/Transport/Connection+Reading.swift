@@ -1,0 +1,115 @@
+internal import Core
+internal import Glibc
+internal import Reactors
+
+/// How bytes come in: connect, PROXY header, handshake, data.
+extension Connection {
+    func finishConnecting() {
+        if let failure = Sockets.pendingError(raw) {
+            failureText = failure.description
+            return abort(.peerGone)
+        }
+        guard !needsTLS || tls != nil else {
+            failureText = "TLS could not be set up"
+            return abort(.tlsFailed)
+        }
+        updateInterestToRead()
+        phase = .handshaking
+        if tls == nil { establish() } else { advanceHandshake() }
+    }
+
+    func readProxyHeader(_ header: ProxyHeader) {
+        var header = header
+        let raw = raw
+        let buffer = unsafe context.receiveBuffer
+        // Peeking leaves in the socket what is not the header's, so that TLS finds its first byte there.
+        guard let count = try? retrying({ unsafe recv(raw, buffer.baseAddress, 1_024, Int32(MSG_PEEK)) })
+        else { return }
+        guard count > 0 else { return abort(.peerGone) }
+        let offered = unsafe Span<UInt8>(_unsafeBytes: UnsafeRawBufferPointer(rebasing: buffer[..<count]))
+        let step = header.feed(offered)
+        let consumed: Int
+        switch step {
+        case .more: consumed = count
+        case .done(let length, _): consumed = length
+        case .malformed: return abort(.proxyHeader)
+        }
+        _ = unsafe recv(raw, buffer.baseAddress, consumed, 0)
+        if case .done(_, let source) = step {
+            if let source { address = source }
+            admit()
+            if case .handshaking = phase, let token { context.reactor.markReadable(token) }
+        } else {
+            phase = .proxyHeader(header)
+        }
+    }
+
+    func advanceHandshake() {
+        guard let tls, let token else { return }
+        guard context.takeHandshake() else { return context.reactor.markReadable(token) }
+        switch tls.handshake() {
+        case .moved:
+            context.statistics.handshakes.add(1)
+            if tls.wasResumed { context.statistics.handshakesResumed.add(1) }
+            updateInterestToRead()
+            establish()
+            // The peer's first bytes may lie in TLS already; epoll does not see those.
+            if isOpen, let token = self.token { context.reactor.markReadable(token) }
+        case .wantsRead:
+            context.reactor.setInterest(token, .read)
+        case .wantsWrite:
+            context.reactor.setInterest(token, [.read, .write])
+        case .ended, .truncated:
+            failureText = "the peer ended the TLS handshake"
+            abort(.tlsFailed)
+        case .failed(let reason):
+            failureText = reason
+            abort(.tlsFailed)
+        }
+    }
+
+    func readAvailable() {
+        let buffer = unsafe context.receiveBuffer
+        for _ in 0..<Connection.readsPerTick {
+            let outcome = unsafe tls?.read(into: buffer) ?? plainRead(into: buffer)
+            switch outcome {
+            case .moved(let count):
+                context.statistics.bytesIn.add(count)
+                unsafe handler?.received(Span(_unsafeBytes: UnsafeRawBufferPointer(rebasing: buffer[..<count])))
+                guard isOpen, !isReadPaused else { return }
+                // A plain read that did not fill the buffer has emptied the socket.
+                if tls == nil && count < buffer.count { return }
+            case .wantsRead:
+                return
+            case .wantsWrite:
+                return updateInterest(alsoWrite: true)
+            case .ended, .truncated:
+                return abort(.peerGone)
+            case .failed(let reason):
+                failureText = reason
+                return abort(.tlsFailed)
+            }
+        }
+        if let token { context.reactor.markReadable(token) }
+    }
+
+    func discardInput() {
+        let (raw, buffer) = unsafe (raw, context.receiveBuffer)
+        for _ in 0..<Connection.readsPerTick {
+            let count = unsafe recv(raw, buffer.baseAddress, buffer.count, 0)
+            if count > 0 { continue }
+            if count < 0 && Errno.current == .wouldBlock { return }
+            return abort(.normal)
+        }
+    }
+
+    func plainRead(into buffer: UnsafeMutableRawBufferPointer) -> TLSSession.Outcome {
+        let raw = raw
+        do {
+            let count = try retrying { unsafe recv(raw, buffer.baseAddress, buffer.count, 0) }
+            return count > 0 ? .moved(count) : .ended
+        } catch {
+            return error == .wouldBlock ? .wantsRead : .truncated
+        }
+    }
+}

@@ -1,0 +1,66 @@
+internal import Core
+internal import Glibc
+internal import Reactors
+
+/// How bytes go out: gathered, at most one record a write, and the orderly end.
+extension Connection {
+    func writeAgain() {
+        isWriteBlocked = false
+        if !queue.isEmpty, let token { context.reactor.markDirty(token) }
+        updateInterest()
+    }
+
+    func write() {
+        let room = unsafe tls == nil ? context.gatherBuffer.count : ConnectionContext.recordBytes
+        let buffer = unsafe UnsafeMutableRawBufferPointer(rebasing: context.gatherBuffer[..<room])
+        var budget = Connection.bytesPerFlush
+        defer { if queue.isEmpty { allowedBytes = 0 } }
+        while !queue.isEmpty, !isWriteBlocked {
+            guard budget > 0 else {
+                if let token { context.reactor.markDirty(token) }
+                return
+            }
+            let count = unsafe queue.gather(into: buffer)
+            let bytes = unsafe UnsafeRawBufferPointer(rebasing: buffer[..<count])
+            let outcome = unsafe tls?.write(bytes) ?? plainWrite(bytes)
+            context.statistics.writes.add(1)
+            switch outcome {
+            case .moved(let written):
+                pinned = 0
+                queue.written(written)
+                budget -= written
+                context.statistics.bytesOut.add(written)
+                context.statistics.queuedBytes.add(-written)
+            case .wantsRead:
+                (pinned, isWriteBlocked) = (count, true)
+            case .wantsWrite:
+                (pinned, isWriteBlocked) = (count, true)
+                updateInterest()
+            case .ended, .truncated:
+                return abort(.peerGone)
+            case .failed(let reason):
+                failureText = reason
+                return abort(.tlsFailed)
+            }
+        }
+    }
+
+    func plainWrite(_ bytes: UnsafeRawBufferPointer) -> TLSSession.Outcome {
+        let raw = raw
+        do {
+            let count = try retrying { unsafe Glibc.send(raw, bytes.baseAddress, bytes.count, Int32(MSG_NOSIGNAL)) }
+            return .moved(count)
+        } catch {
+            return error == .wouldBlock ? .wantsWrite : .truncated
+        }
+    }
+
+    func halfClose() {
+        tls?.sendCloseNotify()
+        Sockets.finishWriting(raw)
+        phase = .lingering
+        phaseDeadlineMs = context.reactor.nowMs + context.limits.closeMs
+        updateDeadline()
+        updateInterestToRead()
+    }
+}

@@ -1,0 +1,339 @@
+public import Core
+public import Reactors
+
+/// What a connection tells its owner. Thread: the reactor's.
+public protocol ConnectionHandler: AnyObject {
+    /// Bytes can flow: the TCP connection is made and TLS, if any, is established.
+    func opened(_ connection: Connection)
+    /// Bytes came; the handler takes all of them before it returns.
+    func received(_ bytes: Span<UInt8>)
+    /// The deadline set with ``Connection/setDeadline(at:)`` has passed.
+    func deadlineReached()
+    /// The connection is over for the handler; the last call it gets, never from inside another of its calls.
+    func ended(_ reason: CloseReason)
+}
+
+/// One byte stream: a client's, or ours to Redis. TCP or unix socket, plain or TLS, behind a PROXY header or not.
+///
+/// Writes are queued by reference and flushed once per tick. Closing flushes, half-closes and lingers until the peer
+/// has read everything, so that no last word is lost to a reset. Thread: the reactor's.
+public final class Connection: EventSource {
+    enum Phase {
+        case connecting
+        case proxyHeader(ProxyHeader)
+        case handshaking
+        case open
+        /// Closing: what is queued is still written.
+        case finishing
+        /// Half-closed: waiting for the peer's end.
+        case lingering
+        case over
+    }
+
+    /// The peer's address; behind a balancer the one of its PROXY header.
+    public internal(set) var address: Address
+    /// Why a client connection failed, for logs; empty while nothing failed.
+    public internal(set) var failureText = ""
+
+    let context: ConnectionContext
+    let outboundBytesMax: Int
+    /// Bytes that may wait beyond the bound until the queue is next empty.
+    var allowedBytes = 0
+    var descriptor: FileDescriptor?
+    let raw: Int32
+    var token: EventToken?
+    var tls: TLSSession?
+    var handler: (any ConnectionHandler)?
+    var admission: (any Admission)?
+    var isAdmitted = false
+    var isEstablished = false
+    var phase: Phase
+    var queue = OutboundQueue()
+    /// Bytes of the write that would block; TLS wants them offered again.
+    var pinned = 0
+    var isWriteBlocked = false
+    var isReadPaused = false
+    var endReason: CloseReason?
+    var handlerDeadlineMs = Int.max
+    var phaseDeadlineMs = Int.max
+
+    /// Reads per tick, so that one busy peer does not starve the others.
+    static let readsPerTick = 4
+    /// Bytes written per tick for the same reason.
+    static let bytesPerFlush = 1_048_576
+
+    // MARK: Beginning
+
+    /// Takes an accepted connection; `tls` nil for plain, `expectsProxyHeader` when a balancer speaks first.
+    init(
+        context: ConnectionContext, accepted: consuming Accepted, tls: TLSContext?, expectsProxyHeader: Bool,
+        admission: any Admission, handler: any ConnectionHandler
+    ) {
+        self.context = context
+        outboundBytesMax = context.limits.outboundBytesMax
+        address = accepted.address
+        raw = accepted.descriptor.raw
+        descriptor = consume accepted.descriptor
+        self.admission = admission
+        self.handler = handler
+        phase = expectsProxyHeader ? .proxyHeader(ProxyHeader()) : .handshaking
+        if let tls { self.tls = TLSSession(server: tls, descriptor: raw) }
+        needsTLS = tls != nil
+    }
+
+    let needsTLS: Bool
+
+    /// Starts watching; false when the kernel has no room for another watch.
+    func start() -> Bool {
+        Sockets.tune(raw)
+        context.statistics.open.add(1)
+        guard let token = try? context.reactor.add(self, descriptor: raw, interest: .read), !needsTLS || tls != nil
+        else {
+            context.statistics.open.add(-1)
+            return false
+        }
+        self.token = token
+        phaseDeadlineMs = context.reactor.nowMs + context.limits.handshakeMs
+        updateDeadline()
+        if case .proxyHeader = phase { return true }
+        admit()
+        return true
+    }
+
+    /// Connects to a server; the handler hears `opened` or `ended`. With TLS the certificate must fit `name`.
+    public static func connect(
+        _ context: ConnectionContext, to endpoint: Endpoint, tls: TLSContext?, name: String, outboundBytesMax: Int,
+        handler: any ConnectionHandler
+    ) throws(Errno) -> Connection {
+        let connection = Connection(
+            context: context, connecting: try Sockets.connect(endpoint), tls: tls, name: name,
+            outboundBytesMax: outboundBytesMax, handler: handler)
+        connection.token = try context.reactor.add(connection, descriptor: connection.raw, interest: .write)
+        context.statistics.open.add(1)
+        return connection
+    }
+
+    init(
+        context: ConnectionContext, connecting descriptor: consuming FileDescriptor, tls: TLSContext?, name: String,
+        outboundBytesMax: Int, handler: any ConnectionHandler
+    ) {
+        self.context = context
+        self.outboundBytesMax = outboundBytesMax
+        address = Address(bytes: [])
+        raw = descriptor.raw
+        self.descriptor = consume descriptor
+        self.handler = handler
+        phase = .connecting
+        if let tls { self.tls = TLSSession(client: tls, descriptor: raw, name: name) }
+        needsTLS = tls != nil
+    }
+
+    func admit() {
+        if let admission {
+            guard admission.admit(address) else { return abort(.connectionLimit) }
+            isAdmitted = true
+        }
+        phase = .handshaking
+        if tls == nil { establish() }
+    }
+
+    func establish() {
+        phase = .open
+        phaseDeadlineMs = Int.max
+        updateDeadline()
+        handler?.opened(self)
+    }
+
+    // MARK: The handler's side
+
+    /// Bytes waiting to be written.
+    public var queuedBytes: Int { queue.byteCount }
+
+    /// Whether the handler may still send.
+    public var isOpen: Bool {
+        if case .open = phase { return true }
+        return false
+    }
+
+    /// Queues a frame for this tick's flush; false, and nothing queued, when it would exceed the byte limit or the
+    /// connection is not open.
+    public func send(_ frame: [UInt8]) -> Bool {
+        guard isOpen, let token, queue.byteCount + frame.count <= outboundBytesMax + allowedBytes || queue.isEmpty
+        else { return false }
+        queue.append(frame, nowMs: context.reactor.nowMs)
+        context.statistics.queuedBytes.add(frame.count)
+        if !isWriteBlocked { context.reactor.markDirty(token) }
+        return true
+    }
+
+    /// Gives the connection to another handler, which hears everything from now on (an upgrade to WebSocket).
+    public func replaceHandler(_ next: any ConnectionHandler) {
+        handler = next
+    }
+
+    /// Lets so many more bytes wait until the queue is next empty: what the peer asked for at once is not slowness.
+    public func allow(_ bytes: Int) {
+        allowedBytes += bytes
+    }
+
+    /// Counts the connection as established from now on: its client has authenticated or subscribed.
+    public func markEstablished() {
+        guard isAdmitted, !isEstablished else { return }
+        isEstablished = true
+        admission?.established(address)
+    }
+
+    /// Sets the handler's one deadline, monotonic milliseconds; `Int.max` for none.
+    public func setDeadline(at deadlineMs: Int) {
+        handlerDeadlineMs = deadlineMs
+        updateDeadline()
+    }
+
+    /// Stops reading until ``resumeReading()``; the kernel's window then holds the peer back.
+    public func pauseReading() {
+        isReadPaused = true
+        updateInterest()
+    }
+
+    /// Reads again, first what TLS holds already.
+    public func resumeReading() {
+        guard isReadPaused, let token else { return }
+        isReadPaused = false
+        updateInterest()
+        context.reactor.markReadable(token)
+    }
+
+    /// Closes after everything queued, and `last` behind it, was written. `discarding` first drops frames that have
+    /// not begun: a slow consumer is told why without having to read what it could not.
+    public func close(_ reason: CloseReason, last: [UInt8] = [], discarding: Bool = false) {
+        guard let token else { return }
+        switch phase {
+        case .open:
+            if discarding {
+                let before = queue.byteCount
+                queue.dropUnstarted(pinned: pinned)
+                context.statistics.queuedBytes.add(queue.byteCount - before)
+            }
+            queue.append(last, nowMs: context.reactor.nowMs)
+            context.statistics.queuedBytes.add(last.count)
+            phase = .finishing
+            endReason = endReason ?? reason
+            phaseDeadlineMs = context.reactor.nowMs + context.limits.closeMs
+            updateDeadline()
+            updateInterest()
+            context.reactor.markDirty(token)
+        case .connecting, .proxyHeader, .handshaking: abort(reason)
+        case .finishing, .lingering, .over: break
+        }
+    }
+
+    /// Ends the connection at once; what is queued is lost.
+    public func abort(_ reason: CloseReason) {
+        guard let token else { return }
+        if case .over = phase { return }
+        endReason = endReason ?? reason
+        phase = .over
+        context.reactor.remove(token)
+    }
+
+    // MARK: EventSource
+
+    /// Drives the phase the connection is in.
+    public func ready(_ readiness: Readiness) {
+        switch phase {
+        case .connecting:
+            finishConnecting()
+        case .proxyHeader(let header):
+            readProxyHeader(header)
+        case .handshaking:
+            advanceHandshake()
+        case .open:
+            if readiness.contains(.write) { writeAgain() }
+            if !isReadPaused { readAvailable() } else if readiness.contains(.failed) { abort(.peerGone) }
+            // A TLS write may have waited for something to be read.
+            if isWriteBlocked && tls != nil { writeAgain() }
+        case .finishing:
+            if readiness.contains(.failed) { abort(.peerGone) } else { writeAgain() }
+        case .lingering:
+            discardInput()
+        case .over:
+            break
+        }
+    }
+
+    /// Ends what took too long, or tells the handler that its deadline has passed.
+    public func deadlineReached() {
+        let nowMs = context.reactor.nowMs
+        if nowMs >= phaseDeadlineMs {
+            if case .lingering = phase { return abort(.timeout) }
+            if case .finishing = phase { Sockets.resetOnClose(raw) }
+            return abort(.timeout)
+        }
+        if let ageMs = ageDeadlineMs, nowMs >= ageMs { return close(.slowConsumer, discarding: true) }
+        if nowMs >= handlerDeadlineMs {
+            handlerDeadlineMs = Int.max
+            handler?.deadlineReached()
+        }
+        updateDeadline()
+    }
+
+    /// Writes what is queued, once per tick.
+    public func flush() {
+        switch phase {
+        case .open:
+            write()
+            updateDeadline()
+        case .finishing:
+            write()
+            if case .finishing = phase { tellHandler() }
+            if case .finishing = phase, queue.isEmpty { halfClose() }
+        default:
+            break
+        }
+    }
+
+    /// Frees the socket and everything queued.
+    public func released() {
+        tellHandler()
+        context.statistics.queuedBytes.add(-queue.byteCount)
+        context.statistics.open.add(-1)
+        queue.removeAll()
+        tls = nil
+        token = nil
+        descriptor = nil
+        if isAdmitted { admission?.release(address, wasEstablished: isEstablished) }
+        admission = nil
+    }
+
+    func tellHandler() {
+        guard let handler else { return }
+        self.handler = nil
+        let reason = endReason ?? .peerGone
+        context.statistics.countClose(reason)
+        handler.ended(reason)
+    }
+
+    // MARK: Interest and deadlines
+
+    func updateInterestToRead() {
+        if let token { context.reactor.setInterest(token, .read) }
+    }
+
+    func updateInterest(alsoWrite: Bool = false) {
+        guard let token else { return }
+        var interest: Readiness = isWriteBlocked || alsoWrite ? .write : []
+        if isOpen && !isReadPaused { interest.insert(.read) }
+        context.reactor.setInterest(token, interest)
+    }
+
+    var ageDeadlineMs: Int? { queue.oldestMs.map { $0 + context.limits.outboundAgeMs } }
+
+    func updateDeadline() {
+        guard let token else { return }
+        let deadline = min(phaseDeadlineMs, handlerDeadlineMs, isOpen ? ageDeadlineMs ?? Int.max : Int.max)
+        context.reactor.setDeadline(token, at: deadline)
+    }
+}
+
+@available(*, unavailable)
+extension Connection: Sendable {}

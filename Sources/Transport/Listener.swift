@@ -1,0 +1,115 @@
+public import Reactors
+
+/// Decides whether a peer may hold another connection; shared by all shards of a node.
+public protocol Admission: AnyObject, Sendable {
+    /// Takes a place for the address; false when there is none left.
+    func admit(_ address: Address) -> Bool
+    /// The connection has proven to be more than an open socket.
+    func established(_ address: Address)
+    /// Gives the place back, of one that was established or was not.
+    func release(_ address: Address, wasEstablished: Bool)
+}
+
+/// One shard's listening socket; accepts in bounded batches and backs off when descriptors run out.
+///
+/// Thread: the reactor's.
+public final class Listener: EventSource {
+    /// How connections of this listener begin.
+    public struct Style: Sendable {
+        /// The TLS settings; `nil` for plain TCP behind a balancer that terminates TLS.
+        public var tls: TLSContext?
+        /// Tells which addresses must begin with a PROXY header; the others must not.
+        public var expectsProxyHeader: @Sendable (Address) -> Bool
+        /// Connections accepted per tick.
+        public var acceptsPerTick: Int
+        /// Pause when descriptors run out, milliseconds.
+        public var acceptPauseMs: Int
+
+        /// Makes a style.
+        public init(
+            tls: TLSContext?, expectsProxyHeader: @escaping @Sendable (Address) -> Bool, acceptsPerTick: Int,
+            acceptPauseMs: Int
+        ) {
+            self.tls = tls
+            self.expectsProxyHeader = expectsProxyHeader
+            self.acceptsPerTick = acceptsPerTick
+            self.acceptPauseMs = acceptPauseMs
+        }
+    }
+
+    private let context: ConnectionContext
+    private var descriptor: FileDescriptor?
+    private let raw: Int32
+    private var style: Style
+    private let admission: any Admission
+    private let makeHandler: () -> any ConnectionHandler
+    private var token: EventToken?
+
+    /// Takes over a listening socket; `makeHandler` makes the owner of each connection.
+    public init(
+        context: ConnectionContext, listening descriptor: consuming FileDescriptor, style: Style,
+        admission: any Admission, makeHandler: @escaping () -> any ConnectionHandler
+    ) throws(Errno) {
+        self.context = context
+        raw = descriptor.raw
+        self.descriptor = consume descriptor
+        self.style = style
+        self.admission = admission
+        self.makeHandler = makeHandler
+        token = try context.reactor.add(self, descriptor: raw, interest: .read)
+    }
+
+    /// Changes the certificate for connections accepted from now on.
+    public func replaceTLS(_ tls: TLSContext) {
+        style.tls = tls
+    }
+
+    /// Stops accepting and closes the socket at the end of this tick.
+    public func close() {
+        if let token { context.reactor.remove(token) }
+    }
+
+    /// Accepts a batch.
+    public func ready(_ readiness: Readiness) {
+        for _ in 0..<style.acceptsPerTick {
+            do {
+                let accepted = try Sockets.accept(raw)
+                context.statistics.accepted.add(1)
+                let expectsHeader = style.expectsProxyHeader(accepted.address)
+                let connection = Connection(
+                    context: context, accepted: accepted, tls: style.tls, expectsProxyHeader: expectsHeader,
+                    admission: admission, handler: makeHandler())
+                if !connection.start() { context.statistics.acceptErrors.add(1) }
+            } catch {
+                guard error != .wouldBlock else { return }
+                guard error != .connectionAborted else { continue }
+                return pause()
+            }
+        }
+    }
+
+    /// Out of descriptors or memory: accepting again at once would spin, so the backlog holds the peers a while.
+    private func pause() {
+        guard let token else { return }
+        context.statistics.acceptErrors.add(1)
+        context.reactor.setInterest(token, [])
+        context.reactor.setDeadline(token, at: context.reactor.nowMs + style.acceptPauseMs)
+    }
+
+    /// Ends a pause.
+    public func deadlineReached() {
+        if let token { context.reactor.setInterest(token, .read) }
+    }
+
+    /// Nothing is written on a listener.
+    public func flush() {}
+
+    /// Closes the socket.
+    public func released() {
+        token = nil
+        descriptor = nil
+    }
+}
+
+@available(*, unavailable)
+extension Listener: Sendable {}

@@ -1,0 +1,156 @@
+internal import CLinux
+internal import Glibc
+public import Reactors
+
+/// A connection taken from a listener, and who made it.
+public struct Accepted: ~Copyable {
+    let descriptor: FileDescriptor
+    let address: Address
+}
+
+/// The socket system calls, typed. Every descriptor is non-blocking and closed on exec.
+public enum Sockets {
+    /// Binds and listens; several listeners may share the address (SO_REUSEPORT, socket(7)).
+    public static func listen(_ endpoint: Endpoint, backlog: Int32) throws(Errno) -> FileDescriptor {
+        let descriptor = try open(endpoint)
+        set(descriptor.raw, SOL_SOCKET, SO_REUSEADDR, 1)
+        set(descriptor.raw, SOL_SOCKET, SO_REUSEPORT, 1)
+        let raw = descriptor.raw
+        _ = try unsafe withSocketAddress(endpoint) { address, length throws(Errno) in
+            try retrying { unsafe bind(raw, address, length) }
+        }
+        _ = try retrying { Glibc.listen(raw, backlog) }
+        return descriptor
+    }
+
+    /// Starts a connect; it has succeeded when the descriptor becomes writable and ``pendingError(_:)`` is `nil`.
+    public static func connect(_ endpoint: Endpoint) throws(Errno) -> FileDescriptor {
+        let descriptor = try open(endpoint)
+        if case .tcp = endpoint { tune(descriptor.raw) }
+        let raw = descriptor.raw
+        do {
+            _ = try unsafe withSocketAddress(endpoint) { address, length throws(Errno) in
+                try retrying { unsafe Glibc.connect(raw, address, length) }
+            }
+        } catch {
+            guard error == .inProgress else { throw error }
+        }
+        return descriptor
+    }
+
+    /// Takes a waiting connection and its peer's address.
+    public static func accept(_ listener: Int32) throws(Errno) -> Accepted {
+        var storage = sockaddr_storage()
+        var length = socklen_t(MemoryLayout<sockaddr_storage>.size)
+        let raw = try unsafe withUnsafeMutablePointer(to: &storage) { pointer throws(Errno) in
+            try unsafe pointer.withMemoryRebound(to: sockaddr.self, capacity: 1) { address throws(Errno) in
+                try retrying { unsafe accept4(listener, address, &length, SWB_NONBLOCK | SWB_CLOEXEC) }
+            }
+        }
+        return Accepted(descriptor: FileDescriptor(owning: raw), address: endpoint(of: storage).address)
+    }
+
+    /// The port a listener got; matters when it asked for port 0.
+    public static func port(of listener: Int32) -> UInt16 {
+        var storage = sockaddr_storage()
+        var length = socklen_t(MemoryLayout<sockaddr_storage>.size)
+        let result = unsafe withUnsafeMutablePointer(to: &storage) { pointer in
+            unsafe pointer.withMemoryRebound(to: sockaddr.self, capacity: 1) { unsafe getsockname(listener, $0, &length) }
+        }
+        return result == 0 ? endpoint(of: storage).port : 0
+    }
+
+    /// The outcome of a connect: `nil` when it succeeded (SO_ERROR, socket(7)).
+    public static func pendingError(_ raw: Int32) -> Errno? {
+        var code: Int32 = 0
+        var length = socklen_t(MemoryLayout<Int32>.size)
+        guard unsafe getsockopt(raw, SOL_SOCKET, SO_ERROR, &code, &length) == 0 else { return .current }
+        return code == 0 ? nil : Errno(code: code)
+    }
+
+    /// Sets what every TCP connection wants: no Nagle delay, and dead peers found by the kernel too.
+    static func tune(_ raw: Int32) {
+        set(raw, Int32(IPPROTO_TCP), TCP_NODELAY, 1)
+        set(raw, SOL_SOCKET, SO_KEEPALIVE, 1)
+        set(raw, Int32(IPPROTO_TCP), TCP_USER_TIMEOUT, 20_000)
+    }
+
+    /// Half-closes: the peer reads the end of the stream after everything written.
+    static func finishWriting(_ raw: Int32) {
+        _ = shutdown(raw, Int32(SHUT_WR))
+    }
+
+    /// Makes close(2) reset the connection at once, dropping unsent bytes.
+    static func resetOnClose(_ raw: Int32) {
+        var option = linger(l_onoff: 1, l_linger: 0)
+        _ = unsafe setsockopt(raw, SOL_SOCKET, SO_LINGER, &option, socklen_t(MemoryLayout<linger>.size))
+    }
+
+    // A failed option costs speed or promptness, never correctness, so its result is not looked at.
+    private static func set(_ raw: Int32, _ level: Int32, _ name: Int32, _ value: Int32) {
+        var value = value
+        _ = unsafe setsockopt(raw, level, name, &value, socklen_t(MemoryLayout<Int32>.size))
+    }
+
+    private static func open(_ endpoint: Endpoint) throws(Errno) -> FileDescriptor {
+        let family: Int32 =
+            switch endpoint {
+            case .tcp(let address, _): address.bytes.count == 16 ? AF_INET6 : AF_INET
+            case .unix: AF_UNIX
+            }
+        return FileDescriptor(
+            owning: try retrying { socket(family, Int32(SOCK_STREAM.rawValue) | SWB_NONBLOCK | SWB_CLOEXEC, 0) })
+    }
+
+    private static func withSocketAddress<Result>(
+        _ endpoint: Endpoint, _ body: (UnsafePointer<sockaddr>, socklen_t) throws(Errno) -> Result
+    ) throws(Errno) -> Result {
+        switch endpoint {
+        case .tcp(let address, let port) where address.bytes.count == 4:
+            var name = sockaddr_in()
+            name.sin_family = sa_family_t(AF_INET)
+            name.sin_port = port.bigEndian
+            unsafe withUnsafeMutableBytes(of: &name.sin_addr) { unsafe $0.copyBytes(from: address.bytes) }
+            return try unsafe rebound(&name, body)
+        case .tcp(let address, let port):
+            var name = sockaddr_in6()
+            name.sin6_family = sa_family_t(AF_INET6)
+            name.sin6_port = port.bigEndian
+            unsafe withUnsafeMutableBytes(of: &name.sin6_addr) { unsafe $0.copyBytes(from: address.bytes.prefix(16)) }
+            return try unsafe rebound(&name, body)
+        case .unix(let path):
+            var name = sockaddr_un()
+            name.sun_family = sa_family_t(AF_UNIX)
+            let room = MemoryLayout.size(ofValue: name.sun_path) - 1
+            guard path.utf8.count <= room else { throw Errno(code: ENAMETOOLONG) }
+            unsafe withUnsafeMutableBytes(of: &name.sun_path) { unsafe $0.copyBytes(from: Array(path.utf8)) }
+            return try unsafe rebound(&name, body)
+        }
+    }
+
+    private static func rebound<Name, Result>(
+        _ name: inout Name, _ body: (UnsafePointer<sockaddr>, socklen_t) throws(Errno) -> Result
+    ) throws(Errno) -> Result {
+        let length = socklen_t(MemoryLayout<Name>.size)
+        return try unsafe withUnsafePointer(to: &name) { pointer throws(Errno) in
+            try unsafe pointer.withMemoryRebound(to: sockaddr.self, capacity: 1) { address throws(Errno) in
+                try unsafe body(address, length)
+            }
+        }
+    }
+
+    private static func endpoint(of storage: sockaddr_storage) -> (address: Address, port: UInt16) {
+        unsafe withUnsafeBytes(of: storage) { bytes in
+            switch Int32(storage.ss_family) {
+            case AF_INET:
+                let name = unsafe bytes.loadUnaligned(as: sockaddr_in.self)
+                return (Address(bytes: unsafe Array(bytes[4..<8])), UInt16(bigEndian: name.sin_port))
+            case AF_INET6:
+                let name = unsafe bytes.loadUnaligned(as: sockaddr_in6.self)
+                return (Address(bytes: unsafe Array(bytes[8..<24])), UInt16(bigEndian: name.sin6_port))
+            default:
+                return (Address(bytes: []), 0)
+            }
+        }
+    }
+}

@@ -1,0 +1,104 @@
+internal import COpenSSL
+internal import Reactors
+
+/// Why a certificate, key or trust file was refused.
+public struct TLSFailure: Error, Equatable, Sendable, CustomStringConvertible {
+    /// What failed, with OpenSSL's reason.
+    public let description: String
+
+    init(_ what: String) {
+        let reason = unsafe String(cString: swb_take_tls_error())
+        description = reason.isEmpty ? what : "\(what): \(reason)"
+    }
+}
+
+/// Certificate, key and settings that TLS sessions are made of.
+///
+/// Shared by all shards and never changed after it was made: a reload makes a new one, and connections keep the one
+/// they began with. OpenSSL counts references to an `SSL_CTX` atomically and only reads this one after set-up, which
+/// is why it may cross threads.
+@safe public final class TLSContext: @unchecked Sendable {
+    let context: OpaquePointer
+    /// Seconds since 1970 at which the certificate expires; 0 for a client context.
+    public let notAfter: Int
+
+    /// How a server proves who it is.
+    public struct ServerFiles: Sendable {
+        /// PEM: the leaf first, then its chain.
+        public var certificate: String
+        /// PEM private key.
+        public var key: String
+        /// 80 random bytes shared by the nodes of a site, so that a session of one resumes at another; empty: own ones.
+        public var ticketKeys: [UInt8]
+
+        /// Names the files.
+        public init(certificate: String, key: String, ticketKeys: [UInt8]) {
+            self.certificate = certificate
+            self.key = key
+            self.ticketKeys = ticketKeys
+        }
+    }
+
+    /// Makes a server's context; every check a reload needs is made here, so that a bad file changes nothing.
+    public init(server files: ServerFiles) throws(TLSFailure) {
+        ERR_clear_error()
+        guard let made = unsafe SSL_CTX_new(TLS_server_method()) else { throw TLSFailure("TLS could not be set up") }
+        unsafe context = made
+        notAfter = try unsafe TLSContext.configure(made, files)
+    }
+
+    /// Makes a client's context that trusts the system's authorities, and those of a PEM file when one is given.
+    public init(clientTrusting file: String?) throws(TLSFailure) {
+        ERR_clear_error()
+        guard let made = unsafe SSL_CTX_new(TLS_client_method()) else { throw TLSFailure("TLS could not be set up") }
+        unsafe context = made
+        notAfter = 0
+        guard unsafe swb_configure_common(made) == 1, unsafe SSL_CTX_set_default_verify_paths(made) == 1 else {
+            throw TLSFailure("TLS could not be set up")
+        }
+        if let file, unsafe SSL_CTX_load_verify_locations(made, file, nil) != 1 {
+            throw TLSFailure("cannot read the authorities in \(file)")
+        }
+    }
+
+    private static func configure(_ made: OpaquePointer, _ files: ServerFiles) throws(TLSFailure) -> Int {
+        guard unsafe swb_configure_common(made) == 1, unsafe swb_configure_server(made) == 1 else {
+            throw TLSFailure("TLS could not be set up")
+        }
+        guard unsafe SSL_CTX_use_certificate_chain_file(made, files.certificate) == 1 else {
+            throw TLSFailure("cannot use the certificate in \(files.certificate)")
+        }
+        guard unsafe SSL_CTX_use_PrivateKey_file(made, files.key, SSL_FILETYPE_PEM) == 1 else {
+            throw TLSFailure("cannot use the key in \(files.key)")
+        }
+        guard unsafe SSL_CTX_check_private_key(made) == 1 else {
+            throw TLSFailure("the key in \(files.key) does not belong to the certificate in \(files.certificate)")
+        }
+        if !files.ticketKeys.isEmpty {
+            var keys = files.ticketKeys
+            guard keys.count == 80, unsafe swb_set_ticket_keys(made, &keys, 80) == 1 else {
+                throw TLSFailure("TLS ticket keys must be exactly 80 bytes")
+            }
+        }
+        return try unsafe validity(made, files.certificate)
+    }
+
+    private static func validity(_ made: OpaquePointer, _ file: String) throws(TLSFailure) -> Int {
+        let leaf = unsafe SSL_CTX_get0_certificate(made)
+        guard unsafe X509_cmp_current_time(X509_get0_notBefore(leaf)) < 0 else {
+            throw TLSFailure("the certificate in \(file) is not valid yet")
+        }
+        guard unsafe X509_cmp_current_time(X509_get0_notAfter(leaf)) > 0 else {
+            throw TLSFailure("the certificate in \(file) has expired")
+        }
+        var days: Int32 = 0
+        var seconds: Int32 = 0
+        let now = Clock.wallMs() / 1_000
+        guard unsafe ASN1_TIME_diff(&days, &seconds, nil, X509_get0_notAfter(leaf)) == 1 else { return now }
+        return now + Int(days) * 86_400 + Int(seconds)
+    }
+
+    deinit {
+        unsafe SSL_CTX_free(context)
+    }
+}

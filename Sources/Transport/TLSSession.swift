@@ -1,0 +1,103 @@
+internal import COpenSSL
+
+/// One TLS connection over a socket. Thread: the owning connection's.
+///
+/// Follows the rules of OpenSSL that are easy to break: the error queue is cleared before each call; a retried write
+/// repeats the same bytes; both kinds of "want" come from either direction; nothing is called after a fatal error.
+@safe final class TLSSession {
+    enum Outcome {
+        /// So many bytes were moved; more than 0.
+        case moved(Int)
+        /// Nothing moved; try again when the socket is readable.
+        case wantsRead
+        /// Nothing moved; try again when the socket is writable.
+        case wantsWrite
+        /// The peer ended the stream in good order (close_notify).
+        case ended
+        /// The stream broke: the peer vanished without close_notify.
+        case truncated
+        /// TLS itself failed; the reason is for logs.
+        case failed(String)
+    }
+
+    private let ssl: OpaquePointer
+    private var isBroken = false
+    /// Whether the handshake is over.
+    private(set) var isEstablished = false
+
+    /// A server's session on an accepted socket.
+    init?(server context: TLSContext, descriptor: Int32) {
+        guard let made = unsafe SSL_new(context.context) else { return nil }
+        unsafe ssl = made
+        guard unsafe SSL_set_fd(made, descriptor) == 1 else { return nil }
+        unsafe SSL_set_accept_state(made)
+    }
+
+    /// A client's session; the certificate must be valid for the name. An empty name skips verification, which only
+    /// the command-line tools' `--insecure` asks for.
+    init?(client context: TLSContext, descriptor: Int32, name: String) {
+        guard let made = unsafe SSL_new(context.context) else { return nil }
+        unsafe ssl = made
+        guard unsafe SSL_set_fd(made, descriptor) == 1 else { return nil }
+        if !name.isEmpty {
+            let isAddress: Int32 = Address(text: name.utf8) == nil ? 0 : 1
+            guard unsafe swb_expect_name(made, name, isAddress) == 1 else { return nil }
+        }
+        unsafe SSL_set_connect_state(made)
+    }
+
+    deinit {
+        unsafe SSL_free(ssl)
+    }
+
+    /// Goes on with the handshake; `.moved(0)` when it is over.
+    func handshake() -> Outcome {
+        ERR_clear_error()
+        let result = unsafe SSL_do_handshake(ssl)
+        guard result == 1 else { return outcome(result) }
+        isEstablished = true
+        return .moved(0)
+    }
+
+    /// Whether the finished handshake resumed an earlier session.
+    var wasResumed: Bool { unsafe SSL_session_reused(ssl) == 1 }
+
+    /// Decrypts into the buffer.
+    func read(into buffer: UnsafeMutableRawBufferPointer) -> Outcome {
+        ERR_clear_error()
+        let result = unsafe SSL_read(ssl, buffer.baseAddress, Int32(clamping: buffer.count))
+        return result > 0 ? .moved(Int(result)) : outcome(result)
+    }
+
+    /// Encrypts and sends; may move fewer bytes than given.
+    func write(_ bytes: UnsafeRawBufferPointer) -> Outcome {
+        ERR_clear_error()
+        let result = unsafe SSL_write(ssl, bytes.baseAddress, Int32(clamping: bytes.count))
+        return result > 0 ? .moved(Int(result)) : outcome(result)
+    }
+
+    /// Sends close_notify once, without waiting for the peer's (never after a fatal error: SSL_shutdown(3)).
+    func sendCloseNotify() {
+        guard isEstablished, !isBroken else { return }
+        ERR_clear_error()
+        _ = unsafe SSL_shutdown(ssl)
+    }
+
+    private func outcome(_ result: Int32) -> Outcome {
+        switch unsafe SSL_get_error(ssl, result) {
+        case SSL_ERROR_WANT_READ: return .wantsRead
+        case SSL_ERROR_WANT_WRITE: return .wantsWrite
+        case SSL_ERROR_ZERO_RETURN: return .ended
+        case SSL_ERROR_SYSCALL:
+            isBroken = true
+            return .truncated
+        default:
+            isBroken = true
+            if swb_is_unexpected_eof() == 1 {
+                ERR_clear_error()
+                return .truncated
+            }
+            return .failed(unsafe String(cString: swb_take_tls_error()))
+        }
+    }
+}

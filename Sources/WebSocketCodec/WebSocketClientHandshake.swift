@@ -1,0 +1,127 @@
+import Core
+
+/// The opening handshake of RFC 6455 section 4.1, seen from the client: a request, and the check of its answer.
+///
+/// It offers no extension. Used by the command line (`switchboard tail`) and by tests.
+public enum WebSocketClientHandshake {
+    /// Why a request cannot be written: the caller's own values would break it.
+    public enum RequestFailure: Error, Equatable, Sendable {
+        /// The host is empty or holds something else than visible ASCII.
+        case host
+        /// The path does not begin with `/`, or holds something else than visible ASCII, or a fragment.
+        case path
+        /// The key is not the base64 of 16 bytes.
+        case key
+        /// The extra field of this name is no token, is one that the handshake sets, or has a value beyond ASCII text.
+        case header(String)
+    }
+
+    /// What an answer says so far.
+    public enum Answer: Equatable, Sendable {
+        /// The head is not complete; read more and ask again with all bytes.
+        case incomplete
+        /// The WebSocket is open; frames begin at byte `headBytes`.
+        case open(headBytes: Int, subprotocol: String?)
+        /// The server answered with another status than 101.
+        case refused(status: Int)
+        /// The answer is not a valid handshake; the connection must be closed.
+        case failed(AnswerFailure)
+    }
+
+    /// The rule a server's answer broke (section 4.1, the client's last list).
+    public enum AnswerFailure: String, Error, CaseIterable, Sendable {
+        /// It is not HTTP/1.1.
+        case notHTTP = "not_http"
+        /// The head is longer than allowed.
+        case headTooLong = "head_too_long"
+        /// A line is not a header field.
+        case malformedField = "malformed_field"
+        /// `Upgrade` is not `websocket`.
+        case upgrade
+        /// `Connection` does not list `Upgrade`.
+        case connection
+        /// `Sec-WebSocket-Accept` is missing, repeated or wrong.
+        case accept
+        /// An extension, though none was offered.
+        case unofferedExtension = "unoffered_extension"
+        /// A subprotocol that was not offered, or several.
+        case unofferedSubprotocol = "unoffered_subprotocol"
+    }
+
+    /// Writes the request.
+    ///
+    /// - Parameters:
+    ///   - host: The `Host` value, with the port unless it is the scheme's own.
+    ///   - path: The request target: path and query.
+    ///   - key: The base64 of 16 fresh random bytes.
+    ///   - subprotocols: Offered names, the favourite first; none leaves the field out.
+    ///   - headers: Further fields, e.g. `Authorization`.
+    public static func request(
+        host: String, path: String, key: [UInt8], subprotocols: [String], headers: [(name: String, value: String)]
+    ) throws(RequestFailure) -> [UInt8] {
+        guard !host.isEmpty, host.utf8.allSatisfy(HeaderText.isVisible) else { throw .host }
+        guard path.utf8.first == UInt8(ascii: "/"),
+            path.utf8.allSatisfy({ HeaderText.isVisible($0) && $0 != UInt8(ascii: "#") })
+        else { throw .path }
+        guard WebSocketHandshake.isKey(key) else { throw .key }
+        guard subprotocols.allSatisfy({ HeaderText.isToken($0.utf8) }) else { throw .header("Sec-WebSocket-Protocol") }
+        var request: [UInt8] = []
+        request.append(text: "GET \(path) HTTP/1.1\r\nHost: \(host)\r\n")
+        request.append(text: "Upgrade: websocket\r\nConnection: Upgrade\r\nSec-WebSocket-Version: 13\r\n")
+        request.append(text: "Sec-WebSocket-Key: ")
+        request.append(contentsOf: key)
+        request.append(text: "\r\n")
+        if !subprotocols.isEmpty {
+            request.append(text: "Sec-WebSocket-Protocol: \(subprotocols.joined(separator: ", "))\r\n")
+        }
+        for (name, value) in headers {
+            guard isFree(name), HeaderText.isFieldValue(value.utf8) else { throw .header(name) }
+            request.append(text: "\(name): \(value)\r\n")
+        }
+        request.append(text: "\r\n")
+        return request
+    }
+
+    /// Checks an answer.
+    ///
+    /// - Parameters:
+    ///   - received: All bytes received so far.
+    ///   - headBytesMax: How long the head may be; beyond, the answer has failed.
+    ///   - accept: The expected `Sec-WebSocket-Accept`: base64 of the SHA-1 of
+    ///     ``WebSocketHandshake/acceptInput(key:)``.
+    ///   - subprotocols: What the request offered.
+    public static func check(
+        _ received: [UInt8], headBytesMax: Int, accept: [UInt8], subprotocols: [String]
+    ) -> Answer {
+        let version = HeaderText.bytes("HTTP/1.1 ")
+        guard received.prefix(version.count).elementsEqual(version.prefix(received.count)) else {
+            return .failed(.notHTTP)
+        }
+        let head: WebSocketAnswerHead
+        do {
+            guard let parsed = try WebSocketAnswerHead(received, bytesMax: headBytesMax) else { return .incomplete }
+            head = parsed
+        } catch {
+            return .failed(error)
+        }
+        guard head.status == 101 else { return .refused(status: head.status) }
+        guard HeaderText.list(head.values("upgrade"), holds: "websocket") else { return .failed(.upgrade) }
+        guard HeaderText.list(head.values("connection"), holds: "upgrade") else { return .failed(.connection) }
+        guard head.values("sec-websocket-accept") == [accept] else { return .failed(.accept) }
+        guard head.values("sec-websocket-extensions").isEmpty else { return .failed(.unofferedExtension) }
+        let chosen = head.values("sec-websocket-protocol")
+        guard let value = chosen.first else { return .open(headBytes: head.count, subprotocol: nil) }
+        guard chosen.count == 1, let name = subprotocols.first(where: { $0.utf8.elementsEqual(value) }) else {
+            return .failed(.unofferedSubprotocol)
+        }
+        return .open(headBytes: head.count, subprotocol: name)
+    }
+
+    /// Whether an extra field has a proper name that the handshake does not set itself.
+    private static func isFree(_ name: String) -> Bool {
+        let reserved = ["host", "upgrade", "connection", "content-length", "transfer-encoding"]
+        let bytes = name.utf8.map(ASCII.lowercased)
+        return HeaderText.isToken(bytes) && !bytes.starts(with: HeaderText.bytes("sec-websocket-"))
+            && !reserved.contains { $0.utf8.elementsEqual(bytes) }
+    }
+}

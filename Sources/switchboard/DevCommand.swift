@@ -1,0 +1,110 @@
+import CLinux
+import Configuration
+import Core
+import Gateway
+import Glibc
+import Reactors
+import Rights
+import Transport
+
+/// `switchboard dev`: everything on one machine without configuration. A private Redis, a certificate of one's own,
+/// a gateway, and demo traffic; state is kept in one directory between runs.
+struct DevCommand {
+    private let settings: DevSettings
+
+    init(_ settings: DevSettings) {
+        var settings = settings
+        // Nobody waits for a developer's clients.
+        settings.gateway.limits.drainMs = min(settings.gateway.limits.drainMs, 500)
+        settings.gateway.limits.drainGraceMs = 0
+        self.settings = settings
+    }
+
+    /// Runs until Ctrl-C.
+    func run() throws(StartProblem) -> Int32 {
+        Signals.block()
+        let state = settings.state
+        try prepare(state)
+        let lock = try lockState(state)
+        defer { _ = lock }
+        let redis = try PrivateRedis(program: settings.redisServer, state: state)
+        defer { redis.stop() }
+        let log = try Log.make(settings.gateway)
+        defer { log.close() }
+        let node = try GatewayNode(settings.gateway, servesPages: true, log: log)
+        do {
+            try Files.write(node.addresses.json, to: state.ready, isSecret: false)
+        } catch {
+            throw StartProblem.file(state.ready, error)
+        }
+        try GatewayCommand.writeReadyFile(settings.gateway.readyFile, node)
+        let demo = settings.demo ? try DemoPublisher(settings.gateway) : nil
+        defer { demo?.stop() }
+        let origin = "https://" + (node.addresses.tls?.description ?? "")
+        return GatewayCommand.serve(node, settings.gateway, announce: { greet(origin) })
+    }
+
+    private func greet(_ origin: String) {
+        Terminal.print(
+            """
+
+              Switchboard is running: \(origin)/   (Ctrl-C stops it)
+
+              The certificate is its own: a browser asks once. Publish something:
+                curl -k \(origin)/v1/broadcast -H "apikey: $(cat \(settings.state.apiKey))" \\
+                  -d '{"topic":"shop:demo","event":"hello","data":{"from":"curl"}}'
+
+            """)
+    }
+
+    // MARK: State
+
+    /// Makes what is missing: directory, certificate, JWT secret, API key. A certificate that has expired is replaced.
+    private func prepare(_ state: StateDirectory) throws(StartProblem) {
+        var path = state.path
+        do {
+            try Files.makeDirectory(state.path)
+            path = state.certificate
+            let files = TLSContext.ServerFiles(certificate: state.certificate, key: state.privateKey, ticketKeys: [])
+            if (try? TLSContext(server: files)) == nil {
+                let made: (certificate: [UInt8], key: [UInt8])
+                do {
+                    made = try SelfSignedCertificate.make(days: 365)
+                } catch {
+                    throw StartProblem.sentence(error.description)
+                }
+                try Files.write(made.key, to: state.privateKey, isSecret: true)
+                try Files.write(made.certificate, to: state.certificate, isSecret: false)
+            }
+            path = state.jwtSecret
+            if !Files.exists(state.jwtSecret) {
+                try Files.write(SecureRandom.text(byteCount: 48) + [0x0a], to: state.jwtSecret, isSecret: true)
+            }
+            path = state.apiKey
+            if !Files.exists(state.apiKey) || !Files.exists(state.apiKeys) {
+                let key = SecureRandom.text(byteCount: 32)
+                try Files.write(key, to: state.apiKey, isSecret: true)
+                try Files.write(Array("dev:".utf8) + key + [0x0a], to: state.apiKeys, isSecret: true)
+            }
+        } catch let problem as StartProblem {
+            throw problem
+        } catch let failure as Errno {
+            throw StartProblem.file(path, failure)
+        } catch {
+            throw StartProblem.sentence("\(error)")
+        }
+    }
+
+    /// Two gateways of one directory would share a Redis socket; the second one says so instead.
+    private func lockState(_ state: StateDirectory) throws(StartProblem) -> FileDescriptor {
+        do {
+            let path = state.path + "/lock"
+            let raw = try retrying { unsafe open(path, O_RDWR | O_CREAT | O_CLOEXEC, 0o600) }
+            let descriptor = FileDescriptor(owning: raw)
+            _ = try retrying { flock(raw, LOCK_EX | LOCK_NB) }
+            return descriptor
+        } catch {
+            throw StartProblem.sentence("another 'switchboard dev' uses \(state.path); give this one --state DIR")
+        }
+    }
+}

@@ -1,0 +1,79 @@
+import Configuration
+import Core
+import Gateway
+import Reactors
+
+/// `switchboard gateway`: one node, until a signal ends it.
+enum GatewayCommand {
+    /// Runs until SIGTERM or SIGINT has been served; 0 after an orderly drain.
+    static func run(_ settings: GatewaySettings) throws(StartProblem) -> Int32 {
+        Signals.block()
+        let log = try Log.make(settings)
+        defer { log.close() }
+        let node = try GatewayNode(settings, servesPages: false, log: log)
+        try writeReadyFile(settings.readyFile, node)
+        return serve(node, settings, announce: { Supervisor.ready() })
+    }
+
+    /// Tells where the node listens, for tests and supervisors.
+    static func writeReadyFile(_ path: String?, _ node: GatewayNode) throws(StartProblem) {
+        guard let path else { return }
+        do {
+            try Files.write(node.addresses.json, to: path, isSecret: false)
+        } catch {
+            throw StartProblem.file(path, error)
+        }
+    }
+
+    /// Waits for signals: SIGHUP reloads; SIGTERM or SIGINT drains; a second one, or the deadline, ends at once.
+    static func serve(_ node: GatewayNode, _ settings: GatewaySettings, announce: () -> Void) -> Int32 {
+        var isAnnounced = false
+        while true {
+            // Ready for the supervisor means ready for clients: Redis has brought a probe back.
+            let signal = Signals.wait(timeoutMs: isAnnounced ? nil : 100)
+            if !isAnnounced && node.notReadyBecause == nil {
+                isAnnounced = true
+                announce()
+            }
+            switch signal {
+            case 1: node.reload()
+            case nil: continue
+            default: return stop(node, settings.limits)
+            }
+        }
+    }
+
+    private static func stop(_ node: GatewayNode, _ limits: Limits) -> Int32 {
+        Supervisor.stopping()
+        node.announceDrain()
+        if Signals.waitForSecondTermination(timeoutMs: limits.drainGraceMs, until: { false }) {
+            return stopNow(node)
+        }
+        node.drain()
+        let hardStopMs = limits.drainMs + 2 * limits.closeMs
+        let wasHurried = Signals.waitForSecondTermination(timeoutMs: hardStopMs, until: { node.hasEnded })
+        if wasHurried || !node.hasEnded { return stopNow(node) }
+        node.join()
+        return 0
+    }
+
+    /// A hurried end is still an ordered one: 0 as well, since it was asked for.
+    private static func stopNow(_ node: GatewayNode) -> Int32 {
+        node.stopNow()
+        node.join()
+        return 0
+    }
+}
+
+extension Signals {
+    /// Waits until the condition holds, the time is over, or a second SIGTERM or SIGINT comes: true for that.
+    static func waitForSecondTermination(timeoutMs: Int, until condition: () -> Bool) -> Bool {
+        let endMs = Clock.monotonicMs() + timeoutMs
+        while !condition() {
+            let leftMs = endMs - Clock.monotonicMs()
+            guard leftMs > 0 else { return false }
+            if let signal = wait(timeoutMs: min(leftMs, 50)), signal != 1 { return true }
+        }
+        return false
+    }
+}

@@ -1,0 +1,41 @@
+"""A headless browser for the page's tests: Debian's Chromium, driven by Playwright."""
+
+import os
+import shutil
+import sys
+from pathlib import Path
+
+import pytest
+from playwright.sync_api import sync_playwright
+
+HERE = Path(__file__).resolve().parent
+sys.path[:0] = [str(HERE), str(HERE.parent)]
+
+
+# Not for the whole session: Playwright keeps an event loop running in this thread, and other tests need their own.
+@pytest.fixture(scope="module")
+def browser():
+    """The browser, one for all tests of a file."""
+    path = os.environ.get("SWITCHBOARD_CHROMIUM") or shutil.which("chromium")
+    if path is None:
+        pytest.skip("no chromium on PATH (scripts/packages.sh test installs it)")
+    with sync_playwright() as playwright:
+        # The sandbox needs rights that containers and root do not have; only our own page is opened.
+        browser = playwright.chromium.launch(executable_path=path, args=["--no-sandbox", "--disable-dev-shm-usage"])
+        yield browser
+        browser.close()
+
+
+@pytest.fixture
+def page(browser):
+    """A fresh page that fails its test when anything was written to the console as an error."""
+    context = browser.new_context(ignore_https_errors=True, viewport={"width": 1100, "height": 900})
+    page = context.new_page()
+    page.problems = []
+    page.on("pageerror", lambda error: page.problems.append(f"exception: {error}"))
+    page.on("console", lambda line: page.problems.append(line.text) if line.type == "error" else None)
+    yield page
+    context.close()
+    # A socket that cannot be opened is reported by the browser itself, and some tests are about just that.
+    problems = [problem for problem in page.problems if "WebSocket connection to" not in problem]
+    assert problems == []

@@ -1,0 +1,70 @@
+import Configuration
+import Core
+import Testing
+
+private let wrongRule =
+    "c.json: namespaces.shop.subscribe: expected one of anyone, user, owner, granted, service"
+    + "; got \"anyon\"; did you mean anyone?"
+
+/// The config file's policies.
+@Suite struct NamespacesTests {
+    private func policies(_ object: String) -> CommandLineResult {
+        read(plain, file: "{\"namespaces\": " + object + "}")
+    }
+
+    @Test func policiesAreMergedFieldByField() throws {
+        let settings = try #require(
+            gateway(
+                policies(
+                    #"""
+                    {"shop": {"log": {"seconds": 600}}, "conversation": null,
+                     "auction": {"subscribe": "anyone", "publish": "user"}}
+                    """#)))
+        var shop = try #require(NamespacePolicy.defaults["shop"])
+        shop.logSeconds = 600
+        #expect(settings.namespaces["shop"] == shop)
+        #expect(settings.namespaces["conversation"] == nil)
+        #expect(
+            settings.namespaces["auction"]
+                == NamespacePolicy(
+                    subscribe: .anyone, publish: .user, logEventsMax: 200, logSeconds: 300, slow: .disconnect))
+        #expect(settings.namespaces["order"] == NamespacePolicy.defaults["order"])
+        #expect(settings.namespaces.count == NamespacePolicy.defaults.count)
+        #expect(settings.describe().contains("removed"))
+    }
+
+    @Test(arguments: [
+        (#"[]"#, "c.json: namespaces: expected an object of namespaces; got an array"),
+        (
+            #"{"Shop": {}}"#,
+            "c.json: namespaces.Shop: expected a namespace: a lower-case letter, then at most 31 of a-z 0-9 -"
+        ),
+        (#"{"shop": 1}"#, "c.json: namespaces.shop: expected an object, or null to remove it; got a number"),
+        (
+            #"{"new": {"subscribe": "user"}}"#,
+            "c.json: namespaces.new: a new namespace must say who may publish"
+        ),
+        (
+            #"{"shop": {"subscribe": "anyon"}}"#,
+            wrongRule
+        ),
+        (
+            #"{"shop": {"slow": 1}}"#,
+            "c.json: namespaces.shop.slow: expected one of conflate, disconnect; got a number"
+        ),
+        (#"{"shop": {"logs": {}}}"#, "c.json: namespaces.shop.logs: unknown key; did you mean log?"),
+        (#"{"shop": {"log": 5}}"#, #"c.json: namespaces.shop.log: expected {"events": N, "seconds": N}; got a number"#),
+        (#"{"shop": {"log": {"event": 5}}}"#, "c.json: namespaces.shop.log.event: unknown key; did you mean events?"),
+        (
+            #"{"shop": {"log": {"events": 100001}}}"#,
+            "c.json: namespaces.shop.log.events: expected a whole number from 0 to 100000"
+        ),
+        (
+            #"{"shop": {"log": {"seconds": 0}}}"#,
+            "c.json: namespaces.shop.log.seconds: expected a whole number from 1 to 31622400"
+        ),
+    ])
+    func aWrongPolicyIsNamedWithItsPath(object: String, expected: String) {
+        #expect(problems(policies(object)) == [expected])
+    }
+}

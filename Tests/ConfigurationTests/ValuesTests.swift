@@ -1,0 +1,180 @@
+import Testing
+
+@testable import Configuration
+
+/// The readers of single values.
+@Suite struct ValuesTests {
+    @Test(arguments: [
+        ("0.0.0.0:8443", "0.0.0.0", 8_443), ("[::]:0", "::", 0), ("localhost:65535", "localhost", 65_535),
+        ("[2001:db8::1]:1", "2001:db8::1", 1), ("a-b.example:80", "a-b.example", 80),
+    ])
+    func anAddressIsReadAndPrinted(text: String, host: String, port: Int) throws {
+        let address = try HostPort(parsing: text)
+        #expect(address.host == host && Int(address.port) == port && address.description == text)
+    }
+
+    @Test(arguments: [
+        "", "8443", ":8443", "a:", "a:65536", "a:-1", "a:08", "a:+1", "::1:80", "[::1]", "[::1]80", "[a]:1", "[]:1",
+        "a b:1", "-a:1", "a-:1", "a..b:1", "256.1.1.1:1", "1.2.3:4", "é:1", "a:1 ", "[::1%eth0]:1", "*:1",
+    ])
+    func aWrongAddressIsRefused(text: String) {
+        #expect(throws: ValueFault.self) { try HostPort(parsing: text) }
+    }
+
+    @Test(
+        arguments: [
+            ("::", [0, 0, 0, 0, 0, 0, 0, 0]), ("::1", [0, 0, 0, 0, 0, 0, 0, 1]), ("1::", [1, 0, 0, 0, 0, 0, 0, 0]),
+            ("1:2:3:4:5:6:7:8", [1, 2, 3, 4, 5, 6, 7, 8]), ("1:2:3:4:5:6:7::", [1, 2, 3, 4, 5, 6, 7, 0]),
+            ("::ffff:1.2.3.4", [0, 0, 0, 0, 0, 0xffff, 0x0102, 0x0304]),
+            ("1:2:3:4:5:6:1.2.3.4", [1, 2, 3, 4, 5, 6, 0x0102, 0x0304]),
+            ("FE80::aB", [0xfe80, 0, 0, 0, 0, 0, 0, 0xab]),
+        ] as [(String, [UInt16])])
+    func anIPv6AddressIsRead(text: String, groups: [UInt16]) {
+        let expected = groups.flatMap { [UInt8($0 >> 8), UInt8($0 & 255)] }
+        #expect(IPAddress.ipv6(Array(text.utf8)) == expected)
+    }
+
+    @Test(arguments: [
+        "", ":", ":::", "1", "1:2:3:4:5:6:7", "1:2:3:4:5:6:7:8:9", "1::2::3", "1:2:3:4:5:6:7:8::", "12345::", "g::",
+        ":1::", "1::2:", "1.2.3.4", "::1.2.3", "::1.2.3.256", "::1.2.3.4:5", "1:2:3:4:5:6:7:1.2.3.4", "::%1", ".",
+        "::.",
+    ])
+    func aWrongIPv6AddressIsRefused(text: String) {
+        #expect(IPAddress.ipv6(Array(text.utf8)) == nil)
+    }
+
+    @Test(arguments: ["1.2.3", "1.2.3.4.5", "01.2.3.4", "1.2.3.256", "0x1.2.3.4", "1.2.3.", "", "1.2.3.4 "])
+    func aWrongIPv4AddressIsRefused(text: String) {
+        #expect(IPAddress.ipv4(Array(text.utf8)) == nil)
+    }
+
+    @Test(arguments: [
+        ("10.0.0.0/8", "10.255.1.2", true), ("10.0.0.0/8", "11.0.0.0", false), ("10.0.0.0/9", "10.128.0.0", false),
+        ("0.0.0.0/0", "8.8.8.8", true), ("1.2.3.4", "1.2.3.4", true), ("1.2.3.4", "1.2.3.5", false),
+        ("2001:db8::/33", "2001:db8:7fff::", true), ("2001:db8::/33", "2001:db8:8000::", false),
+        ("10.0.0.0/8", "::ffff:10.1.1.1", true), ("::/0", "10.0.0.1", false), ("0.0.0.0/0", "::1", false),
+        ("::ffff:0:0/96", "::ffff:1.2.3.4", true), ("1.2.3.4/31", "1.2.3.5", true),
+    ])
+    func aRangeContains(range: String, address: String, expected: Bool) throws {
+        let bytes = try #require(IPAddress.ipv4(Array(address.utf8)) ?? IPAddress.ipv6(Array(address.utf8)))
+        #expect(try IPRange(parsing: range).contains(bytes) == expected)
+    }
+
+    @Test(arguments: [
+        "10.0.0.1/8", "10.0.0.0/33", "::/129", "10.0.0.0/", "/8", "10.0.0.0/8/8", "a/8", "10.0.0.0/08", "",
+    ])
+    func aWrongRangeIsRefused(text: String) {
+        #expect(throws: ValueFault.self) { try IPRange(parsing: text) }
+    }
+
+    @Test func addressesOfOtherSizesAreInNoRange() throws {
+        let all = try IPRange(parsing: "0.0.0.0/0")
+        for count in [0, 3, 5, 15, 17] { #expect(!all.contains([UInt8](repeating: 0, count: count))) }
+    }
+
+    @Test(arguments: [("90s", 90), ("15m", 900), ("1h", 3_600), ("7d", 604_800), ("366d", 31_622_400)])
+    func aTimeIsRead(text: String, seconds: Int) throws {
+        #expect(try DurationText.seconds(parsing: text) == seconds)
+    }
+
+    @Test(arguments: [
+        "", "s", "1", "0s", "-1s", "1.5h", "1w", "367d", "31622401s", "9223372036854775807d", "1h ", "01h",
+    ])
+    func aWrongTimeIsRefused(text: String) {
+        #expect(throws: ValueFault.self) { try DurationText.seconds(parsing: text) }
+    }
+
+    @Test(arguments: [
+        "https://shop.example", "https://shop.example:8443", "http://localhost:3000", "capacitor://localhost",
+        "https://[::1]:8443", "http://a:443", "https://[::1]",
+    ])
+    func anOriginIsTaken(text: String) throws {
+        try Origin.check(text)
+    }
+
+    @Test(arguments: [
+        "*", "null", "", "shop.example", "https://", "https://shop.example/", "https://shop.example/a", "HTTPS://a",
+        "https://A", "https://a:443", "http://a:80", "https://a:", "https://a:0", "https://a:65536", "https://*.a",
+        "https://a b", "https://u@a", "1https://a", "://a", "https://[::1", "https:///", "https://[]:1",
+    ])
+    func aWrongOriginIsRefused(text: String) {
+        #expect(throws: ValueFault.self) { try Origin.check(text) }
+    }
+
+    @Test(arguments: ["https://a", "https://a:1", "http://[::1]:1/", "https://[::1]"])
+    func aGatewayURLIsTaken(text: String) throws {
+        try ValueKind.gatewayURL.check(text)
+    }
+
+    @Test(arguments: [
+        "ws://a", "https://", "https:///", "https:////", "https://a/b", "https://a?b", "https://a#b", "https://u:p@a",
+        "https://a:x", "a", "https:// a",
+    ])
+    func aWrongGatewayURLIsRefused(text: String) {
+        #expect(throws: ValueFault.self) { try ValueKind.gatewayURL.check(text) }
+    }
+
+    @Test(arguments: [
+        (ValueKind.keyPrefix, "shop1:", true), (.keyPrefix, "a{b}", false), (.keyPrefix, "a#", false),
+        (.keyPrefix, String(repeating: "a", count: 64), true), (.keyPrefix, String(repeating: "a", count: 65), false),
+        (.topicPattern, "order:*", true), (.topicPattern, "order:7", true), (.topicPattern, "*", false),
+        (.topicPattern, "order:7*", false), (.topicPattern, ":*", false), (.topicPattern, "Order:*", false),
+        (.position, "k3x9:17", true), (.position, "k3x9", false), (.position, ":1", false), (.position, "a:-1", false),
+        (.position, "a b:1", false), (.messageID, "op-1", true), (.messageID, "-", false), (.messageID, "a b", false),
+        (.integer(0...9), "9", true), (.integer(0...9), "10", false), (.integer(0...9), "-0", false),
+        (.integer(0...9), "+1", false), (.integer(-1...9), "-1", true), (.boolean, "TRUE", false),
+        (.redisURL, "redis://", false), (.redisURL, "redis://h", true), (.redisURL, "rediss://h", true),
+        (.redisURL, "unix:///a", true), (.redisURL, "Redis://h", false), (.redisURL, "redis://h h", false),
+        (.limit, "pingMs=5", true), (.limit, "pingMs=0", false), (.limit, "pingMs", false), (.limit, "=5", false),
+        (.limit, "pingMs=-1", false), (.limit, "pingMs= 1", false), (.limit, "pingMs=99999999999999999999", false),
+        (.file, "a\u{0}b", false), (.file, "a\nb", false), (.file, String(repeating: "a", count: 4_096), true),
+        (.file, String(repeating: "a", count: 4_097), false), (.text, "a b é", true), (.text, "a\u{202e}b", false),
+    ])
+    func aKindTakesItsValuesOnly(kind: ValueKind, text: String, good: Bool) {
+        do throws(ValueFault) {
+            try kind.check(text)
+            #expect(good)
+        } catch {
+            #expect(!good, "\(error.expected)")
+        }
+    }
+
+    @Test(arguments: [
+        ("", "abc", 3), ("abc", "abc", 0), ("abc", "acb", 1), ("lisen", "listen", 1), ("kitten", "sitting", 3),
+    ])
+    func editsAreCounted(left: String, right: String, edits: Int) {
+        #expect(NearestName.distance(Array(left.utf8), Array(right.utf8)) == edits)
+        #expect(NearestName.distance(Array(right.utf8), Array(left.utf8)) == edits)
+    }
+
+    @Test func noNameIsOfferedForInputThatIsFarOrLong() {
+        #expect(NearestName.among(["listen", "redis"], to: "zzzzzz") == nil)
+        #expect(NearestName.among(["listen"], to: String(repeating: "listen", count: 1_000)) == nil)
+        #expect(NearestName.among(["listen"], to: "") == nil)
+    }
+
+    /// Seeded random words must never trap, whatever reader they reach.
+    @Test func randomInputNeverTraps() {
+        var state: UInt64 = 20_261_120
+        func next(_ bound: Int) -> Int {
+            state = state &* 6_364_136_223_846_793_005 &+ 1_442_695_040_888_963_407
+            return Int(state >> 33) % bound
+        }
+        let pieces = [
+            "--", "-", "=", "listen", "redis", "://", "@", "?", "[", "]", "::", ":", ".", "1", "99999999999", "/", "*",
+            "https", "limit", "pingMs", "é", "\u{0}", " ", "config", "c.json", "publish", "shop", "{", "}", "\"",
+            "namespaces",
+            ",", "null", "true", "ffff", "32", "trust-proxy", "allow-origin", "url", "since", "ttl", "-5", "s",
+        ]
+        for round in 0..<20_000 {
+            func text() -> String { (0..<next(7)).map { _ in pieces[next(pieces.count)] }.joined() }
+            let command = CommandName.allCases[next(CommandName.allCases.count)].rawValue
+            let named = Setting.all[next(Setting.all.count)]
+            let arguments = [command, named.flag, text(), text(), "--config", "c.json", text()]
+            let file = Array(("{\"" + named.fileKey + "\":" + text() + "}").utf8)
+            let result = Configuration.CommandLine.parse(
+                arguments: arguments, environment: [named.environmentName: text()], readFile: { _ in file })
+            if case .problems(let list) = result { #expect(!list.isEmpty, "round \(round), seed 20261120") }
+        }
+    }
+}

@@ -1,0 +1,46 @@
+"""RFC 6455 as the Autobahn suite knows it, over TLS, against a running gateway."""
+
+import threading
+from collections import Counter
+
+import pytest
+from websockets.sync.server import serve
+
+import autobahn
+from support.running_gateway import RunningGateway
+
+# Half a minute on two idle cores; the deadline is for a slow machine with other things to do.
+TIMEOUT_SECONDS = 600
+
+
+@pytest.fixture(scope="session")
+def wstest():
+    try:
+        return autobahn.install()
+    except autobahn.Unavailable as reason:
+        pytest.skip(str(reason))
+
+
+def test_every_case_of_the_fuzzing_client_passes(wstest, tmp_path, show):
+    with RunningGateway(tmp_path / "node", "--echo") as gateway:
+        verdicts = autobahn.run(
+            wstest, gateway.wss + "/echo", tmp_path, [f"{name}.*" for name in autobahn.GROUPS], TIMEOUT_SECONDS)
+    show(autobahn.summary(verdicts))
+    assert Counter(autobahn.group(case) for case in verdicts) == autobahn.GROUPS
+    assert autobahn.offences(verdicts) == []
+
+
+def test_the_runner_sees_what_a_lax_server_does(wstest, tmp_path):
+    """Proves that a verdict other than OK comes through: this echo reads a bad text to its end before failing it."""
+    server = serve(lambda socket: [socket.send(message) for message in socket], "127.0.0.1", 0, compression=None)
+    thread = threading.Thread(target=server.serve_forever)
+    thread.start()
+    try:
+        url = "ws://127.0.0.1:%d/" % server.socket.getsockname()[1]
+        verdicts = autobahn.run(wstest, url, tmp_path, ["1.1.*", "6.4.*"], TIMEOUT_SECONDS)
+    finally:
+        server.shutdown()
+        thread.join()
+    assert {verdicts[case]["behavior"] for case in verdicts if autobahn.group(case) == "1"} == {"OK"}
+    assert [line.split(":")[0] for line in autobahn.offences(verdicts)] == ["6.4.1", "6.4.2", "6.4.3", "6.4.4"]
+    assert "NON-STRICT" in autobahn.summary(verdicts)

@@ -1,0 +1,66 @@
+import Testing
+
+@testable import Core
+
+@Suite struct LimitsTests {
+    private let limits = Limits()
+
+    @Test func everyStoredLimitIsInTheTableUnderItsName() {
+        let stored = Mirror(reflecting: limits).children.compactMap(\.label)
+        let named = Limits.table.map(\.name)
+        #expect(stored.count > 50)
+        #expect(Set(named).count == named.count)
+        #expect(Set(stored) == Set(named))
+        #expect(stored == named, "the table follows the order of the struct")
+    }
+
+    @Test func everyNameSetsItsOwnLimitAndNoOther() {
+        for entry in Limits.table {
+            var changed = limits
+            changed[keyPath: entry.path] &+= 1
+            let before = Mirror(reflecting: limits).children.map { ($0.label, $0.value as? Int) }
+            let after = Mirror(reflecting: changed).children.map { ($0.label, $0.value as? Int) }
+            let different = zip(before, after).filter { $0.1 != $1.1 }.map(\.0.0)
+            #expect(different == [entry.name])
+        }
+    }
+
+    @Test func everyDefaultIsWithinItsRange() {
+        for entry in Limits.table {
+            #expect(entry.range.contains(limits[keyPath: entry.path]), "\(entry.name)")
+            #expect(entry.range.lowerBound >= 0, "\(entry.name)")
+            // Room for sums and for milliseconds turned into nanoseconds.
+            #expect(entry.range.upperBound <= 1 << 40, "\(entry.name)")
+        }
+    }
+
+    @Test func jsonDepthCannotBeSetBeyondTheStack() {
+        #expect(Limits.table.first { $0.name == "jsonDepthMax" }?.range == 1...64)
+        #expect(limits.json.depthMax == limits.jsonDepthMax && limits.json.elementsMax == limits.jsonElementsMax)
+    }
+
+    @Test func defaultsAgreeWithOneAnother() {
+        #expect(limits.pingMs < 60_000, "below nginx's read timeout")
+        #expect(limits.pingMs + limits.pongMs < 60_000)
+        #expect(limits.pongMs < limits.pingMs, "one ping is outstanding at a time")
+        #expect(limits.redisBackOffMinMs <= limits.redisBackOffMaxMs)
+        #expect(limits.redisProbeMs < limits.redisProbeTimeoutMs)
+        #expect(limits.redisConnectMs <= limits.redisCommandMs)
+        #expect(limits.drainGraceMs < limits.drainMs)
+        #expect(limits.unauthenticatedMax <= limits.connectionsMax)
+        #expect(limits.unauthenticatedPerAddressMax <= limits.connectionsPerAddressMax)
+        #expect(limits.connectionsPerAddressMax <= limits.connectionsMax)
+        #expect(limits.requestLineBytesMax < limits.headBytesMax)
+        #expect(limits.tokenBytesMax < limits.headBytesMax, "a token fits into a head")
+        #expect(limits.tokenBytesMax < limits.inboundMessageBytesMax)
+        #expect(limits.publishBytesMax <= limits.inboundMessageBytesMax)
+        #expect(limits.publishBytesMax <= limits.bodyBytesMax)
+        #expect(limits.publishBytesMax < limits.outboundBytesMax, "one event never overflows a queue")
+        #expect(limits.outboundBytesMax <= limits.outboundTotalBytesMax)
+        #expect(limits.subscribeBatchMax <= limits.topicsPerConnectionMax)
+        #expect(
+            limits.recoveryEventsMax * limits.publishBytesMax < limits.redisReplyBytesMax, "a recovery fits a reply")
+        #expect(limits.tokenLeewaySeconds * 1_000 < limits.tokenWarningMs)
+        #expect(limits.topicLingerMs >= 1_000)
+    }
+}

@@ -1,0 +1,97 @@
+import Core
+import Testing
+
+@testable import Rights
+
+@Suite struct APIKeysTests {
+    private let plain = "backend-key-0123456789"
+
+    private func keys(_ text: String) throws -> APIKeys { try APIKeys(file: Array(text.utf8)) }
+
+    private func hex(_ text: String) -> String {
+        Digest.sha256(text.utf8).map { String($0 >> 4, radix: 16) + String($0 & 15, radix: 16) }.joined()
+    }
+
+    @Test func plainAndDigestKeysMatchByName() throws {
+        let keys = try keys(
+            "# backends\n\norders:\(plain)\r\nshops:sha256:\(hex("another-key-0123456"))\n"
+                + "orders:sha256:\(hex("rotated-key-01234567").uppercased())\nx:with:colons:in:the:key")
+        #expect(keys.count == 4)
+        #expect(keys.match(Array(plain.utf8)) == "orders")
+        #expect(keys.match(Array("another-key-0123456".utf8)) == "shops")
+        #expect(keys.match(Array("rotated-key-01234567".utf8)) == "orders")
+        #expect(keys.match(Array("with:colons:in:the:key".utf8)) == "x")
+        #expect(keys.description == "4 API keys")
+    }
+
+    @Test(arguments: [
+        "", " ", "backend-key-012345678", "backend-key-01234567890", "BACKEND-KEY-0123456789", "orders",
+        "orders:backend-key-0123456789", "backend-key-0123456789\n", "backend-key-0123456789\0", "sha256:",
+    ])
+    func anythingElseMatchesNothing(_ presented: String) throws {
+        #expect(try keys("orders:\(plain)").match(Array(presented.utf8)) == nil)
+    }
+
+    @Test func theDigestItselfIsNoKey() throws {
+        let keys = try keys("a:sha256:\(hex(plain))")
+        #expect(keys.match(Array(hex(plain).utf8)) == nil)
+        #expect(keys.match(Array("sha256:\(hex(plain))".utf8)) == nil)
+        #expect(keys.match(Digest.sha256(plain.utf8)) == nil)
+    }
+
+    @Test func everyPositionMatchesItsOwnName() throws {
+        let keys = try keys((0..<100).map { "n\($0):key-number-\($0)-padding" }.joined(separator: "\n"))
+        for index in 0..<100 { #expect(keys.match(Array("key-number-\(index)-padding".utf8)) == "n\(index)") }
+    }
+
+    @Test func noKeysMatchNothing() throws {
+        #expect(APIKeys().match([]) == nil)
+        #expect(try keys("# none\n").isEmpty)
+        #expect(try keys("").match(Array(plain.utf8)) == nil)
+    }
+
+    @Test func veryLongKeyMatchesNothing() throws {
+        let longest = String(repeating: "k", count: 256)
+        let keys = try keys("a:\(longest)")
+        #expect(keys.match(Array(longest.utf8)) == "a")
+        #expect(keys.match([UInt8](repeating: UInt8(ascii: "k"), count: 1_000_000)) == nil)
+    }
+
+    @Test(arguments: [
+        "noname", ":0123456789abcdef", "na me:0123456789abcdef", "né:0123456789abcdef", "a:", "a:0123456789abcde",
+        "a:0123456789abcdef ", "a:0123456789 abcdef", "a:0123456789abcdé", "a:0123456789abcdef\t",
+        " a:0123456789abcdef",
+        "a:sha256:", "a:sha256:00", "a:sha256:" + String(repeating: "g", count: 64),
+        "a:sha256:" + String(repeating: "0", count: 65), "a:" + String(repeating: "k", count: 257),
+        String(repeating: "n", count: 65) + ":0123456789abcdef", " # comment",
+    ])
+    func wrongLineIsNamedByItsNumber(_ line: String) {
+        do {
+            _ = try keys("# first\n\nok:fedcba9876543210\n\(line)\n")
+            Issue.record("accepted")
+        } catch {
+            guard case .apiKeys(4, _) = error as? RightsProblem else {
+                Issue.record("\(error)")
+                return
+            }
+            #expect(!"\(error)".contains("0123456789abcde"))
+        }
+    }
+
+    @Test func duplicatesAreRefusedUnderAnyNameOrForm() {
+        for second in ["a:\(plain)", "b:\(plain)", "b:sha256:\(hex(plain))"] {
+            #expect(throws: RightsProblem.apiKeys(line: 2, "the key occurs twice")) {
+                try keys("a:\(plain)\n\(second)")
+            }
+        }
+    }
+
+    @Test func numberOfKeysIsBounded() throws {
+        func file(_ count: Int) -> String { (0..<count).map { "n:key-number-\($0)-padding" }.joined(separator: "\n") }
+        #expect(try keys(file(1_024)).count == 1_024)
+        #expect(throws: RightsProblem.tooManyKeys(max: 1_024)) { try keys(file(1_025)) }
+        #expect(throws: RightsProblem.tooLong(bytesMax: 1_048_576)) {
+            try APIKeys(file: [UInt8](repeating: 0x0a, count: 1_048_577))
+        }
+    }
+}

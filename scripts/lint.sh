@@ -1,0 +1,106 @@
+#!/usr/bin/env bash
+# The project's own rules (CONTRIBUTING.md), beyond what `swift format lint` knows. Prints every offence, then fails.
+#
+# usage: scripts/lint.sh
+#
+# A line that must break a rule carries `lint:allow` and the reason.
+set -euo pipefail
+cd "$(dirname "$0")/.."
+
+# Figures that only ratchet down.
+readonly file_lines_max=400
+readonly function_lines_max=70
+readonly line_columns_max=120
+readonly unchecked_sendable_max=3
+
+found=$(mktemp)
+trap 'rm -f "$found"' EXIT
+
+# Files that git knows or would add, so that build products are never looked at. Deleted files are left out.
+files() {
+    git ls-files --cached --others --exclude-standard -- "$@" | sort -u | while IFS= read -r file; do
+        if [ -f "$file" ]; then printf '%s\n' "$file"; fi
+    done
+}
+
+# report RULE: notes each line of standard input as an offence against the rule.
+report() { { grep -v 'lint:allow' || true; } | sed "s|^|lint: $1: |" >>"$found"; }
+
+# each PATHSPEC... -- COMMAND...: runs the command over the files; a grep that finds nothing is no failure.
+each() {
+    local specs=()
+    while [ "$1" != -- ]; do
+        specs+=("$1")
+        shift
+    done
+    shift
+    files "${specs[@]}" | xargs --no-run-if-empty --delimiter='\n' "$@" || [ $? -eq 123 ]
+}
+
+# ban RULE REGEX PATHSPEC...: the expression may not occur in code; lines that are comments may speak of it.
+ban() {
+    local rule=$1 expression=$2
+    shift 2
+    each "$@" -- grep --with-filename --line-number --extended-regexp -e "$expression" |
+        { grep --invert-match --extended-regexp '^[^:]+:[0-9]+:[[:space:]]*(//|# |--|\*)' || true; } | report "$rule"
+}
+
+swift=('*.swift')
+sources=('Sources/*.swift' 'lua/*.swift' 'web/*.swift' 'bench/*.swift')
+tests=('Tests/*.swift' 'Tests/*.py')
+code=('*.swift' '*.py' '*.js' '*.css' '*.html' '*.sh' '*.lua' '*.c' '*.h' .ci/run)
+
+# A trap reachable from input kills every connection of the process. (Force unwraps: `swift format lint`.)
+ban 'no try!' '\btry!' "${swift[@]}"
+ban 'no as!' '\bas!' "${swift[@]}"
+ban 'no fatalError' '\bfatalError\(' "${swift[@]}"
+ban 'no unsafeBitCast' '\bunsafeBitCast\b' "${swift[@]}"
+ban 'no nonisolated(unsafe)' 'nonisolated\(unsafe\)' "${swift[@]}"
+ban 'no -Ounchecked' '-Ounchecked' Package.swift Makefile '*.sh' ':!scripts/lint.sh'
+# Foundation brings ICU, a second event loop and megabytes; what we need of it is small and ours.
+ban 'no Foundation' '^[[:space:]]*((public|internal|private|package|@preconcurrency|@testable) )*import Foundation' \
+    "${sources[@]}"
+# No task runtime on the data plane (docs/decisions.md, D2).
+ban 'no Dispatch' '^[[:space:]]*((public|internal|private) )*import Dispatch' "${sources[@]}"
+# A test waits for the thing itself, with a deadline.
+ban 'no sleep in tests' '(\b|_)(sleep|usleep|nanosleep)\(' "${tests[@]}"
+ban 'no sleep in sources' '\b(sleep|usleep|nanosleep)\(' "${sources[@]}"
+# A path of one machine works on one machine.
+each . ':!scripts/lint.sh' -- grep --with-filename --line-number --binary-files=without-match --extended-regexp \
+    -e '(^|[^A-Za-z0-9_.-])/(tmp|work|root|home)/[A-Za-z]' | report 'no machine paths'
+
+unchecked=$(each "${sources[@]}" -- grep --no-filename --count --fixed-strings '@unchecked Sendable' |
+    awk '{ n += $1 } END { print n + 0 }')
+if [ "$unchecked" -gt "$unchecked_sendable_max" ]; then
+    echo "$unchecked uses of @unchecked Sendable; at most $unchecked_sendable_max, each with its proof" |
+        report 'unchecked Sendable'
+fi
+
+each "${code[@]}" -- awk -v max="$file_lines_max" \
+    'FNR == max + 1 { print FILENAME ": more than " max " lines; is it still one thing?" }' | report 'file length'
+
+# Swift's columns are counted by `swift format lint`; the ready-made bytes of recorded fixtures are not counted.
+each "${code[@]}" ':!*.swift' ':!*fixtures*' -- awk -v max="$line_columns_max" \
+    'length($0) > max { print FILENAME ":" FNR ": " length($0) " columns" }' | report 'line length'
+
+# Formatted code closes a function at the column where its declaration began.
+each "${swift[@]}" -- awk -v max="$function_lines_max" '
+    FNR == 1 { start = 0 }
+    !start && /^ *([a-z@][A-Za-z()@_]* )*(func [^ ]|init[(<?]|deinit )/ && /\{$/ {
+        match($0, /^ */); close_line = sprintf("%" RLENGTH "s}", ""); start = FNR; next
+    }
+    start && $0 == close_line {
+        if (FNR - start + 1 > max) print FILENAME ":" start ": function of " (FNR - start + 1) " lines"
+        start = 0
+    }' | report 'function length'
+
+# Whitespace that only makes noise in reviews.
+each "${code[@]}" '*.md' '*.conf' '*.service' Makefile -- grep --with-filename --line-number --extended-regexp \
+    -e '[[:blank:]]+$' | report 'trailing blanks'
+
+if [ -s "$found" ]; then
+    cat "$found" >&2
+    printf 'lint: %s offences\n' "$(wc -l <"$found")" >&2
+    exit 1
+fi
+printf 'lint: clean, %s files\n' "$(files "${code[@]}" | wc -l)"

@@ -1,0 +1,76 @@
+#!/usr/bin/env bash
+# Names and installs the Debian packages that are missing; does nothing, and needs no rights, when all are there.
+#
+# usage: scripts/packages.sh build|test
+#   build  what it takes to compile and run the gateway
+#   test   the same, and what the tests drive: nginx, a browser, Python
+#
+# SWITCHBOARD_SKIP_PACKAGES=1 skips everything, for systems where the same programs come from elsewhere.
+set -euo pipefail
+
+readonly build_packages=(libssl-dev libhiredis-dev redis-server)
+readonly test_packages=(
+    nginx libnginx-mod-stream   # both deployments of deploy/ are run
+    chromium                    # the page at / is opened in a real browser
+    python3 python3-venv        # the clients under test and their runner
+    redis-tools curl openssl    # what an operator would type
+)
+
+say() { printf 'packages: %s\n' "$*" >&2; }
+fail() {
+    say "$*"
+    exit 1
+}
+
+case "${1:-}" in
+build) wanted=("${build_packages[@]}") ;;
+test) wanted=("${build_packages[@]}" "${test_packages[@]}") ;;
+*) fail "usage: scripts/packages.sh build|test" ;;
+esac
+
+if ! command -v swift >/dev/null 2>&1; then
+    fail "there is no 'swift' on PATH: install the Swift 6.3 toolchain for Debian 12," \
+        "https://www.swift.org/install/linux"
+fi
+
+[ -z "${SWITCHBOARD_SKIP_PACKAGES:-}" ] || exit 0
+
+if ! command -v dpkg-query >/dev/null 2>&1; then
+    fail "this is not Debian; install the equivalents of: ${wanted[*]}" \
+        "- then set SWITCHBOARD_SKIP_PACKAGES=1"
+fi
+
+missing=()
+for package in "${wanted[@]}"; do
+    status=$(dpkg-query --show --showformat='${db:Status-Status}' "$package" 2>/dev/null || true)
+    [ "$status" = installed ] || missing+=("$package")
+done
+[ ${#missing[@]} -gt 0 ] || exit 0
+
+say "missing: ${missing[*]}"
+if [ "$(id -u)" -eq 0 ]; then
+    as_root=()
+elif command -v sudo >/dev/null 2>&1; then
+    say "installing them with sudo, which may ask for your password"
+    as_root=(sudo)
+else
+    fail "neither root nor sudo here; as root, run: apt-get install -y ${missing[*]}"
+fi
+
+# `env` because sudo does not pass the environment on; the [@]+ form because bash < 4.4 calls an empty array unset.
+apt() { ${as_root[@]+"${as_root[@]}"} env DEBIAN_FRONTEND=noninteractive apt-get "$@"; }
+
+apt update --quiet=2 || say "the package lists could not be refreshed; trying with those already here"
+apt install --quiet=2 --yes --no-install-recommends "${missing[@]}" ||
+    fail "apt-get could not install: ${missing[*]}"
+
+if [ -d /run/systemd/system ]; then
+    for service in redis-server nginx; do
+        case " ${missing[*]} " in
+        *" $service "*)
+            say "Debian starts $service as a service; Switchboard does not use it:" \
+                "'systemctl disable --now $service' if you do not either"
+            ;;
+        esac
+    done
+fi
