@@ -207,6 +207,7 @@ extension HTTPPeer.Door {
 /// Admits everybody: the operations listener must answer when clients are refused.
 final class OpenAdmission: Admission {
     func admit(_ address: Address) -> Bool { true }
+    func move(from proxy: Address, to client: Address, wasEstablished: Bool) -> Bool { true }
     func established(_ address: Address) {}
     func release(_ address: Address, wasEstablished: Bool) {}
 }

@@ -171,6 +171,14 @@ public final class Connection: EventSource {
         handler = next
     }
 
+    /// Counts the connection for the client behind a proxy; false when that client may hold no more.
+    public func attribute(to client: Address) -> Bool {
+        guard isAdmitted, client != address, let admission else { return true }
+        guard admission.move(from: address, to: client, wasEstablished: isEstablished) else { return false }
+        address = client
+        return true
+    }
+
     /// Lets so many more bytes wait until the queue is next empty: what the peer asked for at once is not slowness.
     public func allow(_ bytes: Int) {
         allowedBytes += bytes

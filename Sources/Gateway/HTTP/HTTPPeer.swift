@@ -130,12 +130,25 @@ final class HTTPPeer: ConnectionHandler {
         return peer
     }
 
+    /// Whether a trusted proxy says that it spoke TLS with the client.
+    private func cameOverTLS(_ head: HTTPRequestHead, _ peer: Address) -> Bool {
+        guard shard.node.isTrustedProxy(peer), case .one(let scheme) = head.headers.single("x-forwarded-proto") else {
+            return false
+        }
+        return scheme.elementsEqual("https".utf8)
+    }
+
     // MARK: Upgrade
 
     private func openWebSocket(_ head: HTTPRequestHead, _ upgrade: HTTPUpgrade, rest bytes: Span<UInt8>, from: Int) {
         guard let connection else { return }
         guard case .front = door else {
             return refuse(.refusal(Refusal(.notFound, "there is no WebSocket here"), keepAlive: false), method: .get)
+        }
+        let isSecure = isSecure || cameOverTLS(head, connection.address)
+        guard connection.attribute(to: clientAddress(head, connection.address)) else {
+            let refusal = Refusal(.rateLimited, "too many connections from this address")
+            return refuse(.refusal(refusal, keepAlive: false), method: .get, reason: .connectionLimit)
         }
         switch shard.router.openWebSocket(head, isSecure: isSecure) {
         case .failure(let refused):

@@ -18,56 +18,93 @@ final class NodeAdmission: Admission {
         var refused = 0
         var isDraining = false
 
-        mutating func leaveUnauthenticated(_ key: [UInt8]) {
-            unauthenticated -= 1
-            guard let held = unauthenticatedByAddress[key] else { return }
-            unauthenticatedByAddress[key] = held > 1 ? held - 1 : nil
+        mutating func add(_ key: [UInt8], isEstablished: Bool) {
+            byAddress[key, default: 0] += 1
+            if !isEstablished { unauthenticatedByAddress[key, default: 0] += 1 }
+        }
+
+        mutating func remove(_ key: [UInt8], isEstablished: Bool) {
+            State.decrement(&byAddress, key)
+            if !isEstablished { State.decrement(&unauthenticatedByAddress, key) }
+        }
+
+        static func decrement(_ counts: inout [[UInt8]: Int], _ key: [UInt8]) {
+            guard let count = counts[key] else { return }
+            counts[key] = count > 1 ? count - 1 : nil
         }
     }
 
     private let limits: Limits
+    private let isShared: @Sendable (Address) -> Bool
     private let state: Mutex<State>
 
-    init(limits: Limits) {
+    /// `isShared` tells the addresses that stand for many clients, trusted proxies: they have no limit of their own,
+    /// the clients behind them have.
+    init(limits: Limits, isShared: @escaping @Sendable (Address) -> Bool) {
         self.limits = limits
+        self.isShared = isShared
         let perSecond = limits.connectsPerAddressPerSecond
         state = Mutex(
             State(rates: KeyedBuckets(RateLimit(perSecond: perSecond, burst: perSecond * 4), capacity: 65_536)))
     }
 
+    /// What an address is counted by; `nil` for one that is not.
+    private func key(_ address: Address) -> [UInt8]? {
+        address.bytes.isEmpty || isShared(address) ? nil : address.limitKey
+    }
+
     func admit(_ address: Address) -> Bool {
-        let key = address.limitKey
+        let key = key(address)
         let nowMs = Clock.monotonicMs()
         return state.withLock { state in
-            let held = state.byAddress[key] ?? 0
-            let unproven = state.unauthenticatedByAddress[key] ?? 0
-            guard !state.isDraining, state.open < limits.connectionsMax, held < limits.connectionsPerAddressMax,
-                state.unauthenticated < limits.unauthenticatedMax, unproven < limits.unauthenticatedPerAddressMax,
-                key.isEmpty || state.rates.take(key, nowMs: nowMs)
+            guard !state.isDraining, state.open < limits.connectionsMax,
+                state.unauthenticated < limits.unauthenticatedMax,
+                key.map({ hasPlace($0, isEstablished: false, &state, nowMs) }) ?? true
             else {
                 state.refused += 1
                 return false
             }
             state.open += 1
             state.unauthenticated += 1
-            state.byAddress[key] = held + 1
-            state.unauthenticatedByAddress[key] = unproven + 1
+            if let key { state.add(key, isEstablished: false) }
+            return true
+        }
+    }
+
+    private func hasPlace(_ key: [UInt8], isEstablished: Bool, _ state: inout State, _ nowMs: Int) -> Bool {
+        (state.byAddress[key] ?? 0) < limits.connectionsPerAddressMax
+            && (isEstablished || (state.unauthenticatedByAddress[key] ?? 0) < limits.unauthenticatedPerAddressMax)
+            && state.rates.take(key, nowMs: nowMs)
+    }
+
+    func move(from proxy: Address, to client: Address, wasEstablished: Bool) -> Bool {
+        let (old, new) = (key(proxy), key(client))
+        let nowMs = Clock.monotonicMs()
+        return state.withLock { state in
+            guard new.map({ hasPlace($0, isEstablished: wasEstablished, &state, nowMs) }) ?? true else {
+                state.refused += 1
+                return false
+            }
+            if let old { state.remove(old, isEstablished: wasEstablished) }
+            if let new { state.add(new, isEstablished: wasEstablished) }
             return true
         }
     }
 
     func established(_ address: Address) {
-        let key = address.limitKey
-        state.withLock { $0.leaveUnauthenticated(key) }
+        let key = key(address)
+        state.withLock { state in
+            state.unauthenticated -= 1
+            if let key { State.decrement(&state.unauthenticatedByAddress, key) }
+        }
     }
 
     func release(_ address: Address, wasEstablished: Bool) {
-        let key = address.limitKey
+        let key = key(address)
         state.withLock { state in
             state.open -= 1
-            if !wasEstablished { state.leaveUnauthenticated(key) }
-            guard let held = state.byAddress[key] else { return }
-            state.byAddress[key] = held > 1 ? held - 1 : nil
+            if !wasEstablished { state.unauthenticated -= 1 }
+            if let key { state.remove(key, isEstablished: wasEstablished) }
         }
     }
 
