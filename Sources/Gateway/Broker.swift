@@ -50,7 +50,7 @@ final class Broker: SubscriberLinkOwner {
         keys = node.keys
         limits = node.limits
         outgoing = node.shards.map { _ in [] }
-        context = ConnectionContext(reactor: reactor, limits: ConnectionLimits(node.limits))
+        context = ConnectionContext(reactor: reactor, limits: ConnectionLimits(node.limits, reactors: 1))
         probe = DeliveryProbe(intervalMs: node.limits.redisProbeMs, timeoutMs: node.limits.redisProbeTimeoutMs)
         let name = "switchboard-" + node.name
         link = try SubscriberLink(context, node.redis, name: name + "-subscriber", owner: self)

@@ -62,7 +62,7 @@ final class Shard {
         self.reactor = reactor
         self.mailbox = mailbox
         limits = node.limits
-        context = ConnectionContext(reactor: reactor, limits: ConnectionLimits(node.limits))
+        context = ConnectionContext(reactor: reactor, limits: ConnectionLimits(node.limits, reactors: node.shards.count))
         statistics = ShardStatistics(transport: context.statistics, loop: reactor.statistics)
         let log = node.log
         link = try CommandLink(
@@ -101,6 +101,8 @@ final class Shard {
 
     /// Monotonic milliseconds of this tick.
     var nowMs: Int { reactor.nowMs }
+    /// When this shard last came back from a stop of the process, monotonic milliseconds.
+    var stalledMs: Int { reactor.stalledMs }
     /// Milliseconds since 1970; for tokens only.
     var wallMs: Int { Clock.wallMs() }
     /// Seconds since 1970; for tokens only.

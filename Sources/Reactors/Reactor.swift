@@ -23,6 +23,9 @@ public final class Reactor {
 
     /// Monotonic milliseconds at the start of this tick's work; one clock reading serves the tick.
     public private(set) var nowMs: Int
+    /// When the loop last came back much too late, because the process or machine was stopped; monotonic milliseconds,
+    /// `Int.min` when it never did. Who waited for a peer meanwhile could not hear it.
+    public private(set) var stalledMs = Int.min
     /// The number of this tick.
     public private(set) var tick = 0
     /// Figures about this loop, readable from any thread.
@@ -155,9 +158,12 @@ public final class Reactor {
     /// Runs until ``stop()``; may be run again after that.
     public func run() {
         isStopping = false
+        nowMs = Clock.monotonicMs()
         while !isStopping {
-            let count = waitForEvents(timeoutMs: waitMs())
+            let timeoutMs = waitMs()
+            let count = waitForEvents(timeoutMs: timeoutMs)
             let startUs = Clock.monotonicUs()
+            noticeStall(nowMs: startUs / 1_000, timeoutMs: timeoutMs)
             nowMs = startUs / 1_000
             tick &+= 1
             if acknowledgeWake(among: count) { onMailbox() }
@@ -169,6 +175,11 @@ public final class Reactor {
             let endUs = Clock.monotonicUs()
             statistics.record(durationUs: endUs - startUs, nowMs: endUs / 1_000)
         }
+    }
+
+    /// A wait ends at its timeout, and a tick's work is short: a second more than both is a stop from outside.
+    private func noticeStall(nowMs now: Int, timeoutMs: Int32) {
+        if timeoutMs >= 0 && now - nowMs > Int(timeoutMs) + 1_000 { stalledMs = now }
     }
 
     private func waitMs() -> Int32 {

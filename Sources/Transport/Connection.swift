@@ -158,7 +158,13 @@ public final class Connection: EventSource {
     /// Queues a frame for this tick's flush; false, and nothing queued, when it would exceed the byte limit or the
     /// connection is not open.
     public func send(_ frame: [UInt8]) -> Bool {
-        guard isOpen, let token, queue.byteCount + frame.count <= outboundBytesMax + allowedBytes || queue.isEmpty
+        guard isOpen, let token else { return false }
+        // A connection that has read everything may always be sent one more frame; the bounds are for the others.
+        let total = context.statistics.queuedBytes.value + frame.count
+        guard
+            queue.isEmpty
+                || queue.byteCount + frame.count <= outboundBytesMax + allowedBytes
+                    && total <= context.limits.outboundTotalBytesMax
         else { return false }
         queue.append(frame, nowMs: context.reactor.nowMs)
         context.statistics.queuedBytes.add(frame.count)

@@ -22,7 +22,7 @@ struct DevCommand {
 
     /// Runs until Ctrl-C.
     func run() throws(StartProblem) -> Int32 {
-        Signals.block()
+        try ProcessSetUp.run()
         let state = settings.state
         try prepare(state)
         let lock = try lockState(state)

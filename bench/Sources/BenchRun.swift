@@ -27,7 +27,7 @@ final class BenchRun {
         } catch {
             throw BenchFailure("cannot start: \(error)")
         }
-        context = ConnectionContext(reactor: reactor, limits: ConnectionLimits(Limits()))
+        context = ConnectionContext(reactor: reactor, limits: ConnectionLimits(Limits(), reactors: 1))
         address = Address(bytes: [127, 0, 0, 1])
         port = options.port
         topic = options.topic
