@@ -6,7 +6,7 @@ import Transport
 /// The load tool: opens real TLS WebSockets to a running gateway and measures the gateway's process from `/proc`.
 ///
 /// `idle` opens connections, lets them lie, and tells memory and CPU; `churn` opens and closes them again and again
-/// and compares descriptors and memory with the beginning.
+/// and compares descriptors and memory with the beginning; `fanout` publishes to many and measures the deliveries.
 @main
 struct Bench {
     static func main() {
@@ -17,6 +17,7 @@ struct Bench {
                 switch options.scenario {
                 case .idle: try IdleScenario(options).run()
                 case .churn: try ChurnScenario(options).run()
+                case .fanout: try FanoutScenario(options).run()
                 }
             exit(passed ? 0 : 1)
         } catch {
@@ -46,6 +47,7 @@ struct BenchOptions {
     enum Scenario: String, CaseIterable {
         case idle
         case churn
+        case fanout
     }
 
     var scenario: Scenario
@@ -55,9 +57,12 @@ struct BenchOptions {
     var seconds = 10
     var rounds = 10
     var topic = "shop:bench"
+    var rate = 20
+    var apiKey = ""
 
     static let usage = """
-        usage: switchboard-bench idle|churn --port N --pid N [--connections N] [--seconds N] [--rounds N] [--topic T]
+        usage: switchboard-bench idle|churn|fanout --port N --pid N [--connections N] [--seconds N] [--rounds N] [--rate N]
+                                 [--topic T] [--api-key KEY]
         """
 
     init(_ arguments: [String]) throws(BenchFailure) {
@@ -73,6 +78,10 @@ struct BenchOptions {
                 topic = value
                 continue
             }
+            if flag == "--api-key" {
+                apiKey = value
+                continue
+            }
             guard let number = ASCII.decimal(Array(value.utf8)), number > 0, number <= 1_000_000 else {
                 throw BenchFailure("\(flag) must be 1 to 1000000")
             }
@@ -84,6 +93,7 @@ struct BenchOptions {
             case "--connections": connections = number
             case "--seconds": seconds = number
             case "--rounds": rounds = number
+            case "--rate": rate = number
             default: throw BenchFailure("unknown flag \(flag)\n" + BenchOptions.usage)
             }
         }

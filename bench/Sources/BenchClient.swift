@@ -71,8 +71,9 @@ final class BenchClient: ConnectionHandler {
             case .message where stage == .subscribing:
                 stage = .live
                 run.clientIsLive()
-            case .message:
+            case .message(_, let payload):
                 events += 1
+                run.eventCame(payload)
             case .ping(let payload):
                 _ = connection?.send(WebSocketEncoder.maskedFrame(.pong, payload: payload, mask: 0x5a5a_5a5a))
             case .close, .failed, .pong:

@@ -12,6 +12,8 @@ final class BenchRun {
     private(set) var live = 0
     private(set) var ended = 0
     private(set) var clients: [BenchClient] = []
+    /// From due to receipt, of events that carry their time as `"t":<microseconds>` at the start of their data.
+    private(set) var latenciesUs: [Int] = []
     private let reactor: Reactor
     private var timer: ReactorTimer?
     private var wanted = 0
@@ -60,6 +62,17 @@ final class BenchRun {
         timer?.set(atMs: 0)
         reactor.run()
         return condition()
+    }
+
+    /// Takes an event's latency.
+    func eventCame(_ payload: [UInt8]) {
+        let mark = Array("\"t\":".utf8)
+        guard let start = payload.prefix(200).firstIndex(of: UInt8(ascii: "{")).map({ $0 + 1 }) else { return }
+        for index in start..<min(payload.count, 160) where payload[index...].starts(with: mark) {
+            let digits = payload[(index + mark.count)...].prefix { ASCII.isDigit($0) }
+            if let sent = ASCII.decimal(digits) { latenciesUs.append(Clock.monotonicUs() - sent) }
+            return
+        }
     }
 
     private var deadlineMs = 0
