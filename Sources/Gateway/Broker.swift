@@ -41,6 +41,8 @@ final class Broker: SubscriberLinkOwner {
     /// Shards whose mailbox was full: they are told that they lost messages as soon as there is room.
     private var overflowed: Set<Int> = []
     private var received: [BrokerMessage] = []
+    /// The failure that the log was told last; `nil` while Redis is well.
+    private var toldReason: String?
 
     /// Builds the broker on its thread.
     init(node: Node, reactor: Reactor, mailbox: Mailbox<BrokerMessage>) throws(Errno) {
@@ -179,7 +181,26 @@ final class Broker: SubscriberLinkOwner {
             link?.reconnect(RedisFailure(.timedOut))
             prober?.reconnect(RedisFailure(.timedOut))
         }
-        if link?.facts == nil { node.health.deliveryLost(link?.lastFailure?.metricLabel ?? "connecting") }
+        tellWhatIsDown()
+    }
+
+    /// Readiness and the log say why Redis cannot be used; the log once per reason.
+    private func tellWhatIsDown() {
+        var failure: RedisFailure?
+        if link?.facts == nil {
+            failure = link?.lastFailure
+        } else if prober?.isReady != true {
+            failure = prober?.lastFailure
+        } else {
+            toldReason = nil
+            return
+        }
+        let reason = failure?.metricLabel ?? "connecting"
+        node.health.deliveryLost(reason)
+        if let failure, toldReason != reason {
+            toldReason = reason
+            node.log.write(.warn, "redis cannot be used", [("reason", reason), ("detail", failure.detail)])
+        }
     }
 
     private func probeReturned(_ payload: [UInt8]) {
