@@ -25,7 +25,8 @@ key=$(openssl rand -hex 24)
 printf 'bench:%s\n' "$key" >"$state/keys"
 # One address opens everything here, and far faster than any client would.
 .build/release/switchboard gateway --listen 127.0.0.1:0 --redis "unix://$state/redis.sock" \
-    --api-keys "$state/keys" --tls-cert "$state/cert.pem" --tls-key "$state/key.pem" --ready-file "$state/ready.json" --shards "${SHARDS:-1}" \
+    --api-keys "$state/keys" --tls-cert "$state/cert.pem" --tls-key "$state/key.pem" \
+    --ready-file "$state/ready.json" --shards "${SHARDS:-1}" \
     --limit connectionsPerAddressMax=100000 --limit connectsPerAddressPerSecond=1000000 \
     --limit unauthenticatedPerAddressMax=100000 --log-level warn &
 gateway=$!
