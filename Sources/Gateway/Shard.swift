@@ -39,6 +39,9 @@ final class Shard {
     let topics: TopicTable
     private(set) lazy var router = Router(shard: self)
 
+    /// HTTP requests that wait for Redis; a drain lets them be answered.
+    var requestsInFlight = 0
+
     private let reactor: Reactor
     private let mailbox: Mailbox<ShardMessage>
     private let context: ConnectionContext
@@ -180,7 +183,8 @@ final class Shard {
     private func continueDrain() {
         guard drain != nil else { return }
         for id in drain?.due(nowMs: nowMs) ?? [] { peers[id]?.close(.restart) }
-        if peers.isEmpty && context.statistics.queuedBytes.value == 0 && drain?.isOver == true {
+        let isIdle = peers.isEmpty && requestsInFlight == 0 && context.statistics.queuedBytes.value == 0
+        if isIdle && drain?.isOver == true {
             link.stop()
             reactor.stop()
         }

@@ -67,6 +67,7 @@ final class HTTPPeer: ConnectionHandler {
             case .body(let body):
                 guard let head else { return connection.abort(.internalError) }
                 isBusy = true
+                shard.requestsInFlight += 1
                 answer(head, body)
                 guard isBusy else { continue }
                 connection.pauseReading()
@@ -91,8 +92,11 @@ final class HTTPPeer: ConnectionHandler {
         shard.router.route(request, door: door) { [self] response in respond(response) }
     }
 
+    /// Empty segments are refused, not skipped: a proxy in front may have judged `//` differently.
     private func segments(_ head: HTTPRequestHead) -> [String]? {
-        head.pathSegments.map { $0.map { String(decoding: $0, as: UTF8.self) }.filter { !$0.isEmpty } }
+        guard let segments = head.pathSegments else { return nil }
+        if segments == [[]] { return [] }
+        return segments.contains([]) ? nil : segments.map { String(decoding: $0, as: UTF8.self) }
     }
 
     private func respond(_ response: HTTPResponse) {
@@ -102,6 +106,7 @@ final class HTTPPeer: ConnectionHandler {
         if (200..<300).contains(response.status) { connection.markEstablished() }
         self.head = nil
         isBusy = false
+        shard.requestsInFlight -= 1
         guard response.keepAlive else { return refuse(response, method: head.method, reason: .httpDone) }
         guard connection.send(response.encoded(for: head.method)) else { return connection.close(.slowConsumer) }
         connection.setDeadline(at: shard.nowMs + shard.limits.keepAliveMs)
@@ -184,6 +189,8 @@ final class HTTPPeer: ConnectionHandler {
     }
 
     func ended(_ reason: CloseReason) {
+        if isBusy { shard.requestsInFlight -= 1 }
+        isBusy = false
         connection = nil
         stash = []
     }

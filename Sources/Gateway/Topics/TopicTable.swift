@@ -274,7 +274,8 @@ final class TopicTable {
     func sweep() {
         let nowMs = reactor.nowMs
         emptied.removeAll { feed in
-            guard feed.isEmpty, let since = feed.emptySinceMs else { return true }
+            // A feed may have been emptied more than once, or have been given up already.
+            guard feeds[feed.topic] === feed, feed.isEmpty, let since = feed.emptySinceMs else { return true }
             guard nowMs - since >= limits.topicLingerMs, broker.send(.unwant(feed.topic, shard: shard)) else {
                 return false
             }
