@@ -50,6 +50,20 @@ import Testing
         #expect(MailboxTests.signals(wake) == 1)
     }
 
+    /// A shard with more topics than its mailbox has places could never be told that they were lost and confirmed.
+    @Test func aBatchBeyondTheCapacityIsTakenWhenNothingWaits() throws {
+        let mailbox = Mailbox<Int>(capacity: 3, wake: try Wake())
+        #expect(mailbox.send(0))
+        #expect(!mailbox.send(contentsOf: [1, 2, 3, 4, 5]))
+        var taken: [Int] = []
+        mailbox.drain(into: &taken)
+        #expect(mailbox.send(contentsOf: [1, 2, 3, 4, 5]))
+        #expect(!mailbox.send(6))
+        taken.removeAll()
+        mailbox.drain(into: &taken)
+        #expect(taken == [1, 2, 3, 4, 5])
+    }
+
     @Test func aRefusedMessageDoesNotWake() throws {
         let wake = try Wake()
         let mailbox = Mailbox<Int>(capacity: 0, wake: wake)
