@@ -83,6 +83,25 @@ import Testing
         #expect(net.gate.now.placesLeft == 2)
     }
 
+    /// Behind a proxy the place of a connection moves to its client, who is released in the end.
+    @Test(arguments: [true, false])
+    func aConnectionIsCountedForTheClientBehindAProxy(_ mayMove: Bool) throws {
+        let net = try Net()
+        if !mayMove { net.gate.forbidMoves() }
+        let (proxy, client) = (Address(bytes: [127, 0, 0, 1]), Address(bytes: [192, 0, 2, 7]))
+        let port = try net.listen { peer in
+            peer.onOpened = { connection in
+                #expect(connection.attribute(to: proxy), "it is counted there already")
+                #expect(connection.attribute(to: client) == mayMove)
+                connection.close(.normal)
+            }
+        }
+        try net.connect(port)
+        try net.run { net.peers.first?.reason != nil && net.server.statistics.open.value == 0 }
+        #expect(net.gate.now.moves == (mayMove ? [[proxy, client]] : []))
+        #expect(net.gate.now.released == [mayMove ? client : proxy])
+    }
+
     @Test func aClosedListenerLetsItsConnectionsBe() throws {
         let net = try Net()
         let descriptor = try Sockets.listen(SocketsTests.loopback, backlog: 8)

@@ -50,6 +50,8 @@ final class Gate: Admission {
         var established = 0
         var released: [Address] = []
         var releasedEstablished = 0
+        var moves: [[Address]] = []
+        var mayMove = true
     }
 
     private let figures = Mutex(Figures())
@@ -69,6 +71,18 @@ final class Gate: Admission {
         }
     }
 
+    func forbidMoves() {
+        figures.withLock { $0.mayMove = false }
+    }
+
+    func move(from proxy: Address, to client: Address, wasEstablished: Bool) -> Bool {
+        figures.withLock { figures in
+            guard figures.mayMove else { return false }
+            figures.moves.append([proxy, client])
+            return true
+        }
+    }
+
     func established(_ address: Address) {
         figures.withLock { $0.established += 1 }
     }
@@ -82,7 +96,9 @@ final class Gate: Admission {
     }
 }
 
-/// Servers and clients in one reactor, over loopback. The thread of the test drives both.
+/// Servers and clients in one reactor, over loopback.
+///
+/// The thread of the test drives both.
 final class Net {
     let wake: Wake
     let reactor: Reactor
@@ -100,13 +116,15 @@ final class Net {
         _ = signal(SIGPIPE, SIG_IGN)
         wake = try Wake()
         reactor = try Reactor(wake: wake)
-        var limits = ConnectionLimits(Limits())
+        var limits = ConnectionLimits(Limits(), reactors: 1)
         change(&limits)
         server = ConnectionContext(reactor: reactor, limits: limits)
         client = ConnectionContext(reactor: reactor, limits: limits)
     }
 
-    /// Listens; tells the port. `prepare` gets each accepted end before anything happens to it.
+    /// Listens; tells the port.
+    ///
+    /// `prepare` gets each accepted end before anything happens to it.
     func listen(
         tls: TLSContext? = nil, expectsProxyHeader: Bool = false, acceptPauseMs: Int = 100,
         _ prepare: @escaping (Peer) -> Void = { _ in }

@@ -71,6 +71,27 @@ import Testing
         #expect(isChecked)
     }
 
+    /// The bound of all connections together: a connection that has read everything may still be sent a frame.
+    @Test func allConnectionsTogetherHaveABound() throws {
+        let net = try Net { $0.outboundTotalBytesMax = 1_000 }
+        var taken: [Bool] = []
+        let port = try net.listen()
+        let clients = try (0..<3).map { _ in try net.connect(port) }
+        let wake = net.wake
+        try net.run {
+            wake.signal()
+            let connections = net.peers.compactMap(\.connection)
+            if taken.isEmpty && connections.count == 3 {
+                for connection in connections {
+                    taken.append(connection.send(Array(repeating: 1, count: 600)))
+                    taken.append(connection.send(Array(repeating: 1, count: 300)))
+                }
+            }
+            return clients.allSatisfy { $0.received.count >= 600 } && net.server.statistics.queuedBytes.value == 0
+        }
+        #expect(taken == [true, true, true, false, true, false])
+    }
+
     @Test func oneFrameLargerThanTheBoundFitsAnEmptyQueue() throws {
         let net = try Net { $0.outboundBytesMax = 100 }
         let port = try net.listen { peer in
