@@ -104,15 +104,16 @@ final class Broker: SubscriberLinkOwner {
     private func tickEnded() {
         for shard in outgoing.indices {
             if overflowed.contains(shard) {
+                // One batch, so that a shard with more topics than its mailbox has places is told of all of them.
                 outgoing[shard].removeAll(keepingCapacity: true)
-                guard node.shards[shard].send(.lost) else { continue }
-                overflowed.remove(shard)
+                outgoing[shard].append(.lost)
                 confirmAll(shard)
             }
             guard !outgoing[shard].isEmpty else { continue }
-            if !node.shards[shard].send(contentsOf: outgoing[shard]) {
-                overflowed.insert(shard)
-                node.statistics.mailboxOverflows.add(1)
+            if node.shards[shard].send(contentsOf: outgoing[shard]) {
+                overflowed.remove(shard)
+            } else {
+                if overflowed.insert(shard).inserted { node.statistics.mailboxOverflows.add(1) }
                 timer?.set(atMs: reactor.nowMs + 10)
             }
             outgoing[shard].removeAll(keepingCapacity: true)

@@ -36,7 +36,7 @@ final class Shard {
     let limits: Limits
     let statistics: ShardStatistics
     let store: Store
-    let topics: TopicTable
+    let topics: TopicTable<Session>
     private(set) lazy var router = Router(shard: self)
 
     /// HTTP requests that wait for Redis; a drain lets them be answered.
@@ -54,6 +54,8 @@ final class Shard {
     private var questions = MemberQuestions()
     private var drain: DrainPlan<ObjectIdentifier>?
 
+    /// Events kept for a topic during a repair, and for a client during its join.
+    private static let heldMax = 1_024
     /// How often topics are swept and a drain goes on.
     private static let sweepMs = 250
     private static let drainStepMs = 50
@@ -77,8 +79,8 @@ final class Shard {
         store = Store(
             link: link, scripts: node.scripts, keys: node.keys, limits: node.limits, access: node.access)
         topics = TopicTable(
-            shard: index, reactor: reactor, limits: node.limits, store: store, broker: node.broker,
-            dialects: node.dialects, statistics: statistics)
+            shard: index, limits: node.limits, heldMax: Shard.heldMax, store: store, broker: node.broker,
+            dialects: node.dialects, statistics: statistics, nowMs: { reactor.nowMs })
         node.shardStatistics.add(statistics)
         node.redisStatistics.add(link.statistics)
         timer = try ReactorTimer(reactor) { [unowned self] in timerFired() }

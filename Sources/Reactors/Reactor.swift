@@ -86,7 +86,9 @@ public final class Reactor {
 
     /// Changes what a descriptor is watched for; nothing when it is watched for that already.
     public func setInterest(_ token: EventToken, _ interest: Readiness) {
-        guard let index = index(of: token), slots[index].descriptor >= 0, slots[index].interest != interest else { return }
+        guard let index = index(of: token), slots[index].descriptor >= 0, slots[index].interest != interest else {
+            return
+        }
         slots[index].interest = interest
         // Fails only for a descriptor that is not registered or for want of kernel memory; the source's deadline ends it.
         _ = swb_epoll_ctl(epoll.raw, EPOLL_CTL_MOD, slots[index].descriptor, Reactor.mask(interest), token.raw)

@@ -86,12 +86,9 @@ public final class Connection: EventSource {
     /// Starts watching; false when the kernel has no room for another watch.
     func start() -> Bool {
         Sockets.tune(raw)
+        guard !needsTLS || tls != nil, let token = try? context.reactor.add(self, descriptor: raw, interest: .read)
+        else { return false }
         context.statistics.open.add(1)
-        guard let token = try? context.reactor.add(self, descriptor: raw, interest: .read), !needsTLS || tls != nil
-        else {
-            context.statistics.open.add(-1)
-            return false
-        }
         self.token = token
         phaseDeadlineMs = context.reactor.nowMs + context.limits.handshakeMs
         updateDeadline()
@@ -141,6 +138,7 @@ public final class Connection: EventSource {
         phase = .open
         phaseDeadlineMs = Int.max
         updateDeadline()
+        if isReadPaused { updateInterest() }
         handler?.opened(self)
     }
 
@@ -206,13 +204,14 @@ public final class Connection: EventSource {
     /// Stops reading until ``resumeReading()``; the kernel's window then holds the peer back.
     public func pauseReading() {
         isReadPaused = true
-        updateInterest()
+        if isOpen { updateInterest() }
     }
 
     /// Reads again, first what TLS holds already.
     public func resumeReading() {
         guard isReadPaused, let token else { return }
         isReadPaused = false
+        guard isOpen else { return }
         updateInterest()
         context.reactor.markReadable(token)
     }
@@ -283,7 +282,7 @@ public final class Connection: EventSource {
             if case .finishing = phase { Sockets.resetOnClose(raw) }
             return abort(.timeout)
         }
-        if let ageMs = ageDeadlineMs, nowMs >= ageMs { return close(.slowConsumer, discarding: true) }
+        if isOpen, let ageMs = ageDeadlineMs, nowMs >= ageMs { return close(.slowConsumer, discarding: true) }
         if nowMs >= handlerDeadlineMs {
             handlerDeadlineMs = Int.max
             handler?.deadlineReached()
@@ -322,6 +321,7 @@ public final class Connection: EventSource {
     func tellHandler() {
         guard let handler else { return }
         self.handler = nil
+        handlerDeadlineMs = Int.max
         let reason = endReason ?? .peerGone
         context.statistics.countClose(reason)
         handler.ended(reason)

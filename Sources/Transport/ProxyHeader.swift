@@ -47,12 +47,12 @@ struct ProxyHeader {
         let fields = bytes.dropLast(2).split(separator: 0x20, omittingEmptySubsequences: false)
         guard fields.count >= 2 else { return .malformed }
         if fields[1].elementsEqual("UNKNOWN".utf8) { return .done(consumed: 0, source: nil) }
-        let length = fields[1].elementsEqual("TCP4".utf8) ? 4 : fields[1].elementsEqual("TCP6".utf8) ? 16 : 0
-        guard fields.count == 6, length > 0, let source = Address(text: fields[2]),
-            Address(text: fields[3]) != nil, fields[4...5].allSatisfy({ ProxyHeader.isPort($0) }),
-            source.bytes.count == length || length == 16
+        let isFour = fields[1].elementsEqual("TCP4".utf8)
+        guard fields.count == 6, isFour || fields[1].elementsEqual("TCP6".utf8),
+            fields[2...3].allSatisfy({ $0.contains(0x3a) != isFour && Address(text: $0) != nil }),
+            fields[4...5].allSatisfy({ ProxyHeader.isPort($0) })
         else { return .malformed }
-        return .done(consumed: 0, source: source)
+        return .done(consumed: 0, source: Address(text: fields[2]))
     }
 
     private static func isPort(_ digits: ArraySlice<UInt8>) -> Bool {
