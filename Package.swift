@@ -74,6 +74,11 @@ let package = Package(
             ],
             swiftSettings: strict),
 
+        .executableTarget(
+            name: "switchboard-bench",
+            dependencies: ["Core", "Reactors", "Transport", "Rights", "WebSocketCodec"],
+            path: "bench/Sources", swiftSettings: strict),
+
         // Embedded files.
         .target(
             name: "Scripts", path: "lua", exclude: ["README.md"], sources: ["Scripts.swift"],
@@ -92,9 +97,11 @@ let package = Package(
         tests("Dialects", ["Dialects", "Core"]),
         tests("Configuration", ["Configuration", "Core"]),
         tests("Reactors", ["Reactors", "CLinux"]),
-        tests("Transport", ["Transport", "Reactors", "Core", "CLinux"]),
+        tests("Transport", ["Transport", "Reactors", "Core", "CLinux", "COpenSSL"]),
         tests("Rights", ["Rights", "Core", "COpenSSL"]),
         tests("RedisLink", ["RedisLink", "Reactors", "Core"]),
-        tests("Gateway", ["Gateway", "Core"]),
+        tests(
+            "Gateway",
+            ["Gateway", "Core", "Dialects", "HTTPCodec", "Reactors", "RedisLink", "Rights", "Transport"]),
     ] + fuzzers
 )

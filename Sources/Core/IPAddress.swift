@@ -11,6 +11,11 @@ public struct IPAddress: Hashable, Sendable, CustomStringConvertible {
     /// The longest text, six groups and an IPv4 address: `ffff:ffff:ffff:ffff:ffff:ffff:255.255.255.255`.
     private static let textBytesMax = 45
 
+    /// Makes the IPv4 address of four numbers.
+    public init(_ first: UInt8, _ second: UInt8, _ third: UInt8, _ fourth: UInt8) {
+        bytes = [first, second, third, fourth]
+    }
+
     /// Takes the bytes of a socket address; `nil` unless there are 4 or 16.
     public init?(bytes: some Collection<UInt8>) {
         switch bytes.count {

@@ -98,8 +98,6 @@ public struct Limits: Sendable, Equatable {
     public var outboundAgeMs = 8_000
     /// Bytes waiting for all connections of a node together.
     public var outboundTotalBytesMax = 1_073_741_824
-    /// Members served per tick of one very large topic.
-    public var fanOutSlice = 10_000
     /// Time an abandoned topic stays subscribed in Redis.
     public var topicLingerMs = 1_000
     /// Events one recovery may return; beyond: `recovered:false`.

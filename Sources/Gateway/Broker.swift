@@ -41,6 +41,8 @@ final class Broker: SubscriberLinkOwner {
     /// Shards whose mailbox was full: they are told that they lost messages as soon as there is room.
     private var overflowed: Set<Int> = []
     private var received: [BrokerMessage] = []
+    /// The failure that the log was told last; `nil` while Redis is well.
+    private var toldReason: String?
 
     /// Builds the broker on its thread.
     init(node: Node, reactor: Reactor, mailbox: Mailbox<BrokerMessage>) throws(Errno) {
@@ -50,7 +52,7 @@ final class Broker: SubscriberLinkOwner {
         keys = node.keys
         limits = node.limits
         outgoing = node.shards.map { _ in [] }
-        context = ConnectionContext(reactor: reactor, limits: ConnectionLimits(node.limits))
+        context = ConnectionContext(reactor: reactor, limits: ConnectionLimits(node.limits, reactors: 1))
         probe = DeliveryProbe(intervalMs: node.limits.redisProbeMs, timeoutMs: node.limits.redisProbeTimeoutMs)
         let name = "switchboard-" + node.name
         link = try SubscriberLink(context, node.redis, name: name + "-subscriber", owner: self)
@@ -102,15 +104,16 @@ final class Broker: SubscriberLinkOwner {
     private func tickEnded() {
         for shard in outgoing.indices {
             if overflowed.contains(shard) {
+                // One batch, so that a shard with more topics than its mailbox has places is told of all of them.
                 outgoing[shard].removeAll(keepingCapacity: true)
-                guard node.shards[shard].send(.lost) else { continue }
-                overflowed.remove(shard)
+                outgoing[shard].append(.lost)
                 confirmAll(shard)
             }
             guard !outgoing[shard].isEmpty else { continue }
-            if !node.shards[shard].send(contentsOf: outgoing[shard]) {
-                overflowed.insert(shard)
-                node.statistics.mailboxOverflows.add(1)
+            if node.shards[shard].send(contentsOf: outgoing[shard]) {
+                overflowed.remove(shard)
+            } else {
+                if overflowed.insert(shard).inserted { node.statistics.mailboxOverflows.add(1) }
                 timer?.set(atMs: reactor.nowMs + 10)
             }
             outgoing[shard].removeAll(keepingCapacity: true)
@@ -179,7 +182,26 @@ final class Broker: SubscriberLinkOwner {
             link?.reconnect(RedisFailure(.timedOut))
             prober?.reconnect(RedisFailure(.timedOut))
         }
-        if link?.facts == nil { node.health.deliveryLost(link?.lastFailure?.metricLabel ?? "connecting") }
+        tellWhatIsDown()
+    }
+
+    /// Readiness and the log say why Redis cannot be used; the log once per reason.
+    private func tellWhatIsDown() {
+        var failure: RedisFailure?
+        if link?.facts == nil {
+            failure = link?.lastFailure
+        } else if prober?.isReady != true {
+            failure = prober?.lastFailure
+        } else {
+            toldReason = nil
+            return
+        }
+        let reason = failure?.metricLabel ?? "connecting"
+        node.health.deliveryLost(reason)
+        if let failure, toldReason != reason {
+            toldReason = reason
+            node.log.write(.warn, "redis cannot be used", [("reason", reason), ("detail", failure.detail)])
+        }
     }
 
     private func probeReturned(_ payload: [UInt8]) {

@@ -206,6 +206,7 @@ extension HTTPPeer.Door {
 /// Admits everybody: the operations listener must answer when clients are refused.
 final class OpenAdmission: Admission {
     func admit(_ address: IPAddress?) -> Bool { true }
+    func move(from proxy: IPAddress?, to client: IPAddress?, wasEstablished: Bool) -> Bool { true }
     func established(_ address: IPAddress?) {}
     func release(_ address: IPAddress?, wasEstablished: Bool) {}
 }

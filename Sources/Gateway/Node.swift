@@ -82,8 +82,10 @@ final class Node: Sendable {
         // `#` cannot occur in a topic, so no client can subscribe to a probe or forge one.
         probeChannel = keys.prefix + Array("#probe:\(name)".utf8)
         self.log = log
-        admission = NodeAdmission(limits: settings.limits)
-        trustedProxies = settings.trustProxies
+        let proxies = settings.trustProxies
+        trustedProxies = proxies
+        admission = NodeAdmission(
+            limits: settings.limits, isShared: { address in proxies.contains { $0.contains(address) } })
         reloadable = Mutex(parts.reloadable)
         let perSecond = settings.limits.userActionsPerSecond
         userActions = Mutex(

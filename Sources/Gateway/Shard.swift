@@ -36,8 +36,11 @@ final class Shard {
     let limits: Limits
     let statistics: ShardStatistics
     let store: Store
-    let topics: TopicTable
+    let topics: TopicTable<Session>
     private(set) lazy var router = Router(shard: self)
+
+    /// HTTP requests that wait for Redis; a drain lets them be answered.
+    var requestsInFlight = 0
 
     private let reactor: Reactor
     private let mailbox: Mailbox<ShardMessage>
@@ -51,6 +54,8 @@ final class Shard {
     private var questions = MemberQuestions()
     private var drain: DrainPlan<ObjectIdentifier>?
 
+    /// Events kept for a topic during a repair, and for a client during its join.
+    private static let heldMax = 1_024
     /// How often topics are swept and a drain goes on.
     private static let sweepMs = 250
     private static let drainStepMs = 50
@@ -62,7 +67,7 @@ final class Shard {
         self.reactor = reactor
         self.mailbox = mailbox
         limits = node.limits
-        context = ConnectionContext(reactor: reactor, limits: ConnectionLimits(node.limits))
+        context = ConnectionContext(reactor: reactor, limits: ConnectionLimits(node.limits, reactors: node.shards.count))
         statistics = ShardStatistics(transport: context.statistics, loop: reactor.statistics)
         let log = node.log
         link = try CommandLink(
@@ -74,8 +79,8 @@ final class Shard {
         store = Store(
             link: link, scripts: node.scripts, keys: node.keys, limits: node.limits, access: node.access)
         topics = TopicTable(
-            shard: index, reactor: reactor, limits: node.limits, store: store, broker: node.broker,
-            dialects: node.dialects, statistics: statistics)
+            shard: index, limits: node.limits, heldMax: Shard.heldMax, store: store, broker: node.broker,
+            dialects: node.dialects, statistics: statistics, nowMs: { reactor.nowMs })
         node.shardStatistics.add(statistics)
         node.redisStatistics.add(link.statistics)
         timer = try ReactorTimer(reactor) { [unowned self] in timerFired() }
@@ -101,6 +106,8 @@ final class Shard {
 
     /// Monotonic milliseconds of this tick.
     var nowMs: Int { reactor.nowMs }
+    /// When this shard last came back from a stop of the process, monotonic milliseconds.
+    var stalledMs: Int { reactor.stalledMs }
     /// Milliseconds since 1970; for tokens only.
     var wallMs: Int { Clock.wallMs() }
     /// Seconds since 1970; for tokens only.
@@ -178,7 +185,8 @@ final class Shard {
     private func continueDrain() {
         guard drain != nil else { return }
         for id in drain?.due(nowMs: nowMs) ?? [] { peers[id]?.close(.restart) }
-        if peers.isEmpty && context.statistics.queuedBytes.value == 0 && drain?.isOver == true {
+        let isIdle = peers.isEmpty && requestsInFlight == 0 && context.statistics.queuedBytes.value == 0
+        if isIdle && drain?.isOver == true {
             link.stop()
             reactor.stop()
         }

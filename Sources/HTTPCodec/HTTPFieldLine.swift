@@ -15,20 +15,29 @@ extension HTTPLineReader {
     static func isComplete(
         _ outcome: Outcome, _ section: Section, number: Int, limits: HTTPLimits
     ) throws(HTTPFailure) -> Bool {
-        let place = number == 0 ? section.rawValue : "\(section.rawValue) \(number)"
         switch outcome {
         case .unfinished: return false
         case .complete: return true
-        case .bareLF: throw .badRequest("\(place) ends with LF alone; lines end with CR LF")
-        case .bareCR: throw .badRequest("\(place) has a CR that is not followed by LF")
-        case .control: throw .badRequest("\(place) has a control byte")
+        default: throw failure(outcome, section, number: number, limits: limits)
+        }
+    }
+
+    private static func failure(
+        _ outcome: Outcome, _ section: Section, number: Int, limits: HTTPLimits
+    ) -> HTTPFailure {
+        let place = number == 0 ? section.rawValue : "\(section.rawValue) \(number)"
+        switch outcome {
+        case .unfinished, .complete: return .badRequest("\(place) is incomplete")
+        case .bareLF: return .badRequest("\(place) ends with LF alone; lines end with CR LF")
+        case .bareCR: return .badRequest("\(place) has a CR that is not followed by LF")
+        case .control: return .badRequest("\(place) has a control byte")
         case .lineTooLong where section == .requestLine:
-            throw .tooLarge(414, "The request line must not exceed \(limits.requestLineBytesMax) bytes")
-        case .lineTooLong: throw .badRequest("\(place) is too long")
+            return .tooLarge(414, "The request line must not exceed \(limits.requestLineBytesMax) bytes")
+        case .lineTooLong: return .badRequest("\(place) is too long")
         case .sectionTooLong where section == .trailer:
-            throw .tooLarge(431, "The trailers must not exceed \(limits.headBytesMax) bytes")
+            return .tooLarge(431, "The trailers must not exceed \(limits.headBytesMax) bytes")
         case .sectionTooLong:
-            throw .tooLarge(431, "The request head must not exceed \(limits.headBytesMax) bytes")
+            return .tooLarge(431, "The request head must not exceed \(limits.headBytesMax) bytes")
         }
     }
 
@@ -44,29 +53,29 @@ extension HTTPLineReader {
 
     /// The check alone: its slices of the buffer must be gone before the buffer is written to, or it is copied.
     private func checkedPlace(_ section: Section, number: Int) throws(HTTPFailure) -> HTTPHeaders.Place {
-        let place = "\(section.rawValue) \(number)"
+        func problem(_ text: String) -> HTTPFailure { .badRequest("\(section.rawValue) \(number) \(text)") }
         if let first = line.first, HTTPGrammar.isBlank(first) {
-            throw .badRequest("\(place) begins with a blank; folded headers are not allowed")
+            throw problem("begins with a blank; folded headers are not allowed")
         }
         guard let colon = line.firstIndex(of: UInt8(ascii: ":")) else {
-            throw .badRequest("\(place) has no colon")
+            throw problem("has no colon")
         }
         let name = line[line.startIndex..<colon]
         if let last = name.last, HTTPGrammar.isBlank(last) {
-            throw .badRequest("\(place) has a space before the colon")
+            throw problem("has a space before the colon")
         }
-        guard !name.isEmpty else { throw .badRequest("\(place) has no name before the colon") }
+        guard !name.isEmpty else { throw problem("has no name before the colon") }
         guard HTTPGrammar.isToken(name) else {
-            throw .badRequest("\(place) has a character in its name that no name may have")
+            throw problem("has a character in its name that no name may have")
         }
         let rawValue = line[line.index(after: colon)...]
         let delimits =
             ASCII.equalIgnoringCase(name, "content-length".utf8)
             || ASCII.equalIgnoringCase(name, "transfer-encoding".utf8)
         if delimits && section == .trailer {
-            throw .badRequest("\(place) is Content-Length or Transfer-Encoding, which cannot be a trailer")
+            throw problem("is Content-Length or Transfer-Encoding, which cannot be a trailer")
         }
-        if delimits && rawValue.contains(0x09) { throw .badRequest("\(place) has a tab in its value") }
+        if delimits && rawValue.contains(0x09) { throw problem("has a tab in its value") }
         let value = HTTPGrammar.trimmed(rawValue)
         return HTTPHeaders.Place(
             name: name.startIndex..<name.endIndex, value: value.startIndex..<value.endIndex)

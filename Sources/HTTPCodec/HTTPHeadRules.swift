@@ -1,18 +1,17 @@
 import Core
 
 extension HTTPRequestHead {
-    /// Fields that must not come twice: two parties could each believe another one.
-    private static let singletons = [
-        "host", "content-length", "transfer-encoding", "content-type", "origin", "authorization", "apikey", "expect",
-        "sec-websocket-key", "sec-websocket-version",
-    ]
-
     /// Fields that the gateway acts on or may repeat: visible ASCII, spaces and HTAB only.
-    private static let asciiOnly =
-        singletons + [
-            "connection", "upgrade", "content-encoding", "sec-websocket-protocol", "sec-websocket-extensions",
-            "access-control-request-method", "access-control-request-headers", "idempotency-key", "last-event-id",
-        ]
+    ///
+    /// Those marked true must not come twice: two parties could each believe another one.
+    private static let guarded: [(name: String, isSingle: Bool)] = [
+        ("host", true), ("content-length", true), ("transfer-encoding", true), ("content-type", true),
+        ("origin", true), ("authorization", true), ("apikey", true), ("expect", true),
+        ("sec-websocket-key", true), ("sec-websocket-version", true), ("connection", false), ("upgrade", false),
+        ("content-encoding", false), ("sec-websocket-protocol", false), ("sec-websocket-extensions", false),
+        ("access-control-request-method", false), ("access-control-request-headers", false),
+        ("idempotency-key", false), ("last-event-id", false),
+    ]
 
     /// Draws the meaning from a request line and header fields whose grammar is already known to be right.
     init(line: HTTPRequestLine, headers: HTTPHeaders, limits: HTTPLimits) throws(HTTPFailure) {
@@ -30,11 +29,14 @@ extension HTTPRequestHead {
     }
 
     private static func checkFields(_ headers: HTTPHeaders) throws(HTTPFailure) {
-        for name in singletons where headers.slices(of: name).count > 1 {
-            throw .badRequest("The header \(name) must not be repeated")
-        }
-        for name in asciiOnly where headers.slices(of: name).contains(where: { $0.contains { $0 >= 0x80 } }) {
-            throw .badRequest("The header \(name) must be ASCII")
+        var seen: UInt32 = 0
+        for field in 0..<headers.count {
+            guard let row = guarded.firstIndex(where: { headers.isField(field, named: $0.name) }) else { continue }
+            let (name, isSingle) = guarded[row]
+            let bit = UInt32(1) << UInt32(row)
+            if isSingle && seen & bit != 0 { throw .badRequest("The header \(name) must not be repeated") }
+            seen |= bit
+            if !headers.isASCII(field) { throw .badRequest("The header \(name) must be ASCII") }
         }
     }
 

@@ -77,9 +77,29 @@ public struct HTTPHeaders: Sendable, Equatable {
 
     func slices(of name: String) -> [ArraySlice<UInt8>] {
         var found: [ArraySlice<UInt8>] = []
-        for place in places where ASCII.equalIgnoringCase(bytes[place.name], name.utf8) {
-            found.append(bytes[place.value])
-        }
+        let wanted = name.utf8
+        for place in places where isName(place.name, wanted) { found.append(bytes[place.value]) }
         return found
+    }
+
+    /// Whether the field of an index, which must be below ``count``, has a name.
+    func isField(_ index: Int, named name: String) -> Bool {
+        isName(places[index].name, name.utf8)
+    }
+
+    /// Whether the value of the field of an index, which must be below ``count``, has no byte from 0x80 up.
+    func isASCII(_ index: Int) -> Bool {
+        places[index].value.allSatisfy { bytes[$0] < 0x80 }
+    }
+
+    /// Compares lengths first: a head is asked for many names, and few lengths agree.
+    private func isName(_ place: Range<Int>, _ name: String.UTF8View) -> Bool {
+        guard place.count == name.count else { return false }
+        var index = place.lowerBound
+        for byte in name {
+            if bytes[index] != ASCII.lowercased(byte) { return false }
+            index += 1
+        }
+        return true
     }
 }

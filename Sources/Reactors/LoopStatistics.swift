@@ -5,7 +5,9 @@ internal import Synchronization
 /// Written by the reactor, read by any thread. A tick's duration is counted in power-of-two buckets of microseconds.
 public final class LoopStatistics: Sendable {
     /// Upper bounds of the buckets, microseconds; the last counts everything beyond.
-    public static let boundsUs = [64, 128, 256, 512, 1_024, 2_048, 4_096, 8_192, 16_384, 32_768, 65_536, 131_072, 1_048_576]
+    public static let boundsUs = [
+        64, 128, 256, 512, 1_024, 2_048, 4_096, 8_192, 16_384, 32_768, 65_536, 131_072, 1_048_576,
+    ]
 
     private let counts: [Counter]
     /// Ticks made.

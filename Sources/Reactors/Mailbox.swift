@@ -26,9 +26,13 @@ public final class Mailbox<Message: Sendable>: Sendable {
     }
 
     /// Appends messages in order, all or none; false when they do not fit.
+    ///
+    /// An empty mailbox takes any batch, so that a batch beyond the capacity is late, never undeliverable.
     public func send(contentsOf messages: [Message]) -> Bool {
+        guard !messages.isEmpty else { return true }
         let (taken, mustWake) = state.withLock { state in
-            guard state.messages.count + messages.count <= capacity else { return (false, false) }
+            let fits = state.messages.count + messages.count <= capacity
+            guard fits || (state.messages.isEmpty && messages.count > 1) else { return (false, false) }
             state.messages.append(contentsOf: messages)
             let mustWake = !state.wakePending
             state.wakePending = true

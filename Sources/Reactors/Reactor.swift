@@ -23,6 +23,9 @@ public final class Reactor {
 
     /// Monotonic milliseconds at the start of this tick's work; one clock reading serves the tick.
     public private(set) var nowMs: Int
+    /// When the loop last came back much too late, because the process or machine was stopped; monotonic milliseconds,
+    /// `Int.min` when it never did. Who waited for a peer meanwhile could not hear it.
+    public private(set) var stalledMs = Int.min
     /// The number of this tick.
     public private(set) var tick = 0
     /// Figures about this loop, readable from any thread.
@@ -83,7 +86,9 @@ public final class Reactor {
 
     /// Changes what a descriptor is watched for; nothing when it is watched for that already.
     public func setInterest(_ token: EventToken, _ interest: Readiness) {
-        guard let index = index(of: token), slots[index].descriptor >= 0, slots[index].interest != interest else { return }
+        guard let index = index(of: token), slots[index].descriptor >= 0, slots[index].interest != interest else {
+            return
+        }
         slots[index].interest = interest
         // Fails only for a descriptor that is not registered or for want of kernel memory; the source's deadline ends it.
         _ = swb_epoll_ctl(epoll.raw, EPOLL_CTL_MOD, slots[index].descriptor, Reactor.mask(interest), token.raw)
@@ -152,11 +157,15 @@ public final class Reactor {
 
     // MARK: The loop
 
-    /// Runs until ``stop()``.
+    /// Runs until ``stop()``; may be run again after that.
     public func run() {
+        isStopping = false
+        nowMs = Clock.monotonicMs()
         while !isStopping {
-            let count = waitForEvents(timeoutMs: waitMs())
+            let timeoutMs = waitMs()
+            let count = waitForEvents(timeoutMs: timeoutMs)
             let startUs = Clock.monotonicUs()
+            noticeStall(nowMs: startUs / 1_000, timeoutMs: timeoutMs)
             nowMs = startUs / 1_000
             tick &+= 1
             if acknowledgeWake(among: count) { onMailbox() }
@@ -168,6 +177,11 @@ public final class Reactor {
             let endUs = Clock.monotonicUs()
             statistics.record(durationUs: endUs - startUs, nowMs: endUs / 1_000)
         }
+    }
+
+    /// A wait ends at its timeout, and a tick's work is short: a second more than both is a stop from outside.
+    private func noticeStall(nowMs now: Int, timeoutMs: Int32) {
+        if timeoutMs >= 0 && now - nowMs > Int(timeoutMs) + 1_000 { stalledMs = now }
     }
 
     private func waitMs() -> Int32 {

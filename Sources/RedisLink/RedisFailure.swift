@@ -77,6 +77,12 @@ public struct RedisFailure: Error, Equatable, Sendable {
     /// The most bytes of the server's words that are kept.
     public static let detailBytesMax = 200
 
+    /// Makes a failure of a kind with what the system said about it.
+    public init(_ kind: Kind, text: String) {
+        self.kind = kind
+        detail = String(decoding: text.utf8.prefix(RedisFailure.detailBytesMax), as: UTF8.self)
+    }
+
     /// Makes a failure that no reply told.
     public init(_ kind: Kind, detail: StaticString = "") {
         self.kind = kind

@@ -72,6 +72,7 @@ final class RedisSocket: ConnectionHandler {
     private var timer: ReactorTimer?
     private var backOff: BackOff
     private var failure = RedisFailure(.disconnected)
+    private var isFailing = false
     /// Dials made; a look-up that answers a dial that is over is recognised by it.
     private var dial = 0
 
@@ -113,9 +114,12 @@ final class RedisSocket: ConnectionHandler {
     }
 
     /// Gives the connection up: replies can no longer be matched, or it leads to the wrong server.
+    /// The first failure is the reason; what follows it on the same connection only follows from it.
     func fail(_ failure: RedisFailure) {
+        guard let connection, !isFailing else { return }
+        isFailing = true
         self.failure = failure
-        connection?.abort(.normal)
+        connection.abort(.normal)
     }
 
     // MARK: Dialling
@@ -124,6 +128,7 @@ final class RedisSocket: ConnectionHandler {
         state = .dialling
         dial &+= 1
         failure = RedisFailure(.disconnected)
+        isFailing = false
         timer?.set(atMs: context.reactor.nowMs + target.connectMs)
         switch target.url.endpoint {
         case .unix(let path):
@@ -133,7 +138,9 @@ final class RedisSocket: ConnectionHandler {
             do {
                 try Resolver.resolve(host, on: context.reactor) { [weak self] addresses in
                     guard let self, current == dial, case .dialling = state else { return }
-                    guard let address = addresses.randomElement() else { return pause() }
+                    guard !addresses.isEmpty else { return pause() }
+                    // One after the other: `localhost` may be ::1 first, where nobody listens.
+                    let address = addresses[current % addresses.count]
                     let port = UInt16(truncatingIfNeeded: port)
                     connect(to: .tcp(address, port: port), tls: tls ? target.tls : nil, name: host)
                 }
@@ -197,7 +204,7 @@ final class RedisSocket: ConnectionHandler {
         } catch {
             return fail(RedisFailure(error))
         }
-        for value in values {
+        for value in values where !isFailing {
             switch state {
             case .greeting(let left): greeted(value, left: left)
             case .ready: owner.socketReceived(value)
@@ -231,6 +238,9 @@ final class RedisSocket: ConnectionHandler {
 
     func ended(_ reason: CloseReason) {
         guard timer != nil else { return }
+        if !isFailing, let text = connection?.failureText, !text.isEmpty {
+            failure = RedisFailure(.disconnected, text: text)
+        }
         pause()
         owner.socketDown(failure)
     }

@@ -34,7 +34,8 @@ extension Connection {
             case .wantsRead:
                 (pinned, isWriteBlocked) = (count, true)
             case .wantsWrite:
-                (pinned, isWriteBlocked) = (count, true)
+                // Only TLS has taken note of the bytes it could not write.
+                (pinned, isWriteBlocked) = (tls == nil ? 0 : count, true)
                 updateInterest()
             case .ended, .truncated:
                 return abort(.peerGone)

@@ -86,12 +86,9 @@ public final class Connection: EventSource {
     /// Starts watching; false when the kernel has no room for another watch.
     func start() -> Bool {
         Sockets.tune(raw)
+        guard !needsTLS || tls != nil, let token = try? context.reactor.add(self, descriptor: raw, interest: .read)
+        else { return false }
         context.statistics.open.add(1)
-        guard let token = try? context.reactor.add(self, descriptor: raw, interest: .read), !needsTLS || tls != nil
-        else {
-            context.statistics.open.add(-1)
-            return false
-        }
         self.token = token
         phaseDeadlineMs = context.reactor.nowMs + context.limits.handshakeMs
         updateDeadline()
@@ -140,6 +137,7 @@ public final class Connection: EventSource {
         phase = .open
         phaseDeadlineMs = Int.max
         updateDeadline()
+        if isReadPaused { updateInterest() }
         handler?.opened(self)
     }
 
@@ -157,7 +155,13 @@ public final class Connection: EventSource {
     /// Queues a frame for this tick's flush; false, and nothing queued, when it would exceed the byte limit or the
     /// connection is not open.
     public func send(_ frame: [UInt8]) -> Bool {
-        guard isOpen, let token, queue.byteCount + frame.count <= outboundBytesMax + allowedBytes || queue.isEmpty
+        guard isOpen, let token else { return false }
+        // A connection that has read everything may always be sent one more frame; the bounds are for the others.
+        let total = context.statistics.queuedBytes.value + frame.count
+        guard
+            queue.isEmpty
+                || queue.byteCount + frame.count <= outboundBytesMax + allowedBytes
+                    && total <= context.limits.outboundTotalBytesMax
         else { return false }
         queue.append(frame, nowMs: context.reactor.nowMs)
         context.statistics.queuedBytes.add(frame.count)
@@ -168,6 +172,14 @@ public final class Connection: EventSource {
     /// Gives the connection to another handler, which hears everything from now on (an upgrade to WebSocket).
     public func replaceHandler(_ next: any ConnectionHandler) {
         handler = next
+    }
+
+    /// Counts the connection for the client behind a proxy; false when that client may hold no more.
+    public func attribute(to client: IPAddress?) -> Bool {
+        guard isAdmitted, client != address, let admission else { return true }
+        guard admission.move(from: address, to: client, wasEstablished: isEstablished) else { return false }
+        address = client
+        return true
     }
 
     /// Lets so many more bytes wait until the queue is next empty: what the peer asked for at once is not slowness.
@@ -191,13 +203,14 @@ public final class Connection: EventSource {
     /// Stops reading until ``resumeReading()``; the kernel's window then holds the peer back.
     public func pauseReading() {
         isReadPaused = true
-        updateInterest()
+        if isOpen { updateInterest() }
     }
 
     /// Reads again, first what TLS holds already.
     public func resumeReading() {
         guard isReadPaused, let token else { return }
         isReadPaused = false
+        guard isOpen else { return }
         updateInterest()
         context.reactor.markReadable(token)
     }
@@ -268,7 +281,7 @@ public final class Connection: EventSource {
             if case .finishing = phase { Sockets.resetOnClose(raw) }
             return abort(.timeout)
         }
-        if let ageMs = ageDeadlineMs, nowMs >= ageMs { return close(.slowConsumer, discarding: true) }
+        if isOpen, let ageMs = ageDeadlineMs, nowMs >= ageMs { return close(.slowConsumer, discarding: true) }
         if nowMs >= handlerDeadlineMs {
             handlerDeadlineMs = Int.max
             handler?.deadlineReached()
@@ -307,6 +320,7 @@ public final class Connection: EventSource {
     func tellHandler() {
         guard let handler else { return }
         self.handler = nil
+        handlerDeadlineMs = Int.max
         let reason = endReason ?? .peerGone
         context.statistics.countClose(reason)
         handler.ended(reason)

@@ -11,11 +11,14 @@ public struct ConnectionLimits: Sendable {
     public var outboundBytesMax: Int
     /// Age the oldest waiting byte may reach, milliseconds.
     public var outboundAgeMs: Int
+    /// Bytes that may wait for all connections of one reactor together.
+    public var outboundTotalBytesMax: Int
     /// Milliseconds a closing connection may take.
     public var closeMs: Int
 
-    /// Takes the figures out of the node's limits.
-    public init(_ limits: Limits) {
+    /// Takes the figures out of the node's limits; `reactors` share the node's total.
+    public init(_ limits: Limits, reactors: Int) {
+        outboundTotalBytesMax = limits.outboundTotalBytesMax / max(reactors, 1)
         handshakeMs = limits.tlsHandshakeMs
         handshakesPerTick = limits.handshakesPerTick
         outboundBytesMax = limits.outboundBytesMax

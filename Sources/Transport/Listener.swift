@@ -5,6 +5,8 @@ public import Reactors
 public protocol Admission: AnyObject, Sendable {
     /// Takes a place for the address; false when there is none left.
     func admit(_ address: IPAddress?) -> Bool
+    /// Moves a place from the address of a proxy to the client's own; false when that address has none left.
+    func move(from proxy: IPAddress?, to client: IPAddress?, wasEstablished: Bool) -> Bool
     /// The connection has proven to be more than an open socket.
     func established(_ address: IPAddress?)
     /// Gives the place back, of one that was established or was not.

@@ -49,12 +49,16 @@ struct ProxyHeader {
         let fields = bytes.dropLast(2).split(separator: 0x20, omittingEmptySubsequences: false)
         guard fields.count >= 2 else { return .malformed }
         if fields[1].elementsEqual("UNKNOWN".utf8) { return .done(consumed: 0, source: nil) }
-        let length = fields[1].elementsEqual("TCP4".utf8) ? 4 : fields[1].elementsEqual("TCP6".utf8) ? 16 : 0
-        guard fields.count == 6, length > 0, let source = IPAddress(text: fields[2]),
-            IPAddress(text: fields[3]) != nil, fields[4...5].allSatisfy({ ProxyHeader.isPort($0) }),
-            source.bytes.count == length || length == 16
+        let isFour = fields[1].elementsEqual("TCP4".utf8)
+        guard fields.count == 6, isFour || fields[1].elementsEqual("TCP6".utf8),
+            let source = ProxyHeader.address(fields[2], isFour), ProxyHeader.address(fields[3], isFour) != nil,
+            fields[4...5].allSatisfy({ ProxyHeader.isPort($0) })
         else { return .malformed }
         return .done(consumed: 0, source: source)
+    }
+
+    private static func address(_ text: ArraySlice<UInt8>, _ isFour: Bool) -> IPAddress? {
+        isFour ? IPAddress(version4: text) : IPAddress(version6: text)
     }
 
     private static func isPort(_ digits: ArraySlice<UInt8>) -> Bool {

@@ -44,7 +44,13 @@ public struct TLSFailure: Error, Equatable, Sendable, CustomStringConvertible {
         ERR_clear_error()
         guard let made = unsafe SSL_CTX_new(TLS_server_method()) else { throw TLSFailure("TLS could not be set up") }
         unsafe context = made
-        notAfter = try unsafe TLSContext.configure(made, files)
+        do {
+            notAfter = try unsafe TLSContext.configure(made, files)
+        } catch {
+            // An initialiser that throws before everything is set runs no deinit.
+            unsafe SSL_CTX_free(made)
+            throw error
+        }
     }
 
     /// Makes a client's context that trusts the system's authorities, and those of a PEM file when one is given.

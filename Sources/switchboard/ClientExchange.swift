@@ -29,7 +29,7 @@ final class ClientExchange: ConnectionHandler {
         } catch {
             throw StartProblem.sentence("cannot start: \(error)")
         }
-        context = ConnectionContext(reactor: reactor, limits: ConnectionLimits(limits))
+        context = ConnectionContext(reactor: reactor, limits: ConnectionLimits(limits, reactors: 1))
     }
 
     /// Runs until the connection is over or ``finish()``.

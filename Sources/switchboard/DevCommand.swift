@@ -22,26 +22,27 @@ struct DevCommand {
 
     /// Runs until Ctrl-C.
     func run() throws(StartProblem) -> Int32 {
-        Signals.block()
+        try ProcessSetUp.run()
         let state = settings.state
         try prepare(state)
+        let gateway = try reachingRedis(settings.gateway, state)
         let lock = try lockState(state)
         defer { _ = lock }
         let redis = try PrivateRedis(program: settings.redisServer, state: state)
         defer { redis.stop() }
-        let log = try Log.make(settings.gateway)
+        let log = try Log.make(gateway)
         defer { log.close() }
-        let node = try GatewayNode(settings.gateway, servesPages: true, log: log)
+        let node = try GatewayNode(gateway, servesPages: true, log: log)
         do {
             try Files.write(node.addresses.json, to: state.ready, isSecret: false)
         } catch {
             throw StartProblem.file(state.ready, error)
         }
-        try GatewayCommand.writeReadyFile(settings.gateway.readyFile, node)
-        let demo = settings.demo ? try DemoPublisher(settings.gateway) : nil
+        try GatewayCommand.writeReadyFile(gateway.readyFile, node)
+        let demo = settings.demo ? try DemoPublisher(gateway) : nil
         defer { demo?.stop() }
         let origin = "https://" + (node.addresses.tls?.description ?? "")
-        return GatewayCommand.serve(node, settings.gateway, announce: { greet(origin) })
+        return GatewayCommand.serve(node, gateway, announce: { greet(origin) })
     }
 
     private func greet(_ origin: String) {
@@ -58,6 +59,25 @@ struct DevCommand {
     }
 
     // MARK: State
+
+    /// The gateway's settings with the private Redis: a URL needs the socket's absolute path, percent-encoded.
+    private func reachingRedis(_ settings: GatewaySettings, _ state: StateDirectory) throws(StartProblem)
+        -> GatewaySettings
+    {
+        guard let absolute = Files.absolute(state.path) else {
+            throw StartProblem.sentence("\(state.path) cannot be found")
+        }
+        var url = "unix://"
+        for byte in (absolute + "/redis.sock").utf8 {
+            let isPlain =
+                ASCII.isLetter(byte) || ASCII.isDigit(byte)
+                || [UInt8(ascii: "/"), UInt8(ascii: "."), UInt8(ascii: "-"), UInt8(ascii: "_")].contains(byte)
+            url += isPlain ? String(UnicodeScalar(byte)) : "%" + String(byte / 16, radix: 16) + String(byte % 16, radix: 16)
+        }
+        var settings = settings
+        settings.redis = url
+        return settings
+    }
 
     /// Makes what is missing: directory, certificate, JWT secret, API key. A certificate that has expired is replaced.
     private func prepare(_ state: StateDirectory) throws(StartProblem) {

@@ -7,7 +7,7 @@ import Reactors
 enum GatewayCommand {
     /// Runs until SIGTERM or SIGINT has been served; 0 after an orderly drain.
     static func run(_ settings: GatewaySettings) throws(StartProblem) -> Int32 {
-        Signals.block()
+        try ProcessSetUp.run()
         let log = try Log.make(settings)
         defer { log.close() }
         let node = try GatewayNode(settings, servesPages: false, log: log)

@@ -22,7 +22,7 @@ def wstest():
 
 
 def test_every_case_of_the_fuzzing_client_passes(wstest, tmp_path, show):
-    with RunningGateway(tmp_path / "node", "--echo", "true") as gateway:
+    with RunningGateway(tmp_path / "node", "--echo") as gateway:
         verdicts = autobahn.run(
             wstest, gateway.wss + "/echo", tmp_path, [f"{name}.*" for name in autobahn.GROUPS], TIMEOUT_SECONDS)
     show(autobahn.summary(verdicts))

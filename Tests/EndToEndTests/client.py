@@ -1,4 +1,8 @@
-"""A WebSocket client of the native protocol. `expect` is strict: the next message must be the expected one."""
+"""A WebSocket client of the native protocol. `expect` is strict: the next message must be the expected one.
+
+The connections live on one event loop in a thread of its own. (The threaded client of `websockets` reads and writes
+one TLS object from two threads, which OpenSSL forbids: about one connection in three hundred broke.)
+"""
 
 import asyncio
 import itertools
@@ -10,45 +14,19 @@ from websockets.asyncio.client import connect
 from websockets.exceptions import ConnectionClosed
 
 WAIT_SECONDS = 5
-OPEN_SECONDS = 10
 ANY = object()
 
-
-class Loop:
-    """One event loop in a thread of its own, on which all clients run.
-
-    websockets' blocking client reads and writes a TLS socket from two threads at once, which Python 3.11's ssl module
-    does not stand: about one connection in a thousand hangs or breaks. One loop does both from one thread.
-    """
-
-    _loop = None
-
-    @classmethod
-    def run(cls, coroutine, timeout: float):
-        """Runs a coroutine to its end and returns its result; raises TimeoutError."""
-        if cls._loop is None:
-            cls._loop = asyncio.new_event_loop()
-            threading.Thread(target=cls._loop.run_forever, name="clients", daemon=True).start()
-        return asyncio.run_coroutine_threadsafe(asyncio.wait_for(coroutine, timeout), cls._loop).result()
+_loop = asyncio.new_event_loop()
+threading.Thread(target=_loop.run_forever, name="clients", daemon=True).start()
 
 
-class Connection:
-    """A WebSocket connection with blocking calls."""
+def _run(coroutine):
+    """Runs a coroutine on the clients' loop and returns its result."""
+    return asyncio.run_coroutine_threadsafe(coroutine, _loop).result()
 
-    def __init__(self, url: str, **options):
-        async def opened():
-            return await connect(url, **options)
 
-        self.socket = Loop.run(opened(), OPEN_SECONDS)
-
-    def send(self, message: str | bytes) -> None:
-        Loop.run(self.socket.send(message), OPEN_SECONDS)
-
-    def recv(self, timeout: float) -> str | bytes:
-        return Loop.run(self.socket.recv(), timeout)
-
-    def close(self) -> None:
-        Loop.run(self.socket.close(), OPEN_SECONDS)
+async def _open(url: str, **options):
+    return await connect(url, **options)
 
 
 class Client:
@@ -59,9 +37,9 @@ class Client:
         if token is not None:
             headers.append(("Authorization", f"Bearer {token}"))
         self.references = itertools.count(1)
-        self.connection = Connection(
+        self.connection = _run(_open(
             url, ssl=context, additional_headers=headers, compression=None, proxy=None, open_timeout=10,
-            close_timeout=2, ping_interval=None, max_size=None, max_queue=None, **options)
+            close_timeout=2, ping_interval=None, max_size=None, max_queue=None, **options))
 
     def __enter__(self):
         return self
@@ -70,7 +48,7 @@ class Client:
         self.close()
 
     def close(self):
-        self.connection.close()
+        _run(self.connection.close())
 
     # Sending
 
@@ -79,17 +57,17 @@ class Client:
         message = {"event": event, **members}
         if data is not None:
             message["data"] = data
-        self.connection.send(json.dumps(message))
+        _run(self.connection.send(json.dumps(message)))
 
     def send_raw(self, text: str | bytes) -> None:
-        self.connection.send(text)
+        _run(self.connection.send(text))
 
     # Receiving
 
     def receive(self, timeout: float = WAIT_SECONDS) -> dict:
         """The next message."""
         try:
-            text = self.connection.recv(timeout=timeout)
+            text = _run(asyncio.wait_for(self.connection.recv(), timeout))
         except TimeoutError:
             raise AssertionError(f"no message within {timeout} s") from None
         assert isinstance(text, str), "the native protocol uses text frames"

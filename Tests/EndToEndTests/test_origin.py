@@ -44,7 +44,9 @@ def test_default_port_is_the_same_origin(strict):
 
 @pytest.mark.parametrize("origin", REFUSED, ids=repr)
 def test_not_listed(strict, origin):
-    assert status(strict, f"Origin: {origin}") in ((400, 403) if origin == "" or "\x00" in origin or not origin.isascii() else (403,))
+    # What is no header value at all fails as a request, before anybody asks for its origin.
+    malformed = not origin or "\x00" in origin or not origin.isascii()
+    assert status(strict, f"Origin: {origin}") in ((400, 403) if malformed else (403,))
 
 
 def test_native_clients_send_none(strict):

@@ -61,7 +61,7 @@ def test_algorithm_missing(gw, watch, secret):
 @pytest.mark.parametrize("header", [
     HEADER | {"crit": ["exp"]}, HEADER | {"crit": []}, HEADER | {"b64": False}, HEADER | {"zip": "DEF"},
     HEADER | {"enc": "A128GCM"}, HEADER | {"cty": "JWT"}, HEADER | {"typ": "JOSE"}, HEADER | {"typ": 1},
-    HEADER | {"kid": 1}, HEADER | {"kid": ""}, HEADER | {"kid": "../../dev/null"},
+    HEADER | {"kid": 1}, HEADER | {"kid": ""}, HEADER | {"kid": None}, HEADER | {"kid": "../../dev/null"},
     HEADER | {"kid": "/dev/null"}, HEADER | {"kid": "' OR 1=1 --"}, HEADER | {"kid": "a\u0000b"},
     HEADER | {"kid": "k" * 5_000}, HEADER | {"kid": ["a"]}, [], "HS256", None, {"alg": {"alg": "HS256"}},
 ], ids=lambda value: repr(value)[:60])
@@ -219,6 +219,21 @@ def test_key_from_the_token_is_never_used_nor_fetched(gw, watch, secret, rsa_key
         canary.shutdown()
         thread.join()
         canary.server_close()
+
+
+@pytest.mark.parametrize("kid", ["k2", "K1", "k", "k11"])
+def test_key_id_is_only_a_name(gateway, watch, tmp_path, ec_key, secret, kid):
+    """A name finds the key of that name or none."""
+    jwk = json.loads(jwt.algorithms.ECAlgorithm.to_jwk(ec_key.public_key()))
+    jwk |= {"kid": "k1", "alg": "ES256", "use": "sig"}
+    (tmp_path / "keys.json").write_text(json.dumps({"keys": [jwk]}))
+    gw = gateway("--jwks", str(tmp_path / "keys.json"))
+    with gw.client() as client:
+        client.authenticate(jwt.encode(claims(), ec_key, algorithm="ES256", headers={"kid": "k1"}))
+    refuse(gw, watch, jwt.encode(claims(), ec_key, algorithm="ES256", headers={"kid": kid}))
+    # The shared secret has no name; a token that it signed is good whatever name it carries.
+    with gw.client() as client:
+        client.authenticate(assemble(HEADER | {"kid": kid}, claims(), secret))
 
 
 def test_nested_and_encrypted_tokens(gw, watch, secret):

@@ -11,4 +11,4 @@ def eventually(condition, seconds_max: float = 5, what: str = "the condition"):
         if value:
             return value
         assert time.monotonic() < deadline, f"{what} did not come true within {seconds_max} s"
-        time.sleep(0.01)
+        time.sleep(0.01)  # lint:allow between two looks, with a deadline

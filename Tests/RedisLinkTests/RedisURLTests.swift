@@ -35,8 +35,8 @@ import Testing
             text: "unix:///run/redis.sock", endpoint: .unix(path: bytes("/run/redis.sock")),
             shown: "unix:///run/redis.sock?db=0"),
         Accepted(
-            text: "unix:///tmp/a%20b?db=2&user=u%26&password=p%3D", endpoint: .unix(path: bytes("/tmp/a b")),
-            user: "u&", password: "p=", database: 2, shown: "unix:///tmp/a?b?db=2&user=u&&password=***"),
+            text: "unix:///run/a%20b?db=2&user=u%26&password=p%3D", endpoint: .unix(path: bytes("/run/a b")),
+            user: "u&", password: "p=", database: 2, shown: "unix:///run/a?b?db=2&user=u&&password=***"),
         Accepted(
             text: "unix:///s?password=x", endpoint: .unix(path: bytes("/s")), password: "x",
             shown: "unix:///s?db=0&user=&password=***"),

@@ -14,7 +14,10 @@ STOP_SECONDS = 30
 
 
 class RunningGateway:
-    """`switchboard dev` on a free port, with its state in a directory of the test; a context manager."""
+    """`switchboard dev` on a free port, run from a directory of the test, where it keeps its state; a context manager.
+
+    The state's place is left to the default, `.switchboard` below the working directory, as `make run` does.
+    """
 
     def __init__(self, directory, *arguments):
         self._directory = Path(directory)
@@ -30,9 +33,8 @@ class RunningGateway:
         self._directory.mkdir(parents=True, exist_ok=True)
         with open(self._log_path, "wb") as log:
             self._process = subprocess.Popen(
-                [BINARY, "dev", "--port", "0", "--state", self._directory / "state",
-                 "--ready-file", self._ready_file, *self._arguments],
-                stdin=subprocess.DEVNULL, stdout=log, stderr=subprocess.STDOUT)
+                [BINARY.resolve(), "dev", "--port", "0", "--ready-file", self._ready_file.resolve(), *self._arguments],
+                cwd=self._directory, stdin=subprocess.DEVNULL, stdout=log, stderr=subprocess.STDOUT)
         try:
             self.authority = listen_address(self._wait_ready())
         except BaseException:
@@ -84,5 +86,5 @@ class RunningGateway:
 
 def listen_address(ready):
     """HOST:PORT of the TLS listener in a ready file."""
-    listen = ready["listen"]
-    return listen[0] if isinstance(listen, list) else listen
+    first = ready["tls"][0]
+    return f"{first['host']}:{first['port']}"

@@ -26,10 +26,6 @@ static const int SWB_CLOEXEC = 02000000;
 
 // prctl(2) is variadic, which Swift cannot call.
 static inline int swb_name_thread(const char *name) { return prctl(PR_SET_NAME, name, 0, 0, 0); }
-// The calling process gets the signal when the thread that started it ends.
-static inline int swb_die_with_parent(int signal) { return prctl(PR_SET_PDEATHSIG, signal, 0, 0, 0); }
-// No core dumps: they would hold tokens and keys.
-static inline int swb_forbid_core_dumps(void) { return prctl(PR_SET_DUMPABLE, 0, 0, 0, 0); }
 
 static inline int swb_errno(void) { return errno; }
 

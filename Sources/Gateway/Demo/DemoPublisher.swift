@@ -67,7 +67,7 @@ private final class DemoScene {
     init(reactor: Reactor, parts: NodeParts, keys: Keys, limits: Limits) throws(Errno) {
         self.reactor = reactor
         self.keys = keys
-        let context = ConnectionContext(reactor: reactor, limits: ConnectionLimits(limits))
+        let context = ConnectionContext(reactor: reactor, limits: ConnectionLimits(limits, reactors: 1))
         link = try CommandLink(
             context, parts.redis, name: "switchboard-demo", registry: parts.scripts.registry, onReady: { _ in })
         store = Store(link: link, scripts: parts.scripts, keys: keys, limits: limits, access: parts.access)

@@ -67,6 +67,7 @@ final class HTTPPeer: ConnectionHandler {
             case .body(let body):
                 guard let head else { return connection.abort(.internalError) }
                 isBusy = true
+                shard.requestsInFlight += 1
                 answer(head, body)
                 guard isBusy else { continue }
                 connection.pauseReading()
@@ -84,16 +85,18 @@ final class HTTPPeer: ConnectionHandler {
     private func answer(_ head: HTTPRequestHead, _ body: [UInt8]) {
         shard.statistics.requests.add(1)
         connection?.setDeadline(at: Int.max)
-        guard let connection, let segments = segments(head) else {
+        guard let segments = segments(head) else {
             return respond(.refusal(Refusal(.badRequest, "the path is malformed"), keepAlive: head.keepAlive))
         }
-        let address = clientAddress(head, connection.address)
-        let request = HTTPRequest(head: head, body: body, address: address, segments: segments)
+        let request = HTTPRequest(head: head, body: body, segments: segments)
         shard.router.route(request, door: door) { [self] response in respond(response) }
     }
 
+    /// Empty segments are refused, not skipped: a proxy in front may have judged `//` differently.
     private func segments(_ head: HTTPRequestHead) -> [String]? {
-        head.pathSegments.map { $0.map { String(decoding: $0, as: UTF8.self) }.filter { !$0.isEmpty } }
+        guard let segments = head.pathSegments else { return nil }
+        if segments == [[]] { return [] }
+        return segments.contains([]) ? nil : segments.map { String(decoding: $0, as: UTF8.self) }
     }
 
     private func respond(_ response: HTTPResponse) {
@@ -103,6 +106,7 @@ final class HTTPPeer: ConnectionHandler {
         if (200..<300).contains(response.status) { connection.markEstablished() }
         self.head = nil
         isBusy = false
+        shard.requestsInFlight -= 1
         guard response.keepAlive else { return refuse(response, method: head.method, reason: .httpDone) }
         guard connection.send(response.encoded(for: head.method)) else { return connection.close(.slowConsumer) }
         connection.setDeadline(at: shard.nowMs + shard.limits.keepAliveMs)
@@ -131,12 +135,25 @@ final class HTTPPeer: ConnectionHandler {
         return peer
     }
 
+    /// Whether a trusted proxy says that it spoke TLS with the client.
+    private func cameOverTLS(_ head: HTTPRequestHead, _ peer: IPAddress?) -> Bool {
+        guard shard.node.isTrustedProxy(peer), case .one(let scheme) = head.headers.single("x-forwarded-proto") else {
+            return false
+        }
+        return scheme.elementsEqual("https".utf8)
+    }
+
     // MARK: Upgrade
 
     private func openWebSocket(_ head: HTTPRequestHead, _ upgrade: HTTPUpgrade, rest bytes: Span<UInt8>, from: Int) {
         guard let connection else { return }
         guard case .front = door else {
             return refuse(.refusal(Refusal(.notFound, "there is no WebSocket here"), keepAlive: false), method: .get)
+        }
+        let isSecure = isSecure || cameOverTLS(head, connection.address)
+        guard connection.attribute(to: clientAddress(head, connection.address)) else {
+            let refusal = Refusal(.rateLimited, "too many connections from this address")
+            return refuse(.refusal(refusal, keepAlive: false), method: .get, reason: .connectionLimit)
         }
         switch shard.router.openWebSocket(head, isSecure: isSecure) {
         case .failure(let refused):
@@ -172,6 +189,8 @@ final class HTTPPeer: ConnectionHandler {
     }
 
     func ended(_ reason: CloseReason) {
+        if isBusy { shard.requestsInFlight -= 1 }
+        isBusy = false
         connection = nil
         stash = []
     }

@@ -43,6 +43,13 @@ public enum Files {
         unsafe access(path, F_OK) == 0
     }
 
+    /// The path from the root, links followed (realpath(3)); `nil` when there is nothing.
+    public static func absolute(_ path: String) -> String? {
+        guard let found = unsafe realpath(path, nil) else { return nil }
+        defer { unsafe free(found) }
+        return unsafe String(cString: found)
+    }
+
     /// Makes a directory that only the owner may enter; one that exists is left as it is.
     public static func makeDirectory(_ path: String) throws(Errno) {
         do {

@@ -20,64 +20,94 @@ final class NodeAdmission: Admission {
         var refused = 0
         var isDraining = false
 
-        /// Takes a place of one address and one of its new connections; false when either is used up.
-        mutating func take(_ key: IPAddress, _ limits: Limits, nowMs: Int) -> Bool {
-            let held = byAddress[key] ?? 0
-            let unproven = unauthenticatedByAddress[key] ?? 0
-            guard held < limits.connectionsPerAddressMax, unproven < limits.unauthenticatedPerAddressMax,
-                rates.take(key, nowMs: nowMs)
-            else { return false }
-            byAddress[key] = held + 1
-            unauthenticatedByAddress[key] = unproven + 1
-            return true
+        mutating func add(_ key: IPAddress, isEstablished: Bool) {
+            byAddress[key, default: 0] += 1
+            if !isEstablished { unauthenticatedByAddress[key, default: 0] += 1 }
         }
 
-        mutating func leaveUnauthenticated(_ key: IPAddress?) {
-            unauthenticated -= 1
-            guard let key, let held = unauthenticatedByAddress[key] else { return }
-            unauthenticatedByAddress[key] = held > 1 ? held - 1 : nil
+        mutating func remove(_ key: IPAddress, isEstablished: Bool) {
+            State.decrement(&byAddress, key)
+            if !isEstablished { State.decrement(&unauthenticatedByAddress, key) }
+        }
+
+        static func decrement(_ counts: inout [IPAddress: Int], _ key: IPAddress) {
+            guard let count = counts[key] else { return }
+            counts[key] = count > 1 ? count - 1 : nil
         }
     }
 
     private let limits: Limits
+    private let isShared: @Sendable (IPAddress) -> Bool
     private let state: Mutex<State>
 
-    init(limits: Limits) {
+    /// `isShared` tells the addresses that stand for many clients, trusted proxies: they have no limit of their own,
+    /// the clients behind them have.
+    init(limits: Limits, isShared: @escaping @Sendable (IPAddress) -> Bool) {
         self.limits = limits
+        self.isShared = isShared
         let perSecond = limits.connectsPerAddressPerSecond
         state = Mutex(
             State(rates: KeyedBuckets(RateLimit(perSecond: perSecond, burst: perSecond * 4), capacity: 65_536)))
     }
 
+    /// What an address is counted by; `nil` for one that is not.
+    private func key(_ address: IPAddress?) -> IPAddress? {
+        guard let address, !isShared(address) else { return nil }
+        return address.limitKey
+    }
+
     func admit(_ address: IPAddress?) -> Bool {
-        let key = address?.limitKey
+        let key = key(address)
         let nowMs = Clock.monotonicMs()
         return state.withLock { state in
             guard !state.isDraining, state.open < limits.connectionsMax,
                 state.unauthenticated < limits.unauthenticatedMax,
-                key.map({ state.take($0, limits, nowMs: nowMs) }) ?? true
+                key.map({ hasPlace($0, isEstablished: false, &state, nowMs) }) ?? true
             else {
                 state.refused += 1
                 return false
             }
             state.open += 1
             state.unauthenticated += 1
+            if let key { state.add(key, isEstablished: false) }
+            return true
+        }
+    }
+
+    private func hasPlace(_ key: IPAddress, isEstablished: Bool, _ state: inout State, _ nowMs: Int) -> Bool {
+        (state.byAddress[key] ?? 0) < limits.connectionsPerAddressMax
+            && (isEstablished || (state.unauthenticatedByAddress[key] ?? 0) < limits.unauthenticatedPerAddressMax)
+            && state.rates.take(key, nowMs: nowMs)
+    }
+
+    func move(from proxy: IPAddress?, to client: IPAddress?, wasEstablished: Bool) -> Bool {
+        let (old, new) = (key(proxy), key(client))
+        let nowMs = Clock.monotonicMs()
+        return state.withLock { state in
+            guard new.map({ hasPlace($0, isEstablished: wasEstablished, &state, nowMs) }) ?? true else {
+                state.refused += 1
+                return false
+            }
+            if let old { state.remove(old, isEstablished: wasEstablished) }
+            if let new { state.add(new, isEstablished: wasEstablished) }
             return true
         }
     }
 
     func established(_ address: IPAddress?) {
-        let key = address?.limitKey
-        state.withLock { $0.leaveUnauthenticated(key) }
+        let key = key(address)
+        state.withLock { state in
+            state.unauthenticated -= 1
+            if let key { State.decrement(&state.unauthenticatedByAddress, key) }
+        }
     }
 
     func release(_ address: IPAddress?, wasEstablished: Bool) {
-        let key = address?.limitKey
+        let key = key(address)
         state.withLock { state in
             state.open -= 1
-            if !wasEstablished { state.leaveUnauthenticated(key) }
-            guard let key, let held = state.byAddress[key] else { return }
-            state.byAddress[key] = held > 1 ? held - 1 : nil
+            if !wasEstablished { state.unauthenticated -= 1 }
+            if let key { state.remove(key, isEstablished: wasEstablished) }
         }
     }
 

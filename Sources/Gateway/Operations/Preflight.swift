@@ -64,7 +64,7 @@ public enum Preflight {
     private static func redis(_ parts: NodeParts, _ limits: Limits) -> [Finding] {
         do {
             let reactor = try Reactor(wake: try Wake())
-            let context = ConnectionContext(reactor: reactor, limits: ConnectionLimits(limits))
+            let context = ConnectionContext(reactor: reactor, limits: ConnectionLimits(limits, reactors: 1))
             var found: ServerFacts?
             let link = try CommandLink(
                 context, parts.redis, name: "switchboard-check", registry: parts.scripts.registry,

@@ -6,10 +6,10 @@ import Rights
 
 /// One client connection and what it may do. It knows commands and rights; how they look on the wire is its dialect's
 /// affair, how bytes travel its outlet's. Thread: the shard's.
-final class Session {
+final class Session: TopicClient {
     /// A topic of this session: joining while `place` is nil, live otherwise.
     struct Membership {
-        let feed: TopicFeed
+        let feed: TopicFeed<Session>
         var place: Int?
     }
 
@@ -195,7 +195,6 @@ final class Session {
     ) {
         switch decision {
         case .allow:
-            refusals = 0
             proceed()
         case .refuse(let refusal):
             refuse(refusal, topic: topic, ref: ref)
@@ -227,17 +226,17 @@ final class Session {
     // MARK: From the topics
 
     /// The session waits for a topic.
-    func joins(_ feed: TopicFeed) {
+    func joins(_ feed: TopicFeed<Session>) {
         memberships.append(Membership(feed: feed, place: nil))
     }
 
     /// The session is live on a topic, at that place among its members.
-    func joined(_ feed: TopicFeed, place: Int) {
+    func joined(_ feed: TopicFeed<Session>, place: Int) {
         moved(to: place, in: feed)
     }
 
     /// The session's place among a topic's members changed.
-    func moved(to place: Int, in feed: TopicFeed) {
+    func moved(to place: Int, in feed: TopicFeed<Session>) {
         guard let index = memberships.firstIndex(where: { $0.feed === feed }) else { return }
         memberships[index].place = place
     }
@@ -250,7 +249,7 @@ final class Session {
 
     /// Passes an event on. `isOwed`: the client asked for it by its position, so that it does not count as slowness
     /// that it waits in the queue.
-    func deliver(_ delivery: Delivery, isOwed: Bool = false) {
+    func deliver(_ delivery: Delivery, isOwed: Bool) {
         if !isOver && !outlet.send(delivery, isOwed: isOwed) { close(.slowConsumer) }
     }
 
@@ -258,7 +257,10 @@ final class Session {
 
     /// Sends a message in the session's dialect.
     func send(_ message: ServerMessage, ref: Reference?) {
-        if !isOver { outlet.send(dialect.encode(message, ref: ref)) }
+        guard !isOver else { return }
+        // An answer that is no error ends a row of refusals.
+        if ref != nil, case .error = message {} else if ref != nil { refusals = 0 }
+        outlet.send(dialect.encode(message, ref: ref))
     }
 
     private func refuse(_ refusal: Refusal, topic: Topic? = nil, ref: Reference?) {

@@ -96,7 +96,11 @@ final class WebSocketPeer: ConnectionHandler, Outlet {
 
     func deadlineReached() {
         let nowMs = shard.nowMs
-        if nowMs >= pongMs { return close(.timeout) }
+        if nowMs >= pongMs {
+            // The pong may have come while this process was stopped; it is read first, and given time.
+            guard shard.stalledMs > nowMs - shard.limits.pongMs else { return close(.timeout) }
+            pongMs = nowMs + shard.limits.pongMs
+        }
         if nowMs >= pingMs {
             // A client that has just spoken needs no ping.
             if nowMs - lastInboundMs >= shard.limits.pingMs {

@@ -6,7 +6,7 @@ import Rights
 /// A shard's side of Redis: the scripts by their meaning, replies checked and turned into values.
 ///
 /// Replies are as untrusted as any other input: what does not fit is `internal`, never a trap. Thread: the shard's.
-final class Store {
+final class Store: TopicReader {
     /// What a joining client, or a feed under repair, is told.
     struct Answer {
         var position: Position

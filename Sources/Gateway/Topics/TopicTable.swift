@@ -7,26 +7,29 @@ import Reactors
 /// The flow "subscribe" of the design: a first member asks the broker for the channel; once Redis has confirmed it,
 /// the subscribe script answers with position, missed events and state; what came meanwhile follows; then live.
 /// Thread: the shard's.
-final class TopicTable {
+final class TopicTable<Client: TopicClient> {
     private let shard: Int
-    private let reactor: Reactor
     private let limits: Limits
-    private let store: Store
+    private let heldMax: Int
+    private let store: any TopicReader
     private let broker: Mailbox<BrokerMessage>
     private let dialects: [any Dialect]
     private let statistics: ShardStatistics
-    private var feeds: [Topic: TopicFeed] = [:]
-    private var emptied: [TopicFeed] = []
-    private var waiting: [(feed: TopicFeed, session: Session, askedMs: Int)] = []
-    private var stalled: [TopicFeed] = []
+    private let nowMs: () -> Int
+    private var feeds: [Topic: TopicFeed<Client>] = [:]
+    private var emptied: [TopicFeed<Client>] = []
+    private var waiting: [(feed: TopicFeed<Client>, client: Client, askedMs: Int)] = []
+    private var stalled: [TopicFeed<Client>] = []
     private var calls = 0
 
+    /// `heldMax` events are kept during a repair or a join; `nowMs` is the shard's clock, monotonic milliseconds.
     init(
-        shard: Int, reactor: Reactor, limits: Limits, store: Store, broker: Mailbox<BrokerMessage>,
-        dialects: [any Dialect], statistics: ShardStatistics
+        shard: Int, limits: Limits, heldMax: Int, store: any TopicReader, broker: Mailbox<BrokerMessage>,
+        dialects: [any Dialect], statistics: ShardStatistics, nowMs: @escaping () -> Int
     ) {
         self.shard = shard
-        self.reactor = reactor
+        self.nowMs = nowMs
+        self.heldMax = heldMax
         self.limits = limits
         self.store = store
         self.broker = broker
@@ -39,43 +42,43 @@ final class TopicTable {
 
     // MARK: Joining and leaving
 
-    /// Lets a session join; it is answered with `subscribed` or refused.
-    func join(_ session: Session, _ request: SubscribeRequest, ref: Reference?) {
-        let feed: TopicFeed
+    /// Lets a client join; it is answered with `subscribed` or refused.
+    func join(_ client: Client, _ request: SubscribeRequest, ref: Reference?) {
+        let feed: TopicFeed<Client>
         if let known = feeds[request.topic] {
             feed = known
         } else {
             feed = TopicFeed(topic: request.topic)
             guard broker.send(.want(request.topic, shard: shard)) else {
-                return session.refused(
+                return client.refused(
                     Refusal(.unavailable, "the gateway is overloaded; try again"), topic: request.topic, ref: ref)
             }
             feeds[request.topic] = feed
             statistics.topics.set(feeds.count)
         }
         feed.emptySinceMs = nil
-        let askedMs = reactor.nowMs
-        feed.joining.append(Joining(session: session, since: request.since, ref: ref, askedMs: askedMs))
-        session.joins(feed)
-        waiting.append((feed, session, askedMs))
+        let askedMs = nowMs()
+        feed.joining.append(Joining(client: client, since: request.since, ref: ref, askedMs: askedMs))
+        client.joins(feed)
+        waiting.append((feed, client, askedMs))
         if feed.isConfirmed { ask(feed, feed.joining.count - 1) }
     }
 
-    /// Takes a session out of a topic, live or joining.
-    func leave(_ session: Session, _ feed: TopicFeed, place: Int?) {
+    /// Takes a client out of a topic, live or joining.
+    func leave(_ client: Client, _ feed: TopicFeed<Client>, place: Int?) {
         if let place {
             feed.remove(at: place)?.moved(to: place, in: feed)
             statistics.subscriptions.add(-1)
         } else {
-            feed.joining.removeAll { $0.session === session }
+            feed.joining.removeAll { $0.client === client }
         }
         if feed.isEmpty && feed.emptySinceMs == nil {
-            feed.emptySinceMs = reactor.nowMs
+            feed.emptySinceMs = nowMs()
             emptied.append(feed)
         }
     }
 
-    private func ask(_ feed: TopicFeed, _ index: Int) {
+    private func ask(_ feed: TopicFeed<Client>, _ index: Int) {
         calls &+= 1
         let call = calls
         feed.joining[index].call = call
@@ -85,13 +88,13 @@ final class TopicTable {
         }
     }
 
-    private func answered(_ feed: TopicFeed, call: Int, _ result: Result<Store.Answer, Refusal>) {
+    private func answered(_ feed: TopicFeed<Client>, call: Int, _ result: Result<Store.Answer, Refusal>) {
         guard let index = feed.joining.firstIndex(where: { $0.call == call }) else { return }
         let joining = feed.joining[index]
         switch result {
         case .failure(let refusal):
             feed.joining.remove(at: index)
-            joining.session.refused(refusal, topic: feed.topic, ref: joining.ref)
+            joining.client.refused(refusal, topic: feed.topic, ref: joining.ref)
             leaveIfEmpty(feed)
         case .success(let answer):
             let meaning = feed.cursor.joined(at: answer.position)
@@ -104,21 +107,24 @@ final class TopicTable {
             let reached = admit(joining, to: feed, answer)
             if meaning == .adopted { feed.cursor.repaired(to: reached) }
             let isAhead = feed.cursor.position.map { $0.epoch == reached.epoch && $0.offset < reached.offset } ?? false
-            let place = feed.add(joining.session, ahead: isAhead ? reached : nil)
-            joining.session.joined(feed, place: place)
+            let place = feed.add(joining.client, ahead: isAhead ? reached : nil)
+            joining.client.joined(feed, place: place)
             statistics.subscriptions.add(1)
+            // What came during the first join went past a feed without a position: it is looked at now.
+            guard meaning == .adopted else { return }
+            for delivery in joining.held where delivery.message.position != nil { process(delivery, in: feed) }
         }
     }
 
     /// Sends the answer, what was missed, and what came meanwhile as far as it follows without a hole.
-    private func admit(_ joining: Joining, to feed: TopicFeed, _ answer: Store.Answer) -> Position {
-        let session = joining.session
-        session.send(
+    private func admit(_ joining: Joining<Client>, to feed: TopicFeed<Client>, _ answer: Store.Answer) -> Position {
+        let client = joining.client
+        client.send(
             .subscribed(
                 topic: feed.topic, position: answer.position, recovered: answer.recovered, state: answer.state),
             ref: joining.ref)
         for message in answer.events {
-            session.deliver(Delivery(topic: feed.topic, message: message, variants: dialects.count), isOwed: true)
+            client.deliver(Delivery(topic: feed.topic, message: message, variants: dialects.count), isOwed: true)
         }
         statistics.recovered.add(answer.events.count)
         var reached = answer.position
@@ -128,14 +134,14 @@ final class TopicTable {
                 guard position.offset == reached.offset + 1 else { break }
                 reached = position
             }
-            session.deliver(delivery)
+            client.deliver(delivery, isOwed: false)
         }
         return reached
     }
 
-    private func leaveIfEmpty(_ feed: TopicFeed) {
+    private func leaveIfEmpty(_ feed: TopicFeed<Client>) {
         guard feed.isEmpty, feed.emptySinceMs == nil else { return }
-        feed.emptySinceMs = reactor.nowMs
+        feed.emptySinceMs = nowMs()
         emptied.append(feed)
     }
 
@@ -147,8 +153,8 @@ final class TopicTable {
         guard let feed = feeds[topic] else { return }
         feed.isConfirmed = true
         if feed.members.isEmpty {
-            feed.cursor.forget()
-        } else if let after = feed.cursor.reconnected() {
+            feed.forget()
+        } else if let after = feed.cursor.doubted() {
             repair(feed, after: after)
         }
         for index in feed.joining.indices { ask(feed, index) }
@@ -158,8 +164,7 @@ final class TopicTable {
     func lost() {
         for feed in feeds.values {
             feed.isConfirmed = false
-            feed.held = []
-            feed.repairCall = 0
+            feed.endRepair()
             for index in feed.joining.indices {
                 feed.joining[index].call = 0
                 feed.joining[index].held = []
@@ -176,9 +181,9 @@ final class TopicTable {
         process(delivery, in: feed)
     }
 
-    private func hold(_ delivery: Delivery, forJoining feed: TopicFeed) {
+    private func hold(_ delivery: Delivery, forJoining feed: TopicFeed<Client>) {
         for index in feed.joining.indices where feed.joining[index].call != 0 {
-            if feed.joining[index].held.count >= TopicFeed.heldMax {
+            if feed.joining[index].held.count >= heldMax {
                 ask(feed, index)
             } else {
                 feed.joining[index].held.append(delivery)
@@ -186,7 +191,7 @@ final class TopicTable {
         }
     }
 
-    private func process(_ delivery: Delivery, in feed: TopicFeed) {
+    private func process(_ delivery: Delivery, in feed: TopicFeed<Client>) {
         guard let position = delivery.message.position else { return deliver(delivery, in: feed) }
         switch feed.cursor.received(position) {
         case .deliver:
@@ -194,26 +199,19 @@ final class TopicTable {
         case .ignore:
             break
         case .hold:
-            // Beyond the bound the rest is missed here and found missing again after the repair.
-            if feed.held.count < TopicFeed.heldMax { feed.held.append(delivery) }
+            // Beyond the bound the rest is dropped and fetched by another repair after this one.
+            if feed.held.count < heldMax { feed.held.append(delivery) } else { feed.hasDropped = true }
         case .repair(let after):
-            feed.held.append(delivery)
-            repair(feed, after: after)
-        case .resetThenDeliver(let before):
-            tellGap(feed, before, .reset)
-            deliver(delivery, in: feed)
-        case .resetThenRepair(let after):
-            tellGap(feed, after, .reset)
             feed.held.append(delivery)
             repair(feed, after: after)
         }
     }
 
-    private func deliver(_ delivery: Delivery, in feed: TopicFeed) {
+    private func deliver(_ delivery: Delivery, in feed: TopicFeed<Client>) {
         statistics.events.add(1)
         statistics.deliveries.add(feed.members.count)
         guard feed.aheadCount > 0 else {
-            for member in feed.members { member.session.deliver(delivery) }
+            for member in feed.members { member.client.deliver(delivery, isOwed: false) }
             return
         }
         for index in feed.members.indices {
@@ -222,24 +220,26 @@ final class TopicTable {
                 if !isBehind || position.offset == ahead.offset { feed.caughtUp(index) }
                 if isBehind { continue }
             }
-            feed.members[index].session.deliver(delivery)
+            feed.members[index].client.deliver(delivery, isOwed: false)
         }
     }
 
-    private func tellGap(_ feed: TopicFeed, _ position: Position, _ reason: GapReason) {
+    private func tellGap(_ feed: TopicFeed<Client>, _ position: Position, _ reason: GapReason) {
         statistics.gaps.add(1)
         for member in feed.members {
             if let ahead = member.ahead, ahead.epoch == position.epoch, ahead.offset >= position.offset { continue }
-            member.session.send(.gap(topic: feed.topic, position: position, reason: reason), ref: nil)
+            member.client.send(.gap(topic: feed.topic, position: position, reason: reason), ref: nil)
         }
     }
 
     // MARK: Repair
 
-    private func repair(_ feed: TopicFeed, after position: Position) {
+    private func repair(_ feed: TopicFeed<Client>, after position: Position) {
         calls &+= 1
         let call = calls
         feed.repairCall = call
+        feed.heldBeforeCall = feed.held.count
+        feed.hasDropped = false
         store.subscribe(feed.topic, since: position) { [unowned self, feed] result in
             guard feed.repairCall == call else { return }
             switch result {
@@ -249,7 +249,7 @@ final class TopicTable {
         }
     }
 
-    private func repaired(_ feed: TopicFeed, _ answer: Store.Answer) {
+    private func repaired(_ feed: TopicFeed<Client>, _ answer: Store.Answer) {
         feed.repairCall = 0
         if let current = feed.cursor.position, current.epoch != answer.position.epoch,
             let start = feed.cursor.reset(to: answer.position.epoch)
@@ -263,18 +263,24 @@ final class TopicTable {
         statistics.repaired.add(answer.events.count)
         feed.cursor.repaired(to: answer.position)
         if !answer.recovered { tellGap(feed, answer.position, .missed) }
-        let held = feed.held
-        feed.held = []
-        for delivery in held { process(delivery, in: feed) }
+        let (held, before, hasDropped) = (feed.held, feed.heldBeforeCall, feed.hasDropped)
+        feed.endRepair()
+        for (index, delivery) in held.enumerated() {
+            // The log was read after the event came and is of another epoch: the event's is over.
+            if index < before, delivery.message.position?.epoch != answer.position.epoch { continue }
+            process(delivery, in: feed)
+        }
+        if hasDropped, !feed.cursor.isRepairing, let after = feed.cursor.doubted() { repair(feed, after: after) }
     }
 
     // MARK: Time
 
     /// Gives up channels nobody wants any more, refuses joins that took too long, tries failed repairs again.
     func sweep() {
-        let nowMs = reactor.nowMs
+        let nowMs = nowMs()
         emptied.removeAll { feed in
-            guard feed.isEmpty, let since = feed.emptySinceMs else { return true }
+            // A feed may have been emptied more than once, or have been given up already.
+            guard feeds[feed.topic] === feed, feed.isEmpty, let since = feed.emptySinceMs else { return true }
             guard nowMs - since >= limits.topicLingerMs, broker.send(.unwant(feed.topic, shard: shard)) else {
                 return false
             }
@@ -285,21 +291,25 @@ final class TopicTable {
         let patienceMs = limits.redisConnectMs + 2 * limits.redisCommandMs
         let expired = waiting.prefix { nowMs - $0.askedMs >= patienceMs }
         waiting.removeFirst(expired.count)
-        for join in expired { expire(join.feed, join.session, join.askedMs) }
+        for join in expired { expire(join.feed, join.client, join.askedMs) }
         let again = stalled
         stalled.removeAll()
-        for feed in again where feed.isConfirmed && !feed.members.isEmpty {
-            if let after = feed.cursor.position { repair(feed, after: after) }
+        for feed in again where feed.isConfirmed {
+            if feed.members.isEmpty {
+                feed.forget()
+            } else if feed.cursor.isRepairing, let after = feed.cursor.position {
+                repair(feed, after: after)
+            }
         }
     }
 
-    private func expire(_ feed: TopicFeed, _ session: Session, _ askedMs: Int) {
-        guard let index = feed.joining.firstIndex(where: { $0.session === session && $0.askedMs == askedMs }) else {
+    private func expire(_ feed: TopicFeed<Client>, _ client: Client, _ askedMs: Int) {
+        guard let index = feed.joining.firstIndex(where: { $0.client === client && $0.askedMs == askedMs }) else {
             return
         }
         let joining = feed.joining.remove(at: index)
         let refusal = Refusal(.unavailable, "the store did not confirm the subscription in time; try again")
-        session.refused(refusal, topic: feed.topic, ref: joining.ref)
+        client.refused(refusal, topic: feed.topic, ref: joining.ref)
         leaveIfEmpty(feed)
     }
 }

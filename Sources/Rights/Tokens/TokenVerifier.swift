@@ -69,9 +69,10 @@ public struct TokenVerifier: Sendable {
         }
         guard let name = header["alg"]?.stringBytes, let algorithm = TokenAlgorithm(name) else { throw .algorithm }
         guard let kid = header["kid"] else { return (algorithm, nil) }
-        guard let keyID = kid.stringBytes, TokenKeys.isKeyID(keyID) else {
+        guard let keyID = kid.stringBytes, !keyID.isEmpty, keyID.count <= TokenKeys.keyIDBytesMax else {
             throw .header
         }
+        guard TokenKeys.isKeyID(keyID) else { throw .key }
         return (algorithm, keyID)
     }
 

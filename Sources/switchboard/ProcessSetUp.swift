@@ -1,0 +1,23 @@
+import CLinux
+import Gateway
+import Glibc
+
+/// What a serving process sets for itself before it starts threads.
+enum ProcessSetUp {
+    /// Blocks signals, raises the descriptor limit as far as allowed, and forbids core dumps, which would hold tokens
+    /// and keys.
+    static func run() throws(StartProblem) {
+        // Swift seeds its hash tables per process, unless this is set: then a client could choose colliding topics.
+        guard Environment.value("SWIFT_DETERMINISTIC_HASHING") == nil else {
+            throw StartProblem.sentence("SWIFT_DETERMINISTIC_HASHING is set: unset it, it lets clients slow the gateway")
+        }
+        Signals.block()
+        var none = rlimit(rlim_cur: 0, rlim_max: 0)
+        _ = unsafe setrlimit(__rlimit_resource_t(RLIMIT_CORE.rawValue), &none)
+        var files = rlimit()
+        if unsafe getrlimit(__rlimit_resource_t(RLIMIT_NOFILE.rawValue), &files) == 0 {
+            files.rlim_cur = files.rlim_max
+            _ = unsafe setrlimit(__rlimit_resource_t(RLIMIT_NOFILE.rawValue), &files)
+        }
+    }
+}

@@ -1,0 +1,384 @@
+import Core
+import Dialects
+import Reactors
+import Testing
+import Transport
+
+@testable import Gateway
+
+/// A deterministic model of everything around a ``TopicTable``: Redis with its log and channel, the broker, the way of
+/// messages and replies, and clients that check what they are told. One topic; every step is chosen by a seed.
+final class TopicWorld: TopicReader {
+    /// Something the model does wrong on purpose, to prove that the checks see it.
+    enum Fault: CaseIterable {
+        /// The channel was lost and nobody is told.
+        case lossIsSilent
+        /// A read of the log leaves its last event out and says that it is complete.
+        case readIsShort
+        /// A client gets an event twice.
+        case eventIsDoubled
+        /// A client gets two events in the wrong order.
+        case orderIsWrong
+        /// A gap is not passed on.
+        case gapIsSwallowed
+        /// An answer tells a position beyond what it brought.
+        case positionIsAhead
+        /// A reply gets lost.
+        case replyIsLost
+    }
+
+    /// One request on the way to Redis, and its answer on the way back.
+    private struct Request {
+        let since: Position?
+        let completion: (Result<Store.Answer, Refusal>) -> Void
+        var answer: Store.Answer?
+    }
+
+    private enum ChannelItem {
+        case confirmed
+        case event(ChannelMessage)
+        case lost
+    }
+
+    static let limits = Limits()
+    /// Shared by the runs of a thread: what they count is not looked at.
+    struct Fixtures {
+        let mailbox: Mailbox<BrokerMessage>
+        let statistics: ShardStatistics
+        let topic: Topic
+        let event: EventName
+
+        init() throws {
+            topic = try #require(Topic("shop:42"))
+            event = try #require(EventName("e".utf8))
+            mailbox = Mailbox(capacity: 1_000, wake: try Wake())
+            let reactor = try Reactor(wake: try Wake())
+            let context = ConnectionContext(reactor: reactor, limits: ConnectionLimits(Limits(), reactors: 1))
+            statistics = ShardStatistics(transport: context.statistics, loop: reactor.statistics)
+        }
+    }
+
+    private let fault: Fault?
+    private let topic: Topic
+    private let event: EventName
+    private let mailbox: Mailbox<BrokerMessage>
+    private var random: Seeded
+    private var nowMs = 1_000_000
+    private lazy var table = TopicTable<ModelClient>(
+        shard: 0, limits: TopicWorld.limits, heldMax: 4, store: self, broker: mailbox, dialects: [],
+        statistics: statistics, nowMs: { [unowned self] in nowMs })
+    private let statistics: ShardStatistics
+
+    // Redis.
+    private var epoch = 0
+    private var offset = 0
+    private var log: [ChannelMessage] = []
+    private let logMax = 5
+    /// Offsets reached by the epochs that are over.
+    private var endings: [Int] = []
+    private var isSubscribed = false
+    // The broker.
+    private var isWanted = false
+    private var messages: [BrokerMessage] = []
+    // On the way.
+    private var channel: [ChannelItem] = []
+    private var requests: [Request] = []
+
+    private(set) var clients: [ModelClient] = []
+    private(set) var violation: String?
+    /// What happened, for the report of a failure; kept only when asked for.
+    private(set) var story: [String] = []
+    private let keepsStory: Bool
+
+    init(seed: UInt64, fixtures: Fixtures, fault: Fault? = nil, keepsStory: Bool = false) {
+        random = Seeded(seed)
+        (topic, event) = (fixtures.topic, fixtures.event)
+        mailbox = fixtures.mailbox
+        statistics = fixtures.statistics
+        self.fault = fault
+        self.keepsStory = keepsStory
+        clients = (0..<3).map { ModelClient(number: $0, world: self) }
+    }
+
+    func note(_ line: @autoclosure () -> String) {
+        if keepsStory { story.append(line()) }
+    }
+
+    func violated(_ what: @autoclosure () -> String) {
+        if violation == nil { violation = what() }
+        note("VIOLATION")
+    }
+
+    /// Whether the fault happens here and now.
+    func strikes(_ fault: Fault) -> Bool {
+        self.fault == fault && Int.random(in: 0..<3, using: &random) == 0
+    }
+
+    static func position(_ epoch: Int, _ offset: Int) -> Position? {
+        Position(epoch: [UInt8(truncatingIfNeeded: 97 + epoch % 26), UInt8(truncatingIfNeeded: 97 + epoch / 26)], offset: offset)
+    }
+
+    static func epoch(of position: Position) -> Int {
+        Int(position.epoch[0]) - 97 + (Int(position.epoch[1]) - 97) * 26
+    }
+
+    // MARK: Redis
+
+    private func publish() {
+        offset += 1
+        let message = ChannelMessage(position: TopicWorld.position(epoch, offset), event: event, id: nil, data: [])
+        log.append(message)
+        if log.count > logMax { log.removeFirst() }
+        note("publish \(epoch):\(offset)\(isSubscribed ? "" : " to nobody")")
+        if isSubscribed { channel.append(.event(message)) }
+    }
+
+    private func flush() {
+        endings.append(offset)
+        epoch += 1
+        offset = 0
+        log = []
+        note("flush; epoch \(epoch)")
+    }
+
+    func subscribe(_ topic: Topic, since: Position?, _ completion: @escaping (Result<Store.Answer, Refusal>) -> Void) {
+        note("ask since \(since.map { "\(TopicWorld.epoch(of: $0)):\($0.offset)" } ?? "-")")
+        requests.append(Request(since: since, completion: completion))
+    }
+
+    /// Redis runs the oldest request that it has not run.
+    private func execute() {
+        guard let index = requests.firstIndex(where: { $0.answer == nil }),
+            let position = TopicWorld.position(epoch, offset)
+        else { return }
+        var answer = Store.Answer(position: position, recovered: false, events: [], state: nil)
+        if let since = requests[index].since, since.epoch == position.epoch, since.offset <= offset {
+            let missed = log.filter { ($0.position?.offset ?? 0) > since.offset }
+            if missed.count == offset - since.offset { (answer.recovered, answer.events) = (true, missed) }
+        }
+        if strikes(.readIsShort), !answer.events.isEmpty { answer.events.removeLast() }
+        if strikes(.positionIsAhead), let ahead = TopicWorld.position(epoch, offset + 1) { answer.position = ahead }
+        note("run \(epoch):\(offset) recovered \(answer.recovered) \(answer.events.count)")
+        requests[index].answer = answer
+    }
+
+    /// The oldest reply arrives, or fails on the way.
+    private func reply(failing: Bool = false) {
+        guard let request = requests.first, let answer = request.answer else { return }
+        requests.removeFirst()
+        if strikes(.replyIsLost) { return }
+        note("reply \(failing ? "failed" : "")")
+        request.completion(failing ? .failure(Refusal(.unavailable, "")) : .success(answer))
+    }
+
+    // MARK: The broker
+
+    private func takeMessages() {
+        mailbox.drain(into: &messages)
+        for message in messages {
+            switch message {
+            case .want:
+                note("want")
+                if isWanted && isSubscribed { channel.append(.confirmed) }
+                isWanted = true
+            case .unwant:
+                note("unwant")
+                (isWanted, isSubscribed) = (false, false)
+            case .stop:
+                break
+            }
+        }
+        messages.removeAll()
+    }
+
+    private func confirm() {
+        guard isWanted && !isSubscribed else { return }
+        isSubscribed = true
+        note("confirm")
+        channel.append(.confirmed)
+    }
+
+    /// The newest messages on the way are lost with the connection, or because the shard's mailbox is full; then the
+    /// subscription itself lives on.
+    private func lose(keepsSubscription: Bool) {
+        guard isSubscribed else { return }
+        let kept = Int.random(in: 0...channel.count, using: &random)
+        channel.removeSubrange(kept...)
+        note("lose; \(kept) still on the way")
+        if fault != .lossIsSilent || !keepsSubscription { channel.append(.lost) }
+        if !keepsSubscription { isSubscribed = false }
+        if keepsSubscription && fault != .lossIsSilent { channel.append(.confirmed) }
+    }
+
+    private func deliver() {
+        guard !channel.isEmpty else { return }
+        switch channel.removeFirst() {
+        case .confirmed:
+            note("confirmed")
+            table.confirmed(topic)
+        case .lost:
+            note("lost")
+            table.lost()
+        case .event(let message):
+            note("event \(message.position.map { "\(TopicWorld.epoch(of: $0)):\($0.offset)" } ?? "")")
+            table.received(topic, message)
+        }
+    }
+
+    // MARK: Steps
+
+    /// One step of the world, chosen by the seed.
+    private func step() {
+        switch Int.random(in: 0..<100, using: &random) {
+        case 0..<24: publish()
+        case 24..<42: deliver()
+        case 42..<52: execute()
+        case 52..<62: reply()
+        case 62..<64: reply(failing: true)
+        case 64..<70: takeMessages()
+        case 70..<76: confirm()
+        case 76..<88: act(clients[Int.random(in: 0..<clients.count, using: &random)])
+        case 88..<90: lose(keepsSubscription: false)
+        case 90..<92: lose(keepsSubscription: true)
+        case 92..<94: flush()
+        case 94..<96: pass(ms: 250)
+        default: pass(ms: 10)
+        }
+    }
+
+    private func pass(ms: Int) {
+        nowMs += ms
+        table.sweep()
+    }
+
+    private func act(_ client: ModelClient) {
+        if let membership = client.membership {
+            guard Int.random(in: 0..<2, using: &random) == 0 else { return }
+            note("client \(client.number) leaves")
+            client.forget()
+            table.leave(client, membership.feed, place: membership.place)
+        } else {
+            let since = Int.random(in: 0..<3, using: &random) == 0 ? nil : client.stand
+            note("client \(client.number) joins")
+            client.asks(since)
+            table.join(client, SubscribeRequest(topic: topic, since: since), ref: nil)
+        }
+    }
+
+    /// Runs so many random steps, then lets everything come to rest and checks who stands where.
+    func run(steps: Int) {
+        for _ in 0..<steps where violation == nil { step() }
+        note("rest")
+        for round in 0..<80 where violation == nil {
+            takeMessages()
+            confirm()
+            while !channel.isEmpty { deliver() }
+            while requests.contains(where: { $0.answer == nil }) { execute() }
+            while requests.first?.answer != nil { reply() }
+            pass(ms: 250)
+            let isQuiet = requests.isEmpty && channel.isEmpty && round > 4
+            if isQuiet && clients.allSatisfy({ $0.membership?.place != nil || $0.membership == nil }) { break }
+        }
+        guard violation == nil else { return }
+        for client in clients { checkRest(client) }
+        var rest: [BrokerMessage] = []
+        mailbox.drain(into: &rest)
+    }
+
+    /// Everybody live has seen everything, or was told of a gap that reaches up to the end.
+    private func checkRest(_ client: ModelClient) {
+        guard let membership = client.membership else { return }
+        guard membership.place != nil, let stand = client.stand else {
+            return violated("client \(client.number) waits for ever")
+        }
+        let at = TopicWorld.epoch(of: stand)
+        if at == epoch && stand.offset == offset { return }
+        // An epoch without events need not be told.
+        let begun = endings.indices.last { endings[$0] > 0 && $0 <= epoch } ?? 0
+        if offset == 0 && at >= begun && at < epoch && stand.offset == endings[at] { return }
+        violated("client \(client.number) stands at \(at):\(stand.offset), the log at \(epoch):\(offset)")
+    }
+}
+
+/// A client of the model: it knows where it stands and what may come next.
+final class ModelClient: TopicClient {
+    let number: Int
+    private unowned let world: TopicWorld
+    private(set) var membership: (feed: TopicFeed<ModelClient>, place: Int?)?
+    /// The last event seen, or told to be missed.
+    private(set) var stand: Position?
+    private var since: Position?
+    private var held: Delivery?
+
+    init(number: Int, world: TopicWorld) {
+        self.number = number
+        self.world = world
+    }
+
+    func asks(_ since: Position?) {
+        self.since = since
+    }
+
+    func forget() {
+        membership = nil
+        held = nil
+    }
+
+    func joins(_ feed: TopicFeed<ModelClient>) { membership = (feed, nil) }
+
+    func joined(_ feed: TopicFeed<ModelClient>, place: Int) { membership = (feed, place) }
+
+    func moved(to place: Int, in feed: TopicFeed<ModelClient>) {
+        if membership?.feed === feed { membership?.place = place }
+    }
+
+    func refused(_ refusal: Refusal, topic: Topic, ref: Reference?) {
+        world.note("client \(number) refused")
+        forget()
+    }
+
+    func send(_ message: ServerMessage, ref: Reference?) {
+        switch message {
+        case .subscribed(_, let position, let recovered, _):
+            world.note("client \(number) subscribed \(TopicWorld.epoch(of: position)):\(position.offset) \(recovered)")
+            if recovered && since == nil { world.violated("client \(number) recovered what it never had") }
+            stand = recovered ? since : position
+        case .gap(_, let position, _):
+            world.note("client \(number) gap \(position.map { "\(TopicWorld.epoch(of: $0)):\($0.offset)" } ?? "")")
+            guard let position, !world.strikes(.gapIsSwallowed) else { return }
+            if let stand {
+                let (old, new) = (TopicWorld.epoch(of: stand), TopicWorld.epoch(of: position))
+                if new < old || (new == old && position.offset < stand.offset) {
+                    world.violated("client \(number) is sent back from \(old):\(stand.offset) to \(new):\(position.offset)")
+                }
+            }
+            stand = position
+        default:
+            world.violated("client \(number) was told something else")
+        }
+    }
+
+    func deliver(_ delivery: Delivery, isOwed: Bool) {
+        if world.strikes(.orderIsWrong), held == nil {
+            held = delivery
+            return
+        }
+        see(delivery)
+        if world.strikes(.eventIsDoubled) { see(delivery) }
+        if let late = held {
+            held = nil
+            see(late)
+        }
+    }
+
+    private func see(_ delivery: Delivery) {
+        guard let position = delivery.message.position else { return }
+        let epoch = TopicWorld.epoch(of: position)
+        world.note("client \(number) sees \(epoch):\(position.offset)")
+        guard let stand, stand.epoch == position.epoch, stand.offset + 1 == position.offset else {
+            let at = stand.map { "\(TopicWorld.epoch(of: $0)):\($0.offset)" } ?? "nowhere"
+            return world.violated("client \(number) at \(at) sees \(epoch):\(position.offset)")
+        }
+        self.stand = position
+    }
+}

@@ -1,0 +1,108 @@
+import Testing
+
+@testable import Transport
+
+@Suite struct OutboundQueueTests {
+    /// What a gather into so many bytes brings.
+    static func gathered(_ queue: OutboundQueue, _ room: Int) -> [UInt8] {
+        var buffer = [UInt8](repeating: 0, count: room)
+        let count = unsafe buffer.withUnsafeMutableBytes { unsafe queue.gather(into: $0) }
+        return Array(buffer[..<count])
+    }
+
+    @Test func anEmptyQueueHasNothing() {
+        var queue = OutboundQueue()
+        #expect(queue.isEmpty)
+        #expect(queue.oldestMs == nil)
+        #expect(OutboundQueueTests.gathered(queue, 10).isEmpty)
+        queue.append([], nowMs: 1)
+        #expect(queue.isEmpty)
+        #expect(queue.oldestMs == nil)
+        queue.written(5)
+        queue.dropUnstarted(pinned: 0)
+        #expect(queue.byteCount == 0)
+    }
+
+    @Test func theOldestByteGivesTheAge() {
+        var queue = OutboundQueue()
+        queue.append([1, 2], nowMs: 10)
+        queue.append([3], nowMs: 20)
+        #expect(queue.oldestMs == 10)
+        queue.written(1)
+        #expect(queue.oldestMs == 10)
+        queue.written(1)
+        #expect(queue.oldestMs == 20)
+        queue.written(1)
+        #expect(queue.oldestMs == nil)
+    }
+
+    @Test func droppingKeepsWhatHasBegunAndWhatIsPinned() {
+        let frames: [[UInt8]] = [[1, 1, 1], [2, 2, 2], [3, 3, 3], [4, 4, 4]]
+        // Bytes written, bytes pinned, bytes kept.
+        for (written, pinned, kept) in [
+            (0, 0, 0), (0, 1, 3), (0, 3, 3), (0, 4, 6), (1, 0, 2), (1, 2, 2), (1, 3, 5), (3, 0, 0), (3, 1, 3),
+            (4, 8, 8), (12, 0, 0),
+        ] {
+            var queue = OutboundQueue()
+            for frame in frames { queue.append(frame, nowMs: 0) }
+            queue.written(written)
+            queue.dropUnstarted(pinned: pinned)
+            #expect(queue.byteCount == kept)
+            let all = Array(frames.joined())
+            #expect(OutboundQueueTests.gathered(queue, 20) == Array(all[written..<(written + kept)]))
+        }
+    }
+
+    /// Against a model that is one array of bytes and the ends of its frames.
+    @Test(arguments: 0..<100)
+    func aRandomHistoryMatchesTheModel(_ seed: Int) {
+        var random = Seeded(UInt64(seed))
+        var queue = OutboundQueue()
+        var model: [UInt8] = []
+        /// Bytes each waiting frame still has; the first may have begun.
+        var frames: [Int] = []
+        var hasBegun = false
+        for step in 0..<600 {
+            switch Int.random(in: 0..<20, using: &random) {
+            case 0..<10:
+                let size = Int.random(in: 0...(step % 7 == 0 ? 3_000 : 40), using: &random)
+                let frame = (0..<size).map { _ in UInt8.random(in: 0...255, using: &random) }
+                queue.append(frame, nowMs: step)
+                model += frame
+                if size > 0 { frames.append(size) }
+            case 10..<18:
+                let offered = OutboundQueueTests.gathered(queue, Int.random(in: 0...4_000, using: &random))
+                #expect(offered == Array(model.prefix(offered.count)), "seed \(seed)")
+                var left = Int.random(in: 0...offered.count, using: &random)
+                queue.written(left)
+                model.removeFirst(left)
+                while left > 0 {
+                    let taken = min(left, frames[0])
+                    left -= taken
+                    frames[0] -= taken
+                    hasBegun = frames[0] > 0
+                    if frames[0] == 0 { frames.removeFirst() }
+                }
+            case 18:
+                let pinned = Int.random(in: 0...min(model.count, 5_000), using: &random)
+                queue.dropUnstarted(pinned: pinned)
+                var kept = 0
+                var count = 0
+                while count < frames.count, kept < pinned || (count == 0 && hasBegun) {
+                    kept += frames[count]
+                    count += 1
+                }
+                frames.removeSubrange(count...)
+                model.removeSubrange(kept...)
+            default:
+                if step % 5 == 0 {
+                    queue.removeAll()
+                    (model, frames, hasBegun) = ([], [], false)
+                }
+            }
+            #expect(queue.byteCount == model.count, "seed \(seed)")
+            #expect((queue.oldestMs == nil) == model.isEmpty, "seed \(seed)")
+        }
+        #expect(OutboundQueueTests.gathered(queue, model.count + 1) == model, "seed \(seed)")
+    }
+}
