@@ -39,8 +39,6 @@ public struct GatewaySettings: Sendable, Equatable {
     public var trustProxies: [CIDR] = []
     /// Which listeners expect a PROXY header.
     public var proxyProtocol = ProxyProtocol.off
-    /// The directory of the operator's own scripts.
-    public var scripts: String?
     /// Reactor threads, 0...1024; 0 means one for each core.
     public var shards = 0
     /// The form of log lines.
@@ -88,7 +86,6 @@ extension GatewaySettings {
         // The texts passed the same reader before, so none is left out.
         trustProxies = values.texts("trust-proxy").compactMap { try? CIDR($0.utf8) }
         proxyProtocol = values.choice("proxy-protocol", default: proxyProtocol)
-        scripts = values.text("scripts")
         shards = values.integer("shards") ?? shards
         log = values.choice("log", default: log)
         logLevel = values.choice("log-level", default: logLevel)

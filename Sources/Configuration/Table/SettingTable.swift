@@ -80,8 +80,6 @@ extension Setting {
             "config", .file, [.dev, .gateway, .check, .token], places: [.flag, .environment],
             "JSON file with settings; flags and environment override it."),
         Setting(
-            "scripts", .directory, nodeAndDev, "Directory of your own Lua commands, added to the built-in ones."),
-        Setting(
             "shards", .integer(0...1_024), nodeAndDev, default: "0", "Reactor threads; 0 means one for each core."),
         Setting(
             "drain-seconds", .integer(1...86_400), nodeAndDev, default: "20",
