@@ -1,8 +1,8 @@
 /// A message read from a topic's Redis channel (design section 6).
 ///
 /// Two forms: `P<epoch> <offset> <event> <id or ->\n<data JSON>`, written by the scripts, and the JSON object
-/// `{"event":...,"data":{...}}` of any backend's plain `PUBLISH`. Redis bytes are untrusted: every field is checked
-/// and the data of both forms is validated before it may reach a client.
+/// `{"event":...,"data":{...}}` of any backend's plain `PUBLISH`. Redis bytes are untrusted: every field is checked,
+/// and the data of both forms is validated before it may reach a client. Reserved event names are refused in both.
 public struct ChannelMessage: Equatable, Sendable {
     /// Where the event stands in its log; `nil` for a plain publish, which is delivered at most once.
     public let position: Position?
@@ -36,7 +36,7 @@ public struct ChannelMessage: Equatable, Sendable {
         guard let newline = bytes.prefix(headMax).firstIndex(of: UInt8(ascii: "\n")) else { return nil }
         let fields = bytes[1..<newline].split(separator: UInt8(ascii: " "), omittingEmptySubsequences: false)
         guard fields.count == 4, let offset = ASCII.decimal(fields[1]), offset >= 1,
-            let position = Position(epoch: fields[0], offset: offset), let event = EventName(fields[2])
+            let position = Position(epoch: fields[0], offset: offset), let event = EventName(fields[2]), !event.isReserved
         else { return nil }
         var id: MessageID?
         if !fields[3].elementsEqual([UInt8(ascii: "-")]) {
@@ -50,7 +50,7 @@ public struct ChannelMessage: Equatable, Sendable {
 
     private static func plain(_ bytes: [UInt8], limits: JSON.Limits) -> ChannelMessage? {
         guard let json = try? JSON(parsing: bytes, limits: limits),
-            let name = json.root["event"]?.stringBytes, let event = EventName(name)
+            let name = json.root["event"]?.stringBytes, let event = EventName(name), !event.isReserved
         else { return nil }
         guard let data = json.root["data"] else {
             return ChannelMessage(position: nil, event: event, id: nil, data: Array("{}".utf8))

@@ -20,6 +20,17 @@ public struct EventName: Hashable, Sendable, CustomStringConvertible {
     /// The name as text.
     public var description: String { String(decoding: bytes, as: UTF8.self) }
 
+    /// Whether it is a word that gateways themselves say to subscribers, such as `gap`.
+    ///
+    /// No publisher may use these: a subscriber could not tell its event from the gateway's own word.
+    public var isReserved: Bool { EventName.reserved.contains(bytes) }
+
+    /// The gateway's own words in any dialect.
+    private static let reserved = Set(
+        [
+            "authenticated", "subscribed", "unsubscribed", "ack", "pong", "gap", "draining", "token:expiring", "error",
+        ].map { Array($0.utf8) })
+
     /// Whether the bytes are `[A-Za-z0-9._:/-]{1,64}`.
     public static func isValid(_ bytes: some Collection<UInt8>) -> Bool {
         let count = bytes.count

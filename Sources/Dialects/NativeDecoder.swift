@@ -61,7 +61,7 @@ struct NativeDecoder {
                 .badRequest,
                 "\"data.event\" must be a string of 1 to \(EventName.bytesMax) of A-Z a-z 0-9 . _ : / -.")
         }
-        guard !NativeDialect.isReserved(event) else {
+        guard !event.isReserved else {
             throw Refusal(.badRequest, "\"data.event\" is a name the gateway keeps for itself; choose another.")
         }
         var id: MessageID?

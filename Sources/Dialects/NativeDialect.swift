@@ -57,18 +57,6 @@ public struct NativeDialect: Dialect {
         NativeEncoder.encode(message, ref: ref)
     }
 
-    /// Whether an event of that name would be taken for the gateway's own word, such as `gap`.
-    ///
-    /// Clients cannot publish under these names; routes by which services publish should refuse them too.
-    public static func isReserved(_ event: EventName) -> Bool {
-        reserved.contains(event)
-    }
-
-    private static let reserved = Set(
-        [
-            "authenticated", "subscribed", "unsubscribed", "ack", "pong", "gap", "draining", "token:expiring", "error",
-        ].compactMap { EventName($0) })
-
     private func refused(_ refusal: Refusal) -> DialectRefusal {
         DialectRefusal(refusal: refusal, ref: nil, close: nil)
     }

@@ -60,6 +60,18 @@ import Testing
         #expect(parse(text) == nil)
     }
 
+    @Test(arguments: ["gap", "error", "ack", "subscribed", "token:expiring"])
+    func aReservedNameIsRefusedInBothForms(_ name: String) {
+        #expect(parse("Pk 1 \(name) -\n{}") == nil)
+        #expect(parse("{\"event\":\"\(name)\",\"data\":{}}") == nil)
+        #expect(parse("{\"event\":\"\(name)\"}") == nil)
+        #expect(parse("Pk 1 x\(name) -\n{}") != nil)
+    }
+
+    @Test func aReservedNameInEscapesIsRefused() {
+        #expect(parse("{\"event\":\"\\u0067ap\"}") == nil)
+    }
+
     @Test func bytesThatAreNotUTF8AreRefusedInBothForms() {
         #expect(
             ChannelMessage.parse(Array("Pk 1 e -\n{\"a\":\"".utf8) + [0xff] + Array("\"}".utf8), limits: limits) == nil)

@@ -48,6 +48,16 @@ import Testing
         #expect(EventName(name) == nil)
     }
 
+    @Test(arguments: [
+        "authenticated", "subscribed", "unsubscribed", "ack", "pong", "gap", "draining", "token:expiring", "error",
+    ])
+    func theGatewaysOwnWordsAreReserved(_ name: String) throws {
+        #expect(try #require(EventName(name)).isReserved)
+        #expect(try !#require(EventName(name + "s")).isReserved)
+        #expect(try !#require(EventName("x:" + name)).isReserved)
+        #expect(try !#require(EventName(name.uppercased())).isReserved, "names are compared exactly")
+    }
+
     @Test func aLoneHyphenIsNoMessageID() {
         #expect(MessageID(Array("-".utf8)) == nil)
         #expect(MessageID(Array("--".utf8)) != nil)

@@ -67,7 +67,7 @@ import Testing
             (1...3).contains(requests.count) && Set(requests.map(\.topic)).count == requests.count
         case .unsubscribe(let topics): (1...3).contains(topics.count) && Set(topics).count == topics.count
         case .publish(_, let event, let data, _):
-            isObject(data) && data.count <= 40 && !NativeDialect.isReserved(event)
+            isObject(data) && data.count <= 40 && !event.isReserved
         case .command(let name, let arguments): EventName(name) != nil && isObject(arguments)
         }
     }

@@ -1,6 +1,7 @@
 """POST /v1/broadcast: single, batch, idempotency, keys, and what is refused."""
 
 import hashlib
+import re
 
 import pytest
 
@@ -71,6 +72,55 @@ def test_malformed_body(http, watch, body):
         response = http.post("/v1/broadcast", content=body, headers={"content-type": "application/json"})
         assert response.status_code == 400 and error_code(response) == "bad_request"
     assert seen.on_behalf_of_clients() == []
+
+
+# What the gateway itself says to subscribers: events under these names could not be told apart from it.
+RESERVED = [
+    "authenticated", "subscribed", "unsubscribed", "ack", "pong", "gap", "draining", "token:expiring", "error",
+]
+
+
+@pytest.mark.parametrize("event", RESERVED)
+def test_reserved_event_is_refused_and_named(http, db, topic, event):
+    response = http.post("/v1/broadcast", json=message(topic, event))
+    assert response.status_code == 400 and error_code(response) == "bad_request"
+    assert f"'{event}'" in response.json()["error"]["message"]
+    batch = http.post("/v1/broadcast", json={"messages": [message(topic, event), message(topic)]}).json()["results"]
+    assert batch[0]["error"]["code"] == "bad_request" and batch[1]["offset"] == 1
+    body = {"messages": [{"topic": topic, "event": event, "payload": {}}]}
+    assert http.post("/realtime/v1/api/broadcast", json=body).status_code == 400
+    assert db.xlen(topic + "#log") == 1
+
+
+def refused_messages(gw):
+    return int(re.search(r"^switchboard_channel_messages_refused_total (\d+)$", gw.ops("/metrics").text, re.M)[1])
+
+
+def test_reserved_event_from_redis_is_counted_and_dropped(gw, db, topic):
+    with gw.client() as client:
+        epoch = client.subscribe(topic)["epoch"]
+        before = refused_messages(gw)
+        for event in RESERVED:
+            db.publish(topic, '{"event":"%s","data":{}}' % event)
+            db.publish(topic, "P%s 1 %s -\n{}" % (epoch, event))
+        db.publish(topic, '{"event":"after","data":{}}')
+        client.expect("after")
+        assert refused_messages(gw) == before + 2 * len(RESERVED)
+        gw.publish(topic, "e")
+        client.expect("e", offset=1)
+
+
+def test_log_with_a_reserved_event_is_not_recovered_from(gw, http, db, topic):
+    first = gw.publish(topic, "e")
+    db.xadd(topic + "#log", {"e": "gap", "d": "{}", "i": "-", "t": "0"}, id="2-0")
+    db.hset(topic + "#meta", "offset", 2)
+    gw.publish(topic, "e")
+    with gw.client() as client:
+        answer = client.subscribe(topic, since={"epoch": first["epoch"], "offset": 1})
+        assert (answer["recovered"], answer["offset"]) == (False, 3)
+        client.expect_nothing()
+    events = http.get(f"/v1/topics/{topic}/events").json()["events"]
+    assert [event["offset"] for event in events] == [1, 3]
 
 
 @pytest.mark.parametrize("headers", [

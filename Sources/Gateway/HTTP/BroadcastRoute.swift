@@ -116,6 +116,9 @@ struct BroadcastRoute {
         guard let event = value["event"]?.stringBytes.flatMap({ EventName($0) }) else {
             throw Refusal(.badRequest, "'event' must be 1 to 64 of A-Z a-z 0-9 . _ : / -")
         }
+        guard !event.isReserved else {
+            throw Refusal(.badRequest, "'event' must not be '\(event)', which is a word of the gateway's own")
+        }
         guard let data = value[dataName] else { throw Refusal(.badRequest, "'\(dataName)' is missing") }
         guard data.kind == .object else { throw Refusal(.badRequest, "'\(dataName)' must be a JSON object") }
         guard data.raw.count <= shard.limits.publishBytesMax else {

@@ -59,7 +59,7 @@ enum Metrics {
         let broker = node.statistics
         page.counter("switchboard_channel_messages_total", "Messages on channels.", broker.channelMessages.value)
         page.counter(
-            "switchboard_channel_messages_refused_total", "Of them, malformed and dropped.",
+            "switchboard_channel_messages_refused_total", "Of them, malformed or of a reserved name, and dropped.",
             broker.channelMessagesRefused.value)
         page.counter(
             "switchboard_mailbox_overflows_total", "Times a shard fell behind.", broker.mailboxOverflows.value)

@@ -149,8 +149,9 @@ final class Store: TopicReader {
                     else { return .failure(Store.nonsense) }
                     guard !epoch.isEmpty else { return .success(History(top: nil, first: 0, events: [])) }
                     guard let top = Store.position(fields[0], fields[1]),
-                        let events = Store.events(fields[3], epoch: top.epoch, json: json)
+                        let entries = fields[3].elements
                     else { return .failure(Store.nonsense) }
+                    let events = entries.compactMap { Store.event($0, epoch: top.epoch, json: json) }
                     return .success(History(top: top, first: first, events: events))
                 })
         }
@@ -214,9 +215,14 @@ final class Store: TopicReader {
 
     private static func answer(_ value: RESPValue, json: JSON.Limits) -> Answer? {
         guard let fields = value.elements, fields.count >= 4, let position = position(fields[0], fields[1]),
-            let recovered = fields[2].integer, let events = events(fields[3], epoch: position.epoch, json: json)
+            let recovered = fields[2].integer, let entries = fields[3].elements
         else { return nil }
         let state = fields.count > 4 ? state(fields[4], json: json) : nil
+        let events = entries.compactMap { event($0, epoch: position.epoch, json: json) }
+        // A log that holds what no client may get cannot be recovered from: all or nothing.
+        guard events.count == entries.count else {
+            return Answer(position: position, recovered: false, events: [], state: state)
+        }
         return Answer(position: position, recovered: recovered == 1, events: events, state: state)
     }
 
@@ -227,20 +233,15 @@ final class Store: TopicReader {
         return Array(parsed.root.raw)
     }
 
-    private static func events(_ value: RESPValue, epoch: [UInt8], json: JSON.Limits) -> [ChannelMessage]? {
-        guard let list = value.elements else { return nil }
-        var events: [ChannelMessage] = []
-        events.reserveCapacity(list.count)
-        for entry in list {
-            guard let fields = entry.elements, fields.count >= 3, let offset = number(fields[0]),
-                let position = Position(epoch: epoch, offset: offset),
-                let event = fields[1].bytes.flatMap({ EventName($0) }), let data = fields[2].bytes,
-                let parsed = try? JSON(parsing: data, limits: json), parsed.root.kind == .object
-            else { return nil }
-            let id = fields.count > 3 ? fields[3].bytes.flatMap { MessageID($0) } : nil
-            events.append(ChannelMessage(position: position, event: event, id: id, data: data))
-        }
-        return events
+    /// An entry of the log; `nil` when it is not what the publish script writes, or may not reach a client.
+    private static func event(_ entry: RESPValue, epoch: [UInt8], json: JSON.Limits) -> ChannelMessage? {
+        guard let fields = entry.elements, fields.count >= 3, let offset = number(fields[0]),
+            let position = Position(epoch: epoch, offset: offset),
+            let event = fields[1].bytes.flatMap({ EventName($0) }), !event.isReserved, let data = fields[2].bytes,
+            let parsed = try? JSON(parsing: data, limits: json), parsed.root.kind == .object
+        else { return nil }
+        let id = fields.count > 3 ? fields[3].bytes.flatMap { MessageID($0) } : nil
+        return ChannelMessage(position: position, event: event, id: id, data: data)
     }
 }
 

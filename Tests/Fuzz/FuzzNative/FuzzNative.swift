@@ -36,7 +36,7 @@ private func answers(to command: ClientCommand) -> [ServerMessage] {
         precondition((1...64).contains(topics.count))
         return topics.map { .unsubscribed(topic: $0) }
     case .publish(let topic, let event, let data, _):
-        precondition(!NativeDialect.isReserved(event))
+        precondition(!event.isReserved)
         return [.event(topic: topic, name: event, data: data, offset: data.count), .ack(data: data)]
     case .command(let name, let arguments):
         precondition(EventName(name) != nil)
