@@ -13,52 +13,36 @@ struct FeedCursor: Equatable {
         case ignore
         /// Keep it: a repair is under way and it follows what the repair will bring.
         case hold
-        /// Keep it and fetch what is missing after this position.
+        /// Keep it and ask the log for what follows this position: events are missing, or the event is of another
+        /// epoch. Whether that epoch has begun or is long over only the log knows.
         case repair(after: Position)
-        /// A new epoch began: tell the members, then send it.
-        case resetThenDeliver(Position)
-        /// A new epoch began and its first events are missing: tell the members, keep it, fetch after this position.
-        case resetThenRepair(after: Position)
     }
 
     /// The last event the live members were given; `nil` while there is none to compare with.
     private(set) var position: Position?
     /// Whether a repair is under way.
     private(set) var isRepairing = false
-    /// The epoch before the current one; its late events are dropped instead of being taken for another reset.
+    /// The epoch before the current one; its late events are dropped without asking the log.
     private var retiredEpoch: [UInt8]?
 
     /// A positioned event came.
     mutating func received(_ next: Position) -> Verdict {
         guard !isRepairing else { return .hold }
-        guard let current = position else { return .ignore }
-        guard next.epoch == current.epoch else { return receivedReset(next, after: current) }
-        if next.offset <= current.offset { return .ignore }
-        guard next.offset == current.offset + 1 else {
-            isRepairing = true
-            return .repair(after: current)
+        guard let current = position, next.epoch != retiredEpoch else { return .ignore }
+        if next.epoch == current.epoch {
+            if next.offset <= current.offset { return .ignore }
+            if next.offset == current.offset + 1 {
+                position = next
+                return .deliver
+            }
         }
-        position = next
-        return .deliver
-    }
-
-    private mutating func receivedReset(_ next: Position, after current: Position) -> Verdict {
-        if next.epoch == retiredEpoch { return .ignore }
-        guard let before = Position(epoch: next.epoch, offset: next.offset - 1),
-            let start = Position(epoch: next.epoch, offset: 0)
-        else { return .ignore }
-        retiredEpoch = current.epoch
-        if next.offset == 1 {
-            position = next
-            return .resetThenDeliver(before)
-        }
-        position = start
         isRepairing = true
-        return .resetThenRepair(after: start)
+        return .repair(after: current)
     }
 
-    /// The channel was down and is confirmed again; the position to repair after, `nil` when there is nothing to.
-    mutating func reconnected() -> Position? {
+    /// Events may be missing, known from elsewhere than an event; the position to repair after, `nil` when there is
+    /// nothing to.
+    mutating func doubted() -> Position? {
         guard let position else { return nil }
         isRepairing = true
         return position

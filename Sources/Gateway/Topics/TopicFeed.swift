@@ -54,6 +54,10 @@ final class TopicFeed<Client: TopicClient> {
     var joining: [Joining<Client>] = []
     /// Events kept while a repair is under way.
     var held: [Delivery] = []
+    /// How many of `held` came before the read that repairs was asked for.
+    var heldBeforeCall = 0
+    /// Whether an event was dropped because too many were held, after the read was asked for.
+    var hasDropped = false
     /// The call that repairs; 0 when none is under way. An answer to another call is too late.
     var repairCall = 0
     /// How many of `members` are ahead of the feed.
@@ -82,6 +86,17 @@ final class TopicFeed<Client: TopicClient> {
         guard index < members.count else { return nil }
         members[index] = last
         return last.client
+    }
+
+    /// Gives up a repair under way; whoever needs it asks for another.
+    func endRepair() {
+        (held, heldBeforeCall, hasDropped, repairCall) = ([], 0, false, 0)
+    }
+
+    /// Nobody is live and nothing is known of the order any more: the next answer to a joining client begins anew.
+    func forget() {
+        cursor.forget()
+        endRepair()
     }
 
     /// Marks a member as caught up.

@@ -110,6 +110,9 @@ final class TopicTable<Client: TopicClient> {
             let place = feed.add(joining.client, ahead: isAhead ? reached : nil)
             joining.client.joined(feed, place: place)
             statistics.subscriptions.add(1)
+            // What came during the first join went past a feed without a position: it is looked at now.
+            guard meaning == .adopted else { return }
+            for delivery in joining.held where delivery.message.position != nil { process(delivery, in: feed) }
         }
     }
 
@@ -150,8 +153,8 @@ final class TopicTable<Client: TopicClient> {
         guard let feed = feeds[topic] else { return }
         feed.isConfirmed = true
         if feed.members.isEmpty {
-            feed.cursor.forget()
-        } else if let after = feed.cursor.reconnected() {
+            feed.forget()
+        } else if let after = feed.cursor.doubted() {
             repair(feed, after: after)
         }
         for index in feed.joining.indices { ask(feed, index) }
@@ -161,8 +164,7 @@ final class TopicTable<Client: TopicClient> {
     func lost() {
         for feed in feeds.values {
             feed.isConfirmed = false
-            feed.held = []
-            feed.repairCall = 0
+            feed.endRepair()
             for index in feed.joining.indices {
                 feed.joining[index].call = 0
                 feed.joining[index].held = []
@@ -197,16 +199,9 @@ final class TopicTable<Client: TopicClient> {
         case .ignore:
             break
         case .hold:
-            // Beyond the bound the rest is missed here and found missing again after the repair.
-            if feed.held.count < heldMax { feed.held.append(delivery) }
+            // Beyond the bound the rest is dropped and fetched by another repair after this one.
+            if feed.held.count < heldMax { feed.held.append(delivery) } else { feed.hasDropped = true }
         case .repair(let after):
-            feed.held.append(delivery)
-            repair(feed, after: after)
-        case .resetThenDeliver(let before):
-            tellGap(feed, before, .reset)
-            deliver(delivery, in: feed)
-        case .resetThenRepair(let after):
-            tellGap(feed, after, .reset)
             feed.held.append(delivery)
             repair(feed, after: after)
         }
@@ -243,6 +238,8 @@ final class TopicTable<Client: TopicClient> {
         calls &+= 1
         let call = calls
         feed.repairCall = call
+        feed.heldBeforeCall = feed.held.count
+        feed.hasDropped = false
         store.subscribe(feed.topic, since: position) { [unowned self, feed] result in
             guard feed.repairCall == call else { return }
             switch result {
@@ -266,9 +263,14 @@ final class TopicTable<Client: TopicClient> {
         statistics.repaired.add(answer.events.count)
         feed.cursor.repaired(to: answer.position)
         if !answer.recovered { tellGap(feed, answer.position, .missed) }
-        let held = feed.held
-        feed.held = []
-        for delivery in held { process(delivery, in: feed) }
+        let (held, before, hasDropped) = (feed.held, feed.heldBeforeCall, feed.hasDropped)
+        feed.endRepair()
+        for (index, delivery) in held.enumerated() {
+            // The log was read after the event came and is of another epoch: the event's is over.
+            if index < before, delivery.message.position?.epoch != answer.position.epoch { continue }
+            process(delivery, in: feed)
+        }
+        if hasDropped, !feed.cursor.isRepairing, let after = feed.cursor.doubted() { repair(feed, after: after) }
     }
 
     // MARK: Time
@@ -291,8 +293,12 @@ final class TopicTable<Client: TopicClient> {
         for join in expired { expire(join.feed, join.client, join.askedMs) }
         let again = stalled
         stalled.removeAll()
-        for feed in again where feed.isConfirmed && !feed.members.isEmpty {
-            if let after = feed.cursor.position { repair(feed, after: after) }
+        for feed in again where feed.isConfirmed {
+            if feed.members.isEmpty {
+                feed.forget()
+            } else if feed.cursor.isRepairing, let after = feed.cursor.position {
+                repair(feed, after: after)
+            }
         }
     }
 
