@@ -4,8 +4,6 @@ public enum Command: Sendable, Equatable {
     case dev(DevSettings)
     /// A gateway node.
     case gateway(GatewaySettings)
-    /// A worker node.
-    case worker(WorkerSettings)
     /// Check a gateway's configuration.
     case check(GatewaySettings)
     /// Print a token.
@@ -108,7 +106,6 @@ public enum CommandLine {
         switch values.command {
         case .dev: .dev(DevSettings(values, file))
         case .gateway: .gateway(GatewaySettings(values, file))
-        case .worker: .worker(WorkerSettings(values, file))
         case .check: .check(GatewaySettings(values, file))
         case .token: .token(TokenSettings(&values))
         case .publish: PublishSettings(&values, operands: operands).map { .publish($0) }

@@ -4,8 +4,6 @@ public enum CommandName: String, CaseIterable, Sendable {
     case dev
     /// A gateway node.
     case gateway
-    /// A worker node.
-    case worker
     /// Prints a signed token.
     case token
     /// Says what is wrong with a configuration before it runs.
@@ -32,9 +30,8 @@ public enum CommandName: String, CaseIterable, Sendable {
     /// What the command does, one sentence for the overview.
     public var summary: String {
         switch self {
-        case .dev: "Run everything on this machine: Redis, a gateway, a worker and a demo shop."
+        case .dev: "Run everything on this machine: Redis, a gateway and a demo shop."
         case .gateway: "Run a gateway node."
-        case .worker: "Run a worker node; several share the work."
         case .token: "Print a signed JWT for a user or a service."
         case .check: "Check a gateway's settings, files and Redis, and say how to mend them."
         case .publish: "Publish one event."

@@ -101,12 +101,11 @@ public final class GatewayNode {
     ) throws(StartProblem) -> ([ListenerPlan], Addresses) {
         var plans: [ListenerPlan] = []
         var addresses = Addresses()
-        let trusted = settings.trustProxies
         func add(_ address: HostPort, _ tls: TLSContext?, _ door: HTTPPeer.Door, proxy: Bool) throws(StartProblem)
             -> HostPort
         {
             let plan = try bind(address, tls, door, node) { peer in
-                proxy && trusted.contains { $0.contains(peer.bytes) }
+                proxy && node.isTrustedProxy(peer)
             }
             plans.append(plan)
             return HostPort(host: address.host, port: plan.port)
@@ -126,10 +125,10 @@ public final class GatewayNode {
 
     private static func bind(
         _ address: HostPort, _ tls: TLSContext?, _ door: HTTPPeer.Door, _ node: Node,
-        expectsProxyHeader: @escaping @Sendable (Address) -> Bool
+        expectsProxyHeader: @escaping @Sendable (IPAddress?) -> Bool
     ) throws(StartProblem) -> ListenerPlan {
         let host = address.host == "localhost" ? "127.0.0.1" : address.host
-        guard let numeric = Address(text: host.utf8) else {
+        guard let numeric = IPAddress(text: host.utf8) else {
             throw StartProblem("\(address): listen on a numeric address, e.g. 0.0.0.0:8443")
         }
         var port = address.port
@@ -206,8 +205,8 @@ extension HTTPPeer.Door {
 
 /// Admits everybody: the operations listener must answer when clients are refused.
 final class OpenAdmission: Admission {
-    func admit(_ address: Address) -> Bool { true }
-    func move(from proxy: Address, to client: Address, wasEstablished: Bool) -> Bool { true }
-    func established(_ address: Address) {}
-    func release(_ address: Address, wasEstablished: Bool) {}
+    func admit(_ address: IPAddress?) -> Bool { true }
+    func move(from proxy: IPAddress?, to client: IPAddress?, wasEstablished: Bool) -> Bool { true }
+    func established(_ address: IPAddress?) {}
+    func release(_ address: IPAddress?, wasEstablished: Bool) {}
 }

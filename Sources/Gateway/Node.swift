@@ -11,7 +11,7 @@ import Transport
 struct ListenerPlan: Sendable {
     let tls: TLSContext?
     let door: HTTPPeer.Door
-    let expectsProxyHeader: @Sendable (Address) -> Bool
+    let expectsProxyHeader: @Sendable (IPAddress?) -> Bool
     let admission: any Admission
     /// Owned by the shard of the same number once it listens.
     let descriptors: [Int32]
@@ -56,7 +56,7 @@ final class Node: Sendable {
     let brokerWake: Wake
     /// Shards that have not ended.
     let shardsRunning = Atomic<Int>(0)
-    private let trustedProxies: [IPRange]
+    private let trustedProxies: [CIDR]
     private let reloadable: Mutex<Reloadable>
     private let userActions: Mutex<KeyedBuckets<[UInt8]>>
 
@@ -85,7 +85,7 @@ final class Node: Sendable {
         let proxies = settings.trustProxies
         trustedProxies = proxies
         admission = NodeAdmission(
-            limits: settings.limits, isShared: { address in proxies.contains { $0.contains(address.bytes) } })
+            limits: settings.limits, isShared: { address in proxies.contains { $0.contains(address) } })
         reloadable = Mutex(parts.reloadable)
         let perSecond = settings.limits.userActionsPerSecond
         userActions = Mutex(
@@ -109,9 +109,10 @@ final class Node: Sendable {
         reloadable.withLock { $0 = rights }
     }
 
-    /// Whether a peer may tell other addresses than its own.
-    func isTrustedProxy(_ address: Address) -> Bool {
-        trustedProxies.contains { $0.contains(address.bytes) }
+    /// Whether a peer may tell other addresses than its own; a unix socket (`nil`) is in no range.
+    func isTrustedProxy(_ address: IPAddress?) -> Bool {
+        guard let address else { return false }
+        return trustedProxies.contains { $0.contains(address) }
     }
 
     /// Takes one publish or command from a user's allowance on this node; false when it is used up.

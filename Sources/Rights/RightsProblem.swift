@@ -22,8 +22,6 @@ public enum RightsProblem: Error, Equatable, Sendable, CustomStringConvertible {
     case apiKeys(line: Int, String)
     /// An entry of the origin allow-list.
     case origin(String)
-    /// An address range.
-    case cidr(String)
     /// A namespace name outside `[a-z][a-z0-9-]{0,31}`.
     case namespace(String)
     /// Claims that a verifier would refuse; the sentence says why.
@@ -46,7 +44,6 @@ public enum RightsProblem: Error, Equatable, Sendable, CustomStringConvertible {
         case .tooManyKeys(let max): "more than \(max) keys"
         case .apiKeys(let line, let why): "API keys, line \(line): \(why)"
         case .origin(let why): "origin: \(why)"
-        case .cidr(let why): "address range: \(why)"
         case .namespace(let name): "namespace \(name): must match [a-z][a-z0-9-]{0,31}"
         case .claims(let why): "claims: \(why)"
         case .signing: "the key could not sign"

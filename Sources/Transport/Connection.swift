@@ -30,8 +30,8 @@ public final class Connection: EventSource {
         case over
     }
 
-    /// The peer's address; behind a balancer the one of its PROXY header.
-    public internal(set) var address: Address
+    /// The peer's address; behind a balancer the one of its PROXY header; `nil` for a unix socket.
+    public internal(set) var address: IPAddress?
     /// Why a client connection failed, for logs; empty while nothing failed.
     public internal(set) var failureText = ""
 
@@ -116,7 +116,6 @@ public final class Connection: EventSource {
     ) {
         self.context = context
         self.outboundBytesMax = outboundBytesMax
-        address = Address(bytes: [])
         raw = descriptor.raw
         self.descriptor = consume descriptor
         self.handler = handler
@@ -176,7 +175,7 @@ public final class Connection: EventSource {
     }
 
     /// Counts the connection for the client behind a proxy; false when that client may hold no more.
-    public func attribute(to client: Address) -> Bool {
+    public func attribute(to client: IPAddress?) -> Bool {
         guard isAdmitted, client != address, let admission else { return true }
         guard admission.move(from: address, to: client, wasEstablished: isEstablished) else { return false }
         address = client

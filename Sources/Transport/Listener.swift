@@ -1,15 +1,16 @@
+public import Core
 public import Reactors
 
 /// Decides whether a peer may hold another connection; shared by all shards of a node.
 public protocol Admission: AnyObject, Sendable {
     /// Takes a place for the address; false when there is none left.
-    func admit(_ address: Address) -> Bool
+    func admit(_ address: IPAddress?) -> Bool
     /// Moves a place from the address of a proxy to the client's own; false when that address has none left.
-    func move(from proxy: Address, to client: Address, wasEstablished: Bool) -> Bool
+    func move(from proxy: IPAddress?, to client: IPAddress?, wasEstablished: Bool) -> Bool
     /// The connection has proven to be more than an open socket.
-    func established(_ address: Address)
+    func established(_ address: IPAddress?)
     /// Gives the place back, of one that was established or was not.
-    func release(_ address: Address, wasEstablished: Bool)
+    func release(_ address: IPAddress?, wasEstablished: Bool)
 }
 
 /// One shard's listening socket; accepts in bounded batches and backs off when descriptors run out.
@@ -21,7 +22,7 @@ public final class Listener: EventSource {
         /// The TLS settings; `nil` for plain TCP behind a balancer that terminates TLS.
         public var tls: TLSContext?
         /// Tells which addresses must begin with a PROXY header; the others must not.
-        public var expectsProxyHeader: @Sendable (Address) -> Bool
+        public var expectsProxyHeader: @Sendable (IPAddress?) -> Bool
         /// Connections accepted per tick.
         public var acceptsPerTick: Int
         /// Pause when descriptors run out, milliseconds.
@@ -29,7 +30,7 @@ public final class Listener: EventSource {
 
         /// Makes a style.
         public init(
-            tls: TLSContext?, expectsProxyHeader: @escaping @Sendable (Address) -> Bool, acceptsPerTick: Int,
+            tls: TLSContext?, expectsProxyHeader: @escaping @Sendable (IPAddress?) -> Bool, acceptsPerTick: Int,
             acceptPauseMs: Int
         ) {
             self.tls = tls

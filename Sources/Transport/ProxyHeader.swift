@@ -1,3 +1,5 @@
+internal import Core
+
 /// The PROXY protocol header a trusted balancer sends before everything else (haproxy's proxy-protocol.txt, 1 and 2).
 ///
 /// Pure and incremental: it takes bytes until the header is whole and never one beyond it, so that TLS or HTTP
@@ -7,7 +9,7 @@ struct ProxyHeader {
         /// Everything offered belongs to the header, which goes on.
         case more
         /// The header is whole and took that many of the offered bytes; `nil` keeps the socket's own address.
-        case done(consumed: Int, source: Address?)
+        case done(consumed: Int, source: IPAddress?)
         /// Not a PROXY header.
         case malformed
     }
@@ -49,10 +51,14 @@ struct ProxyHeader {
         if fields[1].elementsEqual("UNKNOWN".utf8) { return .done(consumed: 0, source: nil) }
         let isFour = fields[1].elementsEqual("TCP4".utf8)
         guard fields.count == 6, isFour || fields[1].elementsEqual("TCP6".utf8),
-            fields[2...3].allSatisfy({ $0.contains(0x3a) != isFour && Address(text: $0) != nil }),
+            let source = ProxyHeader.address(fields[2], isFour), ProxyHeader.address(fields[3], isFour) != nil,
             fields[4...5].allSatisfy({ ProxyHeader.isPort($0) })
         else { return .malformed }
-        return .done(consumed: 0, source: Address(text: fields[2]))
+        return .done(consumed: 0, source: source)
+    }
+
+    private static func address(_ text: ArraySlice<UInt8>, _ isFour: Bool) -> IPAddress? {
+        isFour ? IPAddress(version4: text) : IPAddress(version6: text)
     }
 
     private static func isPort(_ digits: ArraySlice<UInt8>) -> Bool {
@@ -69,8 +75,8 @@ struct ProxyHeader {
         // LOCAL: the balancer's own health check; the connection is its own.
         if bytes[12] == 0x20 { return .done(consumed: 0, source: nil) }
         switch bytes[13] {
-        case 0x11 where length >= 12: return .done(consumed: 0, source: Address(bytes: Array(bytes[16..<20])))
-        case 0x21 where length >= 36: return .done(consumed: 0, source: Address(bytes: Array(bytes[16..<32])))
+        case 0x11 where length >= 12: return .done(consumed: 0, source: IPAddress(bytes: bytes[16..<20]))
+        case 0x21 where length >= 36: return .done(consumed: 0, source: IPAddress(bytes: bytes[16..<32]))
         case 0x00: return .done(consumed: 0, source: nil)
         default: return .malformed
         }

@@ -1,11 +1,13 @@
 internal import CLinux
+internal import Core
 internal import Glibc
 public import Reactors
 
 /// A connection taken from a listener, and who made it.
 public struct Accepted: ~Copyable {
     let descriptor: FileDescriptor
-    let address: Address
+    /// `nil` when the peer came through a unix socket.
+    let address: IPAddress?
 }
 
 /// The socket system calls, typed. Every descriptor is non-blocking and closed on exec.
@@ -97,7 +99,7 @@ public enum Sockets {
     private static func open(_ endpoint: Endpoint) throws(Errno) -> FileDescriptor {
         let family: Int32 =
             switch endpoint {
-            case .tcp(let address, _): address.bytes.count == 16 ? AF_INET6 : AF_INET
+            case .tcp(let address, _): address.isIPv4 ? AF_INET : AF_INET6
             case .unix: AF_UNIX
             }
         return FileDescriptor(
@@ -108,7 +110,7 @@ public enum Sockets {
         _ endpoint: Endpoint, _ body: (UnsafePointer<sockaddr>, socklen_t) throws(Errno) -> Result
     ) throws(Errno) -> Result {
         switch endpoint {
-        case .tcp(let address, let port) where address.bytes.count == 4:
+        case .tcp(let address, let port) where address.isIPv4:
             var name = sockaddr_in()
             name.sin_family = sa_family_t(AF_INET)
             name.sin_port = port.bigEndian
@@ -141,17 +143,17 @@ public enum Sockets {
         }
     }
 
-    private static func endpoint(of storage: sockaddr_storage) -> (address: Address, port: UInt16) {
+    private static func endpoint(of storage: sockaddr_storage) -> (address: IPAddress?, port: UInt16) {
         unsafe withUnsafeBytes(of: storage) { bytes in
             switch Int32(storage.ss_family) {
             case AF_INET:
                 let name = unsafe bytes.loadUnaligned(as: sockaddr_in.self)
-                return (Address(bytes: unsafe Array(bytes[4..<8])), UInt16(bigEndian: name.sin_port))
+                return (IPAddress(bytes: unsafe Array(bytes[4..<8])), UInt16(bigEndian: name.sin_port))
             case AF_INET6:
                 let name = unsafe bytes.loadUnaligned(as: sockaddr_in6.self)
-                return (Address(bytes: unsafe Array(bytes[8..<24])), UInt16(bigEndian: name.sin6_port))
+                return (IPAddress(bytes: unsafe Array(bytes[8..<24])), UInt16(bigEndian: name.sin6_port))
             default:
-                return (Address(bytes: []), 0)
+                return (nil, 0)
             }
         }
     }

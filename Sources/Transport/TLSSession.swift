@@ -1,4 +1,5 @@
 internal import COpenSSL
+internal import Core
 
 /// One TLS connection over a socket. Thread: the owning connection's.
 ///
@@ -40,7 +41,7 @@ internal import COpenSSL
         unsafe ssl = made
         guard unsafe SSL_set_fd(made, descriptor) == 1 else { return nil }
         if !name.isEmpty {
-            let isAddress: Int32 = Address(text: name.utf8) == nil ? 0 : 1
+            let isAddress: Int32 = IPAddress(text: name.utf8) == nil ? 0 : 1
             guard unsafe swb_expect_name(made, name, isAddress) == 1 else { return nil }
         }
         unsafe SSL_set_connect_state(made)

@@ -59,7 +59,7 @@ final class ClientExchange: ConnectionHandler {
         reactor.stop()
     }
 
-    private func dial(_ addresses: [Address]) {
+    private func dial(_ addresses: [IPAddress]) {
         guard let address = addresses.first else { return fail("\(url.host): no such host") }
         do {
             connection = try Connection.connect(

@@ -40,7 +40,6 @@ struct Switchboard {
         case .gateway(let settings): try GatewayCommand.run(settings)
         case .dev(let settings): try DevCommand(settings).run()
         case .check(let settings): CheckCommand.run(settings)
-        case .worker: throw StartProblem.sentence("this version has no worker")
         case .token(let settings): try TokenCommand.run(settings)
         case .publish(let settings): try PublishCommand.run(settings)
         case .tail(let settings): try TailCommand.run(settings)

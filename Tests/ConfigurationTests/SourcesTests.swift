@@ -125,14 +125,14 @@ import Testing
         #expect(problems(read(plain, file: "{}" + padding)) == ["c.json: larger than 1048576 bytes"])
     }
 
-    @Test func oneFileServesGatewayWorkerAndToken() {
+    @Test func oneFileServesGatewayCheckAndToken() {
         let file = #"{"listen-plain": "127.0.0.1:1", "jwt-secret-file": "s", "redis": "unix:///r.sock"}"#
         #expect(gateway(read("gateway", file: file))?.jwtSecretFile == "s")
-        guard case .run(.worker(let worker)) = read("worker", file: file) else {
-            Issue.record("the worker was refused")
+        guard case .run(.check(let checked)) = read("check", file: file) else {
+            Issue.record("the check was refused")
             return
         }
-        #expect(worker.redis == "unix:///r.sock")
+        #expect(checked.redis == "unix:///r.sock")
         guard case .run(.token(let token)) = read("token --user u1", file: file) else {
             Issue.record("the token was refused")
             return

@@ -10,9 +10,30 @@ import Testing
         #expect(!found.keepAlive)
     }
 
-    @Test(arguments: ["Upgrade: WebSocket", "Upgrade: h2c, websocket", "upgrade:websocket"])
+    @Test(arguments: [
+        "Upgrade: WebSocket", "Upgrade: h2c, websocket", "upgrade:websocket", "Upgrade: h2c\r\nUpgrade: WEBSOCKET",
+        "Upgrade:  , websocket ,", "Upgrade:\twebsocket\t",
+    ])
     func upgradeIsRecognised(_ line: String) throws {
         #expect(try head(webSocket(upgrade: line)).upgrade != nil)
+    }
+
+    @Test(arguments: ["Upgrade: websockets", "Upgrade: web socket", "Upgrade: websocket/13"])
+    func otherWordsAreNoUpgrade(_ line: String) throws {
+        #expect(try head(webSocket(upgrade: line)).upgrade == nil)
+    }
+
+    @Test(arguments: [
+        "Connection: upgrade", "Connection: keep-alive\r\nConnection: UPGRADE", "Connection: Upgrade,",
+        "Connection: keep-alive ,\tupgrade",
+    ])
+    func connectionIsAListWithoutCase(_ line: String) throws {
+        #expect(try head(webSocket(connection: line)).upgrade != nil)
+    }
+
+    @Test func theKeyMayStandBetweenBlanks() throws {
+        let line = "Sec-WebSocket-Key: \t dGhlIHNhbXBsZSBub25jZQ== "
+        #expect(try head(webSocket(key: line)).upgrade?.key == Array("dGhlIHNhbXBsZSBub25jZQ==".utf8))
     }
 
     @Test func bytesBehindTheHandshakeAreLeft() {

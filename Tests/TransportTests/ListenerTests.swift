@@ -25,7 +25,7 @@ import Testing
         let net = try Net()
         let port = try net.listen(tls: try TestCertificate().server(), expectsProxyHeader: true) { peer in
             peer.onOpened = { connection in
-                #expect(connection.address == Address(bytes: [192, 0, 2, 7]))
+                #expect(connection.address == IPAddress(192, 0, 2, 7))
                 connection.markEstablished()
                 connection.markEstablished()
                 _ = connection.send([42])
@@ -37,7 +37,7 @@ import Testing
         try net.run { client.isDone && net.server.statistics.open.value == 0 }
         #expect(client.bytes == [42])
         let figures = net.gate.now
-        #expect(figures.admitted == [Address(bytes: [192, 0, 2, 7])])
+        #expect(figures.admitted == [IPAddress(192, 0, 2, 7)])
         #expect(figures.released == figures.admitted)
         #expect(figures.established == 1)
         #expect(figures.releasedEstablished == 1)
@@ -56,7 +56,7 @@ import Testing
         }
         try net.run { client.isDone }
         #expect(client.bytes == Array("bye".utf8))
-        #expect(net.gate.now.admitted == [Address(bytes: [127, 0, 0, 1])])
+        #expect(net.gate.now.admitted == [IPAddress(127, 0, 0, 1)])
     }
 
     @Test func aMissingProxyHeaderEndsTheConnection() throws {
@@ -88,7 +88,7 @@ import Testing
     func aConnectionIsCountedForTheClientBehindAProxy(_ mayMove: Bool) throws {
         let net = try Net()
         if !mayMove { net.gate.forbidMoves() }
-        let (proxy, client) = (Address(bytes: [127, 0, 0, 1]), Address(bytes: [192, 0, 2, 7]))
+        let (proxy, client) = (IPAddress(127, 0, 0, 1), IPAddress(192, 0, 2, 7))
         let port = try net.listen { peer in
             peer.onOpened = { connection in
                 #expect(connection.attribute(to: proxy), "it is counted there already")
@@ -115,7 +115,7 @@ import Testing
         let client = try net.connect(port) { client in client.onOpened = { _ = $0.send([1]) } }
         try net.run { client.received == [1] }
         #expect(throws: Errno.connectionRefused) {
-            let late = try Sockets.connect(.tcp(Address(bytes: [127, 0, 0, 1]), port: port))
+            let late = try Sockets.connect(.tcp(IPAddress(127, 0, 0, 1), port: port))
             var watched = pollfd(fd: late.raw, events: Int16(POLLOUT), revents: 0)
             _ = unsafe poll(&watched, 1, 10_000)
             if let failure = Sockets.pendingError(late.raw) { throw failure }

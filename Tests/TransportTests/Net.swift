@@ -46,11 +46,11 @@ final class Peer: ConnectionHandler {
 final class Gate: Admission {
     struct Figures {
         var placesLeft = Int.max
-        var admitted: [Address] = []
+        var admitted: [IPAddress?] = []
         var established = 0
-        var released: [Address] = []
+        var released: [IPAddress?] = []
         var releasedEstablished = 0
-        var moves: [[Address]] = []
+        var moves: [[IPAddress?]] = []
         var mayMove = true
     }
 
@@ -62,7 +62,7 @@ final class Gate: Admission {
         figures.withLock { $0.placesLeft = places }
     }
 
-    func admit(_ address: Address) -> Bool {
+    func admit(_ address: IPAddress?) -> Bool {
         figures.withLock { figures in
             guard figures.placesLeft > 0 else { return false }
             figures.placesLeft -= 1
@@ -75,7 +75,7 @@ final class Gate: Admission {
         figures.withLock { $0.mayMove = false }
     }
 
-    func move(from proxy: Address, to client: Address, wasEstablished: Bool) -> Bool {
+    func move(from proxy: IPAddress?, to client: IPAddress?, wasEstablished: Bool) -> Bool {
         figures.withLock { figures in
             guard figures.mayMove else { return false }
             figures.moves.append([proxy, client])
@@ -83,11 +83,11 @@ final class Gate: Admission {
         }
     }
 
-    func established(_ address: Address) {
+    func established(_ address: IPAddress?) {
         figures.withLock { $0.established += 1 }
     }
 
-    func release(_ address: Address, wasEstablished: Bool) {
+    func release(_ address: IPAddress?, wasEstablished: Bool) {
         figures.withLock { figures in
             figures.placesLeft += figures.placesLeft == Int.max ? 0 : 1
             figures.released.append(address)
@@ -129,7 +129,7 @@ final class Net {
         tls: TLSContext? = nil, expectsProxyHeader: Bool = false, acceptPauseMs: Int = 100,
         _ prepare: @escaping (Peer) -> Void = { _ in }
     ) throws -> UInt16 {
-        let descriptor = try Sockets.listen(.tcp(Address(bytes: [127, 0, 0, 1]), port: 0), backlog: 512)
+        let descriptor = try Sockets.listen(.tcp(IPAddress(127, 0, 0, 1), port: 0), backlog: 512)
         let port = Sockets.port(of: descriptor.raw)
         let style = Listener.Style(
             tls: tls, expectsProxyHeader: { _ in expectsProxyHeader }, acceptsPerTick: 64, acceptPauseMs: acceptPauseMs)
@@ -153,7 +153,7 @@ final class Net {
         prepare(peer)
         clients.append(peer)
         peer.connection = try Connection.connect(
-            client, to: .tcp(Address(bytes: [127, 0, 0, 1]), port: port), tls: tls, name: name,
+            client, to: .tcp(IPAddress(127, 0, 0, 1), port: port), tls: tls, name: name,
             outboundBytesMax: 16 << 20, handler: peer)
         return peer
     }
@@ -208,7 +208,7 @@ final class BlockingClient: Sendable {
 
     /// A connected blocking socket whose reads give up after ten seconds.
     static func connected(_ port: UInt16) -> Int32? {
-        guard let descriptor = try? Sockets.connect(.tcp(Address(bytes: [127, 0, 0, 1]), port: port)) else {
+        guard let descriptor = try? Sockets.connect(.tcp(IPAddress(127, 0, 0, 1), port: port)) else {
             return nil
         }
         let raw = descriptor.release()

@@ -1,3 +1,4 @@
+import Core
 import Testing
 
 @testable import Transport
@@ -43,7 +44,7 @@ import Testing
 
     @Test(arguments: accepted)
     func aHeaderIsReadWholeAndAtEverySplit(_ header: [UInt8], _ source: String) {
-        let address = source.isEmpty ? nil : Address(text: source.utf8)
+        let address = source.isEmpty ? nil : IPAddress(text: source.utf8)
         let bytes = header + ProxyHeaderTests.after
         #expect(ProxyHeaderTests.feed(bytes) == .done(consumed: header.count, source: address))
         #expect(ProxyHeaderTests.feed(header) == .done(consumed: header.count, source: address))

@@ -5,7 +5,7 @@ import Transport
 /// The clients of a run on one reactor, opened a few at a time. Thread: main.
 final class BenchRun {
     let context: ConnectionContext
-    let address: Address
+    let address: IPAddress
     let port: UInt16
     let topic: String
     let tls: TLSContext
@@ -31,7 +31,7 @@ final class BenchRun {
             throw BenchFailure("cannot start: \(error)")
         }
         context = ConnectionContext(reactor: reactor, limits: ConnectionLimits(Limits(), reactors: 1))
-        address = Address(bytes: [127, 0, 0, 1])
+        address = IPAddress(127, 0, 0, 1)
         port = options.port
         topic = options.topic
         timeOffset = "{\"topic\":\"\(options.topic)\",\"event\":\"e\",\"data\":{\"t\":".utf8.count

@@ -36,11 +36,9 @@ public struct GatewaySettings: Sendable, Equatable {
     /// The origins whose pages may connect, exact; empty: the gateway's own only.
     public var allowOrigins: [String] = []
     /// The proxies whose word on the client's address is believed.
-    public var trustProxies: [IPRange] = []
+    public var trustProxies: [CIDR] = []
     /// Which listeners expect a PROXY header.
     public var proxyProtocol = ProxyProtocol.off
-    /// The directory of the operator's own scripts.
-    public var scripts: String?
     /// Reactor threads, 0...1024; 0 means one for each core.
     public var shards = 0
     /// The form of log lines.
@@ -86,9 +84,8 @@ extension GatewaySettings {
         apiKeys = values.text("api-keys")
         allowOrigins = values.texts("allow-origin")
         // The texts passed the same reader before, so none is left out.
-        trustProxies = values.texts("trust-proxy").compactMap { try? IPRange(parsing: $0) }
+        trustProxies = values.texts("trust-proxy").compactMap { try? CIDR($0.utf8) }
         proxyProtocol = values.choice("proxy-protocol", default: proxyProtocol)
-        scripts = values.text("scripts")
         shards = values.integer("shards") ?? shards
         log = values.choice("log", default: log)
         logLevel = values.choice("log-level", default: logLevel)

@@ -3,8 +3,6 @@ import Core
 /// Commands that take the same settings.
 private let node: [CommandName] = [.gateway, .check]
 private let nodeAndDev: [CommandName] = [.dev, .gateway, .check]
-private let service: [CommandName] = [.gateway, .worker, .check]
-private let serviceAndDev: [CommandName] = [.dev, .gateway, .worker, .check]
 private let nodeAndToken: [CommandName] = [.gateway, .check, .token]
 private let client: [CommandName] = [.publish, .tail]
 
@@ -37,7 +35,7 @@ extension Setting {
             "listen-plain", .hostPort, nodeAndDev,
             "Accept clients without TLS here, behind a proxy that terminates it."),
         Setting(
-            "ops", .hostPort, serviceAndDev,
+            "ops", .hostPort, nodeAndDev,
             "Serve metrics and health here, apart from clients; without it the other listeners serve them."),
         Setting(
             "trust-proxy", .addressRange, node, repeatable: true,
@@ -60,9 +58,9 @@ extension Setting {
 
     private static let redis: [Setting] = [
         Setting(
-            "redis", .redisURL, service, default: "redis://127.0.0.1:6379", secret: true,
+            "redis", .redisURL, node, default: "redis://127.0.0.1:6379", secret: true,
             "Redis to use: redis://, rediss:// (TLS) or unix:// (socket)."),
-        Setting("redis-prefix", .keyPrefix, serviceAndDev, "Put before every key and channel."),
+        Setting("redis-prefix", .keyPrefix, nodeAndDev, "Put before every key and channel."),
     ]
 
     private static let rights: [Setting] = [
@@ -79,23 +77,21 @@ extension Setting {
 
     private static let running: [Setting] = [
         Setting(
-            "config", .file, [.dev, .gateway, .worker, .check, .token], places: [.flag, .environment],
+            "config", .file, [.dev, .gateway, .check, .token], places: [.flag, .environment],
             "JSON file with settings; flags and environment override it."),
-        Setting(
-            "scripts", .directory, serviceAndDev, "Directory of your own Lua commands, added to the built-in ones."),
         Setting(
             "shards", .integer(0...1_024), nodeAndDev, default: "0", "Reactor threads; 0 means one for each core."),
         Setting(
-            "drain-seconds", .integer(1...86_400), serviceAndDev, default: "20",
+            "drain-seconds", .integer(1...86_400), nodeAndDev, default: "20",
             "Time to say goodbye to clients after SIGTERM; a short name for the limit drainMs."),
         Setting(
-            "ready-file", .file, serviceAndDev, "Write the bound addresses here, as JSON, once everything is listening."
+            "ready-file", .file, nodeAndDev, "Write the bound addresses here, as JSON, once everything is listening."
         ),
         Setting(
-            "log", .choice(LogFormat.allCases.map(\.rawValue)), serviceAndDev, default: "text",
+            "log", .choice(LogFormat.allCases.map(\.rawValue)), nodeAndDev, default: "text",
             "Form of the log on standard error."),
         Setting(
-            "log-level", .choice(LogLevel.allCases.map(\.rawValue)), serviceAndDev, default: "info",
+            "log-level", .choice(LogLevel.allCases.map(\.rawValue)), nodeAndDev, default: "info",
             "The least important lines to log."),
         Setting(
             "echo", .boolean, nodeAndDev, default: "false",
@@ -103,9 +99,9 @@ extension Setting {
     ]
 
     private static let policy: [Setting] = [
-        Setting("limit", .limit, serviceAndDev, repeatable: true, "Change a limit; docs/limits.md lists them."),
+        Setting("limit", .limit, nodeAndDev, repeatable: true, "Change a limit; docs/limits.md lists them."),
         Setting(
-            "namespaces", .namespaces, serviceAndDev, default: "the apps' namespaces", places: .file,
+            "namespaces", .namespaces, nodeAndDev, default: "the apps' namespaces", places: .file,
             "Who may subscribe and publish in each namespace, and what it keeps."),
     ]
 

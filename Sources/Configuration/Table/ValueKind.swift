@@ -79,7 +79,7 @@ public enum ValueKind: Sendable, Equatable {
         case .duration: _ = try DurationText.seconds(parsing: text)
         case .boolean: try ValueKind.word(text, of: ["true", "false"])
         case .choice(let words): try ValueKind.word(text, of: words)
-        case .addressRange: _ = try IPRange(parsing: text)
+        case .addressRange: try AddressRange.check(text)
         case .origin: try Origin.check(text)
         case .limit: _ = try LimitAssignment(parsing: text)
         case .keyPrefix, .topicPattern, .messageID, .position: try checkIdentifier(text)

@@ -39,7 +39,7 @@ public struct HostPort: Hashable, Sendable, CustomStringConvertible {
     private static func host(_ bytes: ArraySlice<UInt8>) throws(ValueFault) -> String {
         if bytes.first == UInt8(ascii: "[") && bytes.last == UInt8(ascii: "]") {
             let inner = bytes.dropFirst().dropLast()
-            guard IPAddress.ipv6(inner) != nil else { throw ValueFault(expected: "an IPv6 address in the brackets") }
+            guard IPAddress(version6: inner) != nil else { throw ValueFault(expected: "an IPv6 address in the brackets") }
             return String(decoding: inner, as: UTF8.self)
         }
         if bytes.contains(UInt8(ascii: ":")) {
@@ -52,7 +52,7 @@ public struct HostPort: Hashable, Sendable, CustomStringConvertible {
     /// Whether the bytes are an IPv4 address or a host name of letters, digits, dots and hyphens (RFC 1123
     /// section 2.1); a name whose last label is all digits must be an IPv4 address.
     static func isHost(_ bytes: some BidirectionalCollection<UInt8>) -> Bool {
-        if IPAddress.ipv4(bytes) != nil { return true }
+        if IPAddress(version4: bytes) != nil { return true }
         guard bytes.count <= 253 else { return false }
         let labels = bytes.split(separator: UInt8(ascii: "."), omittingEmptySubsequences: false)
         let good = labels.allSatisfy { label in

@@ -29,7 +29,7 @@ enum Origin {
             authority = authority[..<colon]
         }
         if authority.first == UInt8(ascii: "[") && authority.last == UInt8(ascii: "]") {
-            guard IPAddress.ipv6(authority.dropFirst().dropLast()) != nil else { throw form }
+            guard IPAddress(version6: authority.dropFirst().dropLast()) != nil else { throw form }
         } else {
             guard HostPort.isHost(authority) else { throw form }
         }

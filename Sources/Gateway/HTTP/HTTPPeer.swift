@@ -85,10 +85,10 @@ final class HTTPPeer: ConnectionHandler {
     private func answer(_ head: HTTPRequestHead, _ body: [UInt8]) {
         shard.statistics.requests.add(1)
         connection?.setDeadline(at: Int.max)
-        guard let address = connection.map({ clientAddress(head, $0.address) }), let segments = segments(head) else {
+        guard let segments = segments(head) else {
             return respond(.refusal(Refusal(.badRequest, "the path is malformed"), keepAlive: head.keepAlive))
         }
-        let request = HTTPRequest(head: head, body: body, address: address, segments: segments)
+        let request = HTTPRequest(head: head, body: body, segments: segments)
         shard.router.route(request, door: door) { [self] response in respond(response) }
     }
 
@@ -126,17 +126,17 @@ final class HTTPPeer: ConnectionHandler {
     }
 
     /// The address a trusted proxy saw: the last of `X-Forwarded-For` that is not itself a trusted proxy.
-    private func clientAddress(_ head: HTTPRequestHead, _ peer: Address) -> Address {
+    private func clientAddress(_ head: HTTPRequestHead, _ peer: IPAddress?) -> IPAddress? {
         guard shard.node.isTrustedProxy(peer) else { return peer }
         for token in head.headers.tokens(of: "x-forwarded-for").reversed() {
-            guard let address = Address(text: token) else { return peer }
+            guard let address = IPAddress(text: token) else { return peer }
             if !shard.node.isTrustedProxy(address) { return address }
         }
         return peer
     }
 
     /// Whether a trusted proxy says that it spoke TLS with the client.
-    private func cameOverTLS(_ head: HTTPRequestHead, _ peer: Address) -> Bool {
+    private func cameOverTLS(_ head: HTTPRequestHead, _ peer: IPAddress?) -> Bool {
         guard shard.node.isTrustedProxy(peer), case .one(let scheme) = head.headers.single("x-forwarded-proto") else {
             return false
         }

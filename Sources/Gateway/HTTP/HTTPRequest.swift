@@ -1,15 +1,11 @@
 import Core
 import HTTPCodec
 import Rights
-import Transport
 
-/// One request, whole, and who sent it.
+/// One request, whole.
 struct HTTPRequest {
     let head: HTTPRequestHead
     let body: [UInt8]
-    /// Where it came from; behind a trusted proxy the client's address.
-    let address: Address
-
     /// The path's parts between slashes, decoded; empty for `/`.
     let segments: [String]
 }

@@ -6,41 +6,43 @@ import Transport
 
 /// Who may hold how many connections of this node: total, per address, unauthenticated, and new ones per second.
 ///
+/// Peers on a unix socket have no address and count in the totals only.
+///
 /// The one lock outside the mailbox besides the log's: taken once per accepted and once per ended connection, never
 /// for a message. Thread: any.
 final class NodeAdmission: Admission {
     private struct State {
         var open = 0
         var unauthenticated = 0
-        var byAddress: [[UInt8]: Int] = [:]
-        var unauthenticatedByAddress: [[UInt8]: Int] = [:]
-        var rates: KeyedBuckets<[UInt8]>
+        var byAddress: [IPAddress: Int] = [:]
+        var unauthenticatedByAddress: [IPAddress: Int] = [:]
+        var rates: KeyedBuckets<IPAddress>
         var refused = 0
         var isDraining = false
 
-        mutating func add(_ key: [UInt8], isEstablished: Bool) {
+        mutating func add(_ key: IPAddress, isEstablished: Bool) {
             byAddress[key, default: 0] += 1
             if !isEstablished { unauthenticatedByAddress[key, default: 0] += 1 }
         }
 
-        mutating func remove(_ key: [UInt8], isEstablished: Bool) {
+        mutating func remove(_ key: IPAddress, isEstablished: Bool) {
             State.decrement(&byAddress, key)
             if !isEstablished { State.decrement(&unauthenticatedByAddress, key) }
         }
 
-        static func decrement(_ counts: inout [[UInt8]: Int], _ key: [UInt8]) {
+        static func decrement(_ counts: inout [IPAddress: Int], _ key: IPAddress) {
             guard let count = counts[key] else { return }
             counts[key] = count > 1 ? count - 1 : nil
         }
     }
 
     private let limits: Limits
-    private let isShared: @Sendable (Address) -> Bool
+    private let isShared: @Sendable (IPAddress) -> Bool
     private let state: Mutex<State>
 
     /// `isShared` tells the addresses that stand for many clients, trusted proxies: they have no limit of their own,
     /// the clients behind them have.
-    init(limits: Limits, isShared: @escaping @Sendable (Address) -> Bool) {
+    init(limits: Limits, isShared: @escaping @Sendable (IPAddress) -> Bool) {
         self.limits = limits
         self.isShared = isShared
         let perSecond = limits.connectsPerAddressPerSecond
@@ -49,11 +51,12 @@ final class NodeAdmission: Admission {
     }
 
     /// What an address is counted by; `nil` for one that is not.
-    private func key(_ address: Address) -> [UInt8]? {
-        address.bytes.isEmpty || isShared(address) ? nil : address.limitKey
+    private func key(_ address: IPAddress?) -> IPAddress? {
+        guard let address, !isShared(address) else { return nil }
+        return address.limitKey
     }
 
-    func admit(_ address: Address) -> Bool {
+    func admit(_ address: IPAddress?) -> Bool {
         let key = key(address)
         let nowMs = Clock.monotonicMs()
         return state.withLock { state in
@@ -71,13 +74,13 @@ final class NodeAdmission: Admission {
         }
     }
 
-    private func hasPlace(_ key: [UInt8], isEstablished: Bool, _ state: inout State, _ nowMs: Int) -> Bool {
+    private func hasPlace(_ key: IPAddress, isEstablished: Bool, _ state: inout State, _ nowMs: Int) -> Bool {
         (state.byAddress[key] ?? 0) < limits.connectionsPerAddressMax
             && (isEstablished || (state.unauthenticatedByAddress[key] ?? 0) < limits.unauthenticatedPerAddressMax)
             && state.rates.take(key, nowMs: nowMs)
     }
 
-    func move(from proxy: Address, to client: Address, wasEstablished: Bool) -> Bool {
+    func move(from proxy: IPAddress?, to client: IPAddress?, wasEstablished: Bool) -> Bool {
         let (old, new) = (key(proxy), key(client))
         let nowMs = Clock.monotonicMs()
         return state.withLock { state in
@@ -91,7 +94,7 @@ final class NodeAdmission: Admission {
         }
     }
 
-    func established(_ address: Address) {
+    func established(_ address: IPAddress?) {
         let key = key(address)
         state.withLock { state in
             state.unauthenticated -= 1
@@ -99,7 +102,7 @@ final class NodeAdmission: Admission {
         }
     }
 
-    func release(_ address: Address, wasEstablished: Bool) {
+    func release(_ address: IPAddress?, wasEstablished: Bool) {
         let key = key(address)
         state.withLock { state in
             state.open -= 1

@@ -61,7 +61,7 @@ struct Origin: Hashable, Sendable {
         if host.first == UInt8(ascii: "[") {
             guard host.last == UInt8(ascii: "]"), host.count > 2 else { return false }
             let inner = host.dropFirst().dropLast()
-            return inner.contains(UInt8(ascii: ":")) && IPAddress(text: inner) != nil
+            return IPAddress(version6: inner) != nil
         }
         let labels = host.split(separator: UInt8(ascii: "."), omittingEmptySubsequences: false)
         return labels.allSatisfy { label in

@@ -1,6 +1,6 @@
 import Core
 
-/// Compares the grammars of topics, positions, event names, message ids and numbers with naive checkers.
+/// Compares the grammars of topics, positions, event names, message ids and numbers with naive checkers, and reads addresses.
 @_cdecl("LLVMFuzzerTestOneInput")
 public func fuzz(_ data: UnsafePointer<UInt8>?, _ size: Int) -> CInt {
     let bytes = unsafe Array(UnsafeBufferPointer(start: data, count: size))
@@ -9,6 +9,7 @@ public func fuzz(_ data: UnsafePointer<UInt8>?, _ size: Int) -> CInt {
     precondition((EventName(bytes) != nil) == naive(bytes, 1...64, "._:/-"))
     precondition((MessageID(bytes) != nil) == (naive(bytes, 1...128, "._~:-") && bytes != Array("-".utf8)))
     checkNumbers(bytes)
+    checkAddresses(bytes)
     return 0
 }
 
@@ -48,4 +49,14 @@ private func checkNumbers(_ bytes: [UInt8]) {
     var written: [UInt8] = []
     written.append(decimal: value)
     precondition(written == bytes && ASCII.decimalCount(value) == bytes.count)
+}
+
+/// Addresses and ranges that were read are written in a form that reads the same.
+private func checkAddresses(_ bytes: [UInt8]) {
+    if let address = IPAddress(text: bytes) {
+        precondition(IPAddress(text: address.description.utf8) == address)
+        precondition(IPAddress(bytes: address.bytes) == address)
+    }
+    guard let range = try? CIDR(bytes) else { return }
+    precondition((try? CIDR(range.description.utf8)) == range && range.contains(range.address))
 }

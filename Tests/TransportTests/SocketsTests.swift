@@ -1,0 +1,60 @@
+import Core
+import Reactors
+import Testing
+
+@testable import Transport
+
+@Suite struct EndpointTests {
+    @Test func endpointsAreShownAsPeopleWriteThem() throws {
+        let six = try #require(IPAddress(text: "::1".utf8))
+        #expect(Endpoint.tcp(IPAddress(127, 0, 0, 1), port: 80).description == "127.0.0.1:80")
+        #expect(Endpoint.tcp(six, port: 443).description == "[::1]:443")
+        #expect(Endpoint.unix(path: "/run/x.sock").description == "/run/x.sock")
+    }
+}
+
+@Suite struct SocketsTests {
+    static let loopback = Endpoint.tcp(IPAddress(127, 0, 0, 1), port: 0)
+
+    @Test func aFreePortIsTold() throws {
+        let listener = try Sockets.listen(SocketsTests.loopback, backlog: 8)
+        #expect(Sockets.port(of: listener.raw) > 0)
+        #expect(Sockets.port(of: -1) == 0)
+    }
+
+    @Test func listenersShareAPort() throws {
+        let one = try Sockets.listen(SocketsTests.loopback, backlog: 8)
+        let port = Sockets.port(of: one.raw)
+        let two = try Sockets.listen(.tcp(IPAddress(127, 0, 0, 1), port: port), backlog: 8)
+        #expect(Sockets.port(of: two.raw) == port)
+    }
+
+    @Test func nobodyWaitsToBeAccepted() throws {
+        let listener = try Sockets.listen(SocketsTests.loopback, backlog: 8)
+        do {
+            _ = try Sockets.accept(listener.raw)
+            Issue.record("nobody had connected")
+        } catch {
+            #expect(error == .wouldBlock)
+        }
+    }
+
+    @Test func aUnixPathTooLongIsAnError() {
+        let path = "/run/" + String(repeating: "x", count: 200)
+        do {
+            _ = try Sockets.connect(.unix(path: path))
+            Issue.record("the path fits")
+        } catch {
+            #expect(error.description == "File name too long")
+        }
+    }
+
+    @Test func anAddressThatIsNotOursCannotBeListenedOn() {
+        do {
+            _ = try Sockets.listen(.tcp(IPAddress(192, 0, 2, 1), port: 0), backlog: 8)
+            Issue.record("listening on a documentation address")
+        } catch {
+            #expect(error.description == "Cannot assign requested address")
+        }
+    }
+}
