@@ -6,8 +6,10 @@ import Transport
 
 @testable import Gateway
 
-/// A deterministic model of everything around a ``TopicTable``: Redis with its log and channel, the broker, the way of
-/// messages and replies, and clients that check what they are told. One topic; every step is chosen by a seed.
+/// A deterministic model of everything around a ``TopicTable``.
+///
+/// Redis with its log and channel, the broker, the way of messages and replies, and clients that check what they are
+/// told. One topic; every step is chosen by a seed.
 final class TopicWorld: TopicReader {
     /// Something the model does wrong on purpose, to prove that the checks see it.
     enum Fault: CaseIterable {
