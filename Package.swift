@@ -20,7 +20,7 @@ func room(_ name: String, _ dependencies: [Target.Dependency] = []) -> Target {
 }
 
 func tests(_ name: String, _ dependencies: [Target.Dependency]) -> Target {
-    .testTarget(name: name + "Tests", dependencies: dependencies, swiftSettings: strict)
+    .testTarget(name: name + "Tests", dependencies: dependencies + ["TestSupport"], swiftSettings: strict)
 }
 
 /// libFuzzer targets, one per parser; built by `make fuzz` only, since they have no `main` of their own.
@@ -91,6 +91,7 @@ let package = Package(
             resources: ["index.html", "app.js", "client.js", "style.css", "icon.svg"].map { .embedInCode($0) },
             swiftSettings: [.swiftLanguageMode(.v6)]),
 
+        .target(name: "TestSupport", path: "Tests/TestSupport", swiftSettings: strict),
         tests("Core", ["Core"]),
         tests("HTTPCodec", ["HTTPCodec", "Core"]),
         tests("WebSocketCodec", ["WebSocketCodec", "Core"]),

@@ -1,3 +1,4 @@
+import TestSupport
 import Testing
 
 @testable import Configuration
@@ -120,11 +121,8 @@ import Testing
 
     /// Seeded random words must never trap, whatever reader they reach.
     @Test func randomInputNeverTraps() {
-        var state: UInt64 = 20_261_120
-        func next(_ bound: Int) -> Int {
-            state = state &* 6_364_136_223_846_793_005 &+ 1_442_695_040_888_963_407
-            return Int(state >> 33) % bound
-        }
+        var random = Seeded(20_261_120)
+        func next(_ bound: Int) -> Int { Int.random(in: 0..<bound, using: &random) }
         let pieces = [
             "--", "-", "=", "listen", "redis", "://", "@", "?", "[", "]", "::", ":", ".", "1", "99999999999", "/", "*",
             "https", "limit", "pingMs", "é", "\u{0}", " ", "config", "c.json", "publish", "shop", "{", "}", "\"",

@@ -1,5 +1,6 @@
 import Core
 import Dialects
+import TestSupport
 import Testing
 
 /// Messages damaged at random: never a trap, and whatever is understood obeys the dialect's promises.

@@ -1,5 +1,6 @@
 import Core
 import Dialects
+import TestSupport
 import Testing
 
 @Suite struct TopicAliasTests {

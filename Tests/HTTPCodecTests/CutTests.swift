@@ -1,4 +1,5 @@
 import HTTPCodec
+import TestSupport
 import Testing
 
 /// However the network cuts the bytes, the events are the same.
@@ -35,7 +36,7 @@ import Testing
 
     @Test func atRandomPlaces() {
         let seed = UInt64.random(in: 0...UInt64.max)
-        var generator = SeededGenerator(state: seed)
+        var generator = Seeded(seed)
         for input in CutTests.all {
             let whole = Transcript(input)
             for _ in 0..<8 {
@@ -49,7 +50,7 @@ import Testing
     /// Damaged requests: no trap, at most one failure, and again the same events for every cut.
     @Test func damagedAtRandom() {
         let seed = UInt64.random(in: 0...UInt64.max)
-        var generator = SeededGenerator(state: seed)
+        var generator = Seeded(seed)
         for round in 0..<3_000 {
             var input = CutTests.accepted[round % CutTests.accepted.count]
             for _ in 0..<Int.random(in: 1...3, using: &generator) {

@@ -73,19 +73,6 @@ func head(_ input: [UInt8]) throws -> HTTPRequestHead {
     try #require(Transcript(input).heads.first)
 }
 
-/// A generator whose sequence is its seed's (SplitMix64).
-struct SeededGenerator: RandomNumberGenerator {
-    var state: UInt64
-
-    mutating func next() -> UInt64 {
-        state &+= 0x9e37_79b9_7f4a_7c15
-        var mixed = state
-        mixed = (mixed ^ mixed >> 30) &* 0xbf58_476d_1ce4_e5b9
-        mixed = (mixed ^ mixed >> 27) &* 0x94d0_49bb_1331_11eb
-        return mixed ^ mixed >> 31
-    }
-}
-
 /// A named input and what must become of it.
 struct Refused: CustomTestStringConvertible, Sendable {
     let name: String

@@ -1,10 +1,11 @@
 import RedisLink
+import TestSupport
 import Testing
 
 @Suite struct BackOffTests {
     /// The least and the most that 2 000 seeded back-offs chose as their n-th pause.
     static func range(ofPause number: Int) -> ClosedRange<Int> {
-        var random = SeededRandom(seed: UInt64(number))
+        var random = Seeded(UInt64(number))
         var chosen: [Int] = []
         for _ in 0..<2_000 {
             var backOff = BackOff(minMs: 100, maxMs: 1_000)
@@ -22,7 +23,7 @@ import Testing
     }
 
     @Test func successStartsAgain() {
-        var random = SeededRandom(seed: 3)
+        var random = Seeded(3)
         var backOff = BackOff(minMs: 100, maxMs: 1_000)
         for _ in 0..<500 {
             for _ in 0..<5 { _ = backOff.next(using: &random) }
@@ -33,7 +34,7 @@ import Testing
     }
 
     @Test func pausesAreSpread() {
-        var random = SeededRandom(seed: 1)
+        var random = Seeded(1)
         var backOff = BackOff(minMs: 100, maxMs: 1_000)
         var pauses: Set<Int> = []
         for _ in 0..<200 {
@@ -46,7 +47,7 @@ import Testing
 
     @Test(arguments: [(0, 0), (-5, -1), (10, 5), (1, Int.max), (Int.max, Int.max)])
     func oddBoundsDoNotTrap(_ bounds: (Int, Int)) {
-        var random = SeededRandom(seed: 2)
+        var random = Seeded(2)
         var backOff = BackOff(minMs: bounds.0, maxMs: bounds.1)
         for _ in 0..<100 { #expect(backOff.next(using: &random) >= 1) }
     }

@@ -1,4 +1,5 @@
 import RedisLink
+import TestSupport
 import Testing
 
 @Suite struct CommandPipelineTests {
@@ -40,7 +41,7 @@ import Testing
 
     @Test(arguments: 1...50 as ClosedRange<UInt64>)
     func itIsAQueueWithAMinimum(_ seed: UInt64) {
-        var random = SeededRandom(seed: seed)
+        var random = Seeded(seed)
         var pipeline = CommandPipeline<Int>(inFlightMax: 40)
         var model: [(Int, Int)] = []
         for step in 0..<2_000 {

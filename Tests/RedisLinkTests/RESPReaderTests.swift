@@ -1,4 +1,5 @@
 import RedisLink
+import TestSupport
 import Testing
 
 @Suite struct RESPReaderTests {
@@ -145,7 +146,7 @@ import Testing
         }
         // What was refused whole is refused in pieces; an early refusal may name the length before the content.
         for seed in 1...20 as ClosedRange<UInt64> {
-            let cut = try RESPReaderTests.read(RESPReaderTests.cuts(bytes(stream), seed: seed))
+            let cut = try RESPReaderTests.read(Seeded.cuts(bytes(stream), seed: seed))
             #expect((cut.error == nil) == (whole.error == nil), "seed \(seed)")
             #expect(cut.replies == whole.replies, "seed \(seed)")
         }
@@ -218,7 +219,7 @@ import Testing
     @Test func garbageNeverTraps() throws {
         let alphabet = bytes("*$+-:0123456789\r\n\r\n\r\nxyz%>_")
         for seed in 0..<3_000 as Range<UInt64> {
-            var random = SeededRandom(seed: seed)
+            var random = Seeded(seed)
             let stream = (0..<Int.random(in: 1...80, using: &random)).map { _ in
                 alphabet[Int.random(in: 0..<alphabet.count, using: &random)]
             }
@@ -231,19 +232,7 @@ import Testing
     private func expectSame(_ stream: [UInt8], _ expected: Outcome) throws {
         #expect(try RESPReaderTests.read(stream.map { [$0] }) == expected)
         for seed in 1...100 as ClosedRange<UInt64> {
-            #expect(try RESPReaderTests.read(RESPReaderTests.cuts(stream, seed: seed)) == expected, "seed \(seed)")
+            #expect(try RESPReaderTests.read(Seeded.cuts(stream, seed: seed)) == expected, "seed \(seed)")
         }
-    }
-
-    private static func cuts(_ stream: [UInt8], seed: UInt64) -> [[UInt8]] {
-        var random = SeededRandom(seed: seed)
-        var chunks: [[UInt8]] = []
-        var rest = stream[...]
-        while !rest.isEmpty {
-            let count = Int.random(in: 0...min(rest.count, 40), using: &random)
-            chunks.append(Array(rest.prefix(count)))
-            rest = rest.dropFirst(count)
-        }
-        return chunks
     }
 }

@@ -1,4 +1,5 @@
 import RedisLink
+import TestSupport
 import Testing
 
 @Suite struct ScriptLanesTests {
@@ -18,7 +19,7 @@ import Testing
         let registry: ScriptRegistry
         var links: [Link]
         var cache: Set<Int> = []
-        var random: SeededRandom
+        var random: Seeded
         var nextCall = 0
         var laneOf: [Int: UInt64] = [:]
         var sends: [Int: Int] = [:]
@@ -28,7 +29,7 @@ import Testing
         init(seed: UInt64, links count: Int) throws {
             let registry = try ScriptRegistryTests.registry("a", "b", "c")
             self.registry = registry
-            random = SeededRandom(seed: seed)
+            random = Seeded(seed)
             links = (0..<count).map { _ in Link(lanes: ScriptLanes(registry: registry, heldMax: 1_000)) }
         }
 

@@ -1,4 +1,5 @@
 import RedisLink
+import TestSupport
 import Testing
 
 @Suite struct SubscriptionReconcilerTests {
@@ -15,7 +16,7 @@ import Testing
         static let unconfirmedMax = 10
 
         var reconciler = Reconciler(batchMax: batchMax, unconfirmedMax: unconfirmedMax)
-        var random: SeededRandom
+        var random: Seeded
         var desired: Set<Int> = []
         var server: Set<Int> = []
         var commands: [Reconciler.Action] = []
@@ -24,7 +25,7 @@ import Testing
         var faults: [String] = []
         var lastLive: UInt64 = 0
 
-        init(seed: UInt64) { random = SeededRandom(seed: seed) }
+        init(seed: UInt64) { random = Seeded(seed) }
 
         mutating func pump() {
             while let action = reconciler.next() {

@@ -1,4 +1,5 @@
 import Core
+import TestSupport
 import Testing
 
 @testable import Rights
@@ -147,7 +148,7 @@ import Testing
     @Test func randomBytesAreRefused() throws {
         let verifier = try secretVerifier()
         let seed = UInt64.random(in: 0...UInt64.max)
-        var random = SeededRandom(seed: seed)
+        var random = Seeded(seed)
         let alphabet = Array("ABCeyJhbGciOiJIUzI1NiJ9._-=+/ \n\0".utf8) + [0xff]
         for _ in 0..<5_000 {
             let bytes = (0..<Int.random(in: 0...80, using: &random)).map { _ in

@@ -1,3 +1,4 @@
+import TestSupport
 import Testing
 
 @testable import Rights
@@ -84,7 +85,7 @@ import Testing
 
     @Test func tableStaysBoundedAndRightUnderRandomUse() {
         let seed = UInt64.random(in: 0...UInt64.max)
-        var random = SeededRandom(seed: seed)
+        var random = Seeded(seed)
         let limit = RateLimit(perSecond: 20, burst: 4)
         var table = KeyedBuckets<Int>(limit, capacity: 32)
         var model: [Int: TokenBucket] = [:]

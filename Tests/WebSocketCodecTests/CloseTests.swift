@@ -1,4 +1,5 @@
 import Core
+import TestSupport
 import Testing
 import WebSocketCodec
 
@@ -30,7 +31,7 @@ import WebSocketCodec
         let bytes = Wire.text(payload) + Wire.text("Hello World!") + Wire.close(1000) + Wire.ping()
         let events: [WebSocketEvent] = [.text(payload), .text("Hello World!"), .close(code: 1000, reason: [])]
         #expect(decode([bytes]) == events)
-        #expect(decode(cuts(bytes, seed: 71)) == events)
+        #expect(decode(Seeded.cuts(bytes, seed: 71)) == events)
     }
 
     @Test func `7.3.1: an empty close has no code`() {

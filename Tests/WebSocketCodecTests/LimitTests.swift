@@ -1,4 +1,5 @@
 import Core
+import TestSupport
 import Testing
 import WebSocketCodec
 
@@ -53,7 +54,7 @@ import WebSocketCodec
             bytes += Wire.more(Array(payload[start..<end]), fin: end == payload.count)
         }
         #expect(decode([bytes]) == [.text(payload)])
-        #expect(decode(cuts(bytes, seed: 10)) == [.text(payload)])
+        #expect(decode(Seeded.cuts(bytes, seed: 10)) == [.text(payload)])
     }
 
     // MARK: Limits, at and beyond

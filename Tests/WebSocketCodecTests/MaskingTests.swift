@@ -1,3 +1,4 @@
+import TestSupport
 import Testing
 import WebSocketCodec
 
@@ -23,7 +24,7 @@ import WebSocketCodec
 
     @Test func `frames of many lengths and masks survive random cuts`() {
         for seed: UInt64 in 1...40 {
-            var random = Seeded(state: seed)
+            var random = Seeded(seed)
             var bytes: [UInt8] = []
             var events: [WebSocketEvent] = []
             for _ in 0..<20 {
@@ -34,7 +35,7 @@ import WebSocketCodec
                 events.append(.binary(payload))
             }
             #expect(decode([bytes]) == events, "seed \(seed)")
-            #expect(decode(cuts(bytes, seed: seed)) == events, "seed \(seed)")
+            #expect(decode(Seeded.cuts(bytes, seed: seed)) == events, "seed \(seed)")
         }
     }
 }

@@ -1,3 +1,4 @@
+import TestSupport
 import Testing
 import WebSocketCodec
 
@@ -77,32 +78,6 @@ func decode(
     return events
 }
 
-/// A small generator of known sequence, so that a failure names its seed.
-struct Seeded: RandomNumberGenerator {
-    var state: UInt64
-
-    mutating func next() -> UInt64 {
-        state &+= 0x9e37_79b9_7f4a_7c15
-        var mixed = state
-        mixed = (mixed ^ mixed >> 30) &* 0xbf58_476d_1ce4_e5b9
-        mixed = (mixed ^ mixed >> 27) &* 0x94d0_49bb_1331_11eb
-        return mixed ^ mixed >> 31
-    }
-}
-
-/// Splits bytes at random places.
-func cuts(_ bytes: [UInt8], seed: UInt64) -> [[UInt8]] {
-    var random = Seeded(state: seed)
-    var pieces: [[UInt8]] = []
-    var start = 0
-    while start < bytes.count {
-        let length = min(bytes.count - start, Int.random(in: 0...max(1, min(64, bytes.count)), using: &random))
-        pieces.append(Array(bytes[start..<(start + length)]))
-        start += length
-    }
-    return pieces
-}
-
 /// Expects the same events from the bytes whole, byte by byte, and at random cuts.
 func expect(
     _ bytes: [UInt8], role: WebSocketDecoder.Role = .server, limits: WebSocketLimits = wideLimits,
@@ -114,7 +89,7 @@ func expect(
         decode(single, role: role, limits: limits) == events, "byte by byte", sourceLocation: sourceLocation)
     for seed: UInt64 in 1...8 {
         #expect(
-            decode(cuts(bytes, seed: seed), role: role, limits: limits) == events, "cut with seed \(seed)",
+            decode(Seeded.cuts(bytes, seed: seed), role: role, limits: limits) == events, "cut with seed \(seed)",
             sourceLocation: sourceLocation)
     }
 }
