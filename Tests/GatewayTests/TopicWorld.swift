@@ -6,8 +6,10 @@ import Transport
 
 @testable import Gateway
 
-/// A deterministic model of everything around a ``TopicTable``: Redis with its log and channel, the broker, the way of
-/// messages and replies, and clients that check what they are told. One topic; every step is chosen by a seed.
+/// A deterministic model of everything around a ``TopicTable``.
+///
+/// Redis with its log and channel, the broker, the way of messages and replies, and clients that check what they are
+/// told. One topic; every step is chosen by a seed.
 final class TopicWorld: TopicReader {
     /// Something the model does wrong on purpose, to prove that the checks see it.
     enum Fault: CaseIterable {
@@ -73,7 +75,7 @@ final class TopicWorld: TopicReader {
     private var epoch = 0
     private var offset = 0
     private var log: [ChannelMessage] = []
-    private let logMax = 5
+    private let logMax: Int
     /// Offsets reached by the epochs that are over.
     private var endings: [Int] = []
     private var isSubscribed = false
@@ -83,6 +85,8 @@ final class TopicWorld: TopicReader {
     // On the way.
     private var channel: [ChannelItem] = []
     private var requests: [Request] = []
+    /// Whether an event disappeared: only the next one tells of it.
+    private var hasDropped = false
 
     private(set) var clients: [ModelClient] = []
     private(set) var violation: String?
@@ -92,6 +96,7 @@ final class TopicWorld: TopicReader {
 
     init(seed: UInt64, fixtures: Fixtures, fault: Fault? = nil, keepsStory: Bool = false) {
         random = Seeded(seed)
+        logMax = Int(seed % 6)
         (topic, event) = (fixtures.topic, fixtures.event)
         mailbox = fixtures.mailbox
         statistics = fixtures.statistics
@@ -115,7 +120,9 @@ final class TopicWorld: TopicReader {
     }
 
     static func position(_ epoch: Int, _ offset: Int) -> Position? {
-        Position(epoch: [UInt8(truncatingIfNeeded: 97 + epoch % 26), UInt8(truncatingIfNeeded: 97 + epoch / 26)], offset: offset)
+        Position(
+            epoch: [UInt8(truncatingIfNeeded: 97 + epoch % 26), UInt8(truncatingIfNeeded: 97 + epoch / 26)],
+            offset: offset)
     }
 
     static func epoch(of position: Position) -> Int {
@@ -210,6 +217,16 @@ final class TopicWorld: TopicReader {
         if keepsSubscription && fault != .lossIsSilent { channel.append(.confirmed) }
     }
 
+    /// One event on the way disappears without a word, as one does that the broker cannot read.
+    private func drop() {
+        guard
+            let index = channel.indices.randomElement(using: &random), case .event(let message) = channel[index]
+        else { return }
+        note("drop \(message.position?.offset ?? 0)")
+        channel.remove(at: index)
+        hasDropped = true
+    }
+
     private func deliver() {
         guard !channel.isEmpty else { return }
         switch channel.removeFirst() {
@@ -230,7 +247,9 @@ final class TopicWorld: TopicReader {
     /// One step of the world, chosen by the seed.
     private func step() {
         switch Int.random(in: 0..<100, using: &random) {
-        case 0..<24: publish()
+        case 0..<22: publish()
+        case 22..<23: for _ in 0..<7 { publish() }
+        case 23..<24: drop()
         case 24..<42: deliver()
         case 42..<52: execute()
         case 52..<62: reply()
@@ -242,6 +261,7 @@ final class TopicWorld: TopicReader {
         case 90..<92: lose(keepsSubscription: true)
         case 92..<94: flush()
         case 94..<96: pass(ms: 250)
+        case 96..<98: pass(ms: 1_100)
         default: pass(ms: 10)
         }
     }
@@ -277,9 +297,13 @@ final class TopicWorld: TopicReader {
             while requests.first?.answer != nil { reply() }
             pass(ms: 250)
             let isQuiet = requests.isEmpty && channel.isEmpty && round > 4
-            if isQuiet && clients.allSatisfy({ $0.membership?.place != nil || $0.membership == nil }) { break }
+            guard isQuiet, clients.allSatisfy({ $0.membership?.place != nil || $0.membership == nil }) else { continue }
+            guard hasDropped else { break }
+            hasDropped = false
+            publish()
         }
         guard violation == nil else { return }
+        guard requests.isEmpty, channel.isEmpty, !hasDropped else { return violated("nothing comes to rest") }
         for client in clients { checkRest(client) }
         var rest: [BrokerMessage] = []
         mailbox.drain(into: &rest)
@@ -349,7 +373,8 @@ final class ModelClient: TopicClient {
             if let stand {
                 let (old, new) = (TopicWorld.epoch(of: stand), TopicWorld.epoch(of: position))
                 if new < old || (new == old && position.offset < stand.offset) {
-                    world.violated("client \(number) is sent back from \(old):\(stand.offset) to \(new):\(position.offset)")
+                    world.violated(
+                        "client \(number) is sent back from \(old):\(stand.offset) to \(new):\(position.offset)")
                 }
             }
             stand = position

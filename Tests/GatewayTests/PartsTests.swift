@@ -1,0 +1,125 @@
+import Core
+import HTTPCodec
+import Testing
+
+@testable import Gateway
+
+@Suite struct MemberQuestionsTests {
+    @Test func aQuestionIsAnsweredWithTheSumOnceAllHaveAnswered() {
+        var questions = MemberQuestions()
+        var answers: [Int] = []
+        let one = questions.ask(of: 3) { answers.append($0) }
+        let two = questions.ask(of: 1) { answers.append($0 * 100) }
+        #expect(one != two)
+        questions.answered(one, 5)
+        questions.answered(two, 7)
+        #expect(answers == [700])
+        questions.answered(one, 0)
+        questions.answered(one, 2)
+        #expect(answers == [700, 7])
+        questions.answered(one, 9)
+        questions.answered(two, 9)
+        questions.answered(12_345, 9)
+        #expect(answers == [700, 7])
+    }
+}
+
+@Suite struct PrintableNameTests {
+    @Test(arguments: [
+        ("vote", "'vote'"), ("", "''"), ("a b", "'a?b'"), ("a\"b", "'a?b'"), ("a\nb\u{7f}", "'a?b?'"),
+        ("caf\u{e9}", "'caf??'"), (String(repeating: "x", count: 65), "'" + String(repeating: "x", count: 64) + "'"),
+    ])
+    func onlyPrintableASCIIIsShown(_ name: String, _ shown: String) {
+        #expect(PrintableName.shown(name) == shown)
+    }
+}
+
+@Suite struct EpochSourceTests {
+    @Test func epochsAreWellFormedAndNeverTheSame() {
+        var seen: Set<[UInt8]> = []
+        for _ in 0..<50 {
+            var source = EpochSource()
+            for _ in 0..<100 {
+                let epoch = source.next()
+                #expect(Position.isEpoch(epoch))
+                #expect(seen.insert(epoch).inserted)
+            }
+        }
+    }
+}
+
+@Suite struct StoreScriptsTests {
+    @Test func theEmbeddedScriptsAssemble() throws {
+        let scripts = try StoreScripts()
+        let all = [scripts.publish, scripts.subscribe, scripts.history, scripts.position]
+        #expect(Set(all.map { "\($0)" }).count == 4)
+        #expect(scripts.subscribeWithState.keys.contains(Array("shop".utf8)))
+        #expect(scripts.subscribeWithState.values.allSatisfy { id in !all.contains { "\($0)" == "\(id)" } })
+    }
+}
+
+@Suite struct BroadcastBatchTests {
+    typealias Item = Result<(Topic, Store.Receipt), Refusal>
+
+    static func success(_ offset: Int, isDuplicate: Bool = false) throws -> Item {
+        let position = try #require(Position(epoch: Array("e1".utf8), offset: offset))
+        return .success((try #require(Topic("shop:42")), Store.Receipt(position: position, isDuplicate: isDuplicate)))
+    }
+
+    static func failure(_ code: ErrorCode) -> Item { .failure(Refusal(code, "no \"luck\"")) }
+
+    /// The finished batch of these results, finished in that order.
+    static func batch(_ results: [Item], order: [Int]) -> (batch: BroadcastBatch?, completions: Int) {
+        var done: BroadcastBatch?
+        var completions = 0
+        let batch = BroadcastBatch(count: results.count) {
+            done = $0
+            completions += 1
+        }
+        for index in order { batch.finish(index, results[index]) }
+        return (done, completions)
+    }
+
+    @Test(arguments: [[0, 1, 2], [2, 1, 0], [1, 2, 0], [1, 1, 0, 0, 2, 2]])
+    func resultsComeInTheOrderOfTheItems(_ order: [Int]) throws {
+        let results = [
+            try BroadcastBatchTests.success(7), BroadcastBatchTests.failure(.forbidden),
+            try BroadcastBatchTests.success(9, isDuplicate: true),
+        ]
+        let (batch, completions) = BroadcastBatchTests.batch(results, order: order)
+        let response = try #require(batch).response
+        #expect(completions == 1)
+        #expect(response.status == 200)
+        let expected =
+            #"{"results":[{"topic":"shop:42","epoch":"e1","offset":7},"#
+            + #"{"error":{"code":"forbidden","message":"no \"luck\""}},"#
+            + #"{"topic":"shop:42","epoch":"e1","offset":9,"duplicate":true}]}"#
+        #expect(String(decoding: response.body, as: UTF8.self) == expected)
+    }
+
+    @Test func aBatchWithoutItsLastResultIsNotAnswered() throws {
+        let results = [try BroadcastBatchTests.success(1), try BroadcastBatchTests.success(2)]
+        #expect(BroadcastBatchTests.batch(results, order: [1]).completions == 0)
+    }
+
+    @Test func anOutageForEveryItemIsTheRequestsOwn() throws {
+        let out = BroadcastBatchTests.failure(.unavailable)
+        let all = try #require(BroadcastBatchTests.batch([out, out], order: [0, 1]).batch)
+        #expect(all.response.status == 503)
+        #expect(all.supabaseResponse.status == 503)
+        let some = try #require(
+            BroadcastBatchTests.batch([out, try BroadcastBatchTests.success(1)], order: [0, 1]).batch)
+        #expect(some.response.status == 200)
+        #expect(some.supabaseResponse.status == 503, "nothing is dropped in silence")
+    }
+
+    @Test func theOtherShapeAnswersWithNothingOrTheFirstError() throws {
+        let good = try BroadcastBatchTests.success(1)
+        let done = try #require(BroadcastBatchTests.batch([good, good], order: [0, 1]).batch)
+        #expect(done.supabaseResponse.status == 202)
+        #expect(done.supabaseResponse.body.isEmpty)
+        let mixed = [good, BroadcastBatchTests.failure(.forbidden), BroadcastBatchTests.failure(.tooLarge)]
+        let failed = try #require(BroadcastBatchTests.batch(mixed, order: [2, 1, 0]).batch)
+        #expect(failed.supabaseResponse.status == 403)
+    }
+}
