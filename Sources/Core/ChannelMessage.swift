@@ -36,7 +36,8 @@ public struct ChannelMessage: Equatable, Sendable {
         guard let newline = bytes.prefix(headMax).firstIndex(of: UInt8(ascii: "\n")) else { return nil }
         let fields = bytes[1..<newline].split(separator: UInt8(ascii: " "), omittingEmptySubsequences: false)
         guard fields.count == 4, let offset = ASCII.decimal(fields[1]), offset >= 1,
-            let position = Position(epoch: fields[0], offset: offset), let event = EventName(fields[2]), !event.isReserved
+            let position = Position(epoch: fields[0], offset: offset), let event = EventName(fields[2]),
+            !event.isReserved
         else { return nil }
         var id: MessageID?
         if !fields[3].elementsEqual([UInt8(ascii: "-")]) {

@@ -7,7 +7,9 @@ import Rights
 import Synchronization
 import Transport
 
-/// A running gateway: starts its threads, and stops, drains or reloads them. Thread: main.
+/// A running gateway: starts its threads, and stops, drains or reloads them.
+///
+/// Thread: main.
 public final class GatewayNode {
     /// The addresses it listens on, with the ports it got.
     public struct Addresses: Sendable {

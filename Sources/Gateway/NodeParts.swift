@@ -104,7 +104,9 @@ struct NodeParts {
         return Node.Reloadable(verifier: TokenVerifier(keys: keys, rules: rules), apiKeys: apiKeys)
     }
 
-    /// Reads certificate, key and ticket keys; also for a reload. `nil` without a certificate.
+    /// Reads certificate, key and ticket keys; also for a reload.
+    ///
+    /// `nil` without a certificate.
     static func tls(_ settings: GatewaySettings) throws(StartProblem) -> TLSContext? {
         guard let certificate = settings.tlsCert, let key = settings.tlsKey else { return nil }
         var ticketKeys: [UInt8] = []

@@ -15,7 +15,9 @@ internal import CLinux
         unsafe storage.deallocate()
     }
 
-    /// Waits; returns how many events there are, 0 on a signal or time-out. `timeoutMs` -1 waits for ever.
+    /// Waits; returns how many events there are, 0 on a signal or time-out.
+    ///
+    /// `timeoutMs` -1 waits for ever.
     func wait(epoll: Int32, timeoutMs: Int32) -> Int {
         let result = unsafe epoll_wait(epoll, storage.baseAddress, Int32(truncatingIfNeeded: storage.count), timeoutMs)
         count = max(Int(result), 0)

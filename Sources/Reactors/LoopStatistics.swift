@@ -44,12 +44,16 @@ public final class Counter: Sendable {
     /// The number.
     public var value: Int { storage.load(ordering: .relaxed) }
 
-    /// Adds; wraps at the end of `Int`. Thread: the one writer's.
+    /// Adds; wraps at the end of `Int`.
+    ///
+    /// Thread: the one writer's.
     public func add(_ amount: Int) {
         storage.store(storage.load(ordering: .relaxed) &+ amount, ordering: .relaxed)
     }
 
-    /// Replaces the number. Thread: the one writer's.
+    /// Replaces the number.
+    ///
+    /// Thread: the one writer's.
     public func set(_ value: Int) {
         storage.store(value, ordering: .relaxed)
     }

@@ -24,7 +24,9 @@ public final class Reactor {
     /// Monotonic milliseconds at the start of this tick's work; one clock reading serves the tick.
     public private(set) var nowMs: Int
     /// When the loop last came back much too late, because the process or machine was stopped; monotonic milliseconds,
-    /// `Int.min` when it never did. Who waited for a peer meanwhile could not hear it.
+    /// `Int.min` when it never did.
+    ///
+    /// Who waited for a peer meanwhile could not hear it.
     public private(set) var stalledMs = Int.min
     /// The number of this tick.
     public private(set) var tick = 0
@@ -32,7 +34,9 @@ public final class Reactor {
     public let statistics = LoopStatistics()
     /// Ends the wait from other threads; mailboxes are made with it.
     public let wake: Wake
-    /// Phase 2: takes the thread's messages. Set once before ``run()``.
+    /// Phase 2: takes the thread's messages.
+    ///
+    /// Set once before ``run()``.
     public var onMailbox: () -> Void = {}
     /// Called once a tick before the wait, after everything was flushed and freed.
     public var onTickEnd: () -> Void = {}
@@ -94,7 +98,9 @@ public final class Reactor {
         _ = swb_epoll_ctl(epoll.raw, EPOLL_CTL_MOD, slots[index].descriptor, Reactor.mask(interest), token.raw)
     }
 
-    /// Sets the source's one deadline; `Int.max` for none. Cheap to move later, which sets no new timer.
+    /// Sets the source's one deadline; `Int.max` for none.
+    ///
+    /// Cheap to move later, which sets no new timer.
     public func setDeadline(_ token: EventToken, at deadlineMs: Int) {
         guard let index = index(of: token) else { return }
         slots[index].deadlineMs = deadlineMs

@@ -1,4 +1,6 @@
-/// A deadline of its own, for owners that have no descriptor. Thread: the reactor's.
+/// A deadline of its own, for owners that have no descriptor.
+///
+/// Thread: the reactor's.
 public final class ReactorTimer: EventSource {
     private let reactor: Reactor
     private let action: () -> Void

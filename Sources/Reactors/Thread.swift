@@ -1,7 +1,9 @@
 internal import CLinux
 internal import Glibc
 
-/// A named POSIX thread. Everything a thread owns is built inside its body.
+/// A named POSIX thread.
+///
+/// Everything a thread owns is built inside its body.
 public struct Thread: Sendable {
     private let handle: pthread_t
 

@@ -56,7 +56,9 @@ struct TimerWheel {
         currentTick = lastTick + 1
     }
 
-    /// Milliseconds until something may fire; `nil` when nothing is scheduled. May be early by whole turns, never late.
+    /// Milliseconds until something may fire; `nil` when nothing is scheduled.
+    ///
+    /// May be early by whole turns, never late.
     func waitMs(nowMs: Int) -> Int? {
         guard count > 0 else { return nil }
         var step = 0

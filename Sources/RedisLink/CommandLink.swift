@@ -75,7 +75,9 @@ public final class CommandLink: RedisSocketOwner {
         }
     }
 
-    /// Calls a script. Calls of one `lane` run in the order they were made; `nil` keeps no order.
+    /// Calls a script.
+    ///
+    /// Calls of one `lane` run in the order they were made; `nil` keeps no order.
     public func run(_ call: ScriptCall, lane: UInt64?, _ completion: @escaping Completion) {
         guard isReady else { return completion(.failure(RedisFailure(.disconnected))) }
         let deadlineMs = context.reactor.nowMs + target.commandMs

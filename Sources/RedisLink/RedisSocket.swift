@@ -2,7 +2,9 @@ public import Core
 internal import Reactors
 public import Transport
 
-/// What a link hears of its socket. Thread: the reactor's.
+/// What a link hears of its socket.
+///
+/// Thread: the reactor's.
 protocol RedisSocketOwner: AnyObject {
     /// The connection is up, authenticated, and leads to a master.
     func socketReady(_ facts: ServerFacts)
@@ -114,6 +116,7 @@ final class RedisSocket: ConnectionHandler {
     }
 
     /// Gives the connection up: replies can no longer be matched, or it leads to the wrong server.
+    ///
     /// The first failure is the reason; what follows it on the same connection only follows from it.
     func fail(_ failure: RedisFailure) {
         guard let connection, !isFailing else { return }

@@ -1,6 +1,8 @@
 public import Reactors
 
-/// Figures of one link. Thread: written by the link's, readable by any.
+/// Figures of one link.
+///
+/// Thread: written by the link's, readable by any.
 public final class RedisStatistics: Sendable {
     /// Commands sent.
     public let sent = Counter()

@@ -2,7 +2,9 @@ internal import Core
 public import Reactors
 public import Transport
 
-/// What a subscriber link brings. Thread: the reactor's.
+/// What a subscriber link brings.
+///
+/// Thread: the reactor's.
 public protocol SubscriberLinkOwner: AnyObject {
     /// A channel is live from now on: what was published before may have been missed.
     func channelLive(_ channel: [UInt8])

@@ -1,7 +1,9 @@
 public import Core
 public import Reactors
 
-/// What a connection tells its owner. Thread: the reactor's.
+/// What a connection tells its owner.
+///
+/// Thread: the reactor's.
 public protocol ConnectionHandler: AnyObject {
     /// Bytes can flow: the TCP connection is made and TLS, if any, is established.
     func opened(_ connection: Connection)
@@ -13,7 +15,9 @@ public protocol ConnectionHandler: AnyObject {
     func ended(_ reason: CloseReason)
 }
 
-/// One byte stream: a client's, or ours to Redis. TCP or unix socket, plain or TLS, behind a PROXY header or not.
+/// One byte stream: a client's, or ours to Redis.
+///
+/// TCP or unix socket, plain or TLS, behind a PROXY header or not.
 ///
 /// Writes are queued by reference and flushed once per tick. Closing flushes, half-closes and lingers until the peer
 /// has read everything, so that no last word is lost to a reset. Thread: the reactor's.
@@ -97,7 +101,9 @@ public final class Connection: EventSource {
         return true
     }
 
-    /// Connects to a server; the handler hears `opened` or `ended`. With TLS the certificate must fit `name`.
+    /// Connects to a server; the handler hears `opened` or `ended`.
+    ///
+    /// With TLS the certificate must fit `name`.
     public static func connect(
         _ context: ConnectionContext, to endpoint: Endpoint, tls: TLSContext?, name: String, outboundBytesMax: Int,
         handler: any ConnectionHandler
@@ -215,8 +221,10 @@ public final class Connection: EventSource {
         context.reactor.markReadable(token)
     }
 
-    /// Closes after everything queued, and `last` behind it, was written. `discarding` first drops frames that have
-    /// not begun: a slow consumer is told why without having to read what it could not.
+    /// Closes after everything queued, and `last` behind it, was written.
+    ///
+    /// `discarding` first drops frames that have not begun: a slow consumer is told why without having to read what it
+    /// could not.
     public func close(_ reason: CloseReason, last: [UInt8] = [], discarding: Bool = false) {
         guard let token else { return }
         switch phase {

@@ -27,7 +27,9 @@ public struct ConnectionLimits: Sendable {
     }
 }
 
-/// Figures of one reactor's connections. Thread: written by the reactor's, readable by any.
+/// Figures of one reactor's connections.
+///
+/// Thread: written by the reactor's, readable by any.
 public final class TransportStatistics: Sendable {
     /// Connections accepted.
     public let accepted = Counter()

@@ -28,7 +28,9 @@ struct OutboundQueue {
         byteCount += frame.count
     }
 
-    /// Copies as many waiting bytes as fit; returns how many. They stay queued until ``written(_:)``.
+    /// Copies as many waiting bytes as fit; returns how many.
+    ///
+    /// They stay queued until ``written(_:)``.
     func gather(into buffer: UnsafeMutableRawBufferPointer) -> Int {
         var filled = 0
         var index = firstEntry
@@ -66,6 +68,7 @@ struct OutboundQueue {
     }
 
     /// Drops every frame that has not begun to be written, so that a close frame can follow at a frame's boundary.
+    ///
     /// `pinned` bytes were handed to TLS and must be offered again as they were.
     mutating func dropUnstarted(pinned: Int) {
         var kept = 0

@@ -10,7 +10,9 @@ public struct Accepted: ~Copyable {
     let address: IPAddress?
 }
 
-/// The socket system calls, typed. Every descriptor is non-blocking and closed on exec.
+/// The socket system calls, typed.
+///
+/// Every descriptor is non-blocking and closed on exec.
 public enum Sockets {
     /// Binds and listens; several listeners may share the address (SO_REUSEPORT, socket(7)).
     public static func listen(_ endpoint: Endpoint, backlog: Int32) throws(Errno) -> FileDescriptor {

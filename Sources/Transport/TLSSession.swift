@@ -1,7 +1,9 @@
 internal import COpenSSL
 internal import Core
 
-/// One TLS connection over a socket. Thread: the owning connection's.
+/// One TLS connection over a socket.
+///
+/// Thread: the owning connection's.
 ///
 /// Follows the rules of OpenSSL that are easy to break: the error queue is cleared before each call; a retried write
 /// repeats the same bytes; both kinds of "want" come from either direction; nothing is called after a fatal error.
@@ -34,8 +36,9 @@ internal import Core
         unsafe SSL_set_accept_state(made)
     }
 
-    /// A client's session; the certificate must be valid for the name. An empty name skips verification, which only
-    /// the command-line tools' `--insecure` asks for.
+    /// A client's session; the certificate must be valid for the name.
+    ///
+    /// An empty name skips verification, which only the command-line tools' `--insecure` asks for.
     init?(client context: TLSContext, descriptor: Int32, name: String) {
         guard let made = unsafe SSL_new(context.context) else { return nil }
         unsafe ssl = made

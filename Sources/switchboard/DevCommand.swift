@@ -7,8 +7,10 @@ import Reactors
 import Rights
 import Transport
 
-/// `switchboard dev`: everything on one machine without configuration. A private Redis, a certificate of one's own,
-/// a gateway, and demo traffic; state is kept in one directory between runs.
+/// `switchboard dev`: everything on one machine without configuration.
+///
+/// A private Redis, a certificate of one's own, a gateway, and demo traffic; state is kept in one directory between
+/// runs.
 struct DevCommand {
     private let settings: DevSettings
 
@@ -72,14 +74,18 @@ struct DevCommand {
             let isPlain =
                 ASCII.isLetter(byte) || ASCII.isDigit(byte)
                 || [UInt8(ascii: "/"), UInt8(ascii: "."), UInt8(ascii: "-"), UInt8(ascii: "_")].contains(byte)
-            url += isPlain ? String(UnicodeScalar(byte)) : "%" + String(byte / 16, radix: 16) + String(byte % 16, radix: 16)
+            url +=
+                isPlain
+                ? String(UnicodeScalar(byte)) : "%" + String(byte / 16, radix: 16) + String(byte % 16, radix: 16)
         }
         var settings = settings
         settings.redis = url
         return settings
     }
 
-    /// Makes what is missing: directory, certificate, JWT secret, API key. A certificate that has expired is replaced.
+    /// Makes what is missing: directory, certificate, JWT secret, API key.
+    ///
+    /// A certificate that has expired is replaced.
     private func prepare(_ state: StateDirectory) throws(StartProblem) {
         var path = state.path
         do {

@@ -13,7 +13,8 @@ final class PrivateRedis {
     /// Starts it and waits until its socket is there; its output goes to `redis.log` in the state directory.
     init(program: String, state: StateDirectory) throws(StartProblem) {
         guard state.redisSocket.utf8.count < 108 else {
-            throw StartProblem.sentence("the path \(state.redisSocket) is too long for a socket; give a shorter --state")
+            throw StartProblem.sentence(
+                "the path \(state.redisSocket) is too long for a socket; give a shorter --state")
         }
         let logPath = state.path + "/redis.log"
         let log: FileDescriptor

@@ -9,7 +9,8 @@ enum ProcessSetUp {
     static func run() throws(StartProblem) {
         // Swift seeds its hash tables per process, unless this is set: then a client could choose colliding topics.
         guard Environment.value("SWIFT_DETERMINISTIC_HASHING") == nil else {
-            throw StartProblem.sentence("SWIFT_DETERMINISTIC_HASHING is set: unset it, it lets clients slow the gateway")
+            throw StartProblem.sentence(
+                "SWIFT_DETERMINISTIC_HASHING is set: unset it, it lets clients slow the gateway")
         }
         Signals.block()
         var none = rlimit(rlim_cur: 0, rlim_max: 0)

@@ -10,7 +10,9 @@ enum Signals {
         _ = unsafe pthread_sigmask(SIG_BLOCK, &set, nil)
     }
 
-    /// Waits for a signal; `nil` when none came in time. `timeoutMs` `nil` waits for ever.
+    /// Waits for a signal; `nil` when none came in time.
+    ///
+    /// `timeoutMs` `nil` waits for ever.
     static func wait(timeoutMs: Int?) -> Int32? {
         var set = waited
         guard let timeoutMs else {

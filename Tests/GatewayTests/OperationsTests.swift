@@ -151,11 +151,11 @@ import Transport
     static func admission(_ change: (inout Limits) -> Void) -> NodeAdmission {
         var limits = Limits()
         change(&limits)
-        return NodeAdmission(limits: limits, isShared: { $0.bytes == [10, 0, 0, 1] })
+        return NodeAdmission(limits: limits, isShared: { $0 == IPAddress(10, 0, 0, 1) })
     }
 
-    static func address(_ last: UInt8) -> Address { Address(bytes: [192, 0, 2, last]) }
-    static let proxy = Address(bytes: [10, 0, 0, 1])
+    static func address(_ last: UInt8) -> IPAddress { IPAddress(192, 0, 2, last) }
+    static let proxy = IPAddress(10, 0, 0, 1)
 
     @Test func allConnectionsAreLimited() {
         let admission = NodeAdmissionTests.admission { $0.connectionsMax = 3 }
@@ -211,11 +211,12 @@ import Transport
     }
 
     @Test func networksOfIPv6CountAsOneAndUnixSocketsNotAtAll() throws {
+        func six(_ text: String) throws -> IPAddress { try #require(IPAddress(version6: text.utf8)) }
         let admission = NodeAdmissionTests.admission { $0.connectionsPerAddressMax = 1 }
-        #expect(admission.admit(try #require(Address(text: "2001:db8::1".utf8))))
-        #expect(!admission.admit(try #require(Address(text: "2001:db8::2".utf8))))
-        #expect(admission.admit(try #require(Address(text: "2001:db8:0:1::2".utf8))))
-        for _ in 0..<5 { #expect(admission.admit(Address(bytes: []))) }
+        #expect(try admission.admit(six("2001:db8::1")))
+        #expect(try !admission.admit(six("2001:db8::2")))
+        #expect(try admission.admit(six("2001:db8:0:1::2")))
+        for _ in 0..<5 { #expect(admission.admit(nil)) }
     }
 
     @Test func aProxyHasNoLimitAndItsClientsHave() {

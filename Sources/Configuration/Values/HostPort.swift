@@ -39,7 +39,9 @@ public struct HostPort: Hashable, Sendable, CustomStringConvertible {
     private static func host(_ bytes: ArraySlice<UInt8>) throws(ValueFault) -> String {
         if bytes.first == UInt8(ascii: "[") && bytes.last == UInt8(ascii: "]") {
             let inner = bytes.dropFirst().dropLast()
-            guard IPAddress(version6: inner) != nil else { throw ValueFault(expected: "an IPv6 address in the brackets") }
+            guard IPAddress(version6: inner) != nil else {
+                throw ValueFault(expected: "an IPv6 address in the brackets")
+            }
             return String(decoding: inner, as: UTF8.self)
         }
         if bytes.contains(UInt8(ascii: ":")) {

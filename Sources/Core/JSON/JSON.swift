@@ -92,8 +92,10 @@ public struct JSON: Sendable {
         self.entries = parser.entries
     }
 
-    /// Where a text stops being acceptable: an index of the first byte that does not fit, or the count of bytes when the
-    /// text ends too early; `nil` for an acceptable text. For messages to people: it reads the text again.
+    /// Where a text stops being acceptable: an index of the first byte that does not fit, or the count of bytes when
+    /// the text ends too early; `nil` for an acceptable text.
+    ///
+    /// For messages to people: it reads the text again.
     public static func faultOffset(in bytes: [UInt8], limits: Limits) -> Int? {
         var parser = JSONParser(limits: limits)
         do {

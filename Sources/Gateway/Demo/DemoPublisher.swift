@@ -47,7 +47,9 @@ public final class DemoPublisher: Sendable {
     }
 }
 
-/// The demo's state and its next events. Thread: the demo's.
+/// The demo's state and its next events.
+///
+/// Thread: the demo's.
 private final class DemoScene {
     private let reactor: Reactor
     private let link: CommandLink

@@ -102,7 +102,8 @@ struct BroadcastRoute {
     private func message(_ value: JSON.Value, _ shape: Shape) throws(Refusal) -> Message {
         guard value.kind == .object else { throw Refusal(.badRequest, "a message must be a JSON object") }
         let dataName = shape == .native ? "data" : "payload"
-        let known = shape == .native ? ["topic", "event", "data", "id"] : ["topic", "event", "payload", "id", "private"]
+        let known =
+            shape == .native ? ["topic", "event", "data", "id"] : ["topic", "event", "payload", "id", "private"]
         for member in value.members where !known.contains(member.name) && shape == .native {
             throw Refusal(.badRequest, "unknown member; a message has \(known.joined(separator: ", "))")
         }

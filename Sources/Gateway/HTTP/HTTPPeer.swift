@@ -6,7 +6,9 @@ import Rights
 import Transport
 import WebSocketCodec
 
-/// A connection that speaks HTTP: requests one after another, until one opens a WebSocket. Thread: the shard's.
+/// A connection that speaks HTTP: requests one after another, until one opens a WebSocket.
+///
+/// Thread: the shard's.
 ///
 /// One request is answered at a time; what a client sends ahead waits, at most one read of it, and then its socket.
 final class HTTPPeer: ConnectionHandler {

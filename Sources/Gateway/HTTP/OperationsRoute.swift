@@ -2,7 +2,9 @@ import Core
 import HTTPCodec
 import Reactors
 
-/// `/livez`, `/readyz`, `/metrics`: for balancers, supervisors and Prometheus. Thread: the shard's.
+/// `/livez`, `/readyz`, `/metrics`: for balancers, supervisors and Prometheus.
+///
+/// Thread: the shard's.
 struct OperationsRoute {
     unowned let shard: Shard
 

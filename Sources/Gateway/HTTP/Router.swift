@@ -6,7 +6,9 @@ import Rights
 import Transport
 import WebPages
 
-/// The HTTP surface: which request goes to which room (design section 8). Thread: the shard's.
+/// The HTTP surface: which request goes to which room (design section 8).
+///
+/// Thread: the shard's.
 final class Router {
     /// What an upgrade opens.
     enum Opening {
@@ -40,7 +42,9 @@ final class Router {
             if segments == ["realtime", "v1", "api", "broadcast"] {
                 return broadcast.answer(request, shape: .supabase, respond)
             }
-            if segments.starts(with: ["v1", "topics"]) && segments.count >= 3 { return topics.answer(request, respond) }
+            if segments.starts(with: ["v1", "topics"]) && segments.count >= 3 {
+                return topics.answer(request, respond)
+            }
             if NativeDialect.paths.contains("/" + segments.joined(separator: "/")) {
                 return respond(
                     .refusal(

@@ -1,5 +1,7 @@
-/// Who is closed when during a drain: everybody once, in random order, spread evenly, so that reconnects come at
-/// N/T a second and not all at once. Pure: time is a parameter, monotonic milliseconds.
+/// Who is closed when during a drain: everybody once, in random order, spread evenly, so that reconnects come at N/T a
+/// second and not all at once.
+///
+/// Pure: time is a parameter, monotonic milliseconds.
 struct DrainPlan<ID> {
     private var waiting: ArraySlice<ID>
     private let total: Int

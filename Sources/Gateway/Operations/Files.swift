@@ -18,6 +18,7 @@ public enum Files {
     }
 
     /// Writes a file through a temporary one, so that a reader finds the old or the new content, never a part.
+    ///
     /// `isSecret` lets only the owner read it.
     public static func write(_ bytes: [UInt8], to path: String, isSecret: Bool) throws(Errno) {
         let temporary = path + ".new"

@@ -34,8 +34,9 @@ final class Health: Sendable {
 
     var isDraining: Bool { state.withLock { $0.isDraining } }
 
-    /// `nil` when the node is ready; otherwise why it is not. A loop that has not ended a tick for over a second
-    /// while it had work is told by the caller.
+    /// `nil` when the node is ready; otherwise why it is not.
+    ///
+    /// A loop that has not ended a tick for over a second while it had work is told by the caller.
     var notReadyBecause: String? {
         state.withLock { $0.isDraining ? "draining" : $0.reason }
     }

@@ -39,7 +39,9 @@ public final class Log: Sendable {
     /// Lines dropped because the reader of the log was too slow.
     public var dropped: Int { droppedCount.load(ordering: .relaxed) }
 
-    /// Writes a line; fields in the order given. Never blocks.
+    /// Writes a line; fields in the order given.
+    ///
+    /// Never blocks.
     public func write(_ severity: LogLevel, _ message: String, _ fields: [(String, String)]) {
         guard severity <= level else { return }
         if !mailbox.send(line(severity, message, fields)) { droppedCount.add(1, ordering: .relaxed) }
@@ -108,7 +110,9 @@ public final class Log: Sendable {
 
 /// RFC 3339 text of a wall time, in UTC.
 enum Timestamp {
-    /// `2026-11-20T19:48:59.123Z`. Days to date after the proleptic Gregorian calendar.
+    /// `2026-11-20T19:48:59.123Z`.
+    ///
+    /// Days to date after the proleptic Gregorian calendar.
     static func text(wallMs: Int) -> String {
         let (days, inDay) = (wallMs / 86_400_000, wallMs % 86_400_000)
         // Counting years from March makes the leap day the last of the year.

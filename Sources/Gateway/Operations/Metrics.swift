@@ -3,7 +3,9 @@ import Reactors
 import RedisLink
 import Transport
 
-/// The node's figures in the text format of Prometheus, version 0.0.4. No label takes a value from input.
+/// The node's figures in the text format of Prometheus, version 0.0.4.
+///
+/// No label takes a value from input.
 enum Metrics {
     /// Renders everything; reads other threads' counters, which may be a tick old.
     static func text(of node: Node) -> [UInt8] {

@@ -24,7 +24,7 @@ public enum Preflight {
         /// What was found and, unless it is good, how to mend it.
         public let text: String
 
-        /// `ok: ...`
+        /// One line such as `ok: the certificate is valid`.
         public var description: String { "\(verdict.rawValue): \(text)" }
 
         init(_ verdict: Verdict, _ text: String) {

@@ -3,7 +3,9 @@ import RedisLink
 import Synchronization
 import Transport
 
-/// Figures of one shard. Thread: written by the shard's, readable by any.
+/// Figures of one shard.
+///
+/// Thread: written by the shard's, readable by any.
 final class ShardStatistics: Sendable {
     /// Sessions open now.
     let sessions = Counter()
@@ -42,7 +44,9 @@ final class ShardStatistics: Sendable {
     }
 }
 
-/// Figures of the broker. Thread: written by the broker's, readable by any.
+/// Figures of the broker.
+///
+/// Thread: written by the broker's, readable by any.
 final class BrokerStatistics: Sendable {
     /// Messages on topics' channels.
     let channelMessages = Counter()

@@ -4,8 +4,10 @@ import Dialects
 import Reactors
 import Rights
 
-/// One client connection and what it may do. It knows commands and rights; how they look on the wire is its dialect's
-/// affair, how bytes travel its outlet's. Thread: the shard's.
+/// One client connection and what it may do.
+///
+/// It knows commands and rights; how they look on the wire is its dialect's affair, how bytes travel its outlet's.
+/// Thread: the shard's.
 final class Session: TopicClient {
     /// A topic of this session: joining while `place` is nil, live otherwise.
     struct Membership {
@@ -135,7 +137,9 @@ final class Session: TopicClient {
         }
     }
 
-    /// The token does not grant the topic any more; the user may still be a member. Without an answer it is left.
+    /// The token does not grant the topic any more; the user may still be a member.
+    ///
+    /// Without an answer it is left.
     private func askAgain(_ topic: Topic) {
         guard case .user(let identity) = caller else { return }
         shard.store.isMember(topic, user: identity.user) { [self] result in
@@ -178,7 +182,8 @@ final class Session: TopicClient {
             guard case .user(let identity) = caller, shard.node.takeUserAction(identity.user, nowMs: shard.nowMs) else {
                 shard.statistics.rateLimited.add(1)
                 let perSecond = shard.limits.userActionsPerSecond
-                return refuse(Refusal(.rateLimited, "more than \(perSecond) publishes a second"), topic: topic, ref: ref)
+                return refuse(
+                    Refusal(.rateLimited, "more than \(perSecond) publishes a second"), topic: topic, ref: ref)
             }
             shard.store.publish(topic, event, data, id) { [self] result in
                 switch result {
@@ -247,8 +252,10 @@ final class Session: TopicClient {
         refuse(refusal, topic: topic, ref: ref)
     }
 
-    /// Passes an event on. `isOwed`: the client asked for it by its position, so that it does not count as slowness
-    /// that it waits in the queue.
+    /// Passes an event on.
+    ///
+    /// `isOwed`: the client asked for it by its position, so that it does not count as slowness that it waits in the
+    /// queue.
     func deliver(_ delivery: Delivery, isOwed: Bool) {
         if !isOver && !outlet.send(delivery, isOwed: isOwed) { close(.slowConsumer) }
     }

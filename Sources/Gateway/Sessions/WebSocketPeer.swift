@@ -5,7 +5,9 @@ import Rights
 import Transport
 import WebSocketCodec
 
-/// A client over WebSocket: frames in, frames out, pings, and the close handshake. Thread: the shard's.
+/// A client over WebSocket: frames in, frames out, pings, and the close handshake.
+///
+/// Thread: the shard's.
 final class WebSocketPeer: ConnectionHandler, Outlet {
     private let shard: Shard
     private let connection: Connection

@@ -64,7 +64,7 @@ struct FeedCursor: Equatable {
         return start
     }
 
-    /// A joining client was answered with `answer`. What that means for the feed.
+    /// What it means for the feed that a joining client was answered with a position.
     enum JoinMeaning: Equatable {
         /// The feed had no position; it has this one now.
         case adopted
@@ -97,6 +97,7 @@ struct FeedCursor: Equatable {
 /// Which of the events that came while a client was joining it still has to get.
 enum JoinMerge {
     /// The client was answered with position `answer`; an event that came meanwhile is sent on when it follows it.
+    ///
     /// Unpositioned events are always sent on: they are delivered at most once and were not in the answer.
     static func follows(_ event: Position?, _ answer: Position) -> Bool {
         guard let event else { return true }

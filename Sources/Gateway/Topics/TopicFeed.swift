@@ -1,7 +1,9 @@
 import Core
 import Dialects
 
-/// What a topic needs of its clients: sessions, or models of them in tests. Thread: the shard's.
+/// What a topic needs of its clients: sessions, or models of them in tests.
+///
+/// Thread: the shard's.
 protocol TopicClient: AnyObject {
     /// Waits for the topic.
     func joins(_ feed: TopicFeed<Self>)
@@ -39,11 +41,15 @@ struct Joining<Client: TopicClient> {
 /// A client that gets a topic's events.
 struct Member<Client: TopicClient> {
     let client: Client
-    /// Events up to this position were in its answer; the feed is still behind it. `nil` once the feed has caught up.
+    /// Events up to this position were in its answer; the feed is still behind it.
+    ///
+    /// `nil` once the feed has caught up.
     var ahead: Position?
 }
 
-/// One topic on one shard: its members, those joining, and where the feed stands. Thread: the shard's.
+/// One topic on one shard: its members, those joining, and where the feed stands.
+///
+/// Thread: the shard's.
 final class TopicFeed<Client: TopicClient> {
     let topic: Topic
     var cursor = FeedCursor()
@@ -58,7 +64,9 @@ final class TopicFeed<Client: TopicClient> {
     var heldBeforeCall = 0
     /// Whether an event was dropped because too many were held, after the read was asked for.
     var hasDropped = false
-    /// The call that repairs; 0 when none is under way. An answer to another call is too late.
+    /// The call that repairs; 0 when none is under way.
+    ///
+    /// An answer to another call is too late.
     var repairCall = 0
     /// How many of `members` are ahead of the feed.
     private(set) var aheadCount = 0

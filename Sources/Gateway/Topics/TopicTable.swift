@@ -147,8 +147,10 @@ final class TopicTable<Client: TopicClient> {
 
     // MARK: The channel
 
-    /// Redis has confirmed the channel, for the first time or again. A second confirmation means that the channel was
-    /// given up and taken again in between, so it is repaired like a lost one.
+    /// Redis has confirmed the channel, for the first time or again.
+    ///
+    /// A second confirmation means that the channel was given up and taken again in between, so it is repaired like a
+    /// lost one.
     func confirmed(_ topic: Topic) {
         guard let feed = feeds[topic] else { return }
         feed.isConfirmed = true

@@ -27,8 +27,10 @@ public struct TokenKeys: Sendable, CustomStringConvertible {
     /// The most bytes of a key id.
     public static let keyIDBytesMax = 256
 
-    /// Whether the bytes may name a key: 1...256 of `[A-Za-z0-9._~:=+-]`. Paths, queries and control characters are
-    /// nobody's key id; a token that carries one is refused even where ids select nothing.
+    /// Whether the bytes may name a key: 1...256 of `[A-Za-z0-9._~:=+-]`.
+    ///
+    /// Paths, queries and control characters are nobody's key id; a token that carries one is refused even where ids
+    /// select nothing.
     static func isKeyID(_ bytes: [UInt8]) -> Bool {
         (1...keyIDBytesMax).contains(bytes.count)
             && bytes.allSatisfy {
