@@ -27,15 +27,15 @@ public struct TokenKeys: Sendable, CustomStringConvertible {
     /// The most bytes of a key id.
     public static let keyIDBytesMax = 256
 
-    /// Whether the bytes may name a key: 1...256 of `[A-Za-z0-9._~:=+-]`.
+    /// Whether the bytes may name a key: 1...256 of `[A-Za-z0-9._~:=+/-]`, no slash at the start and no two dots together.
     ///
     /// Paths, queries and control characters are nobody's key id; a token that carries one is refused even where ids
-    /// select nothing.
+    /// select nothing. Base64, which some issuers take for ids, has slashes.
     static func isKeyID(_ bytes: [UInt8]) -> Bool {
-        (1...keyIDBytesMax).contains(bytes.count)
-            && bytes.allSatisfy {
-                ASCII.isLetter($0) || ASCII.isDigit($0) || [0x2e, 0x5f, 0x7e, 0x3a, 0x3d, 0x2b, 0x2d].contains($0)
-            }
+        let allowed = Array("._~:=+/-".utf8)
+        return (1...keyIDBytesMax).contains(bytes.count) && bytes.first != UInt8(ascii: "/")
+            && !zip(bytes, bytes.dropFirst()).contains { $0 == UInt8(ascii: ".") && $1 == UInt8(ascii: ".") }
+            && bytes.allSatisfy { ASCII.isLetter($0) || ASCII.isDigit($0) || allowed.contains($0) }
     }
 
     /// How many keys of a JWKS file were taken.
