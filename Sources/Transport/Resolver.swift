@@ -38,11 +38,12 @@ public final class Resolver: EventSource {
         wake = try Wake()
         token = try reactor.add(self, descriptor: wake.raw, interest: .read)
         let (answer, wake) = (answer, wake)
-        _ = try Thread.start("resolver") {
+        let thread = try Thread.start("resolver") {
             let addresses = Resolver.lookUp(host)
             answer.addresses.withLock { $0 = addresses }
             wake.signal()
         }
+        thread.detach()
     }
 
     /// Takes the answer.
