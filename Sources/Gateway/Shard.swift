@@ -67,7 +67,8 @@ final class Shard {
         self.reactor = reactor
         self.mailbox = mailbox
         limits = node.limits
-        context = ConnectionContext(reactor: reactor, limits: ConnectionLimits(node.limits, reactors: node.shards.count))
+        context = ConnectionContext(
+            reactor: reactor, limits: ConnectionLimits(node.limits, reactors: node.shards.count))
         statistics = ShardStatistics(transport: context.statistics, loop: reactor.statistics)
         let log = node.log
         link = try CommandLink(

@@ -1,3 +1,4 @@
+import Core
 import Glibc
 import Reactors
 import Testing
@@ -6,11 +7,11 @@ import Testing
 
 @Suite struct ResolverTests {
     /// Looks a name up; `nil` when no answer came.
-    static func resolve(_ host: String) throws -> [Address]? {
+    static func resolve(_ host: String) throws -> [IPAddress]? {
         let reactor = try Reactor(wake: try Wake())
         let guardian = try ReactorTimer(reactor) { reactor.stop() }
         guardian.set(atMs: Clock.monotonicMs() + 30_000)
-        var answer: [Address]?
+        var answer: [IPAddress]?
         try Resolver.resolve(host, on: reactor) { addresses in
             answer = addresses
             guardian.set(atMs: 0)
@@ -21,16 +22,16 @@ import Testing
 
     @Test func aNumericAddressIsItsOwnAnswerAtOnce() throws {
         let reactor = try Reactor(wake: try Wake())
-        var answers: [[Address]] = []
+        var answers: [[IPAddress]] = []
         let resolver = try Resolver.resolve("192.0.2.7", on: reactor) { answers.append($0) }
         #expect(resolver == nil)
-        #expect(answers == [[Address(bytes: [192, 0, 2, 7])]])
+        #expect(answers == [[IPAddress(192, 0, 2, 7)]])
     }
 
     @Test func aNameIsLookedUp() throws {
         let addresses = try #require(try ResolverTests.resolve("localhost"))
-        let one = Address(bytes: [127, 0, 0, 1])
-        let six = try #require(Address(text: "::1".utf8))
+        let one = IPAddress(127, 0, 0, 1)
+        let six = try #require(IPAddress(text: "::1".utf8))
         #expect(!addresses.isEmpty)
         #expect(addresses.allSatisfy { $0 == one || $0 == six })
     }
@@ -50,7 +51,9 @@ import Testing
         }
     }
 
-    /// Each look-up's thread used to keep its stack: a gateway that could not reach Redis ran out of memory mappings.
+    /// Each look-up used to leave the stack of its thread behind.
+    ///
+    /// A gateway that could not reach Redis for long ran out of memory mappings.
     /// In a process of its own, since it counts the process's mappings.
     @Test func aLookUpLeavesNoThreadBehind() async {
         await #expect(processExitsWith: .success) {
