@@ -57,8 +57,8 @@ final class Node: Sendable {
     /// Shards that have not ended.
     let shardsRunning = Atomic<Int>(0)
     private let trustedProxies: [CIDR]
-    private let reloadable: Mutex<Reloadable>
-    private let userActions: Mutex<KeyedBuckets<[UInt8]>>
+    private let reloadable: Guarded<Reloadable>
+    private let userActions: Guarded<KeyedBuckets<[UInt8]>>
 
     init(
         _ settings: GatewaySettings, parts: NodeParts, servesPages: Bool, log: Log
@@ -86,9 +86,9 @@ final class Node: Sendable {
         trustedProxies = proxies
         admission = NodeAdmission(
             limits: settings.limits, isShared: { address in proxies.contains { $0.contains(address) } })
-        reloadable = Mutex(parts.reloadable)
+        reloadable = Guarded(parts.reloadable)
         let perSecond = settings.limits.userActionsPerSecond
-        userActions = Mutex(
+        userActions = Guarded(
             KeyedBuckets(RateLimit(perSecond: perSecond, burst: perSecond * 2), capacity: 65_536))
         var wakes: [Wake] = []
         for _ in 0..<parts.shardCount { wakes.append(try Wake()) }

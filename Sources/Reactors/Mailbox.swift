@@ -1,16 +1,14 @@
-internal import Synchronization
-
 /// A bounded queue of values to one reactor thread; the only way values cross threads (design section 4).
 ///
 /// The lock is held for an append or a swap, never while a message is handled. The wake is coalesced: only the first
 /// message since the last drain writes the eventfd. Thread: `send` from any; `drain` from the owner's.
 public final class Mailbox<Message: Sendable>: Sendable {
-    private struct State {
+    private struct State: Sendable {
         var messages: [Message] = []
         var wakePending = false
     }
 
-    private let state = Mutex(State())
+    private let state = Guarded(State())
     private let capacity: Int
     private let wake: Wake
 

@@ -38,6 +38,11 @@ public struct Thread: Sendable {
         return Thread(handle: handle)
     }
 
+    /// Lets the thread end unwatched; one that is neither joined nor detached keeps its stack for ever.
+    public func detach() {
+        _ = pthread_detach(handle)
+    }
+
     /// Waits for the thread's end.
     public func join() {
         _ = pthread_join(handle, nil)

@@ -2,14 +2,13 @@ internal import CLinux
 public import Core
 internal import Glibc
 public import Reactors
-internal import Synchronization
 
 /// Looks a host name up without blocking the reactor: getaddrinfo(3) runs on a short-lived thread.
 ///
 /// Used for every connect to Redis anew, so that a changed name is followed. Thread: the reactor's.
 public final class Resolver: EventSource {
     private final class Answer: Sendable {
-        let addresses = Mutex<[IPAddress]?>(nil)
+        let addresses = Guarded<[IPAddress]?>(nil)
     }
 
     private let reactor: Reactor
@@ -38,11 +37,12 @@ public final class Resolver: EventSource {
         wake = try Wake()
         token = try reactor.add(self, descriptor: wake.raw, interest: .read)
         let (answer, wake) = (answer, wake)
-        _ = try Thread.start("resolver") {
+        let thread = try Thread.start("resolver") {
             let addresses = Resolver.lookUp(host)
             answer.addresses.withLock { $0 = addresses }
             wake.signal()
         }
+        thread.detach()
     }
 
     /// Takes the answer.

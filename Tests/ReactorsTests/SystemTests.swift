@@ -1,5 +1,4 @@
 import Glibc
-import Synchronization
 import Testing
 
 @testable import Reactors
@@ -7,7 +6,7 @@ import Testing
 @Suite struct SystemTests {
     /// What a thread is called, told to another.
     final class Name: Sendable {
-        let bytes = Mutex<[UInt8]>([])
+        let bytes = Guarded<[UInt8]>([])
     }
 
     @Test func aThreadRunsItsBodyUnderItsNameAndIsJoined() throws {
@@ -21,6 +20,19 @@ import Testing
         }
         thread.join()
         #expect(name.bytes.withLock { $0 } == Array("shard-0\n".utf8))
+    }
+
+    @Test func aGuardedValueIsOneThreadsAtATime() throws {
+        let guarded = Guarded(0)
+        let threads = try (0..<4).map { number in
+            try Thread.start("guarded-\(number)") {
+                for _ in 0..<10_000 { guarded.withLock { $0 += 1 } }
+            }
+        }
+        for thread in threads { thread.join() }
+        #expect(guarded.withLock { $0 } == 40_000)
+        #expect(throws: Errno.noMemory) { try guarded.withLock { _ throws(Errno) in throw .noMemory } }
+        #expect(guarded.withLock { $0 } == 40_000, "a body that throws unlocks")
     }
 
     @Test func aWakeEndsAWaitOfAThreadWithoutAReactor() throws {

@@ -67,14 +67,14 @@ struct TestLoop {
         return recorder
     }
 
-    /// Runs until somebody stops the reactor; at most ten seconds.
+    /// Runs until somebody stops the reactor; at most a minute.
     func run() throws {
         let reactor = reactor
         let guardian = try ReactorTimer(reactor) {
             Issue.record("the loop did not come to its end")
             reactor.stop()
         }
-        guardian.set(atMs: Clock.monotonicMs() + 10_000)
+        guardian.set(atMs: Clock.monotonicMs() + 60_000)
         reactor.run()
         guardian.invalidate()
     }

@@ -2,7 +2,6 @@ import CLinux
 import Core
 import Glibc
 import Reactors
-import Synchronization
 import Testing
 
 @testable import Transport
@@ -54,7 +53,7 @@ final class Gate: Admission {
         var mayMove = true
     }
 
-    private let figures = Mutex(Figures())
+    private let figures = Guarded(Figures())
 
     var now: Figures { figures.withLock { $0 } }
 
@@ -158,13 +157,13 @@ final class Net {
         return peer
     }
 
-    /// Runs until the condition holds at the end of a tick, ten seconds at most; then ends everything.
+    /// Runs until the condition holds at the end of a tick, thirty seconds at most; then ends everything.
     func run(until condition: @escaping () -> Bool, _ location: SourceLocation = #_sourceLocation) throws {
         let guardian = try ReactorTimer(reactor) { [unowned self] in
             Issue.record("the condition did not come about", sourceLocation: location)
             end()
         }
-        guardian.set(atMs: Clock.monotonicMs() + 10_000)
+        guardian.set(atMs: Clock.monotonicMs() + 30_000)
         reactor.onTickEnd = { [unowned self] in
             if isEnding { return reactor.stop() }
             guard condition() else { return }
@@ -187,7 +186,7 @@ final class Net {
 /// A client on a thread of its own that uses plain blocking calls, so that it can misbehave.
 final class BlockingClient: Sendable {
     /// What the body returned; `nil` while it runs.
-    let outcome = Mutex<[UInt8]?>(nil)
+    let outcome = Guarded<[UInt8]?>(nil)
 
     var isDone: Bool { outcome.withLock { $0 != nil } }
     var bytes: [UInt8] { outcome.withLock { $0 ?? [] } }
@@ -195,7 +194,7 @@ final class BlockingClient: Sendable {
     /// Connects and runs the body with the socket; the reactor is woken when it is done.
     init(_ port: UInt16, wake: Wake, _ body: @escaping @Sendable (Int32) -> [UInt8]) throws {
         let this = self
-        _ = try Thread.start("client") {
+        let thread = try Thread.start("client") {
             let bytes = BlockingClient.connected(port).map { descriptor in
                 let bytes = body(descriptor)
                 _ = close(descriptor)
@@ -204,6 +203,7 @@ final class BlockingClient: Sendable {
             this.outcome.withLock { $0 = bytes ?? Array("cannot connect".utf8) }
             wake.signal()
         }
+        thread.detach()
     }
 
     /// A connected blocking socket whose reads give up after ten seconds.

@@ -2,7 +2,6 @@ import COpenSSL
 import Core
 import Glibc
 import Reactors
-import Synchronization
 import Testing
 
 @testable import Transport
@@ -66,7 +65,7 @@ import Testing
             var saved: OpaquePointer?
         }
 
-        private let sessions = Mutex(Sessions())
+        private let sessions = Guarded(Sessions())
         private let version: Int
 
         init(version: Int) {

@@ -9,7 +9,7 @@ final class TemporaryDirectory {
     let path: String
 
     init() throws(Errno) {
-        var template = Array("/tmp/switchboard-test-XXXXXX".utf8CString)
+        var template = Array((P_tmpdir + "/switchboard-test-XXXXXX").utf8CString)
         guard unsafe mkdtemp(&template) != nil else { throw .current }
         path = String(decoding: template.dropLast().map { UInt8(bitPattern: $0) }, as: UTF8.self)
     }

@@ -13,7 +13,7 @@ import Transport
 public final class DemoPublisher: Sendable {
     private let wake: Wake
     private let isStopping = Atomic<Bool>(false)
-    private let thread = Mutex<Reactors.Thread?>(nil)
+    private let thread = Guarded<Reactors.Thread?>(nil)
 
     /// Starts publishing with the settings of a gateway.
     public init(_ settings: GatewaySettings) throws(StartProblem) {

@@ -1,5 +1,4 @@
 import Reactors
-import Synchronization
 
 /// Whether this node may be sent clients: earned by delivery, not assumed (design section 8).
 ///
@@ -12,7 +11,7 @@ final class Health: Sendable {
         var provenMs = 0
     }
 
-    private let state = Mutex(State())
+    private let state = Guarded(State())
 
     /// A probe came back.
     func deliveryProven(atMs nowMs: Int) {

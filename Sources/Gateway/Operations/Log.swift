@@ -15,7 +15,7 @@ public final class Log: Sendable {
     private let mailbox: Mailbox<[UInt8]>
     private let droppedCount = Atomic<Int>(0)
     private let isStopping = Atomic<Bool>(false)
-    private let writer = Mutex<Reactors.Thread?>(nil)
+    private let writer = Guarded<Reactors.Thread?>(nil)
 
     /// Starts the writer thread.
     public init(format: LogFormat, level: LogLevel, linesMax: Int) throws(Errno) {

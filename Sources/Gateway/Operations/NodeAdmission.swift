@@ -1,7 +1,6 @@
 import Core
 import Reactors
 import Rights
-import Synchronization
 import Transport
 
 /// Who may hold how many connections of this node: total, per address, unauthenticated, and new ones per second.
@@ -38,7 +37,7 @@ final class NodeAdmission: Admission {
 
     private let limits: Limits
     private let isShared: @Sendable (IPAddress) -> Bool
-    private let state: Mutex<State>
+    private let state: Guarded<State>
 
     /// `isShared` tells the addresses that stand for many clients, trusted proxies: they have no limit of their own,
     /// the clients behind them have.
@@ -46,7 +45,7 @@ final class NodeAdmission: Admission {
         self.limits = limits
         self.isShared = isShared
         let perSecond = limits.connectsPerAddressPerSecond
-        state = Mutex(
+        state = Guarded(
             State(rates: KeyedBuckets(RateLimit(perSecond: perSecond, burst: perSecond * 4), capacity: 65_536)))
     }
 

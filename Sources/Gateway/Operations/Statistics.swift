@@ -1,6 +1,5 @@
 import Reactors
 import RedisLink
-import Synchronization
 import Transport
 
 /// Figures of one shard.
@@ -60,7 +59,7 @@ final class BrokerStatistics: Sendable {
 
 /// The figures of every Redis link and shard of a node, collected as their threads start.
 final class Registry<Figures: Sendable>: Sendable {
-    private let list = Mutex<[Figures]>([])
+    private let list = Guarded<[Figures]>([])
 
     /// Adds what exists.
     func add(_ figures: Figures?...) {
