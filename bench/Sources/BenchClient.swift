@@ -4,7 +4,9 @@ import Rights
 import Transport
 import WebSocketCodec
 
-/// One WebSocket client of a run: connects over TLS, subscribes, counts what it gets. Thread: the run's reactor's.
+/// One WebSocket client of a run: connects over TLS, subscribes, counts what it gets.
+///
+/// Thread: the run's reactor's.
 final class BenchClient: ConnectionHandler {
     /// How far the client is.
     enum Stage {

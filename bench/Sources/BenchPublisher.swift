@@ -2,8 +2,9 @@ import Core
 import Reactors
 import Transport
 
-/// Publishes at a rate over some keep-alive HTTP connections in turn, as the processes of a backend would: a gateway
-/// answers the requests of one connection one after the other. Thread: the run's reactor's.
+/// Publishes at a rate over some keep-alive HTTP connections in turn, as the processes of a backend would.
+///
+/// One connection is not enough: a gateway answers its requests one after the other. Thread: the run's reactor's.
 final class BenchPublisher: ConnectionHandler {
     private(set) var published = 0
     private var opened = 0
@@ -49,8 +50,11 @@ final class BenchPublisher: ConnectionHandler {
     }
 
     private func publish(dueUs: Int) {
-        let body = "{\"topic\":\"\(run.topic)\",\"event\":\"e\",\"data\":{\"t\":\(dueUs),\"p\":\"\(BenchPublisher.padding)\"}}"
-        let head = "POST /v1/broadcast HTTP/1.1\r\nHost: bench\r\napikey: \(apiKey)\r\nContent-Length: \(body.utf8.count)\r\n\r\n"
+        let data = "{\"t\":\(dueUs),\"p\":\"\(BenchPublisher.padding)\"}"
+        let body = "{\"topic\":\"\(run.topic)\",\"event\":\"e\",\"data\":\(data)}"
+        let head =
+            "POST /v1/broadcast HTTP/1.1\r\nHost: bench\r\napikey: \(apiKey)\r\n"
+            + "Content-Length: \(body.utf8.count)\r\n\r\n"
         let connection = connections[published % connections.count]
         if connection.send(Array((head + body).utf8)) { published += 1 }
     }

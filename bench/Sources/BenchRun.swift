@@ -2,7 +2,9 @@ import Core
 import Reactors
 import Transport
 
-/// The clients of a run on one reactor, opened a few at a time. Thread: main.
+/// The clients of a run on one reactor, opened a few at a time.
+///
+/// Thread: main.
 final class BenchRun {
     let context: ConnectionContext
     let address: IPAddress
