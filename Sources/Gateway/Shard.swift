@@ -116,6 +116,7 @@ final class Shard {
 
     private func timerFired() {
         topics.sweep()
+        questions.expire(nowMs: nowMs, afterMs: 1_000)
         timer?.set(atMs: nowMs + (drain == nil ? Shard.sweepMs : Shard.drainStepMs))
         continueDrain()
     }
@@ -145,7 +146,7 @@ final class Shard {
 
     /// Counts a topic's members on all shards of this node.
     func countMembers(_ topic: Topic, _ completion: @escaping (Int) -> Void) {
-        let question = questions.ask(of: node.shards.count, completion)
+        let question = questions.ask(of: node.shards.count, nowMs: nowMs, completion)
         for mailbox in node.shards where !mailbox.send(.countMembers(topic, question: question, asker: index)) {
             questions.answered(question, 0)
         }

@@ -3,7 +3,8 @@ internal import Glibc
 /// A value that threads share behind a lock.
 ///
 /// Like `Mutex`, but made of pthread_mutex_lock(3), whose order ThreadSanitizer sees: under the futex of `Mutex` it
-/// takes every hand-over between two threads for a race. Held for moments only. Thread: any.
+/// takes every hand-over between two threads for a race. Held for moments only. It may cross threads, unchecked by the
+/// compiler, because its value is touched nowhere but under the lock. Thread: any.
 @safe public final class Guarded<Value: Sendable>: @unchecked Sendable {
     private let lock: UnsafeMutablePointer<pthread_mutex_t>
     private var value: Value

@@ -11,8 +11,15 @@ public protocol ConnectionHandler: AnyObject {
     func received(_ bytes: Span<UInt8>)
     /// The deadline set with ``Connection/setDeadline(at:)`` has passed.
     func deadlineReached()
+    /// The oldest waiting byte has waited too long; unless the handler closes the connection, it is closed without a word.
+    func readTooSlowly()
     /// The connection is over for the handler; the last call it gets, never from inside another of its calls.
     func ended(_ reason: CloseReason)
+}
+
+extension ConnectionHandler {
+    /// Most handlers have nothing to say.
+    public func readTooSlowly() {}
 }
 
 /// One byte stream: a client's, or ours to Redis.
@@ -289,7 +296,10 @@ public final class Connection: EventSource {
             if case .finishing = phase { Sockets.resetOnClose(raw) }
             return abort(.timeout)
         }
-        if isOpen, let ageMs = ageDeadlineMs, nowMs >= ageMs { return close(.slowConsumer, discarding: true) }
+        if isOpen, let ageMs = ageDeadlineMs, nowMs >= ageMs {
+            handler?.readTooSlowly()
+            return close(.slowConsumer, discarding: true)
+        }
         if nowMs >= handlerDeadlineMs {
             handlerDeadlineMs = Int.max
             handler?.deadlineReached()

@@ -8,6 +8,13 @@ import raw
 from waiting import eventually
 
 
+def everything(connection):
+    received = b""
+    while chunk := connection.recv(65_536):
+        received += chunk
+    return received
+
+
 @pytest.mark.parametrize("limits", [{"outboundBytesMax": 262_144}, {"outboundAgeMs": 500}], ids=str)
 def test_client_that_does_not_read(gateway, token, topics, limits):
     """Its queue is bounded in bytes and age; it is closed, may resume by position, and nobody else suffers."""
@@ -29,6 +36,7 @@ def test_client_that_does_not_read(gateway, token, topics, limits):
             return 'reason="slow_consumer"} 1\n' in gw.ops("/metrics").text
 
         eventually(closed, 30, "the slow client's end")
+        assert raw.close_code(everything(slow)) == 4410, "it is told why, once it reads again"
         for offset in range(1, sent + 1):
             healthy.expect("e", offset=offset)
         recent = max(0, sent - 20)

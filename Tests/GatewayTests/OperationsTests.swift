@@ -1,5 +1,6 @@
 import Core
 import Rights
+import TestSupport
 import Testing
 import Transport
 

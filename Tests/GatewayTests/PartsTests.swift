@@ -8,8 +8,8 @@ import Testing
     @Test func aQuestionIsAnsweredWithTheSumOnceAllHaveAnswered() {
         var questions = MemberQuestions()
         var answers: [Int] = []
-        let one = questions.ask(of: 3) { answers.append($0) }
-        let two = questions.ask(of: 1) { answers.append($0 * 100) }
+        let one = questions.ask(of: 3, nowMs: 0) { answers.append($0) }
+        let two = questions.ask(of: 1, nowMs: 0) { answers.append($0 * 100) }
         #expect(one != two)
         questions.answered(one, 5)
         questions.answered(two, 7)
@@ -21,6 +21,18 @@ import Testing
         questions.answered(two, 9)
         questions.answered(12_345, 9)
         #expect(answers == [700, 7])
+    }
+
+    @Test func aQuestionWhoseAnswerWasLostIsAnsweredWithWhatIsKnown() {
+        var questions = MemberQuestions()
+        var answers: [Int] = []
+        let number = questions.ask(of: 2, nowMs: 100) { answers.append($0) }
+        questions.answered(number, 4)
+        questions.expire(nowMs: 1_099, afterMs: 1_000)
+        #expect(answers.isEmpty)
+        questions.expire(nowMs: 1_100, afterMs: 1_000)
+        questions.answered(number, 5)
+        #expect(answers == [4])
     }
 }
 

@@ -1,6 +1,7 @@
 import Core
 import Dialects
 import Reactors
+import TestSupport
 import Testing
 import Transport
 

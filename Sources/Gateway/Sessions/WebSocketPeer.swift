@@ -117,6 +117,10 @@ final class WebSocketPeer: ConnectionHandler, Outlet {
         updateDeadline()
     }
 
+    func readTooSlowly() {
+        close(.slowConsumer)
+    }
+
     func ended(_ reason: CloseReason) {
         if session == nil && !isEcho { return }
         session?.ended()

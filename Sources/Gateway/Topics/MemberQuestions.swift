@@ -3,6 +3,7 @@ struct MemberQuestions {
     private struct Question {
         var left: Int
         var count: Int
+        let askedMs: Int
         let completion: (Int) -> Void
     }
 
@@ -10,9 +11,9 @@ struct MemberQuestions {
     private var asked = 0
 
     /// Opens a question to so many shards; returns its number.
-    mutating func ask(of shards: Int, _ completion: @escaping (Int) -> Void) -> Int {
+    mutating func ask(of shards: Int, nowMs: Int, _ completion: @escaping (Int) -> Void) -> Int {
         asked &+= 1
-        open[asked] = Question(left: shards, count: 0, completion: completion)
+        open[asked] = Question(left: shards, count: 0, askedMs: nowMs, completion: completion)
         return asked
     }
 
@@ -23,5 +24,13 @@ struct MemberQuestions {
         question.count += count
         if question.left == 0 { return question.completion(question.count) }
         open[number] = question
+    }
+
+    /// Answers with what is known the questions that are open too long: an answer was lost to a full mailbox.
+    mutating func expire(nowMs: Int, afterMs: Int) {
+        for (number, question) in open where nowMs - question.askedMs >= afterMs {
+            open[number] = nil
+            question.completion(question.count)
+        }
     }
 }
