@@ -51,7 +51,8 @@ def test_churn_leaves_nothing_behind(gateway):
     growth = settled[-1] - settled[WARM_UP - 1]
     print(f"{ROUNDS} rounds of {AT_ONCE}: resident {settled[WARM_UP - 1] >> 10} kB -> {settled[-1] >> 10} kB")
     assert growth <= GROWTH_MAX
-    assert gw.fd_count == descriptors
+    # The count before may include the last probe of readiness, still open then.
+    assert gw.fd_count <= descriptors
     text = gw.ops("/metrics").text
     for name in ("switchboard_connections", "switchboard_sessions", "switchboard_subscriptions",
                  "switchboard_queued_bytes"):
