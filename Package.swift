@@ -83,7 +83,8 @@ let package = Package(
         .target(
             name: "Scripts", path: "lua", exclude: ["README.md"], sources: ["Scripts.swift"],
             resources: [
-                "prelude.lua", "history.lua", "position.lua", "publish.lua", "state_shop.lua", "subscribe.lua",
+                "prelude.lua", "command.lua",
+                "history.lua", "position.lua", "publish.lua", "state_shop.lua", "subscribe.lua",
             ].map { .embedInCode($0) },
             swiftSettings: [.swiftLanguageMode(.v6)]),
         .target(

@@ -6,7 +6,10 @@ public enum Scripts {
     /// The text put in front of every script.
     public static let prelude: [UInt8] = PackageResources.prelude_lua
 
-    /// Every script but the prelude: the file's name without `.lua`, and its bytes.
+    /// The text put after ``prelude`` in front of every command and refresh script.
+    public static let commandPrelude: [UInt8] = PackageResources.command_lua
+
+    /// Every script but the preludes: the file's name without `.lua`, and its bytes.
     public static let files: [(name: String, source: [UInt8])] = [
         ("history", PackageResources.history_lua),
         ("position", PackageResources.position_lua),

@@ -6,6 +6,7 @@ import random
 
 import pytest
 
+from command_scripts import Commands
 from lua_scripts import Scripts
 from support.redis_server import RedisServer
 
@@ -76,3 +77,9 @@ def unchanged(db):
         assert snapshot() == before
 
     return check
+
+
+@pytest.fixture
+def commands(db):
+    """Commands and refreshes by name."""
+    return Commands(db)

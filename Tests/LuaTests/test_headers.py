@@ -6,8 +6,12 @@ import pytest
 
 from lua_scripts import LUA, source
 
-BODIES = sorted(path.stem for path in LUA.glob("*.lua") if path.stem != "prelude")
-TAGS = {"command", "summary", "http", "allow", "arg", "key", "topic", "emits", "returns", "errors", "cost", "state"}
+SHARED = {"prelude", "command"}
+PLAIN = {"publish", "subscribe", "history", "position"}
+BODIES = sorted(path.stem for path in LUA.glob("*.lua") if path.stem not in SHARED)
+COMMANDS = [name for name in BODIES if name not in PLAIN and not name.startswith("state_")]
+TAGS = {"command", "summary", "http", "allow", "arg", "key", "topic", "calls", "emits", "returns", "errors", "cost",
+        "state", "readonly", "random", "refresh", "coalesce", "heartbeat"}
 
 
 def header(name):
@@ -24,17 +28,29 @@ def header(name):
 def test_header_has_every_tag(name):
     lines, tags = header(name)
     names = [tag for tag, _ in tags]
-    assert names[0] == "summary"
+    assert names[0] == ("command" if "command" in names else "summary")
     for needed in ("summary", "key", "returns", "cost"):
         assert needed in names, f"{name}.lua has no @{needed}"
     assert set(names) <= TAGS, f"{name}.lua has an unknown tag"
+    if name in COMMANDS:
+        return  # its keys have names, not numbers
     first = 3 if "state" in names else 1
     listed = re.findall(r"^-- KEYS\[(\d+)\] +(\w+)", "\n".join(lines), re.M)
     keys = [text.split()[0] for tag, text in tags if tag == "key"]
     assert listed == [(str(first + index), key) for index, key in enumerate(keys)]
 
 
-@pytest.mark.parametrize("name", BODIES)
+@pytest.mark.parametrize("name", COMMANDS)
+def test_a_command_writes_by_the_prelude_only(name):
+    body = "\n".join(line for line in (LUA / f"{name}.lua").read_text().splitlines() if not line.startswith("--"))
+    assert "redis." not in body and "KEYS" not in body and "ARGV" not in body
+    _, tags = header(name)
+    declared = {words.split()[0] for tag, text in tags if tag == "errors" for words in text.split(",")}
+    assert set(re.findall(r"fail\('(\w+)'", body)) == declared - {"bad_request"} | (
+        {"bad_request"} if "fail('bad_request'" in body else set())
+
+
+@pytest.mark.parametrize("name", [name for name in BODIES if name not in COMMANDS])
 def test_errors_are_declared(name):
     _, tags = header(name)
     declared = set(re.findall(r"[A-Z]{3,}", " ".join(text for tag, text in tags if tag == "errors")))
@@ -53,7 +69,7 @@ def test_script_is_described(name):
     assert f"`{name}.lua`" in (LUA / "README.md").read_text()
 
 
-@pytest.mark.parametrize("name", ["prelude", *BODIES])
+@pytest.mark.parametrize("name", sorted(SHARED) + BODIES)
 def test_text_is_plain(name):
     text = (LUA / f"{name}.lua").read_text()
     assert text.isascii() and text.endswith("\n") and "\t" not in text
@@ -61,10 +77,13 @@ def test_text_is_plain(name):
     assert not re.search(r"redis\.call\('TIME'|math\.random|os\.", text), "time and chance are arguments"
 
 
-def test_every_script_compiles(db):
+def test_every_script_compiles(db, commands):
     for name in BODIES:
-        names = ("state_shop", "subscribe") if name == "state_shop" else (name,)
-        assert len(db.script_load(source(*names))) == 40
+        if name in COMMANDS:
+            text = commands.text(name)
+        else:
+            text = source(name, "subscribe") if name.startswith("state_") else source(name)
+        assert len(db.script_load(text)) == 40
 
 
 def test_scripts_touch_only_the_keys_they_are_given(scripts, db):

@@ -1,0 +1,240 @@
+"""Command and refresh scripts called the way the gateway and the worker call them.
+
+An independent reading of the header contract (lua/README.md): what the Swift side does is checked against the same
+scripts from outside, end to end.
+"""
+
+import hashlib
+import itertools
+import json
+import re
+from dataclasses import dataclass, field
+from pathlib import Path
+
+import redis
+
+from lua_scripts import LUA, NOW_MS
+
+POLICY = {"log_max": 200, "log_ttl_s": 300, "meta_ttl_s": 86_700}
+VARIABLE = re.compile(r"\{(\w+)\}")
+
+
+class Failed(Exception):
+    """What `fail` told: the code and the sentence."""
+
+    def __init__(self, code, message):
+        super().__init__(f"{code}: {message}")
+        self.code = code
+        self.message = message
+
+
+@dataclass
+class Argument:
+    name: str
+    kind: str
+    optional: bool = False
+    default: str | None = None
+
+
+@dataclass
+class Header:
+    """The tags of one script that decide how it is called."""
+
+    name: str
+    tags: list[tuple[str, str]]
+    arguments: list[Argument] = field(default_factory=list)
+    keys: list[tuple[str, str]] = field(default_factory=list)
+    topics: list[str] = field(default_factory=list)
+    calls: list[str] = field(default_factory=list)
+
+    @classmethod
+    def read(cls, path: Path) -> "Header":
+        lines = list(itertools.takewhile(lambda line: line.startswith("--"), path.read_text().splitlines()))
+        header = cls(path.stem, re.findall(r"^-- @(\w+)[ ]*(.*)$", "\n".join(lines), re.M))
+        for tag, text in header.tags:
+            if tag == "arg":
+                header.arguments.append(cls._argument(text))
+            elif tag == "key":
+                header.keys.append(tuple(text.split()))
+            elif tag == "topic":
+                header.topics.append(text.strip())
+            elif tag == "calls":
+                header.calls += [name.strip() for name in text.split(",")]
+        return header
+
+    @staticmethod
+    def _argument(text):
+        text = text.split(" -- ")[0].strip()
+        name, rest = text.split(None, 1)
+        if rest.endswith(" optional"):
+            return Argument(name, rest.removesuffix(" optional").strip(), optional=True)
+        if " = " in rest:
+            kind, default = rest.split(" = ", 1)
+            return Argument(name, kind.strip(), default=default.strip())
+        return Argument(name, rest.strip())
+
+    def tag(self, name):
+        return next((text for tag, text in self.tags if tag == name), None)
+
+    @property
+    def is_refresh(self):
+        return self.tag("refresh") is not None and self.tag("command") is None
+
+    @property
+    def home(self):
+        """The namespace and the variable of the id that all keys and home topics share."""
+        template = self.keys[0][1] if self.keys else self.topics[0]
+        return template.split("#")[0]
+
+    @property
+    def home_topics(self):
+        variable = VARIABLE.search(self.home).group(1)
+        return [topic for topic in self.topics if VARIABLE.findall(topic) == [variable]]
+
+    @property
+    def foreign(self):
+        return {topic.split(":")[0] for topic in self.topics if topic not in self.home_topics}
+
+
+def render(template: str, values: dict) -> str:
+    return VARIABLE.sub(lambda match: str(values[match.group(1)]), template)
+
+
+class Commands:
+    """Runs scripts by name. `attempt`s of one `id` are one operation."""
+
+    candidates = itertools.count(1)
+
+    def __init__(self, db: redis.Redis, run: str = "r" * 40, directory: Path = LUA):
+        self.db = db
+        self.run_id = run
+        self.directory = directory
+        self.now_ms = NOW_MS
+        self._loaded = {}
+
+    def text(self, name: str) -> bytes:
+        """The whole text that is loaded for a script."""
+        header = Header.read(self.directory / f"{name}.lua")
+        parts = [(LUA / "prelude.lua").read_text(), (LUA / "command.lua").read_text(), self._generated(header),
+                 "local function command()", (self.directory / f"{name}.lua").read_text(), "end", "return run(command)"]
+        return "\n".join(parts).encode()
+
+    @staticmethod
+    def _generated(header: Header) -> str:
+        homes = header.home_topics
+        first_key = 3 + 2 * len(homes)
+        first_argument = 13 + 5 * len(homes)
+        lines = []
+        for index, (name, _) in enumerate(header.keys):
+            lines.append(f"key.{name} = KEYS[{first_key + index}]")
+        for index, _ in enumerate(homes):
+            at = 13 + 5 * index
+            lines.append(f"homes[ARGV[{at}]] = {{log = KEYS[{3 + 2 * index}], meta = KEYS[{4 + 2 * index}], "
+                         f"channel = ARGV[{at + 1}], log_max = ARGV[{at + 2}], log_ttl_s = ARGV[{at + 3}], "
+                         f"meta_ttl_s = ARGV[{at + 4}]}}")
+        for index, argument in enumerate(header.arguments):
+            text = f"ARGV[{first_argument + index}]"
+            kind = argument.kind.split()[0]
+            value = {"int": f"tonumber({text})", "number": f"tonumber({text})", "time": f"tonumber({text})",
+                     "bool": f"{text} == '1'", "ids": f"words({text})"}.get(kind, text)
+            lines.append(f"if given({index + 1}) then args.{argument.name} = {value} end")
+        lines += [f"foreign['{namespace}'] = true" for namespace in sorted(header.foreign)]
+        lines += [f"callable['{name}'] = true" for name in header.calls]
+        if header.is_refresh:
+            lines.append(f"fence = KEYS[{first_key + len(header.keys)}]")
+        return "\n".join(lines)
+
+    def call(self, name, user="", role="service", id=None, token=1, policy=POLICY, random="0" * 32, now_ms=None,
+             epoch=None, outbox_max=1_000_000, prefix="", **arguments):
+        """Runs a script; returns (answer, is_retry) or raises Failed."""
+        header = Header.read(self.directory / f"{name}.lua")
+        values, flags, texts = {}, "", []
+        for argument in header.arguments:
+            value = arguments.pop(argument.name, argument.default)
+            if value is None and argument.kind == "user" and user:
+                value = user
+            assert value is not None or argument.optional, f"{name} needs {argument.name}"
+            flags += "0" if value is None else "1"
+            values[argument.name] = self._text(value)
+            texts.append(values[argument.name])
+            if argument.kind == "user" and value is not None:
+                user = value
+        assert not arguments, f"{name} has no {list(arguments)}"
+        homes = [render(topic, values) for topic in header.home_topics]
+        home = render(header.home, values)
+        digest = hashlib.sha1(f"{user} {role} {id}".encode()).hexdigest()[:32]
+        keys = [prefix + "#outbox", prefix + (f"{home}#done#{digest}" if id else "#outbox")]
+        for topic in homes:
+            keys += [f"{prefix}{topic}#log", f"{prefix}{topic}#meta"]
+        keys += [prefix + render(template, values) for _, template in header.keys]
+        if header.is_refresh:
+            keys.append(f"{prefix}{home}#fence")
+        fingerprint = hashlib.sha1(json.dumps([name, texts]).encode()).hexdigest() if id else ""
+        argv = [now_ms or self.now_ms, user, role, self.run_id, epoch or f"e{next(self.candidates)}", fingerprint, 300,
+                random if header.tag("random") is not None else "", prefix, outbox_max,
+                token if header.is_refresh else "", flags]
+        for topic in homes:
+            argv += [topic, prefix + topic, policy["log_max"], policy["log_ttl_s"], policy["meta_ttl_s"]]
+        return self._evaluate(name, keys, argv + texts)
+
+    @staticmethod
+    def _text(value):
+        if value is None:
+            return ""
+        if isinstance(value, bool):
+            return "1" if value else "0"
+        if isinstance(value, (list, tuple)):
+            return " ".join(value)
+        if isinstance(value, dict):
+            return json.dumps(value)
+        return str(value)
+
+    def _evaluate(self, name, keys, argv):
+        if name not in self._loaded or not self.db.script_exists(self._loaded[name])[0]:
+            self._loaded[name] = self.db.script_load(self.text(name))
+        try:
+            answer, retried = self.db.evalsha(self._loaded[name], len(keys), *keys, *argv)
+        except redis.ResponseError as error:
+            word, _, rest = str(error).partition(" ")
+            if word == "FAIL":
+                raise Failed(*rest.split(" ", 1)) from error
+            raise
+        return json.loads(answer, parse_constant=self._refused), retried
+
+    @staticmethod
+    def _refused(text):
+        raise AssertionError(f"{text} is no JSON")
+
+    def __getattr__(self, name):
+        if name.startswith("_"):
+            raise AttributeError(name)
+        return lambda *arguments, **options: self.call(name, *arguments, **options)[0]
+
+    # What the relay would do.
+
+    def outbox(self):
+        """The entries waiting in the outbox: ("topic", event, data) or (command, arguments)."""
+        entries = []
+        for _, fields in self.db.xrange("#outbox"):
+            if b"t" in fields:
+                entries.append((fields[b"t"].decode(), fields[b"e"].decode(), json.loads(fields[b"d"])))
+            else:
+                entries.append((fields[b"c"].decode(), json.loads(fields[b"a"])))
+        return entries
+
+    def relay(self):
+        """Makes the calls that wait in the outbox and returns the events that were published, in order."""
+        events = []
+        while entries := self.db.xrange("#outbox"):
+            for entry, fields in entries:
+                if b"t" in fields:
+                    events.append((fields[b"t"].decode(), fields[b"e"].decode(), json.loads(fields[b"d"])))
+                else:
+                    self.call(fields[b"c"].decode(), role="worker", id=f"o:{entry.decode()}",
+                              **json.loads(fields[b"a"]))
+                self.db.xdel("#outbox", entry)
+        return events
+
+    def log(self, topic):
+        """The events of a topic's log: (event, data), oldest first."""
+        return [(fields[b"e"].decode(), json.loads(fields[b"d"])) for _, fields in self.db.xrange(topic + "#log")]

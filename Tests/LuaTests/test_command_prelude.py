@@ -1,0 +1,177 @@
+"""What command.lua promises to every script: all or nothing, idempotency, exact JSON, the outbox."""
+
+import pytest
+import redis
+
+from command_scripts import Commands, Failed
+from lua_scripts import NOW_MS
+
+SCRIPT = """-- @command  try
+-- @summary  For these tests.
+-- @allow    user|service
+-- @arg      shopId id
+-- @arg      what   string 0..400 optional
+-- @arg      amount number optional
+-- @key      hash   shop:{shopId}#hash
+-- @key      list   shop:{shopId}#list
+-- @topic    shop:{shopId}
+-- @topic    user:*
+-- @calls    other
+-- @errors   not_found, full 422
+-- @returns  {}
+-- @cost     O(1)
+"""
+
+
+@pytest.fixture
+def trial(db, tmp_path):
+    """Runs a body under a header of every right."""
+
+    def run(body, header=SCRIPT, **options):
+        (tmp_path / "try.lua").write_text(header + "\n" + body + "\n")
+        commands = Commands(db, directory=tmp_path)
+        return commands.call("try", **{"shopId": "42", **options})
+
+    return run
+
+
+def test_answer_and_writes(trial, db):
+    answer = trial("write('HSET', key.hash, 'a', 1) emit('shop:' .. args.shopId, 'done', {n = 1}) return {ok = true}")
+    assert answer == ({"ok": True}, 0)
+    assert db.hgetall("shop:42#hash") == {b"a": b"1"}
+    assert Commands(db).log("shop:42") == [("done", {"n": 1})]
+
+
+@pytest.mark.parametrize("end, code", [
+    ("fail('not_found', 'no such thing')", "not_found"),
+    ("fail('full', 'no room')", "full"),
+])
+def test_nothing_is_written_after_fail(trial, unchanged, end, code):
+    with unchanged(), pytest.raises(Failed) as failure:
+        trial(f"write('HSET', key.hash, 'a', 1) emit('shop:42', 'done', {{}}) later('other', {{}}) {end}", id="op-1")
+    assert failure.value.code == code
+
+
+@pytest.mark.parametrize("end", [
+    "local missing = nil; return missing.field",
+    "emit('shop:43', 'done', {})",
+    "emit('shop:42', 'bad name', {})",
+    "emit('shop:42', 'done', 'text')",
+    "emit('user:7', 'bad name', {})",
+    "later('unknown', {})",
+    "return {n = 0 / 0}",
+    "return {n = 1 / 0}",
+    "write('HSET', key.list, 'a', 1) return {}",
+    "read('GET', key.list)",
+    "read('NOSUCHCOMMAND', key.list)",
+])
+def test_nothing_is_written_after_a_fault(trial, db, unchanged, end):
+    db.rpush("shop:42#list", "x")
+    with unchanged(), pytest.raises(redis.ResponseError):
+        trial(f"write('HSET', key.hash, 'a', 1) emit('shop:42', 'done', {{}}) emit('user:7', 'e', {{}}) {end}")
+
+
+@pytest.mark.parametrize("broken", ["#log", "#meta"])
+def test_nothing_is_written_when_the_log_cannot_be(trial, db, unchanged, broken):
+    db.set("shop:42" + broken, "text")
+    with unchanged(), pytest.raises(redis.ResponseError, match="BADKEY"):
+        trial("write('HSET', key.hash, 'a', 1) emit('shop:42', 'done', {}) return {}")
+
+
+def test_nothing_is_written_when_memory_is_full(trial, db, unchanged):
+    trial("return {}")
+    db.config_set("maxmemory", 1)
+    with unchanged(), pytest.raises(redis.ResponseError, match="maxmemory"):
+        trial("write('HSET', key.hash, 'a', 1) emit('shop:42', 'done', {}) emit('user:1', 'e', {}) return {}", id="op-1")
+
+
+def test_full_outbox_refuses_before_writing(trial, db, unchanged):
+    trial("emit('user:7', 'e', {}) return {}")
+    with unchanged(), pytest.raises(Failed) as failure:
+        trial("write('HSET', key.hash, 'a', 1) emit('user:7', 'e', {}) return {}", outbox_max=1)
+    assert failure.value.code == "unavailable"
+
+
+def test_retry_returns_the_first_answer_and_changes_nothing(trial, db, unchanged):
+    body = "write('HINCRBY', key.hash, 'n', 1) emit('shop:42', 'done', {}) return {n = now_ms}"
+    first = trial(body, id="op-1")
+    with unchanged():
+        assert trial(body, id="op-1", now_ms=NOW_MS + 5_000) == (first[0], 1)
+    assert trial(body, id="op-2")[1] == 0
+    assert db.hgetall("shop:42#hash") == {b"n": b"2"}
+
+
+def test_an_id_belongs_to_one_request(trial, unchanged):
+    trial("return {}", id="op-1", what="a")
+    with unchanged(), pytest.raises(Failed) as failure:
+        trial("return {}", id="op-1", what="b")
+    assert failure.value.code == "conflict"
+
+
+def test_an_id_belongs_to_one_user(trial):
+    assert trial("return {}", id="op-1", user="u1") == ({}, 0)
+    assert trial("return {}", id="op-1", user="u2") == ({}, 0)
+
+
+def test_a_failed_operation_may_be_tried_again(trial, db):
+    with pytest.raises(Failed):
+        trial("if read('EXISTS', key.hash) == 0 then fail('not_found', 'none') end return {}", id="op-1")
+    db.hset("shop:42#hash", "a", "1")
+    assert trial("if read('EXISTS', key.hash) == 0 then fail('not_found', 'none') end return {}", id="op-1") == ({}, 0)
+
+
+def test_several_events_on_one_topic_keep_their_order(trial, db):
+    trial("for n = 1, 5 do emit('shop:42', 'e', {n = n}) end return {}")
+    assert Commands(db).log("shop:42") == [("e", {"n": n}) for n in range(1, 6)]
+    assert db.hget("shop:42#meta", "offset") == b"5"
+
+
+def test_foreign_topics_and_calls_wait_in_the_outbox(trial, db):
+    with db.pubsub() as link:
+        link.subscribe("#outbox")
+        link.get_message(timeout=5)
+        trial("emit('user:7', 'e', {n = 1}) later('other', {a = 'b'}) return {}")
+        assert link.get_message(timeout=5)["data"] == b""
+    assert Commands(db).outbox() == [("user:7", "e", {"n": 1}), ("other", {"a": "b"})]
+
+
+@pytest.mark.parametrize("lua, value", [
+    ("1", 1), ("-1", -1), ("0", 0), ("-0", 0), ("2^53 - 1", 2**53 - 1), ("1795205000123", 1795205000123),
+    ("0.1", 0.1), ("34 * 0.4", 34 * 0.4), ("1/3", 1 / 3), ("1e300", 1e300), ("5e-324", 5e-324), ("2^53", 2**53),
+    ("array{}", []), ("array{1, 'a', array{}}", [1, "a", []]), ("{}", {}), ("null", None), ("true", True),
+    ("raw('[1.0]')", [1.0]), ("'\\\\u{1}\"/'", '\\u{1}"/'), ("'\\195\\169'", "é"), ("'\\237\\160\\128'", "???"),
+    ("'\\192\\128'", "??"), ("'\\244\\144\\128\\128'", "????"), ("'\\0\\31\\127'", "\0\x1f\x7f"),
+])
+def test_json_is_exact(trial, lua, value):
+    answer, _ = trial(f"return {{value = {lua}}}")
+    assert answer == {"value": value} and type(answer["value"]) is type(value)
+
+
+@pytest.mark.parametrize("text, value", [
+    ("12", 12), ("-1.5", -1.5), ("1e3", 1000), ("0x10", None), ("nan", None), ("inf", None), ("-inf", None),
+    ("1e999", None), ("", None), (" 1", None), ("1_0", None), ("--1", None),
+])
+def test_number_reads_finite_decimals_only(trial, text, value):
+    answer, _ = trial(f"return {{value = number('{text}') or null}}")
+    assert answer == {"value": value}
+
+
+@pytest.mark.parametrize("ms, text", [
+    (0, "1970-01-01T00:00:00.000Z"), (951782399999, "2000-02-28T23:59:59.999Z"),
+    (951868800000, "2000-03-01T00:00:00.000Z"), (1709164800001, "2024-02-29T00:00:00.001Z"),
+    (NOW_MS, "2026-11-20T20:03:20.123Z"), (4102444799999, "2099-12-31T23:59:59.999Z"),
+])
+def test_iso(trial, ms, text):
+    assert trial(f"return {{at = iso({ms})}}")[0] == {"at": text}
+
+
+def test_names_and_roles(trial):
+    answer, _ = trial("return {what = args.what or null, user = caller.user or null, role = caller.role, at = now_ms}",
+                      user="u1", role="user")
+    assert answer == {"what": None, "user": "u1", "role": "user", "at": NOW_MS}
+
+
+def test_scripts_leak_no_globals(trial, db):
+    before = db.eval("local n = 0 for name in pairs(_G) do n = n + 1 end return n", 0)
+    trial("return {}")
+    assert db.eval("local n = 0 for name in pairs(_G) do n = n + 1 end return n", 0) == before
