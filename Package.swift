@@ -61,16 +61,19 @@ let package = Package(
         room("Transport", ["Core", "Reactors", "CLinux", "COpenSSL"]),
         room("Rights", ["Core", "COpenSSL"]),
         room("RedisLink", ["Core", "Reactors", "Transport", "CHiredis"]),
+        room("Service", ["Core", "Reactors", "Transport", "RedisLink", "Configuration"]),
 
         // The product.
         room("Gateway", [
+            "Service",
             "Core", "Reactors", "Transport", "HTTPCodec", "WebSocketCodec", "Dialects", "Rights", "RedisLink",
             "Configuration", "Scripts", "WebPages",
         ]),
         .executableTarget(
             name: "switchboard",
             dependencies: [
-                "Gateway", "Configuration", "Core", "Reactors", "Transport", "Rights", "WebSocketCodec", "CLinux",
+                "Gateway", "Service", "Configuration", "Core", "Reactors", "Transport", "Rights", "WebSocketCodec",
+                "CLinux",
             ],
             swiftSettings: strict),
 
@@ -104,6 +107,6 @@ let package = Package(
         tests("RedisLink", ["RedisLink", "Reactors", "Core"]),
         tests(
             "Gateway",
-            ["Gateway", "Core", "Dialects", "HTTPCodec", "Reactors", "RedisLink", "Rights", "Transport"]),
+            ["Gateway", "Service", "Core", "Dialects", "HTTPCodec", "Reactors", "RedisLink", "Rights", "Transport"]),
     ] + fuzzers
 )

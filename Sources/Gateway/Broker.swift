@@ -2,6 +2,7 @@ import Configuration
 import Core
 import Reactors
 import RedisLink
+import Service
 import Transport
 
 /// What shards ask of the broker, and the node of both.

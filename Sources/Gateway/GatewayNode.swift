@@ -4,6 +4,7 @@ import Glibc
 import Reactors
 import RedisLink
 import Rights
+public import Service
 import Synchronization
 import Transport
 

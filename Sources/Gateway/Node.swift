@@ -4,6 +4,7 @@ import Dialects
 import Reactors
 import RedisLink
 import Rights
+import Service
 import Synchronization
 import Transport
 

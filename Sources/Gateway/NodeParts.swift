@@ -1,26 +1,11 @@
 import Configuration
 import Core
 import Glibc
-public import Reactors
+import Reactors
 import RedisLink
 import Rights
+import Service
 import Transport
-
-/// Why a gateway cannot start, in sentences for its operator.
-public struct StartProblem: Error, Sendable, CustomStringConvertible {
-    /// What is wrong, and where.
-    public let description: String
-
-    init(_ description: String) {
-        self.description = description
-    }
-
-    /// A problem in a sentence.
-    public static func sentence(_ text: String) -> StartProblem { StartProblem(text) }
-
-    /// A file that cannot be read or written.
-    public static func file(_ path: String, _ failure: Errno) -> StartProblem { StartProblem("\(path): \(failure)") }
-}
 
 /// Everything a node is made of that can be wrong: files read, keys parsed, scripts assembled, addresses bound.
 struct NodeParts {
@@ -33,7 +18,7 @@ struct NodeParts {
     let shardCount: Int
 
     init(_ settings: GatewaySettings) throws(StartProblem) {
-        redis = try NodeParts.redisTarget(settings.redis, limits: settings.limits)
+        redis = try RedisTarget.reading(settings.redis, limits: settings.limits)
         do {
             scripts = try StoreScripts()
         } catch {
@@ -49,25 +34,6 @@ struct NodeParts {
         tls = try NodeParts.tls(settings)
         // Interest in a topic is one bit a shard.
         shardCount = min(settings.shards > 0 ? settings.shards : max(sysconf(Int32(_SC_NPROCESSORS_ONLN)), 1), 64)
-    }
-
-    /// Reads the Redis URL, with the system's authorities for `rediss://`.
-    static func redisTarget(_ url: String, limits: Limits) throws(StartProblem) -> RedisTarget {
-        let parsed: RedisURL
-        do {
-            parsed = try RedisURL(parsing: url)
-        } catch {
-            throw StartProblem("redis: \(error)")
-        }
-        var tls: TLSContext?
-        if case .network(_, _, true) = parsed.endpoint {
-            do {
-                tls = try TLSContext(clientTrusting: Environment.value("SSL_CERT_FILE"))
-            } catch {
-                throw StartProblem("redis: \(error)")
-            }
-        }
-        return RedisTarget(url: parsed, tls: tls, limits: limits)
     }
 
     /// Reads the files of tokens and API keys; also for a reload.

@@ -4,6 +4,7 @@ import Dialects
 import Reactors
 import RedisLink
 import Rights
+import Service
 import Transport
 
 /// What a shard is told by other threads.

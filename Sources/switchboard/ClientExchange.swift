@@ -1,6 +1,7 @@
 import Core
 import Gateway
 import Reactors
+import Service
 import Transport
 
 /// A command's connection to a gateway: dials, hands bytes to the command, ends the loop when it is over.
@@ -27,7 +28,7 @@ final class ClientExchange: ConnectionHandler {
         do {
             reactor = try Reactor(wake: try Wake())
         } catch {
-            throw StartProblem.sentence("cannot start: \(error)")
+            throw StartProblem("cannot start: \(error)")
         }
         context = ConnectionContext(reactor: reactor, limits: ConnectionLimits(limits, reactors: 1))
     }

@@ -5,6 +5,7 @@ import Gateway
 import Glibc
 import Reactors
 import Rights
+import Service
 import Transport
 
 /// `switchboard dev`: everything on one machine without configuration.
@@ -32,7 +33,7 @@ struct DevCommand {
         defer { _ = lock }
         let redis = try PrivateRedis(program: settings.redisServer, state: state)
         defer { redis.stop() }
-        let log = try Log.make(gateway)
+        let log = try Log.make(gateway.log, gateway.logLevel, linesMax: gateway.limits.logLinesMax)
         defer { log.close() }
         let node = try GatewayNode(gateway, servesPages: true, log: log)
         do {
@@ -67,7 +68,7 @@ struct DevCommand {
         -> GatewaySettings
     {
         guard let absolute = Files.absolute(state.path) else {
-            throw StartProblem.sentence("\(state.path) cannot be found")
+            throw StartProblem("\(state.path) cannot be found")
         }
         var url = "unix://"
         for byte in (absolute + "/redis.sock").utf8 {
@@ -97,7 +98,7 @@ struct DevCommand {
                 do {
                     made = try SelfSignedCertificate.make(days: 365)
                 } catch {
-                    throw StartProblem.sentence(error.description)
+                    throw StartProblem(error.description)
                 }
                 try Files.write(made.key, to: state.privateKey, isSecret: true)
                 try Files.write(made.certificate, to: state.certificate, isSecret: false)
@@ -117,7 +118,7 @@ struct DevCommand {
         } catch let failure as Errno {
             throw StartProblem.file(path, failure)
         } catch {
-            throw StartProblem.sentence("\(error)")
+            throw StartProblem("\(error)")
         }
     }
 
@@ -130,7 +131,7 @@ struct DevCommand {
             _ = try retrying { flock(raw, LOCK_EX | LOCK_NB) }
             return descriptor
         } catch {
-            throw StartProblem.sentence("another 'switchboard dev' uses \(state.path); give this one --state DIR")
+            throw StartProblem("another 'switchboard dev' uses \(state.path); give this one --state DIR")
         }
     }
 }

@@ -2,13 +2,14 @@ import Configuration
 import Core
 import Gateway
 import Reactors
+import Service
 
 /// `switchboard gateway`: one node, until a signal ends it.
 enum GatewayCommand {
     /// Runs until SIGTERM or SIGINT has been served; 0 after an orderly drain.
     static func run(_ settings: GatewaySettings) throws(StartProblem) -> Int32 {
         try ProcessSetUp.run()
-        let log = try Log.make(settings)
+        let log = try Log.make(settings.log, settings.logLevel, linesMax: settings.limits.logLinesMax)
         defer { log.close() }
         let node = try GatewayNode(settings, servesPages: false, log: log)
         try writeReadyFile(settings.readyFile, node)

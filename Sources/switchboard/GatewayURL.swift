@@ -1,6 +1,7 @@
 import Configuration
 import Core
 import Gateway
+import Service
 import Transport
 
 /// The address `publish` and `tail` speak to: from `--url`, or where the running `dev` says it listens.
@@ -18,7 +19,7 @@ struct GatewayURL {
         if let url = address.url { text = url } else { text = try GatewayURL.running(address.state) }
         let isSecure = text.hasPrefix("https://")
         guard isSecure || text.hasPrefix("http://") else {
-            throw StartProblem.sentence("--url must begin with https:// or http://")
+            throw StartProblem("--url must begin with https:// or http://")
         }
         let authority = text.utf8.dropFirst(isSecure ? 8 : 7).prefix { $0 != UInt8(ascii: "/") }
         let given = String(decoding: Array(authority), as: UTF8.self)
@@ -27,7 +28,7 @@ struct GatewayURL {
         do {
             place = try HostPort(parsing: hasPort ? given : given + (isSecure ? ":443" : ":80"))
         } catch {
-            throw StartProblem.sentence("--url: '\(given)' is not host:port")
+            throw StartProblem("--url: '\(given)' is not host:port")
         }
         host = place.host
         port = place.port
@@ -43,7 +44,7 @@ struct GatewayURL {
             case .anything: tls = try TLSContext(clientTrusting: nil)
             }
         } catch {
-            throw StartProblem.sentence(error.description)
+            throw StartProblem(error.description)
         }
         verifiedName = address.trust == .anything ? "" : host
     }
@@ -58,7 +59,7 @@ struct GatewayURL {
             let tls = json.root["tls"], let first = Array(tls.members).first,
             let host = first["host"]?.string, let port = first["port"]?.int
         else {
-            throw StartProblem.sentence(
+            throw StartProblem(
                 "no gateway is known: start 'switchboard dev', or give --url (looked in \(state.ready))")
         }
         return "https://" + HostPort(host: host, port: UInt16(truncatingIfNeeded: port)).description

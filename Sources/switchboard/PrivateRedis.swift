@@ -3,6 +3,7 @@ import Configuration
 import Gateway
 import Glibc
 import Reactors
+import Service
 
 /// A redis-server child on a unix socket, for `dev`: nothing listens on a port, nothing is kept between runs.
 ///
@@ -13,7 +14,7 @@ final class PrivateRedis {
     /// Starts it and waits until its socket is there; its output goes to `redis.log` in the state directory.
     init(program: String, state: StateDirectory) throws(StartProblem) {
         guard state.redisSocket.utf8.count < 108 else {
-            throw StartProblem.sentence(
+            throw StartProblem(
                 "the path \(state.redisSocket) is too long for a socket; give a shorter --state")
         }
         let logPath = state.path + "/redis.log"
@@ -30,14 +31,14 @@ final class PrivateRedis {
                 program, "--port", "0", "--unixsocket", state.redisSocket, "--unixsocketperm", "700", "--save", "",
                 "--appendonly", "no", "--daemonize", "no",
             ], output: log.raw)
-        guard process > 0 else { throw StartProblem.sentence("cannot start \(program): \(Errno.current)") }
+        guard process > 0 else { throw StartProblem("cannot start \(program): \(Errno.current)") }
         let deadlineMs = Clock.monotonicMs() + 5_000
         while !Files.exists(state.redisSocket) {
             guard waitpid(process, nil, WNOHANG) == 0 else {
-                throw StartProblem.sentence("\(program) did not start; is Redis installed? See \(logPath)")
+                throw StartProblem("\(program) did not start; is Redis installed? See \(logPath)")
             }
             guard Clock.monotonicMs() < deadlineMs else {
-                throw StartProblem.sentence("\(program) has no socket after 5 s; see \(logPath)")
+                throw StartProblem("\(program) has no socket after 5 s; see \(logPath)")
             }
             _ = poll(nil, 0, 10)
         }

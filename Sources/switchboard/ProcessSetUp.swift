@@ -1,6 +1,7 @@
 import CLinux
 import Gateway
 import Glibc
+import Service
 
 /// What a serving process sets for itself before it starts threads.
 enum ProcessSetUp {
@@ -9,7 +10,7 @@ enum ProcessSetUp {
     static func run() throws(StartProblem) {
         // Swift seeds its hash tables per process, unless this is set: then a client could choose colliding topics.
         guard Environment.value("SWIFT_DETERMINISTIC_HASHING") == nil else {
-            throw StartProblem.sentence(
+            throw StartProblem(
                 "SWIFT_DETERMINISTIC_HASHING is set: unset it, it lets clients slow the gateway")
         }
         Signals.block()

@@ -1,6 +1,7 @@
 import Configuration
 import Core
 import Gateway
+import Service
 import Transport
 
 /// `switchboard publish`: one `POST /v1/broadcast`, and the answer printed.
@@ -21,7 +22,7 @@ enum PublishCommand {
             onOpen: { connection in _ = connection.send(request) },
             onBytes: { answer += $0.prefix(max(0, 1 << 20 - answer.count)) })
         exchange.run(connectMs: 5_000)
-        if let failure = exchange.failure { throw StartProblem.sentence(failure) }
+        if let failure = exchange.failure { throw StartProblem(failure) }
         return print(answer)
     }
 
@@ -40,7 +41,7 @@ enum PublishCommand {
     private static func head(_ url: GatewayURL, key: [UInt8], body: [UInt8]) throws(StartProblem) -> [UInt8] {
         let key = key.filter { $0 != 0x0a && $0 != 0x0d }
         guard !key.isEmpty, key.allSatisfy({ $0 > 0x20 && $0 < 0x7f }) else {
-            throw StartProblem.sentence("the API key file must hold one line: the bare key")
+            throw StartProblem("the API key file must hold one line: the bare key")
         }
         var request: [UInt8] = []
         request.append(text: "POST /v1/broadcast HTTP/1.1\r\nHost: \(url.authority)\r\nConnection: close\r\n")

@@ -2,6 +2,7 @@ import Configuration
 import Core
 import Gateway
 import Glibc
+import Service
 
 /// The command line: reads settings, runs one command, ends with its exit code.
 @main

@@ -3,6 +3,7 @@ import Core
 import Gateway
 import Reactors
 import Rights
+import Service
 import Transport
 import WebSocketCodec
 
@@ -43,7 +44,7 @@ final class TailCommand {
             command.url, limits: Limits(), onOpen: { command.opened($0) }, onBytes: { command.received($0) })
         command.exchange = exchange
         exchange.run(connectMs: 5_000)
-        if let failure = exchange.failure { throw StartProblem.sentence(failure) }
+        if let failure = exchange.failure { throw StartProblem(failure) }
         return command.isRefused || (command.left ?? 0) > 0 ? 1 : 0
     }
 

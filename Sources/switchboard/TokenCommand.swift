@@ -3,6 +3,7 @@ import Core
 import Gateway
 import Reactors
 import Rights
+import Service
 
 /// `switchboard token`: prints a signed token for tests and scripts.
 enum TokenCommand {
@@ -12,7 +13,7 @@ enum TokenCommand {
             let now = Clock.wallMs() / 1_000
             let patterns = try settings.topics.map { text throws(StartProblem) in
                 guard let pattern = TopicPattern(text) else {
-                    throw StartProblem.sentence("--topics: '\(text)' is neither a topic nor namespace:*")
+                    throw StartProblem("--topics: '\(text)' is neither a topic nor namespace:*")
                 }
                 return pattern
             }
@@ -21,14 +22,14 @@ enum TokenCommand {
                     user: Array(settings.user.utf8), role: settings.role == .service ? .service : .user,
                     topics: patterns, expiresAt: now + settings.ttlSeconds, issuedAt: now,
                     issuer: settings.issuer.map { Array($0.utf8) })
-            else { throw StartProblem.sentence("--user: 1 to 128 of A-Z a-z 0-9 . _ ~ : -") }
+            else { throw StartProblem("--user: 1 to 128 of A-Z a-z 0-9 . _ ~ : -") }
             let claims = try TokenClaims(identity, audience: settings.audience.map { Array($0.utf8) })
             Terminal.print(String(decoding: try signer(settings.signer).sign(claims), as: UTF8.self))
             return 0
         } catch let problem as StartProblem {
             throw problem
         } catch {
-            throw StartProblem.sentence("\(error)")
+            throw StartProblem("\(error)")
         }
     }
 

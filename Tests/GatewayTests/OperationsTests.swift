@@ -1,9 +1,10 @@
 import Core
 import Rights
+import Service
 import TestSupport
 import Testing
-import Transport
 
+import Transport
 @testable import Gateway
 
 @Suite struct DrainPlanTests {

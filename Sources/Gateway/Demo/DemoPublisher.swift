@@ -3,6 +3,7 @@ import Core
 import Reactors
 import RedisLink
 import Rights
+public import Service
 import Synchronization
 import Transport
 

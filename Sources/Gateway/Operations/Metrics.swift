@@ -1,6 +1,7 @@
 import Core
 import Reactors
 import RedisLink
+import Service
 import Transport
 
 /// The node's figures in the text format of Prometheus, version 0.0.4.

@@ -3,6 +3,7 @@ import Core
 import Reactors
 import RedisLink
 import Rights
+import Service
 import Transport
 
 /// The checks of `switchboard check`: files, keys, certificate, and the Redis that is really there.
