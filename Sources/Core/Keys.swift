@@ -25,6 +25,8 @@ public struct Keys: Sendable {
     public func meta(_ topic: Topic) -> [UInt8] { facet(topic, "meta") }
     /// The set of users who are members of a session or conversation.
     public func members(_ topic: Topic) -> [UInt8] { facet(topic, "members") }
+    /// The set of topics whose events the topic's owner gets too.
+    public func follows(_ topic: Topic) -> [UInt8] { facet(topic, "follows") }
     /// The string that remembers which position an idempotency key got.
     public func seen(_ topic: Topic, _ id: MessageID) -> [UInt8] { facet(topic, "seen#") + id.bytes }
     /// The queue status of a shop; the name is fixed by the API servers that read it.

@@ -71,6 +71,8 @@ public struct Limits: Sendable, Equatable {
 
     /// Topics one connection may hold; beyond: `too_large`.
     public var topicsPerConnectionMax = 256
+    /// Topics that the own topic of one user may follow; what is beyond is not told.
+    public var followsMax = 1_000
     /// Topics in one subscribe request; beyond: `too_large`.
     public var subscribeBatchMax = 64
     /// Messages per second of one connection (token bucket, burst twice the rate); beyond: `rate_limited`.

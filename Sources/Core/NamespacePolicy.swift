@@ -34,9 +34,15 @@ public struct NamespacePolicy: Sendable, Equatable {
     public var logSeconds: Int
     /// What happens to slow clients.
     public var slow: SlowPolicy
+    /// Whether the owner of a topic also gets, as events of that topic, those of the topics in its set
+    /// `<topic>#follows`.
+    public var follows: Bool
 
     /// Makes a policy.
-    public init(subscribe: Rule, publish: Rule, logEventsMax: Int, logSeconds: Int, slow: SlowPolicy) {
+    public init(
+        subscribe: Rule, publish: Rule, logEventsMax: Int, logSeconds: Int, slow: SlowPolicy, follows: Bool = false
+    ) {
+        self.follows = follows
         self.subscribe = subscribe
         self.publish = publish
         self.logEventsMax = logEventsMax
@@ -53,7 +59,10 @@ public struct NamespacePolicy: Sendable, Equatable {
         "order": NamespacePolicy(
             subscribe: .granted, publish: .service, logEventsMax: 200, logSeconds: 86_400, slow: .disconnect),
         "user": NamespacePolicy(
-            subscribe: .owner, publish: .service, logEventsMax: 500, logSeconds: 86_400, slow: .disconnect),
+            subscribe: .owner, publish: .service, logEventsMax: 500, logSeconds: 86_400, slow: .disconnect,
+            follows: true),
+        "feed": NamespacePolicy(
+            subscribe: .user, publish: .service, logEventsMax: 200, logSeconds: 604_800, slow: .disconnect),
         "booking": NamespacePolicy(
             subscribe: .granted, publish: .service, logEventsMax: 100, logSeconds: 86_400, slow: .disconnect),
         "challenge": NamespacePolicy(

@@ -53,6 +53,8 @@ final class Shard {
     private var received: [ShardMessage] = []
     private var peers: [ObjectIdentifier: WebSocketPeer] = [:]
     private var questions = MemberQuestions()
+    /// Sets of followed topics that could not be read or joined; tried again at the next sweep.
+    private var staleFollowings: [Followings] = []
     private var drain: DrainPlan<ObjectIdentifier>?
 
     /// Events kept for a topic during a repair, and for a client during its join.
@@ -117,9 +119,17 @@ final class Shard {
 
     private func timerFired() {
         topics.sweep()
+        let stale = staleFollowings
+        staleFollowings.removeAll()
+        for followings in stale { followings.read() }
         questions.expire(nowMs: nowMs, afterMs: 1_000)
         timer?.set(atMs: nowMs + (drain == nil ? Shard.sweepMs : Shard.drainStepMs))
         continueDrain()
+    }
+
+    /// Reads a set of followed topics again at the next sweep.
+    func readFollowingsLater(_ followings: Followings) {
+        if !staleFollowings.contains(where: { $0 === followings }) { staleFollowings.append(followings) }
     }
 
     // MARK: Messages

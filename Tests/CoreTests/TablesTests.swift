@@ -52,8 +52,7 @@ import Testing
             #expect(Topic.isNamespace(Array(name.utf8)), "\(name)")
             #expect(policy.logEventsMax >= 0 && policy.logEventsMax <= 1_000, "\(name)")
             #expect(
-                policy.logSeconds > 0 && policy.logSeconds <= 86_400, "\(name): positions outlive logs by a day at most"
-            )
+                policy.logSeconds > 0 && policy.logSeconds <= 7 * 86_400, "\(name): a log is recent events, no archive")
             #expect(policy.publish != .anyone, "\(name)")
         }
         #expect(NamespacePolicy.defaults["user"]?.subscribe == .owner)

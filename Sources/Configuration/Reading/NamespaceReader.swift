@@ -13,7 +13,7 @@ struct NamespaceReader {
     private let path: String
 
     /// The fields of a policy.
-    private static let fields = ["subscribe", "publish", "log", "slow"]
+    private static let fields = ["subscribe", "publish", "log", "slow", "follows"]
     /// The most events a log may keep.
     static let logEventsMax = 100_000
     /// The longest a log may outlive its last event: 366 days, in seconds.
@@ -66,6 +66,12 @@ struct NamespaceReader {
             case "publish": choice(member, field).map { policy.publish = $0 }
             case "slow": choice(member, field).map { policy.slow = $0 }
             case "log": log(member, field, &policy)
+            case "follows":
+                if let given = member.bool {
+                    policy.follows = given
+                } else {
+                    problem(field, "expected true or false; got " + FileReader.nameOfKind(member))
+                }
             default: problem(field, "unknown key" + NearestName.hint(NamespaceReader.fields, to: member.name))
             }
         }

@@ -22,6 +22,8 @@ final class Session: TopicClient {
     let variant: Int
     private(set) var caller: Caller
     private(set) var memberships: [Membership] = []
+    /// What the user's own topic follows; `nil` unless the session is on that topic.
+    private var followings: Followings?
     private(set) var isOver = false
     /// Whether the client has authenticated or subscribed, and so is more than an open socket.
     private(set) var isEstablished: Bool
@@ -157,6 +159,11 @@ final class Session: TopicClient {
         send(.error(refusal, topic: topic), ref: nil)
     }
 
+    /// Whether the client itself has joined, or is joining, the topic.
+    func holds(_ topic: Topic) -> Bool {
+        memberships.contains { $0.feed.topic == topic }
+    }
+
     private func subscribe(_ request: SubscribeRequest, ref: Reference?) {
         leave(request.topic)
         let max = shard.limits.topicsPerConnectionMax
@@ -171,8 +178,36 @@ final class Session: TopicClient {
         }
         authorize(shard.node.access.subscribe(request.topic, caller), topic: request.topic, ref: ref) { [self] in
             establish()
-            shard.topics.join(self, request, ref: ref)
+            if followsFrom(request.topic) { follow(request, ref: ref) } else { join(request, ref: ref) }
         }
+    }
+
+    private func join(_ request: SubscribeRequest, ref: Reference?) {
+        followings?.yield(request.topic)
+        shard.topics.join(self, request, ref: ref)
+    }
+
+    /// Whether the topic is the user's own and its namespace follows others.
+    private func followsFrom(_ topic: Topic) -> Bool {
+        guard case .user(let identity) = caller, !caller.isService else { return false }
+        return shard.node.access.policy(of: topic)?.follows == true && topic.id.elementsEqual(identity.user)
+    }
+
+    /// Joins what the topic follows, then the topic, so that nothing is missed after `subscribed`.
+    private func follow(_ request: SubscribeRequest, ref: Reference?) {
+        asking += 1
+        followings?.end()
+        followings = Followings(request.topic, session: self) { [unowned self] refusal in
+            asking -= 1
+            guard let refusal else { return join(request, ref: ref) }
+            endFollowing()
+            refuse(refusal, topic: request.topic, ref: ref)
+        }
+    }
+
+    private func endFollowing() {
+        followings?.end()
+        followings = nil
     }
 
     private func publish(
@@ -223,15 +258,19 @@ final class Session: TopicClient {
     }
 
     private func leave(_ topic: Topic) {
+        if followings?.topic == topic { endFollowing() }
         guard let index = memberships.firstIndex(where: { $0.feed.topic == topic }) else { return }
         let membership = memberships.remove(at: index)
         shard.topics.leave(self, membership.feed, place: membership.place)
+        // The topic may be followed as well.
+        followings?.read()
     }
 
     // MARK: From the topics
 
     /// The session waits for a topic.
     func joins(_ feed: TopicFeed<Session>) {
+        if let followings, followings.owns(feed.topic) { return followings.joins(feed) }
         memberships.append(Membership(feed: feed, place: nil))
     }
 
@@ -242,12 +281,14 @@ final class Session: TopicClient {
 
     /// The session's place among a topic's members changed.
     func moved(to place: Int, in feed: TopicFeed<Session>) {
+        if let followings, followings.owns(feed.topic) { return followings.moved(to: place, in: feed) }
         guard let index = memberships.firstIndex(where: { $0.feed === feed }) else { return }
         memberships[index].place = place
     }
 
     /// A topic could not be joined.
     func refused(_ refusal: Refusal, topic: Topic, ref: Reference?) {
+        if let followings, followings.owns(topic) { return followings.refused(refusal, topic: topic) }
         memberships.removeAll { $0.feed.topic == topic }
         refuse(refusal, topic: topic, ref: ref)
     }
@@ -257,7 +298,9 @@ final class Session: TopicClient {
     /// `isOwed`: the client asked for it by its position, so that it does not count as slowness that it waits in the
     /// queue.
     func deliver(_ delivery: Delivery, isOwed: Bool) {
-        if !isOver && !outlet.send(delivery, isOwed: isOwed) { close(.slowConsumer) }
+        guard !isOver else { return }
+        let shown = followings?.shown(delivery) ?? delivery
+        if !outlet.send(shown, isOwed: isOwed) { close(.slowConsumer) }
     }
 
     // MARK: To the client
@@ -265,6 +308,11 @@ final class Session: TopicClient {
     /// Sends a message in the session's dialect.
     func send(_ message: ServerMessage, ref: Reference?) {
         guard !isOver else { return }
+        var message = message
+        if let followings {
+            guard let translated = followings.translated(message) else { return }
+            message = translated
+        }
         // An answer that is no error ends a row of refusals.
         if ref != nil, case .error = message {} else if ref != nil { refusals = 0 }
         outlet.send(dialect.encode(message, ref: ref))
@@ -307,6 +355,7 @@ final class Session: TopicClient {
     func ended() {
         guard !isOver else { return }
         isOver = true
+        endFollowing()
         let left = memberships
         memberships = []
         for membership in left { shard.topics.leave(self, membership.feed, place: membership.place) }

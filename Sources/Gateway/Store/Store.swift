@@ -194,6 +194,19 @@ final class Store: TopicReader {
         }
     }
 
+    /// Reads what a topic follows: at most `followsMax` topics of its set; what is no topic is left out.
+    func follows(_ topic: Topic, _ completion: @escaping (Result<[Topic], Refusal>) -> Void) {
+        // SRANDMEMBER with a count is SMEMBERS with a bound.
+        let command = RedisCommand("SRANDMEMBER", keys.follows(topic), Store.decimal(limits.followsMax))
+        link.call(command) { result in
+            completion(
+                result.mapError(\.refusal).flatMap { value in
+                    guard let members = value.elements else { return .failure(Store.nonsense) }
+                    return .success(members.compactMap { $0.bytes.flatMap { Topic($0) } })
+                })
+        }
+    }
+
     // MARK: Replies
 
     private static let nonsense = Refusal(.internalError, "the store answered something that cannot be")
