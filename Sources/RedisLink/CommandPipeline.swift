@@ -1,3 +1,5 @@
+import Core
+
 /// The commands in flight on one connection, oldest first.
 ///
 /// RESP2 replies carry no identity: the n-th reply belongs to the n-th command. So a command that missed its deadline

@@ -1,3 +1,5 @@
+import Core
+
 /// Makes the channels a connection is subscribed to equal the channels that are wanted (failure catalogue R16, R17).
 ///
 /// It keeps what is wanted and what the server has said, never a list of events to replay: after any disturbance the

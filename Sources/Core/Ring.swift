@@ -1,30 +1,30 @@
 /// A first-in, first-out queue in one buffer that is reused: once warm it does not allocate.
-struct Ring<Element> {
+public struct Ring<Element> {
     private var slots: [Element?] = []
     private var head = 0
     /// How many elements wait.
-    private(set) var count = 0
+    public private(set) var count = 0
 
     /// An empty ring; its buffer grows by doubling up to what is really used.
-    init() {}
+    public init() {}
 
-    var isEmpty: Bool { count == 0 }
+    public var isEmpty: Bool { count == 0 }
 
     /// The oldest element.
-    var first: Element? { count == 0 ? nil : slots[head] }
+    public var first: Element? { count == 0 ? nil : slots[head] }
 
     /// The newest element.
-    var last: Element? { count == 0 ? nil : slots[index(count - 1)] }
+    public var last: Element? { count == 0 ? nil : slots[index(count - 1)] }
 
     /// Adds an element behind all others.
-    mutating func append(_ element: Element) {
+    public mutating func append(_ element: Element) {
         if count == slots.count { grow() }
         slots[index(count)] = element
         count += 1
     }
 
     /// Takes the oldest element.
-    mutating func popFirst() -> Element? {
+    public mutating func popFirst() -> Element? {
         guard count > 0 else { return nil }
         let element = slots[head].take()
         head = index(1)
@@ -33,14 +33,14 @@ struct Ring<Element> {
     }
 
     /// Takes the newest element.
-    mutating func popLast() -> Element? {
+    public mutating func popLast() -> Element? {
         guard count > 0 else { return nil }
         count -= 1
         return slots[index(count)].take()
     }
 
     /// Drops every element and the buffer.
-    mutating func removeAll() {
+    public mutating func removeAll() {
         slots = []
         head = 0
         count = 0

@@ -1,0 +1,68 @@
+import Core
+
+/// When each user with a live connection is due for a heartbeat: at once when the first connection comes, then at
+/// every interval until the last has gone.
+///
+/// All users wait equally long, so a queue in the order of arrival is one in the order of need, and a step costs the
+/// same however many users there are.
+struct HeartbeatQueue {
+    private struct Presence {
+        var connections: Int
+        /// Tells this stay from an earlier one, whose turn may still be in a queue.
+        let stay: Int
+    }
+
+    private struct Turn {
+        let user: [UInt8]
+        let stay: Int
+        let dueMs: Int
+    }
+
+    private let intervalMs: Int
+    private var present: [[UInt8]: Presence] = [:]
+    /// Users not yet beaten for.
+    private var newcomers = Ring<Turn>()
+    private var turns = Ring<Turn>()
+    private var stays = 0
+
+    init(intervalMs: Int) {
+        self.intervalMs = intervalMs
+    }
+
+    /// Users with a live connection.
+    var count: Int { present.count }
+
+    /// A connection of the user came.
+    mutating func came(_ user: [UInt8], nowMs: Int) {
+        guard present[user] == nil else {
+            present[user]?.connections += 1
+            return
+        }
+        stays += 1
+        present[user] = Presence(connections: 1, stay: stays)
+        newcomers.append(Turn(user: user, stay: stays, dueMs: nowMs))
+    }
+
+    /// A connection of the user went.
+    mutating func left(_ user: [UInt8]) {
+        guard let connections = present[user]?.connections else { return }
+        if connections > 1 { present[user]?.connections = connections - 1 } else { present[user] = nil }
+    }
+
+    /// At most `max` users whose turn it is; each has its next turn an interval from now.
+    mutating func due(nowMs: Int, max: Int) -> [[UInt8]] {
+        var users: [[UInt8]] = []
+        while users.count < max, let turn = nextTurn(nowMs) {
+            guard present[turn.user]?.stay == turn.stay else { continue }
+            users.append(turn.user)
+            turns.append(Turn(user: turn.user, stay: turn.stay, dueMs: nowMs + intervalMs))
+        }
+        return users
+    }
+
+    /// Those who wait for their next turn come first: a crowd of newcomers must not make them late.
+    private mutating func nextTurn(_ nowMs: Int) -> Turn? {
+        if let first = turns.first, first.dueMs <= nowMs { return turns.popFirst() }
+        return newcomers.popFirst()
+    }
+}

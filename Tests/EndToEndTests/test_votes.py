@@ -1,0 +1,165 @@
+"""One user, one vote, whatever happens: three gateways, lost connections, repeated requests."""
+
+import asyncio
+import itertools
+import os
+import random
+
+import pytest
+
+from phones import Voter, Watcher
+from waiting import eventually
+
+SHOP = "votes"
+USERS, TRACKS, VOTES, REPEATED = 50, 200, 20_000, 0.3
+LIMITS = {"userActionsPerSecond": 100_000, "messagesPerSecond": 100_000, "joinsPerSecond": 10_000,
+          "connectsPerAddressPerSecond": 100_000}
+
+
+@pytest.fixture
+def trio(gateway, server, worker):
+    """Three gateways and a worker on a Redis of their own."""
+    gateways = [gateway(server=server, limits=LIMITS) for _ in range(3)]
+    worker(server=server)
+    return gateways
+
+
+@pytest.fixture
+def rng():
+    seed = int(os.environ.get("SWITCHBOARD_SEED", random.SystemRandom().randrange(2**32)))
+    print(f"SWITCHBOARD_SEED={seed}")
+    return random.Random(seed)
+
+
+@pytest.fixture
+def service(trio):
+    with trio[0].http() as http:
+        def call(name, **arguments):
+            response = http.post(f"/v1/commands/{name}", json=arguments)
+            assert response.status_code == 200, response.text
+            return response.json()
+        yield call
+
+
+@pytest.fixture
+def session(service):
+    """An active session with TRACKS tracks of one user's, and all users at the shop."""
+    service("start_session", shopId=SHOP)
+    for user in ["dj", *(f"u{number}" for number in range(USERS))]:
+        service("check_in", shopId=SHOP, userId=user)
+    for number in range(TRACKS):
+        service("add_track", shopId=SHOP, trackId=f"t{number}", trackName=f"Track {number}", userId="dj")
+
+
+class Picture:
+    """What a client of the seed's app would show: the session as state and events tell it."""
+
+    def __init__(self):
+        self.tracks = {}
+
+    def apply(self, event, data):
+        if event is None:
+            self.tracks = {item["trackId"]: (item["upvotes"], item["downvotes"]) for item in data["queue"]}
+        elif event == "track:added":
+            self.tracks[data["trackId"]] = (data["upvotes"], data["downvotes"])
+        elif event == "queue:update":
+            self.tracks[data["trackId"]] = (data["upvotes"], data["downvotes"])
+            assert data["score"] == data["upvotes"] - data["downvotes"]
+
+
+def test_tallies_equal_the_ballots(trio, token, server, session, rng, service):
+    """The ballots are what each user's last answered vote says; everybody's picture is what Redis says."""
+    ballots = {}
+    pictures = []
+
+    async def user(number, voter):
+        for count in range(VOTES // USERS):
+            track, vote = f"t{voter.rng.randrange(TRACKS)}", voter.rng.choice(["up", "down", "none"])
+            answer = await voter.command(
+                "vote", {"shopId": SHOP, "trackId": track, "vote": vote}, f"u{number}-{count}-{voter.rng.random()}")
+            assert answer["event"] == "ack", answer
+            ballots[f"u{number}", track] = vote
+        await voter.close()
+
+    async def play():
+        watchers = []
+        for _ in range(6):
+            picture = Picture()
+            pictures.append(picture)
+            watchers.append(Watcher(trio, random.Random(rng.random()), topic=f"dj:{SHOP}", apply=picture.apply,
+                                    cut=0.001))
+        following = [asyncio.create_task(watcher.run()) for watcher in watchers]
+        await asyncio.gather(*(watcher.joined.wait() for watcher in watchers))
+        voters = [Voter(trio, random.Random(rng.random()), token(f"u{number}"), repeat=REPEATED, cut=0.02)
+                  for number in range(USERS)]
+        await asyncio.gather(*(user(number, voter) for number, voter in enumerate(voters)))
+        with server.client() as db:
+            top = int(db.hget(f"dj:{SHOP}#meta", "offset"))
+        async with asyncio.timeout(20):
+            while any(watcher.position["offset"] < top for watcher in watchers):
+                await asyncio.sleep(0.02)  # lint:allow between two looks, with a deadline
+        for task in following:
+            task.cancel()
+        await asyncio.gather(*following, return_exceptions=True)
+        await asyncio.gather(*(watcher.close() for watcher in watchers))
+        return voters, watchers
+
+    voters, watchers = asyncio.run(play())
+    print(f"votes {VOTES}  repeated {sum(v.repeats for v in voters)}  voters' cuts {sum(v.cuts for v in voters)}  "
+          f"watchers' cuts {sum(w.cuts for w in watchers)}  pictures begun anew {sum(w.restarts for w in watchers)}")
+    expected = {f"t{number}": [1, 0] for number in range(TRACKS)}
+    for (_, track), vote in ballots.items():
+        if vote != "none":
+            expected[track][vote == "down"] += 1
+    expected = {track: tuple(counts) for track, counts in expected.items()}
+    with server.client() as db:
+        told = service("dj", shopId=SHOP)["queue"]
+        assert {item["trackId"]: (item["upvotes"], item["downvotes"]) for item in told} == expected
+        for track in expected:
+            votes = list(db.hgetall(f"dj:{SHOP}#votes#{track}").values())
+            assert len(votes) == sum(expected[track]), "no user is counted twice"
+        assert [item["trackId"] for item in told] == sorted(
+            expected, key=lambda track: (expected[track][1] - expected[track][0], int(track[1:]))), "score, then age"
+    for picture in pictures:
+        assert picture.tracks == expected
+    assert sum(v.cuts for v in voters) > 100 and sum(v.repeats for v in voters) > VOTES * REPEATED * 0.9
+
+
+def test_one_user_at_three_gateways_has_one_ballot(trio, token, server, session, rng):
+    """10,000 votes of one user on one track, from three gateways at once."""
+    numbers = itertools.count()
+
+    async def phone(gateway):
+        voter = Voter([gateway], random.Random(rng.random()), token("u1"))
+        for _ in range(10_000 // 30):
+            answer = await voter.command(
+                "vote", {"shopId": SHOP, "trackId": "t1", "vote": voter.rng.choice(["up", "down"])},
+                f"same-{next(numbers)}")
+            assert answer["event"] == "ack", answer
+            assert answer["data"]["upvotes"] + answer["data"]["downvotes"] == 2, "the adder's ballot and one more"
+        await voter.close()
+
+    async def play():
+        await asyncio.gather(*(phone(gateway) for gateway in trio for _ in range(10)))
+
+    asyncio.run(play())
+    with server.client() as db:
+        assert db.hlen(f"dj:{SHOP}#votes#t1") == 2
+
+
+def test_voting_while_absent_changes_nothing(trio, token, server, session):
+    with server.client() as db, trio[0].client(token=token("absent")) as client:
+        before = {key: db.dump(key) for key in db.keys(f"dj:{SHOP}#*")}
+        error = client.refused("vote", {"shopId": SHOP, "trackId": "t1", "vote": "up"}, "not_present")
+        assert error["data"]["message"] == "Must be at shop to vote"
+        assert {key: db.dump(key) for key in db.keys(f"dj:{SHOP}#*")} == before
+
+
+def test_presence_lasts_while_the_connection_lives(trio, token, server, session):
+    """The heartbeat of a live connection keeps its user at the shop."""
+    with trio[1].client(token=token("u1")) as client:
+        client.request("ping")
+        with server.client() as db:
+            db.zadd(f"shop:{SHOP}#presence", {"u1": int(db.time()[0] * 1000) + 4_000})
+            first = db.zscore(f"shop:{SHOP}#presence", "u1")
+            eventually(lambda: db.zscore(f"shop:{SHOP}#presence", "u1") > first, 30, "a heartbeat")
