@@ -8,6 +8,7 @@ public struct Ring<Element> {
     /// An empty ring; its buffer grows by doubling up to what is really used.
     public init() {}
 
+    /// Whether nothing waits.
     public var isEmpty: Bool { count == 0 }
 
     /// The oldest element.
