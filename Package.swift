@@ -30,7 +30,7 @@ let fuzzers: [Target] =
     : [
         ("FuzzHTTP", ["HTTPCodec", "Core"]), ("FuzzWebSocket", ["WebSocketCodec", "Core"]),
         ("FuzzNative", ["Dialects", "Core"]), ("FuzzChannel", ["Core"]), ("FuzzJWT", ["Rights", "Core"]),
-        ("FuzzTopic", ["Core"]),
+        ("FuzzTopic", ["Core"]), ("FuzzScriptHeader", ["Commands", "Core"]),
     ].map { (name: String, dependencies: [Target.Dependency]) in
         .executableTarget(
             name: name, dependencies: dependencies, path: "Tests/Fuzz/" + name,
@@ -62,6 +62,8 @@ let package = Package(
         room("Rights", ["Core", "COpenSSL"]),
         room("RedisLink", ["Core", "Reactors", "Transport", "CHiredis"]),
         room("Service", ["Core", "Reactors", "Transport", "RedisLink", "Configuration"]),
+
+        room("Commands", ["Core", "HTTPCodec", "Rights", "RedisLink"]),
 
         // The product.
         room("Gateway", [
@@ -105,6 +107,7 @@ let package = Package(
         tests("Transport", ["Transport", "Reactors", "Core", "CLinux", "COpenSSL"]),
         tests("Rights", ["Rights", "Core", "COpenSSL"]),
         tests("RedisLink", ["RedisLink", "Reactors", "Core"]),
+        tests("Commands", ["Commands", "Core", "HTTPCodec", "RedisLink", "Rights", "Scripts"]),
         tests(
             "Gateway",
             ["Gateway", "Service", "Core", "Dialects", "HTTPCodec", "Reactors", "RedisLink", "Rights", "Transport"]),

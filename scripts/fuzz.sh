@@ -15,7 +15,7 @@ seconds=${1:-60}
 }
 shift || true
 targets=("$@")
-[ ${#targets[@]} -gt 0 ] || targets=(FuzzHTTP FuzzWebSocket FuzzNative FuzzChannel FuzzJWT FuzzTopic)
+[ ${#targets[@]} -gt 0 ] || targets=(FuzzHTTP FuzzWebSocket FuzzNative FuzzChannel FuzzJWT FuzzTopic FuzzScriptHeader)
 
 readonly scratch=.build/fuzz
 readonly memory_mb=512

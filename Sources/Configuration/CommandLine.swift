@@ -1,3 +1,5 @@
+import Core
+
 /// A command with its validated settings.
 public enum Command: Sendable, Equatable {
     /// Everything on one machine.

@@ -32,6 +32,30 @@ public struct Keys: Sendable {
     /// The queue status of a shop; the name is fixed by the API servers that read it.
     public func queue(shop id: some Collection<UInt8>) -> [UInt8] { prefix + Array("queue:".utf8) + Array(id) }
 
+    // MARK: Commands
+
+    /// The stream of events and calls that the worker passes on; waking it is a message on the channel of this name.
+    public var outbox: [UInt8] { prefix + Array("#outbox".utf8) }
+    /// The string that remembers the answer of an operation; `digest` is hexadecimal.
+    public func done(_ home: Topic, digest: [UInt8]) -> [UInt8] { facet(home, "done#") + digest }
+    /// The string that holds the fencing token of the last refresh.
+    public func fence(_ home: Topic) -> [UInt8] { facet(home, "fence") }
+
+    /// A key of a script's header: the topic alone, its facet, or a member of the facet.
+    ///
+    /// `facet` comes from a header and holds no `#`. A member may hold any byte: it stands last, so it can name no
+    /// other member's key.
+    public func domain(_ topic: Topic, facet: String?, member: [UInt8]?) -> [UInt8] {
+        var key = prefix + topic.bytes
+        guard let facet else { return key }
+        key.append(UInt8(ascii: "#"))
+        key.append(text: facet)
+        guard let member else { return key }
+        key.append(UInt8(ascii: "#"))
+        key.append(contentsOf: member)
+        return key
+    }
+
     private func facet(_ topic: Topic, _ name: StaticString) -> [UInt8] {
         var key: [UInt8] = []
         key.reserveCapacity(prefix.count + topic.bytes.count + 1 + name.utf8CodeUnitCount)

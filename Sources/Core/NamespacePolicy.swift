@@ -50,6 +50,10 @@ public struct NamespacePolicy: Sendable, Equatable {
         self.slow = slow
     }
 
+    /// How long a position outlives its topic's last event, seconds: a day longer than the log, so that a returning
+    /// client learns that it missed something.
+    public var positionSeconds: Int { logSeconds + 86_400 }
+
     /// The policies of the apps' namespaces, by name.
     public static let defaults: [String: NamespacePolicy] = [
         "shop": NamespacePolicy(

@@ -1,3 +1,5 @@
+import Core
+
 /// Reads the `SWITCHBOARD_*` variables; values of repeatable settings are separated by commas.
 ///
 /// Every such variable must be a setting of some command, so that a mistyped name never passes for a default; settings

@@ -1,3 +1,5 @@
+import Core
+
 /// Reads the words after the command into settings and operands.
 ///
 /// Forms: `--name value`, `--name=value`, and `--name` alone for `true`. A lone `--` ends the flags. The values of

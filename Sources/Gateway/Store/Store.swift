@@ -64,9 +64,6 @@ final class Store: TopicReader {
         return lanes
     }
 
-    /// The position outlives the log by a day, so that a returning client learns that it missed something.
-    private static let metaSeconds = 86_400
-
     // MARK: Publish
 
     /// Publishes an event: offset, log and channel in one step; committed when the completion succeeds.
@@ -87,7 +84,7 @@ final class Store: TopicReader {
             arguments: [
                 keys.channel(topic), event.bytes, data, id?.bytes ?? [UInt8(ascii: "-")],
                 Store.decimal(Clock.wallMs()), Store.decimal(policy.logEventsMax), Store.decimal(policy.logSeconds),
-                Store.decimal(policy.logSeconds + Store.metaSeconds), Store.decimal(limits.idempotencySeconds),
+                Store.decimal(policy.positionSeconds), Store.decimal(limits.idempotencySeconds),
                 epochs.next(), run,
             ])
         link.run(call, lane: lane) { result in
@@ -115,7 +112,7 @@ final class Store: TopicReader {
             callKeys.append(keys.queue(shop: topic.id))
         }
         let arguments: [[UInt8]] = [
-            epochs.next(), run, Store.decimal(Clock.wallMs()), Store.decimal(policy.logSeconds + Store.metaSeconds),
+            epochs.next(), run, Store.decimal(Clock.wallMs()), Store.decimal(policy.positionSeconds),
             since?.epoch ?? [], Store.decimal(since?.offset ?? 0), Store.decimal(limits.recoveryEventsMax),
         ]
         let (json, bytesMax) = (limits.json, limits.recoveryBytesMax)

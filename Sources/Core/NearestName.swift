@@ -1,11 +1,13 @@
 /// Finds the valid name a mistyped one was meant to be.
-enum NearestName {
+public enum NearestName {
     /// Longer input is not compared: it is no typing mistake, and comparison costs the product of the lengths.
     private static let bytesMax = 64
 
-    /// The candidate with the fewest edits from `name`, the earlier of equals; `nil` when none is near enough to be
-    /// meant, that is within a third of the longer name's bytes, and at least two edits.
-    static func among(_ candidates: [String], to name: String) -> String? {
+    /// The candidate with the fewest edits from `name`, the earlier of equals.
+    ///
+    /// `nil` when none is near enough to be meant, that is within a third of the longer name's bytes, and at least two
+    /// edits.
+    public static func among(_ candidates: [String], to name: String) -> String? {
         let typed = Array(name.lowercased().utf8)
         guard !typed.isEmpty, typed.count <= bytesMax else { return nil }
         var best: (name: String, edits: Int)?
@@ -23,7 +25,7 @@ enum NearestName {
     }
 
     /// `; did you mean X?`, or nothing.
-    static func hint(_ candidates: [String], to name: String, prefix: String = "") -> String {
+    public static func hint(_ candidates: [String], to name: String, prefix: String = "") -> String {
         guard let nearest = among(candidates, to: name) else { return "" }
         return "; did you mean " + prefix + nearest + "?"
     }
@@ -32,7 +34,7 @@ enum NearestName {
     /// alignment).
     ///
     /// *Complexity*: the product of the lengths.
-    static func distance(_ left: [UInt8], _ right: [UInt8]) -> Int {
+    public static func distance(_ left: [UInt8], _ right: [UInt8]) -> Int {
         var beforeLast: [Int] = []
         var last = Array(0...right.count)
         for (row, byte) in left.enumerated() {

@@ -1,0 +1,137 @@
+public import Core
+
+/// Reads the arguments of a call: a JSON object, parts of a path, items of a query.
+public enum ArgumentBinder {
+    /// Where an argument was given.
+    private enum Given {
+        case text([UInt8])
+        case json(JSON.Value)
+
+        func argument(_ type: ArgumentType) -> [UInt8]? {
+            switch self {
+            case .text(let text): type.argument(ofText: text)
+            case .json(let value): type.argument(of: value)
+            }
+        }
+    }
+
+    /// Binds the arguments of a call; throws `bad_request` naming the argument and what it must be.
+    ///
+    /// Also throws `forbidden` or `unauthorized` when the caller may not act for the user given. `body` is the JSON
+    /// object of a message or a request, `nil` when there is none; `query` is for GET routes. An argument may be given
+    /// in several places if it is the same in all.
+    public static func bind(
+        _ descriptor: CommandDescriptor, body: JSON.Value?, path: [TextArgument] = [], query: [TextArgument] = [],
+        caller: CommandCaller
+    ) throws(Refusal) -> BoundArguments {
+        if let body, body.kind != .object {
+            throw Refusal(.badRequest, "The arguments must be a JSON object.")
+        }
+        let given = try collect(descriptor, body, path + query)
+        var values: [[UInt8]?] = []
+        var actingUser = caller.user
+        for argument in descriptor.arguments {
+            let value = try value(argument, given[argument.name] ?? [])
+            guard argument.type == .user else {
+                values.append(value ?? argument.fallback)
+                if value == nil && argument.isRequired { throw missing(argument) }
+                continue
+            }
+            let user = try user(argument, value, caller)
+            actingUser = user
+            values.append(user)
+        }
+        return BoundArguments(
+            values: values, actingUser: actingUser, operation: try operation(given["id"] ?? []))
+    }
+
+    /// Gathers what is given by name, and refuses what is not declared.
+    private static func collect(
+        _ descriptor: CommandDescriptor, _ body: JSON.Value?, _ texts: [TextArgument]
+    ) throws(Refusal) -> [String: [Given]] {
+        let names = descriptor.arguments.map(\.name) + ["id"]
+        var given: [String: [Given]] = [:]
+        func unknown(_ name: String) -> Refusal {
+            Refusal(
+                .badRequest,
+                "'\(PrintableText.clean(name))' is no argument of \(descriptor.name)"
+                    + NearestName.hint(names, to: name))
+        }
+        for text in texts {
+            guard names.contains(text.name) else { throw unknown(text.name) }
+            given[text.name, default: []].append(.text(text.value))
+        }
+        guard let body else { return given }
+        for member in body.members {
+            // Compared by bytes: Swift takes different spellings of one accented letter for equal.
+            let bytes = member.nameBytes
+            guard let name = names.first(where: { $0.utf8.elementsEqual(bytes) }) else { throw unknown(member.name) }
+            if member.kind != .null { given[name, default: []].append(.json(member)) }
+        }
+        return given
+    }
+
+    private static func value(_ argument: ArgumentDeclaration, _ given: [Given]) throws(Refusal) -> [UInt8]? {
+        var found: [UInt8]?
+        for item in given {
+            guard let value = item.argument(argument.type) else {
+                throw Refusal(.badRequest, "'\(argument.name)' must be \(argument.type.expectation)")
+            }
+            if let found, found != value {
+                throw Refusal(.badRequest, "'\(argument.name)' is given twice, with different values")
+            }
+            found = value
+        }
+        return found
+    }
+
+    private static func missing(_ argument: ArgumentDeclaration) -> Refusal {
+        Refusal(.badRequest, "'\(argument.name)' is missing; it must be \(argument.type.expectation)")
+    }
+
+    /// The user acted for.
+    private static func user(
+        _ argument: ArgumentDeclaration, _ value: [UInt8]?, _ caller: CommandCaller
+    ) throws(Refusal) -> [UInt8]? {
+        switch caller.role {
+        case .user:
+            guard value == nil || value == caller.user else {
+                throw Refusal(.forbidden, "'\(argument.name)' is another user; a user acts for none but itself")
+            }
+            return caller.user
+        case .anonymous:
+            guard value == nil && argument.presence == .optional else {
+                throw Refusal(.unauthorized, "'\(argument.name)' needs a token of that user")
+            }
+            return nil
+        case .service, .worker:
+            if value == nil && argument.presence != .optional { throw missing(argument) }
+            return value
+        }
+    }
+
+    private static func operation(_ given: [Given]) throws(Refusal) -> MessageID? {
+        var found: MessageID?
+        for item in given {
+            let bytes: [UInt8]? =
+                switch item {
+                case .text(let text): text
+                case .json(let value): value.stringBytes
+                }
+            guard let id = bytes.flatMap({ MessageID($0) }), found == nil || found == id else {
+                throw Refusal(
+                    .badRequest, "'id' must be one string of 1 to \(MessageID.bytesMax) of A-Z a-z 0-9 . _ ~ : -")
+            }
+            found = id
+        }
+        return found
+    }
+}
+
+extension ArgumentDeclaration {
+    /// What the argument is when it is not given.
+    fileprivate var fallback: [UInt8]? {
+        if case .byDefault(let value) = presence { return value }
+        return nil
+    }
+}

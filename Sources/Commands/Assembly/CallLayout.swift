@@ -1,0 +1,33 @@
+/// Where everything stands in `KEYS` and `ARGV` of a call, from 1 as in Lua.
+///
+/// The one place that knows the order: the generated Lua reads by it and the built call follows it.
+struct CallLayout {
+    /// `ARGV` before the first home topic: time, user, role, run, epoch, fingerprint, the life of an answer, randomness,
+    /// prefix, the outbox's bound, fence token, presence flags.
+    static let fixedArguments = 12
+    /// `KEYS` before the first home topic: outbox, done.
+    static let fixedKeys = 2
+    /// `KEYS` of each home topic: log, meta.
+    static let keysPerTopic = 2
+    /// `ARGV` of each home topic: topic, channel, events, seconds of the log, seconds of the position.
+    static let argumentsPerTopic = 5
+
+    private let topicCount: Int
+    private let keyCount: Int
+
+    init(_ descriptor: CommandDescriptor) {
+        topicCount = descriptor.homeTopics.count
+        keyCount = descriptor.keys.count
+    }
+
+    /// The log of the n-th home topic, from 0; its meta follows.
+    func log(_ topic: Int) -> Int { CallLayout.fixedKeys + CallLayout.keysPerTopic * topic + 1 }
+    /// The n-th key of the header, from 0.
+    func key(_ index: Int) -> Int { CallLayout.fixedKeys + CallLayout.keysPerTopic * topicCount + index + 1 }
+    /// The fence of a refresh.
+    var fence: Int { key(keyCount) }
+    /// The first of the n-th home topic's values, from 0.
+    func topic(_ topic: Int) -> Int { CallLayout.fixedArguments + CallLayout.argumentsPerTopic * topic + 1 }
+    /// The n-th argument of the header, from 0.
+    func argument(_ index: Int) -> Int { topic(topicCount) + index }
+}

@@ -1,0 +1,49 @@
+/// The Lua between `command.lua` and a body: it gives `KEYS` and `ARGV` the names of the header.
+///
+/// It assigns and declares nothing: `command.lua` has declared these names, and its functions see them.
+enum GeneratedLua {
+    static func lines(_ descriptor: CommandDescriptor) -> [String] {
+        let layout = CallLayout(descriptor)
+        var lines: [String] = []
+        func table(_ name: String, _ members: [String]) {
+            if !members.isEmpty { lines.append("\(name) = {" + members.joined(separator: ", ") + "}") }
+        }
+        table("key", descriptor.keys.enumerated().map { "\($1.name) = KEYS[\(layout.key($0))]" })
+        arguments(descriptor, layout, into: &lines)
+        table("homes", descriptor.homeTopics.indices.map { home($0, layout) })
+        table("foreign", descriptor.foreignNamespaces.map { "['\($0)'] = true" })
+        table("callable", descriptor.calls.map { "['\($0)'] = true" })
+        if descriptor.refresh != nil { lines.append("fence = KEYS[\(layout.fence)]") }
+        return lines
+    }
+
+    private static func arguments(_ descriptor: CommandDescriptor, _ layout: CallLayout, into lines: inout [String]) {
+        var always: [String] = []
+        var optional: [String] = []
+        for (index, argument) in descriptor.arguments.enumerated() {
+            let value = "\(argument.name) = " + conversion(argument.type, "ARGV[\(layout.argument(index))]")
+            if argument.presence == .optional {
+                optional.append("if given(\(index + 1)) then args.\(value) end")
+            } else {
+                always.append(value)
+            }
+        }
+        if !always.isEmpty { lines.append("args = {" + always.joined(separator: ", ") + "}") }
+        lines += optional
+    }
+
+    private static func conversion(_ type: ArgumentType, _ text: String) -> String {
+        switch type {
+        case .id, .user, .string, .choice, .json: text
+        case .int, .number, .time: "tonumber(\(text))"
+        case .bool: "\(text) == '1'"
+        case .ids: "words(\(text))"
+        }
+    }
+
+    private static func home(_ index: Int, _ layout: CallLayout) -> String {
+        let (key, first) = (layout.log(index), layout.topic(index))
+        return "[ARGV[\(first)]] = {log = KEYS[\(key)], meta = KEYS[\(key + 1)], channel = ARGV[\(first + 1)], "
+            + "log_max = ARGV[\(first + 2)], log_ttl_s = ARGV[\(first + 3)], meta_ttl_s = ARGV[\(first + 4)]}"
+    }
+}

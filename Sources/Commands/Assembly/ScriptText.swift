@@ -1,0 +1,24 @@
+/// A script's text under construction: pieces, each ended by a newline, and where the files among them lie.
+struct ScriptText {
+    private(set) var text: [UInt8] = []
+    private(set) var parts: [AssembledScript.Part] = []
+    private(set) var lineCount = 0
+
+    /// Appends a file.
+    mutating func append(_ bytes: [UInt8], path: String) {
+        let first = lineCount + 1
+        append(bytes)
+        parts.append(AssembledScript.Part(path: path, firstLine: first, lineCount: lineCount - first + 1))
+    }
+
+    /// Appends lines of no file.
+    mutating func append(lines: [String]) {
+        for line in lines { append(Array(line.utf8)) }
+    }
+
+    private mutating func append(_ bytes: [UInt8]) {
+        text += bytes
+        text.append(UInt8(ascii: "\n"))
+        lineCount += 1 + bytes.count { $0 == UInt8(ascii: "\n") }
+    }
+}

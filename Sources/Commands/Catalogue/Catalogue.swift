@@ -1,0 +1,69 @@
+public import HTTPCodec
+
+/// Every script a node knows, read and checked: what can be called, by which name and route.
+///
+/// Immutable and thread-safe.
+public struct Catalogue: Sendable {
+    /// The commands by name, in name order.
+    public let commands: [CommandDescriptor]
+    /// What the worker runs when keys change, in name order.
+    public let refreshes: [CommandDescriptor]
+    /// What gateways run regularly for each user with a live connection.
+    public let heartbeats: [CommandDescriptor]
+    /// The state providers, by namespace.
+    public let states: [String: StateProvider]
+    /// The embedded scripts without a kind, which the gateway calls itself.
+    public let plain: [ScriptFile]
+    /// Embedded scripts left out because their namespaces are not configured, in name order.
+    public let disabled: [DisabledScript]
+
+    private let byName: [String: Int]
+    private let routes: RouteTable
+
+    /// The parts of paths under which no command may lie; the gateway's own.
+    public static let reservedPaths = [
+        "/v1/broadcast", "/v1/topics", "/v1/commands", "/v1/openapi.json", "/realtime", "/livez", "/readyz", "/metrics",
+    ]
+
+    /// Reads all scripts; throws every problem of every file.
+    ///
+    /// `namespaces` are those of the configuration. `reservedPaths` are further paths of the gateway's, e.g. those of
+    /// WebSockets and pages; no route may be or lie under one.
+    public init(
+        embedded: [ScriptFile], operators: [ScriptFile], namespaces: Set<String>, reservedPaths: [String]
+    ) throws(CatalogueFailure) {
+        var reader = CatalogueReader(namespaces: namespaces, reserved: Catalogue.reservedPaths + reservedPaths)
+        for file in embedded { reader.read(file, isEmbedded: true) }
+        for file in operators { reader.read(file, isEmbedded: false) }
+        reader.check()
+        guard reader.problems.isEmpty else {
+            throw CatalogueFailure(
+                problems: reader.problems.sorted { ($0.file, $0.line, $0.message) < ($1.file, $1.line, $1.message) })
+        }
+        commands = reader.scripts.filter { $0.descriptor.refresh == nil }.map(\.descriptor)
+            .sorted { $0.name < $1.name }
+        refreshes = reader.scripts.filter { $0.descriptor.refresh != nil }.map(\.descriptor)
+            .sorted { $0.name < $1.name }
+        heartbeats = commands.filter { $0.heartbeatSeconds != nil }
+        states = reader.states
+        plain = reader.plain
+        disabled = reader.disabled.sorted { $0.name < $1.name }
+        byName = Dictionary(uniqueKeysWithValues: commands.enumerated().map { ($1.name, $0) })
+        routes = RouteTable(commands)
+    }
+
+    /// The command of a name; `nil` when there is none.
+    public func command(named name: String) -> CommandDescriptor? {
+        byName[name].map { commands[$0] }
+    }
+
+    /// The refresh of a name; `nil` when there is none.
+    public func refresh(named name: String) -> CommandDescriptor? {
+        refreshes.first { $0.name == name }
+    }
+
+    /// What a method and the decoded parts of a path lead to; HEAD goes where GET goes.
+    public func route(method: HTTPMethod, segments: [String]) -> RouteMatch {
+        routes.match(method, segments)
+    }
+}

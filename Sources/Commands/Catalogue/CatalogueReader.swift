@@ -1,0 +1,197 @@
+import Core
+import HTTPCodec
+
+/// Reads the headers of all files and checks what they say about each other.
+struct CatalogueReader {
+    /// A command or refresh, and what is needed to say where it is wrong.
+    struct Script {
+        let descriptor: CommandDescriptor
+        let lines: DescriptorReader.Lines
+        let isEmbedded: Bool
+    }
+
+    private(set) var scripts: [Script] = []
+    private(set) var states: [String: StateProvider] = [:]
+    private(set) var plain: [ScriptFile] = []
+    private(set) var disabled: [DisabledScript] = []
+    private(set) var problems: [ScriptProblem] = []
+
+    /// Why a command or refresh was left out, by its name in the registry.
+    private var leftOut: [String: String] = [:]
+    private let namespaces: Set<String>
+    private let reserved: [[String]]
+
+    init(namespaces: Set<String>, reserved: [String]) {
+        self.namespaces = namespaces
+        self.reserved = reserved.map { path in path.split(separator: "/").map { String($0) } }
+    }
+
+    private mutating func problem(_ file: ScriptFile, _ line: Int, _ message: String) {
+        problems.append(ScriptProblem(file: file.path, line: line, message: message))
+    }
+
+    // MARK: One file
+
+    mutating func read(_ file: ScriptFile, isEmbedded: Bool) {
+        let known = problems.count
+        let header = ScriptHeader(file, problems: &problems)
+        switch header.kind {
+        case .plain where isEmbedded:
+            plain.append(file)
+        case .plain:
+            guard problems.count == known else { return }
+            problem(file, 1, "the header has no @command, @refresh or @state")
+        case .state:
+            readState(header, isEmbedded)
+        case .command, .refresh:
+            let reader = DescriptorReader(header)
+            // What follows from a tag that could not be read is not worth telling.
+            guard problems.count == known else { return }
+            problems += reader.problems
+            guard reader.problems.isEmpty else { return }
+            scripts.append(
+                Script(descriptor: reader.descriptor, lines: reader.lines, isEmbedded: isEmbedded))
+        }
+    }
+
+    private mutating func readState(_ header: ScriptHeader, _ isEmbedded: Bool) {
+        var namespace: (name: String, line: Int)?
+        var keys: [KeyDeclaration] = []
+        for tag in header.tags {
+            switch tag.value {
+            case .state(let name): namespace = (name, tag.line)
+            case .key(let key):
+                keys.append(key)
+                if key.template.variables != ["id"] {
+                    problem(header.file, tag.line, "@key: the one variable of a state's keys is {id}")
+                }
+            default: break
+            }
+        }
+        guard let (name, line) = namespace else { return }
+        guard namespaces.contains(name) else {
+            let reason = "namespace \(name) is not configured"
+            if isEmbedded {
+                disabled.append(DisabledScript(name: header.file.name, reason: reason))
+            } else {
+                problem(header.file, line, "@state: " + reason + NearestName.hint(namespaces.sorted(), to: name))
+            }
+            return
+        }
+        if let other = states[name] {
+            return problem(header.file, line, "@state: \(other.file.path) provides the state of \(name)")
+        }
+        states[name] = StateProvider(namespace: name, file: header.file, keys: keys)
+    }
+
+    // MARK: All together
+
+    mutating func check() {
+        checkNames()
+        checkRoutes()
+        checkNamespaces()
+        checkCalls()
+    }
+
+    private mutating func checkNames() {
+        var first: [String: Script] = [:]
+        for script in scripts {
+            let name = script.descriptor.scriptName
+            guard let other = first[name] else {
+                first[name] = script
+                continue
+            }
+            let what = script.descriptor.refresh == nil ? "@command" : "@refresh"
+            problem(
+                script.descriptor.file, script.lines.name,
+                "\(what): \(script.descriptor.name) is defined in \(other.descriptor.file.path)"
+                    + (other.isEmbedded && !script.isEmbedded ? ", and no script of your own may replace it" : ""))
+        }
+    }
+
+    private mutating func checkRoutes() {
+        var first: [String: (path: String, line: Int)] = [:]
+        for script in scripts {
+            for (route, line) in zip(script.descriptor.routes, script.lines.routes) {
+                if let own = reserved.first(where: { !$0.isEmpty && route.overlaps($0, prefix: true) }) {
+                    problem(
+                        script.descriptor.file, line,
+                        "@http: \(route.path) lies under the gateway's own /" + own.joined(separator: "/"))
+                }
+                let shape = route.method.rawValue + " " + route.shape
+                if let other = first[shape] {
+                    problem(
+                        script.descriptor.file, line, "@http: \(route) is the same as on \(other.path):\(other.line)")
+                } else {
+                    first[shape] = (script.descriptor.file.path, line)
+                }
+            }
+        }
+    }
+
+    /// Leaves out embedded scripts whose topics the operator's configuration does not have.
+    private mutating func checkNamespaces() {
+        for script in scripts {
+            let descriptor = script.descriptor
+            for (topic, line) in zip(descriptor.topics, script.lines.topics) where !namespaces.contains(topic.namespace)
+            {
+                let reason = "namespace \(topic.namespace) is not configured"
+                if script.isEmbedded {
+                    leaveOut(descriptor.scriptName, reason)
+                } else {
+                    problem(
+                        descriptor.file, line,
+                        "@topic: " + reason + NearestName.hint(namespaces.sorted(), to: topic.namespace))
+                }
+            }
+        }
+    }
+
+    /// Checks what scripts call, and leaves out the embedded ones that call a script left out.
+    private mutating func checkCalls() {
+        let all = scripts.map(\.descriptor).filter { $0.refresh == nil }
+        var isSettled = false
+        // Each round leaves out one script at least, or is the last.
+        while !isSettled {
+            isSettled = true
+            for script in scripts {
+                for name in script.descriptor.calls {
+                    guard leftOut["command/" + name] != nil, script.isEmbedded else { continue }
+                    if leaveOut(script.descriptor.scriptName, "it calls \(name), which is left out") {
+                        isSettled = false
+                    }
+                }
+            }
+        }
+        for script in scripts {
+            for name in script.descriptor.calls {
+                check(call: name, script, all)
+            }
+        }
+    }
+
+    private mutating func check(call name: String, _ script: Script, _ all: [CommandDescriptor]) {
+        let (file, line) = (script.descriptor.file, script.lines.calls)
+        if let reason = leftOut["command/" + name] {
+            problem(file, line, "@calls: \(name) is left out: \(reason)")
+        } else if let called = all.first(where: { $0.name == name }) {
+            if !called.rights.roles.contains(.worker) {
+                problem(file, line, "@calls: \(name) must @allow worker")
+            }
+        } else {
+            problem(file, line, "@calls: there is no command \(name)" + NearestName.hint(all.map(\.name), to: name))
+        }
+    }
+
+    /// Moves a script to those left out; false when it is there already.
+    @discardableResult
+    private mutating func leaveOut(_ scriptName: String, _ reason: String) -> Bool {
+        guard let index = scripts.firstIndex(where: { $0.descriptor.scriptName == scriptName && $0.isEmbedded }) else {
+            return false
+        }
+        leftOut[scriptName] = reason
+        disabled.append(DisabledScript(name: scripts[index].descriptor.name, reason: reason))
+        scripts.remove(at: index)
+        return true
+    }
+}

@@ -1,0 +1,90 @@
+public import Core
+
+/// Everything the header of a command or a refresh says, checked.
+///
+/// Immutable and thread-safe. Made by ``Catalogue`` only.
+public struct CommandDescriptor: Sendable {
+    /// What makes the worker run a refresh.
+    public struct Refresh: Equatable, Sendable {
+        /// The keys whose change concerns it; their variable is its one argument.
+        public internal(set) var triggers: [Template] = []
+        /// How long changes are gathered, and the least time between two runs for one id.
+        public internal(set) var coalesceMs = 20
+    }
+
+    /// The namespace and the argument of the id that all its keys and home topics share.
+    public struct Home: Equatable, Sendable {
+        /// The namespace of the first key, or else of the first home topic.
+        public let namespace: String
+        /// The argument.
+        public let variable: String
+
+        /// The topic whose facets remember operations and fences; `nil` when the value is missing or no id.
+        public func topic(_ value: (String) -> [UInt8]?) -> Topic? {
+            value(variable).flatMap { Topic(namespace: Array(namespace.utf8), id: $0) }
+        }
+    }
+
+    /// The name: of a command by `@command`, of a refresh that of its file.
+    public internal(set) var name: String
+    /// The file it was read from.
+    public let file: ScriptFile
+    /// One sentence about what it does.
+    public internal(set) var summary = ""
+    /// Who may call it.
+    public internal(set) var rights = CommandRights([.worker])
+    /// The arguments, in the order of `ARGV`.
+    public internal(set) var arguments: [ArgumentDeclaration] = []
+    /// The keys, in the order of `KEYS`.
+    public internal(set) var keys: [KeyDeclaration] = []
+    /// The topics it may emit on.
+    public internal(set) var topics: [Template] = []
+    /// Its own routes.
+    public internal(set) var routes: [HTTPRoute] = []
+    /// The commands it may call through the outbox.
+    public internal(set) var calls: [String] = []
+    /// The events it may emit.
+    public internal(set) var emits: [EmittedEvent] = []
+    /// The shape of its answer.
+    public internal(set) var returns = ""
+    /// What it may fail with, `bad_request` not listed.
+    public internal(set) var errors: [DeclaredError] = []
+    /// Its complexity.
+    public internal(set) var cost = ""
+    /// Whether it writes and emits nothing; such a command has no idempotency.
+    public internal(set) var isReadOnly = false
+    /// Whether a call carries fresh randomness.
+    public internal(set) var usesRandom = false
+    /// How often gateways run it for each user with a live connection, in seconds; `nil`: never.
+    public internal(set) var heartbeatSeconds: Int?
+    /// What makes the worker run it; `nil` for a command.
+    public internal(set) var refresh: Refresh?
+    /// What its keys and home topics share; `nil` for a read-only command without keys.
+    public internal(set) var home: Home?
+
+    init(name: String, file: ScriptFile) {
+        self.name = name
+        self.file = file
+    }
+
+    /// The topics it emits on within its own script, in the order of `KEYS`.
+    public var homeTopics: [Template] {
+        topics.filter { $0.variable != nil && $0.variable == home?.variable }
+    }
+
+    /// The namespaces it emits on through the outbox, in order.
+    public var foreignNamespaces: [String] {
+        Set(topics.filter { $0.variable == nil || $0.variable != home?.variable }.map(\.namespace)).sorted()
+    }
+
+    /// The argument that is the user acted for; `nil` when there is none.
+    public var userArgument: ArgumentDeclaration? { arguments.first { $0.type == .user } }
+
+    /// The script's name in the registry: `command/NAME` or `refresh/NAME`.
+    public var scriptName: String { (refresh == nil ? "command/" : "refresh/") + name }
+
+    /// The error a script told by its code; `nil` for a code it may not fail with.
+    public func error(_ code: String) -> DeclaredError? {
+        errors.first { $0.code == code } ?? ErrorCode(rawValue: code).map { DeclaredError($0) }
+    }
+}

@@ -1,0 +1,213 @@
+import Core
+import HTTPCodec
+
+/// Makes a descriptor of a header and checks what one header can be checked for alone.
+struct DescriptorReader {
+    private(set) var descriptor: CommandDescriptor
+    private(set) var problems: [ScriptProblem] = []
+    /// Where each thing was declared, for the messages about it.
+    private(set) var lines: Lines
+
+    /// The lines of tags that other files may contradict.
+    struct Lines {
+        var name = 1
+        var calls = 1
+        var heartbeat = 1
+        var topics: [Int] = []
+        var routes: [Int] = []
+        var keys: [Int] = []
+        var arguments: [Int] = []
+        var triggers: [Int] = []
+    }
+
+    init(_ header: ScriptHeader) {
+        descriptor = CommandDescriptor(name: header.file.name, file: header.file)
+        lines = Lines()
+        if header.kind == .refresh { descriptor.refresh = CommandDescriptor.Refresh() }
+        for tag in header.tags { take(tag) }
+        checkNames()
+        checkKeys()
+        checkTopics()
+        checkHome()
+        checkRoutes()
+        checkRoles()
+        if descriptor.refresh != nil { checkRefresh() }
+    }
+
+    private mutating func problem(_ line: Int, _ message: String) {
+        problems.append(ScriptProblem(file: descriptor.file.path, line: line, message: message))
+    }
+
+    private mutating func take(_ tag: HeaderTag) {
+        switch tag.value {
+        case .command(let name):
+            descriptor.name = name
+            lines.name = tag.line
+        case .summary(let text): descriptor.summary = text
+        case .http(let route):
+            descriptor.routes.append(route)
+            lines.routes.append(tag.line)
+        case .allow(let rights): descriptor.rights = rights
+        case .arg(let argument):
+            descriptor.arguments.append(argument)
+            lines.arguments.append(tag.line)
+        case .key(let key):
+            descriptor.keys.append(key)
+            lines.keys.append(tag.line)
+        case .topic(let template):
+            descriptor.topics.append(template)
+            lines.topics.append(tag.line)
+        case .calls(let names):
+            descriptor.calls = names
+            lines.calls = tag.line
+        case .emits(let event): descriptor.emits.append(event)
+        case .returns(let text): descriptor.returns = text
+        case .errors(let errors): descriptor.errors = errors
+        case .cost(let text): descriptor.cost = text
+        case .readonly: descriptor.isReadOnly = true
+        case .random: descriptor.usesRandom = true
+        case .refresh(let template):
+            descriptor.refresh?.triggers.append(template)
+            lines.triggers.append(tag.line)
+        case .coalesce(let milliseconds): descriptor.refresh?.coalesceMs = milliseconds
+        case .heartbeat(let seconds):
+            descriptor.heartbeatSeconds = seconds
+            lines.heartbeat = tag.line
+        case .state: break
+        }
+    }
+
+    // MARK: Checks
+
+    private mutating func checkNames() {
+        var arguments: Set<String> = []
+        for (argument, line) in zip(descriptor.arguments, lines.arguments)
+        where !arguments.insert(argument.name).inserted {
+            problem(line, "@arg: \(argument.name) is declared twice")
+        }
+        let users = zip(descriptor.arguments, lines.arguments).filter { $0.0.type == .user }
+        for (_, line) in users.dropFirst() { problem(line, "@arg: a script acts for one user; this is the second") }
+        var keys: Set<String> = []
+        for (key, line) in zip(descriptor.keys, lines.keys) where !keys.insert(key.name).inserted {
+            problem(line, "@key: \(key.name) is declared twice")
+        }
+        var topics: Set<Template> = []
+        for (topic, line) in zip(descriptor.topics, lines.topics) where !topics.insert(topic).inserted {
+            problem(line, "@topic: \(topic) is given twice")
+        }
+        if descriptor.refresh != nil && !HeaderText.isName(descriptor.name) {
+            problem(1, "a refresh is named after its file: a lower-case letter, then at most 63 of a-z 0-9 _")
+        }
+    }
+
+    /// The argument of a variable, with a problem when it is not declared.
+    private mutating func argument(_ name: String, _ line: Int, _ tag: String) -> ArgumentDeclaration? {
+        if let found = descriptor.arguments.first(where: { $0.name == name }) { return found }
+        let names = descriptor.arguments.map(\.name)
+        problem(line, "\(tag): {\(name)} is no @arg" + NearestName.hint(names, to: name))
+        return nil
+    }
+
+    /// Checks that the id of a key or a topic is always there and an id.
+    private mutating func checkID(_ name: String, _ line: Int, _ tag: String) {
+        guard let argument = argument(name, line, tag) else { return }
+        if argument.type != .id && argument.type != .user {
+            problem(line, "\(tag): {\(name)} must be an argument of type id or user, not \(argument.type.word)")
+        } else if argument.presence == .optional {
+            problem(line, "\(tag): {\(name)} must not be optional")
+        }
+    }
+
+    private mutating func checkMember(_ name: String, _ line: Int) {
+        guard let argument = argument(name, line, "@key") else { return }
+        if argument.presence == .optional { problem(line, "@key: {\(name)} must not be optional") }
+        switch argument.type {
+        case .id, .user: break
+        case .string(let range) where range.lowerBound >= 1 && range.upperBound <= 256: break
+        default: problem(line, "@key: {\(name)} must be an argument of type id, user, or string within 1..256")
+        }
+    }
+
+    private mutating func checkKeys() {
+        let home = descriptor.keys.first?.template.variable
+        for (key, line) in zip(descriptor.keys, lines.keys) {
+            guard let variable = key.template.variable else { continue }
+            checkID(variable, line, "@key")
+            if let home, variable != home {
+                problem(line, "@key: all keys of a script belong to one id; the first is {\(home)}, this {\(variable)}")
+            }
+            if let member = key.template.memberVariable { checkMember(member, line) }
+        }
+    }
+
+    private mutating func checkTopics() {
+        for (topic, line) in zip(descriptor.topics, lines.topics) {
+            guard let variable = topic.variable else { continue }
+            if !descriptor.arguments.contains(where: { $0.name == variable }) {
+                let hint = NearestName.hint(descriptor.arguments.map(\.name), to: variable)
+                problem(
+                    line,
+                    "@topic: {\(variable)} is no @arg" + hint + "; for an id that is none write \(topic.namespace):*")
+            } else {
+                checkID(variable, line, "@topic")
+            }
+        }
+    }
+
+    /// Finds the id that keys and home topics share.
+    private mutating func checkHome() {
+        let templates = descriptor.keys.map(\.template) + descriptor.topics
+        if let first = templates.first(where: { $0.variable != nil }), let variable = first.variable {
+            descriptor.home = CommandDescriptor.Home(namespace: first.namespace, variable: variable)
+        } else if !descriptor.isReadOnly {
+            problem(
+                1, "a script that writes needs a @key, or a @topic with an argument: they say which id it belongs to")
+        }
+    }
+
+    private mutating func checkRoutes() {
+        for (route, line) in zip(descriptor.routes, lines.routes) {
+            if route.method == .get && !descriptor.isReadOnly {
+                problem(line, "@http: a GET may be repeated by anyone, so the script must be @readonly")
+            }
+            for name in route.arguments {
+                guard let argument = argument(name, line, "@http") else { continue }
+                switch argument.type {
+                case .id, .string, .int, .choice:
+                    if !argument.isRequired { problem(line, "@http: {\(name)} must be a required argument") }
+                default:
+                    problem(
+                        line,
+                        "@http: {\(name)} must be of type id, string, int or enum, not \(argument.type.word)")
+                }
+            }
+        }
+    }
+
+    private mutating func checkRoles() {
+        if descriptor.isReadOnly && !(descriptor.topics.isEmpty && descriptor.calls.isEmpty) {
+            problem(lines.topics.first ?? lines.calls, "a @readonly script emits nothing and calls nothing")
+        }
+        guard descriptor.heartbeatSeconds != nil else { return }
+        if !descriptor.rights.roles.contains(.worker) {
+            problem(lines.heartbeat, "@heartbeat: the script must @allow worker")
+        }
+        let required = descriptor.arguments.filter(\.isRequired)
+        let fits = required.first.map { $0.name == "userId" && ($0.type == .id || $0.type == .user) } ?? false
+        if required.count != 1 || !fits {
+            problem(lines.heartbeat, "@heartbeat: the script must have exactly one required argument, userId id")
+        }
+    }
+
+    private mutating func checkRefresh() {
+        guard let refresh = descriptor.refresh, let argument = descriptor.arguments.first else { return }
+        if descriptor.arguments.count != 1 || argument.type != .id || !argument.isRequired {
+            problem(lines.arguments[0], "@refresh: the script must have exactly one argument, a required id")
+        }
+        for (trigger, line) in zip(refresh.triggers, lines.triggers) {
+            if trigger.variables != [argument.name] {
+                problem(line, "@refresh: the one variable must be {\(argument.name)}, the script's one argument")
+            }
+        }
+    }
+}

@@ -1,0 +1,12 @@
+/// A script that tells the state of a namespace's topics to new subscribers.
+public struct StateProvider: Sendable {
+    /// The namespace.
+    public let namespace: String
+    /// The script.
+    public let file: ScriptFile
+    /// Its keys, in the order of `KEYS` from the third; their variable is `id`, the topic's id.
+    public let keys: [KeyDeclaration]
+
+    /// The script's name in the registry: `state/NAMESPACE`.
+    public var scriptName: String { "state/" + namespace }
+}

@@ -1,0 +1,138 @@
+import Core
+
+/// The header of a script: its tags, typed, in the order they stand.
+///
+/// A header is the leading lines that begin with `--`; a tag line is `-- @tag value`, and every other such line is
+/// prose. The reader goes on after a mistake, so that its author sees them all at once.
+public struct ScriptHeader: Sendable {
+    /// The file it belongs to.
+    public let file: ScriptFile
+    /// What the script is for.
+    public let kind: ScriptKind
+    /// The tags that could be read; empty for a plain script, whose tags are for people.
+    public let tags: [HeaderTag]
+
+    /// The most lines a header may have.
+    public static let linesMax = 256
+    /// The most bytes a line of a header may have.
+    public static let lineBytesMax = 1_024
+
+    /// A tag before its value is read.
+    private struct RawTag {
+        let line: Int
+        let tag: ScriptTag
+        let text: String
+    }
+
+    /// Reads the header of a file and appends what is wrong with it.
+    public init(_ file: ScriptFile, problems: inout [ScriptProblem]) {
+        self.file = file
+        guard file.bytes.count <= ScriptFile.bytesMax else {
+            problems.append(
+                ScriptProblem(file: file.path, line: 1, message: "a script may have \(ScriptFile.bytesMax) bytes"))
+            (kind, tags) = (.plain, [])
+            return
+        }
+        var hasUnknown = false
+        let raw = ScriptHeader.rawTags(file, &problems, &hasUnknown)
+        let kind = ScriptKind(Set(raw.map(\.tag)))
+        self.kind = kind
+        tags = kind == .plain ? [] : ScriptHeader.read(raw, kind, file, &problems)
+        // With a mistyped tag the kind may be another than it seems, and what is missing may be there.
+        if !hasUnknown { ScriptHeader.checkNeeded(raw, kind, file, &problems) }
+    }
+
+    /// Splits the leading comment lines into tags.
+    private static func rawTags(
+        _ file: ScriptFile, _ problems: inout [ScriptProblem], _ hasUnknown: inout Bool
+    ) -> [RawTag] {
+        var tags: [RawTag] = []
+        var rest = file.bytes[...]
+        var number = 0
+        while rest.starts(with: "--".utf8) {
+            number += 1
+            var line = rest.prefix { $0 != UInt8(ascii: "\n") }
+            rest = rest[line.endIndex...].dropFirst()
+            if line.last == UInt8(ascii: "\r") { line = line.dropLast() }
+            let text = HeaderText.trimmed(line.dropFirst(2))
+            guard text.first == UInt8(ascii: "@") else { continue }
+            func problem(_ message: String) {
+                problems.append(ScriptProblem(file: file.path, line: number, message: message))
+            }
+            guard number <= linesMax else {
+                problem("a header may have \(linesMax) lines")
+                break
+            }
+            guard line.count <= lineBytesMax else {
+                problem("a line of a header may have \(lineBytesMax) bytes")
+                continue
+            }
+            guard line.starts(with: "-- @".utf8) else {
+                problem("a tag is written \"-- @tag value\", with one space before the @")
+                continue
+            }
+            let name = text.dropFirst().prefix { $0 != UInt8(ascii: " ") }
+            let value = String(decoding: HeaderText.trimmed(text[name.endIndex...]), as: UTF8.self)
+            let word = String(decoding: name, as: UTF8.self)
+            guard let tag = ScriptTag(rawValue: word) else {
+                hasUnknown = true
+                let names = ScriptTag.allCases.map(\.rawValue)
+                problem("unknown tag @" + PrintableText.clean(word) + NearestName.hint(names, to: word, prefix: "@"))
+                continue
+            }
+            guard !PrintableText.hasControl(value), UTF8Text.isValid(Array(text)) else {
+                problem("@\(word) has a tab, a control character or bytes that are not UTF-8")
+                continue
+            }
+            tags.append(RawTag(line: number, tag: tag, text: value))
+        }
+        return tags
+    }
+
+    /// Reads the values and checks repetitions.
+    private static func read(
+        _ raw: [RawTag], _ kind: ScriptKind, _ file: ScriptFile, _ problems: inout [ScriptProblem]
+    ) -> [HeaderTag] {
+        var tags: [HeaderTag] = []
+        var firstLines: [ScriptTag: Int] = [:]
+        var counts: [ScriptTag: Int] = [:]
+        for item in raw {
+            func problem(_ message: String) {
+                problems.append(ScriptProblem(file: file.path, line: item.line, message: message))
+            }
+            let name = "@" + item.tag.rawValue
+            if let first = firstLines[item.tag], !item.tag.isRepeatable {
+                problem(name + " was given before, on line \(first)")
+                continue
+            }
+            firstLines[item.tag] = firstLines[item.tag] ?? item.line
+            counts[item.tag, default: 0] += 1
+            guard counts[item.tag, default: 0] <= ScriptTag.repetitionsMax else {
+                problem("a header may have \(ScriptTag.repetitionsMax) of " + name)
+                continue
+            }
+            guard !kind.foreign.contains(item.tag) else {
+                problem(name + " does not belong in a script with @\(kind.rawValue)")
+                continue
+            }
+            do throws(HeaderFault) {
+                tags.append(HeaderTag(line: item.line, value: try TagReader.read(item.tag, item.text)))
+            } catch {
+                problem(name + ": " + error.message)
+            }
+        }
+        return tags
+    }
+
+    private static func checkNeeded(
+        _ raw: [RawTag], _ kind: ScriptKind, _ file: ScriptFile, _ problems: inout [ScriptProblem]
+    ) {
+        let given = Set(raw.map(\.tag))
+        for tag in kind.needed where !given.contains(tag) {
+            problems.append(
+                ScriptProblem(
+                    file: file.path, line: 1,
+                    message: "a script with @\(kind.rawValue) needs @\(tag.rawValue)"))
+        }
+    }
+}

@@ -1,0 +1,42 @@
+/// What a script is for, decided by which tags its header has.
+public enum ScriptKind: String, Sendable {
+    /// `@command`: called by clients, services or the worker.
+    case command
+    /// `@refresh`: run by the worker when a key changes.
+    case refresh
+    /// `@state`: defines the state a new subscriber of a namespace gets.
+    case state
+    /// None of these: called by the gateway itself, with keys and arguments of its own.
+    case plain
+
+    /// The kind of a header with these tags.
+    init(_ tags: Set<ScriptTag>) {
+        if tags.contains(.command) {
+            self = .command
+        } else if tags.contains(.refresh) {
+            self = .refresh
+        } else {
+            self = tags.contains(.state) ? .state : .plain
+        }
+    }
+
+    /// The tags without which a script of the kind is incomplete.
+    var needed: [ScriptTag] {
+        switch self {
+        case .command: [.summary, .allow, .returns, .cost]
+        case .refresh: [.summary, .arg, .cost]
+        case .state: [.summary, .key, .cost]
+        case .plain: []
+        }
+    }
+
+    /// The tags that make no sense in a script of the kind.
+    var foreign: Set<ScriptTag> {
+        switch self {
+        case .command: [.refresh, .coalesce, .state]
+        case .refresh: [.http, .allow, .readonly, .heartbeat, .state]
+        case .state: Set(ScriptTag.allCases).subtracting([.state, .summary, .key, .returns, .errors, .cost])
+        case .plain: Set(ScriptTag.allCases).subtracting([.summary, .key, .returns, .errors, .cost])
+        }
+    }
+}

@@ -1,0 +1,21 @@
+import Core
+
+/// One mistake in a script's header, told to its author.
+public struct ScriptProblem: Hashable, Sendable, CustomStringConvertible {
+    /// The path of the file, as ``ScriptFile/path``.
+    public let file: String
+    /// The line of the mistake, from 1; 1 when it is about the file as a whole.
+    public let line: Int
+    /// What is wrong and how to mend it.
+    public let message: String
+
+    /// Makes a problem.
+    public init(file: String, line: Int, message: String) {
+        self.file = file
+        self.line = line
+        self.message = message
+    }
+
+    /// One line such as `vote.lua:3: unknown tag @arq; did you mean @arg?`.
+    public var description: String { PrintableText.clean(file) + ":\(line): " + message }
+}

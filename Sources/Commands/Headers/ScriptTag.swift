@@ -1,0 +1,55 @@
+/// The tags a header may have; the raw value is the name after `@`.
+public enum ScriptTag: String, CaseIterable, Sendable {
+    /// The name of a command.
+    case command
+    /// One sentence about what the script does.
+    case summary
+    /// A method and a path.
+    case http
+    /// The roles that may call it.
+    case allow
+    /// An argument.
+    case arg
+    /// A key.
+    case key
+    /// A topic it may emit on.
+    case topic
+    /// Commands it may call afterwards.
+    case calls
+    /// An event, for the documentation.
+    case emits
+    /// The answer, for the documentation.
+    case returns
+    /// The codes it may fail with.
+    case errors
+    /// Its complexity.
+    case cost
+    /// It writes and emits nothing.
+    case readonly
+    /// It is given randomness.
+    case random
+    /// A key whose change makes the worker run it.
+    case refresh
+    /// How long changes are gathered before a refresh runs.
+    case coalesce
+    /// How often gateways run it for each user with a live connection.
+    case heartbeat
+    /// The namespace whose state it provides.
+    case state
+
+    /// Whether a header may have it several times.
+    var isRepeatable: Bool {
+        switch self {
+        case .http, .arg, .key, .topic, .emits, .refresh: true
+        case .command, .summary, .allow, .calls, .returns, .errors, .cost, .readonly, .random, .coalesce, .heartbeat,
+            .state:
+            false
+        }
+    }
+
+    /// Whether it stands alone, without a value.
+    var isBare: Bool { self == .readonly || self == .random }
+
+    /// The most times a header may have a repeatable tag; no script needs more, and a call's size depends on it.
+    static let repetitionsMax = 32
+}

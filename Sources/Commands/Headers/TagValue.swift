@@ -1,0 +1,39 @@
+/// What one tag says, read and checked for itself.
+public enum TagValue: Equatable, Sendable {
+    /// `@command NAME`
+    case command(String)
+    /// `@summary TEXT`
+    case summary(String)
+    /// `@http METHOD /path`
+    case http(HTTPRoute)
+    /// `@allow role|role`
+    case allow(CommandRights)
+    /// `@arg NAME TYPE ...`
+    case arg(ArgumentDeclaration)
+    /// `@key NAME TEMPLATE`
+    case key(KeyDeclaration)
+    /// `@topic TEMPLATE`
+    case topic(Template)
+    /// `@calls name, name`
+    case calls([String])
+    /// `@emits EVENT {fields}`
+    case emits(EmittedEvent)
+    /// `@returns {fields}`
+    case returns(String)
+    /// `@errors code, code STATUS`
+    case errors([DeclaredError])
+    /// `@cost TEXT`
+    case cost(String)
+    /// `@readonly`
+    case readonly
+    /// `@random`
+    case random
+    /// `@refresh TEMPLATE`
+    case refresh(Template)
+    /// `@coalesce N ms`
+    case coalesce(milliseconds: Int)
+    /// `@heartbeat N s`
+    case heartbeat(seconds: Int)
+    /// `@state NAMESPACE`
+    case state(String)
+}

@@ -1,0 +1,126 @@
+import Core
+import Rights
+
+/// Makes `KEYS` and `ARGV` of a call.
+///
+/// Pure: time, randomness and the run of Redis are given.
+public struct CommandCallBuilder: Sendable {
+    /// What differs from call to call and does not come from the caller.
+    public struct Moment: Sendable {
+        /// Now, milliseconds since 1970.
+        public var nowMs: Int
+        /// `run_id` of the Redis process.
+        public var runID: [UInt8]
+        /// A candidate epoch, new for every call.
+        public var epoch: [UInt8]
+        /// 32 hexadecimal digits; used only by scripts that ask for randomness.
+        public var random: [UInt8]
+
+        /// Makes a moment.
+        public init(nowMs: Int, runID: [UInt8], epoch: [UInt8], random: [UInt8]) {
+            self.nowMs = nowMs
+            self.runID = runID
+            self.epoch = epoch
+            self.random = random
+        }
+    }
+
+    /// `KEYS` and `ARGV`.
+    public struct Call: Equatable, Sendable {
+        /// `KEYS`.
+        public var keys: [[UInt8]]
+        /// `ARGV`.
+        public var arguments: [[UInt8]]
+    }
+
+    private let settings: CommandSettings
+
+    /// Makes a builder.
+    public init(_ settings: CommandSettings) {
+        self.settings = settings
+    }
+
+    /// Builds a call; `nil` when a namespace has no policy or a name cannot be made, which a catalogue excludes.
+    ///
+    /// `operation` is ignored by read-only commands; `fence` is for refreshes.
+    public func call(
+        _ descriptor: CommandDescriptor, _ bound: BoundArguments, caller: CommandCaller, operation: OperationID?,
+        fence: Int?, _ moment: Moment
+    ) -> Call? {
+        func value(_ name: String) -> [UInt8]? {
+            guard let index = descriptor.arguments.firstIndex(where: { $0.name == name }),
+                bound.values.indices.contains(index)
+            else { return nil }
+            return bound.values[index]
+        }
+        let operation = descriptor.isReadOnly ? nil : operation
+        let home = descriptor.home?.topic(value)
+        var keys = [settings.keys.outbox, settings.keys.outbox]
+        if let operation {
+            guard let home else { return nil }
+            keys[1] = settings.keys.done(home, digest: CommandCallBuilder.digest(caller, operation))
+        }
+        var arguments: [[UInt8]] = [
+            decimal(moment.nowMs), bound.actingUser ?? [], Array(caller.role.rawValue.utf8), moment.runID,
+            moment.epoch, operation == nil ? [] : CommandCallBuilder.fingerprint(descriptor, bound),
+            decimal(settings.doneSeconds), descriptor.usesRandom ? moment.random : [], settings.keys.prefix,
+            decimal(settings.outboxMax), descriptor.refresh == nil ? [] : decimal(fence ?? 0),
+            bound.values.map { UInt8(ascii: $0 == nil ? "0" : "1") },
+        ]
+        for template in descriptor.homeTopics {
+            guard let topic = template.topic(value), let policy = settings.policies[template.namespace] else {
+                return nil
+            }
+            keys += [settings.keys.log(topic), settings.keys.meta(topic)]
+            arguments += [
+                topic.bytes, settings.keys.channel(topic), decimal(policy.logEventsMax), decimal(policy.logSeconds),
+                decimal(policy.positionSeconds),
+            ]
+        }
+        for key in descriptor.keys {
+            guard let name = key.template.key(settings.keys, value) else { return nil }
+            keys.append(name)
+        }
+        if descriptor.refresh != nil {
+            guard let home else { return nil }
+            keys.append(settings.keys.fence(home))
+        }
+        return Call(keys: keys, arguments: arguments + bound.values.map { $0 ?? [] })
+    }
+
+    private func decimal(_ value: Int) -> [UInt8] {
+        var text: [UInt8] = []
+        text.append(decimal: value)
+        return text
+    }
+
+    /// Names an operation of a caller: 32 hexadecimal digits.
+    ///
+    /// The command is not part of it, so that one id used for two commands is found and refused.
+    static func digest(_ caller: CommandCaller, _ operation: OperationID) -> [UInt8] {
+        Array(hash([Array(caller.role.rawValue.utf8), caller.principal] + operation.fields).prefix(32))
+    }
+
+    /// Names a command and its arguments: 64 hexadecimal digits.
+    static func fingerprint(_ descriptor: CommandDescriptor, _ bound: BoundArguments) -> [UInt8] {
+        var fields = [Array(descriptor.name.utf8)]
+        for value in bound.values {
+            fields.append([UInt8(ascii: value == nil ? "0" : "1")])
+            fields.append(value ?? [])
+        }
+        return hash(fields)
+    }
+
+    /// SHA-256 of fields, each with its length, so that no two lists have one text.
+    private static func hash(_ fields: [[UInt8]]) -> [UInt8] {
+        var text: [UInt8] = []
+        text.append(decimal: fields.count)
+        for field in fields {
+            text.append(UInt8(ascii: " "))
+            text.append(decimal: field.count)
+            text.append(UInt8(ascii: ":"))
+            text += field
+        }
+        return Hexadecimal.text(Digest.sha256(text))
+    }
+}

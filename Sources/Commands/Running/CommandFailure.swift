@@ -1,0 +1,36 @@
+public import Core
+
+/// Why a command did nothing: what its caller is told.
+public struct CommandFailure: Error, Equatable, Sendable {
+    /// A code of the table or of the script's header.
+    public let code: String
+    /// A sentence for the developer of the client.
+    public let message: String
+    /// The HTTP status.
+    public let status: Int
+    /// Whether a refresh was turned away because another worker has a newer fencing token.
+    public let isFenced: Bool
+
+    /// Whether the same call may succeed later.
+    public var isUnavailable: Bool { code == ErrorCode.unavailable.rawValue }
+
+    /// A failure that the gateway tells.
+    public init(_ refusal: Refusal) {
+        (code, message, status) = (refusal.code.rawValue, refusal.message, refusal.code.httpStatus)
+        isFenced = false
+    }
+
+    /// A failure that the script told.
+    init(_ error: DeclaredError, _ message: String) {
+        (code, self.message, status) = (error.code, message, error.status)
+        isFenced = false
+    }
+
+    private init(fenced message: String) {
+        (code, self.message, status) = (ErrorCode.conflict.rawValue, message, ErrorCode.conflict.httpStatus)
+        isFenced = true
+    }
+
+    /// The failure of a refresh whose lease has passed to another worker.
+    public static let fenced = CommandFailure(fenced: "another worker has this since")
+}

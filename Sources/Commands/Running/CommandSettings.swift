@@ -1,0 +1,30 @@
+public import Core
+
+/// What calls of commands need from the configuration.
+public struct CommandSettings: Sendable {
+    /// The maker of names, with the configured prefix.
+    public let keys: Keys
+    /// The namespaces, for the logs of home topics.
+    public let policies: [String: NamespacePolicy]
+    /// Entries the outbox may hold; beyond: `unavailable`.
+    public let outboxMax: Int
+    /// How long an operation's answer is remembered, seconds.
+    public let doneSeconds: Int
+    /// What an answer may hold.
+    public let answerLimits: JSON.Limits
+    /// Now, milliseconds since 1970.
+    public let nowMs: @Sendable () -> Int
+
+    /// Makes settings.
+    public init(
+        keys: Keys, policies: [String: NamespacePolicy], outboxMax: Int, doneSeconds: Int, answerLimits: JSON.Limits,
+        nowMs: @escaping @Sendable () -> Int
+    ) {
+        self.keys = keys
+        self.policies = policies
+        self.outboxMax = outboxMax
+        self.doneSeconds = doneSeconds
+        self.answerLimits = answerLimits
+        self.nowMs = nowMs
+    }
+}

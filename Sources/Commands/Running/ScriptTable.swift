@@ -1,0 +1,33 @@
+public import RedisLink
+import Rights
+
+/// The assembled scripts of a catalogue with their ids in one registry.
+///
+/// Immutable and thread-safe.
+public struct ScriptTable: Sendable {
+    /// A script as it is called and as its faults are told.
+    public struct Entry: Sendable {
+        /// Its id in the registry.
+        public let id: ScriptID
+        /// Its text and lines.
+        public let source: AssembledScript
+    }
+
+    /// The registry that the links preload.
+    public let registry: ScriptRegistry
+    private let entries: [String: Entry]
+
+    /// Registers scripts; throws when two have one name.
+    public init(_ scripts: [AssembledScript]) throws(ScriptRegistry.RegistryError) {
+        let registry = try ScriptRegistry(scripts: scripts.map { ($0.name, $0.text) }) { Digest.sha1($0) }
+        self.registry = registry
+        var entries: [String: Entry] = [:]
+        for script in scripts {
+            entries[script.name] = registry.script(named: script.name).map { Entry(id: $0, source: script) }
+        }
+        self.entries = entries
+    }
+
+    /// The script of a name; `nil` when there is none.
+    public subscript(name: String) -> Entry? { entries[name] }
+}

@@ -1,0 +1,26 @@
+/// Input made fit for a line of a terminal or a log.
+public enum PrintableText {
+    /// The text with control characters replaced by `?`, cut after 120 characters.
+    public static func clean(_ text: String) -> String {
+        var result = ""
+        for (index, scalar) in text.unicodeScalars.enumerated() {
+            if index == 120 { return result + "..." }
+            result.unicodeScalars.append(isControl(scalar) ? "?" : scalar)
+        }
+        return result
+    }
+
+    /// ``clean(_:)`` in double quotes.
+    public static func quoted(_ text: String) -> String { "\"" + clean(text) + "\"" }
+
+    /// Whether the text holds a control character; none may reach a path, a header or a log.
+    public static func hasControl(_ text: String) -> Bool { text.unicodeScalars.contains(where: isControl) }
+
+    /// C0, DEL, C1, and the characters that turn the direction of a line or break it.
+    private static func isControl(_ scalar: Unicode.Scalar) -> Bool {
+        switch scalar.value {
+        case 0..<0x20, 0x7f..<0xa0, 0x200e...0x200f, 0x2028...0x202e, 0x2066...0x2069: true
+        default: false
+        }
+    }
+}
