@@ -63,7 +63,7 @@ let package = Package(
         room("RedisLink", ["Core", "Reactors", "Transport", "CHiredis"]),
         room("Service", ["Core", "Reactors", "Transport", "RedisLink", "Configuration"]),
 
-        room("Commands", ["Core", "HTTPCodec", "Rights", "RedisLink"]),
+        room("Commands", ["Core", "HTTPCodec", "Reactors", "Rights", "RedisLink", "Scripts", "Service"]),
 
         // The product.
         room("Gateway", [

@@ -39,6 +39,22 @@ public enum Files {
         _ = try retrying { unsafe rename(temporary, path) }
     }
 
+    /// The names in a directory, sorted by bytes, without `.` and `..`; fails with E2BIG beyond the bound.
+    public static func names(in directory: String, max: Int) throws(Errno) -> [String] {
+        guard let stream = unsafe opendir(directory) else { throw Errno.current }
+        defer { unsafe closedir(stream) }
+        var names: [String] = []
+        while let entry = unsafe readdir(stream) {
+            let name = unsafe withUnsafePointer(to: &entry.pointee.d_name) { pointer in
+                unsafe pointer.withMemoryRebound(to: CChar.self, capacity: 256) { unsafe String(cString: $0) }
+            }
+            guard name != ".", name != ".." else { continue }
+            guard names.count < max else { throw Errno(code: E2BIG) }
+            names.append(name)
+        }
+        return names.sorted { $0.utf8.lexicographicallyPrecedes($1.utf8) }
+    }
+
     /// Whether something exists at the path.
     public static func exists(_ path: String) -> Bool {
         unsafe access(path, F_OK) == 0

@@ -1,0 +1,62 @@
+import Core
+import Reactors
+import Scripts
+public import Service
+
+/// The scripts of a process, read and assembled: the embedded ones and those of `--scripts DIR`.
+///
+/// Immutable and thread-safe.
+public struct ScriptLibrary: Sendable {
+    /// What can be called.
+    public let catalogue: Catalogue
+    /// What is loaded into Redis.
+    public let table: ScriptTable
+
+    /// The most files a directory may hold.
+    public static let filesMax = 1_000
+
+    /// Reads everything; the problem names every file and line that is wrong.
+    ///
+    /// `namespaces` are those of the configuration, `reservedPaths` the gateway's own beside those the catalogue knows.
+    public init(
+        directory: String?, namespaces: some Sequence<String>, reservedPaths: [String]
+    ) throws(StartProblem) {
+        let embedded = Scripts.files.map { ScriptFile(name: $0.name, path: $0.name + ".lua", bytes: $0.source) }
+        let operators = try directory.map { directory throws(StartProblem) in try ScriptLibrary.read(directory) } ?? []
+        do {
+            catalogue = try Catalogue(
+                embedded: embedded, operators: operators, namespaces: Set(namespaces), reservedPaths: reservedPaths)
+        } catch {
+            throw StartProblem(error.problems.map(\.description).joined(separator: "\n"))
+        }
+        let subscribe = embedded.first { $0.name == "subscribe" }?.bytes ?? []
+        let assembler = ScriptAssembler(
+            prelude: Scripts.prelude, command: Scripts.commandPrelude, subscribe: subscribe)
+        do {
+            table = try ScriptTable(assembler.scripts(catalogue))
+        } catch {
+            throw StartProblem("the scripts contradict each other: \(error)")
+        }
+    }
+
+    /// Reads the `.lua` files of a directory, in the order of their names; other files are left alone.
+    private static func read(_ directory: String) throws(StartProblem) -> [ScriptFile] {
+        let names: [String]
+        do {
+            names = try Files.names(in: directory, max: filesMax)
+        } catch {
+            throw StartProblem.file(directory, error)
+        }
+        var files: [ScriptFile] = []
+        for name in names where name.hasSuffix(".lua") {
+            let path = directory + "/" + name
+            do {
+                let bytes = try Files.read(path, bytesMax: ScriptFile.bytesMax)
+                files.append(ScriptFile(name: String(name.dropLast(4)), path: path, bytes: bytes))
+            } catch {
+                throw StartProblem.file(path, error)
+            }
+        }
+        return files
+    }
+}
