@@ -67,8 +67,7 @@ let package = Package(
 
         // The product.
         room("Gateway", [
-            "Service",
-            "Core", "Reactors", "Transport", "HTTPCodec", "WebSocketCodec", "Dialects", "Rights", "RedisLink",
+            "Commands", "Service", "Core", "Reactors", "Transport", "HTTPCodec", "WebSocketCodec", "Dialects", "Rights", "RedisLink",
             "Configuration", "Scripts", "WebPages",
         ]),
         .executableTarget(

@@ -99,6 +99,9 @@ extension Setting {
     ]
 
     private static let policy: [Setting] = [
+        Setting(
+            "scripts", .directory, nodeAndDev,
+            "Serve the commands of this directory's Lua files beside the built-in ones (lua/README.md)."),
         Setting("limit", .limit, nodeAndDev, repeatable: true, "Change a limit; docs/limits.md lists them."),
         Setting(
             "namespaces", .namespaces, nodeAndDev, default: "the apps' namespaces", places: .file,
