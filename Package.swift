@@ -109,6 +109,9 @@ let package = Package(
         tests("Commands", ["Commands", "Core", "HTTPCodec", "RedisLink", "Rights", "Scripts"]),
         tests(
             "Gateway",
-            ["Gateway", "Service", "Core", "Dialects", "HTTPCodec", "Reactors", "RedisLink", "Rights", "Transport"]),
+            [
+                "Gateway", "Commands", "Service", "Core", "Dialects", "HTTPCodec", "Reactors", "RedisLink", "Rights",
+                "Transport",
+            ]),
     ] + fuzzers
 )
