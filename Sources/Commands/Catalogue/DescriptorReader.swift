@@ -133,7 +133,7 @@ struct DescriptorReader {
         for (key, line) in zip(descriptor.keys, lines.keys) {
             guard let variable = key.template.variable else { continue }
             checkID(variable, line, "@key")
-            if let home, variable != home {
+            if let home, variable != home, descriptor.arguments.contains(where: { $0.name == variable }) {
                 problem(line, "@key: all keys of a script belong to one id; the first is {\(home)}, this {\(variable)}")
             }
             if let member = key.template.memberVariable { checkMember(member, line) }
@@ -147,7 +147,7 @@ struct DescriptorReader {
                 let hint = NearestName.hint(descriptor.arguments.map(\.name), to: variable)
                 problem(
                     line,
-                    "@topic: {\(variable)} is no @arg" + hint + "; for an id that is none write \(topic.namespace):*")
+                    "@topic: {\(variable)} is no @arg; for an id that is none write \(topic.namespace):*" + hint)
             } else {
                 checkID(variable, line, "@topic")
             }
