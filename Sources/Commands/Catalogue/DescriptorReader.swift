@@ -173,12 +173,12 @@ struct DescriptorReader {
             for name in route.arguments {
                 guard let argument = argument(name, line, "@http") else { continue }
                 switch argument.type {
-                case .id, .string, .int, .choice:
+                case .id, .user, .string, .int, .choice:
                     if !argument.isRequired { problem(line, "@http: {\(name)} must be a required argument") }
                 default:
                     problem(
                         line,
-                        "@http: {\(name)} must be of type id, string, int or enum, not \(argument.type.word)")
+                        "@http: {\(name)} must be of type id, user, string, int or enum, not \(argument.type.word)")
                 }
             }
         }
