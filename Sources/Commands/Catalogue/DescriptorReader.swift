@@ -133,7 +133,7 @@ struct DescriptorReader {
         for (key, line) in zip(descriptor.keys, lines.keys) {
             guard let variable = key.template.variable else { continue }
             checkID(variable, line, "@key")
-            if let home, variable != home {
+            if let home, variable != home, descriptor.arguments.contains(where: { $0.name == variable }) {
                 problem(line, "@key: all keys of a script belong to one id; the first is {\(home)}, this {\(variable)}")
             }
             if let member = key.template.memberVariable { checkMember(member, line) }
@@ -147,7 +147,7 @@ struct DescriptorReader {
                 let hint = NearestName.hint(descriptor.arguments.map(\.name), to: variable)
                 problem(
                     line,
-                    "@topic: {\(variable)} is no @arg" + hint + "; for an id that is none write \(topic.namespace):*")
+                    "@topic: {\(variable)} is no @arg; for an id that is none write \(topic.namespace):*" + hint)
             } else {
                 checkID(variable, line, "@topic")
             }
@@ -173,12 +173,12 @@ struct DescriptorReader {
             for name in route.arguments {
                 guard let argument = argument(name, line, "@http") else { continue }
                 switch argument.type {
-                case .id, .string, .int, .choice:
+                case .id, .user, .string, .int, .choice:
                     if !argument.isRequired { problem(line, "@http: {\(name)} must be a required argument") }
                 default:
                     problem(
                         line,
-                        "@http: {\(name)} must be of type id, string, int or enum, not \(argument.type.word)")
+                        "@http: {\(name)} must be of type id, user, string, int or enum, not \(argument.type.word)")
                 }
             }
         }
