@@ -27,20 +27,23 @@ local function members(text)
   return track and type(track.trackId) == 'string' and string.sub(text, 1, -2), track
 end
 
+-- One item of the queue; nil when what is stored is not what add_track.lua and vote.lua write.
+local function item(id, text, tally, position)
+  local up, down = string.match(tally or '', ' (%d+) (%d+)$')
+  up, down = tonumber(up) or VOTES_MAX, tonumber(down) or VOTES_MAX
+  local open, track = members(text)
+  if not open or track.trackId ~= id or up >= VOTES_MAX or down >= VOTES_MAX then return nil end
+  if track.upvotes or track.downvotes or track.score or track.position then return nil end
+  return string.format('%s,"upvotes":%d,"downvotes":%d,"score":%d,"position":%d}', open, up, down, up - down, position)
+end
+
 local session = read('HMGET', key.session, 'isActive', 'startedAt', 'current')
 local tracks = read('ZREVRANGE', key.order, 0, QUEUE_MAX - 1)
 local texts = #tracks > 0 and read('HMGET', key.tracks, unpack(tracks)) or {}
 local tallies = #tracks > 0 and read('HMGET', key.tally, unpack(tracks)) or {}
 local items = {}
 for position, id in ipairs(tracks) do
-  local up, down = string.match(tallies[position] or '', '^%x+ %d+ (%d+) (%d+)$')
-  up, down = integer(up, 0, VOTES_MAX), integer(down, 0, VOTES_MAX)
-  local text, track = members(texts[position])
-  if up and down and text and track.trackId == id and not (track.upvotes or track.downvotes or track.score
-    or track.position) then
-    items[#items + 1] = string.format('%s,"upvotes":%d,"downvotes":%d,"score":%d,"position":%d}', text, up, down,
-      up - down, position)
-  end
+  items[#items + 1] = item(id, texts[position], tallies[position], position)
 end
 local started = integer(session[2], 0, YEAR_9999_MS)
 local current = members(session[3])

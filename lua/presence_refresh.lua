@@ -1,5 +1,6 @@
 -- @summary  End the presence of those whose time is over, and tell how many are left.
 -- @refresh  shop:{shopId}#presence
+-- @arg      shopId   id
 -- @coalesce 1000 ms
 -- @key      presence shop:{shopId}#presence
 -- @key      told     shop:{shopId}#present

@@ -49,6 +49,16 @@ local function members(text)
   return parsed and type(track.trackId) == 'string' and string.sub(text, 1, -2), track
 end
 
+-- One item of the queue; nil when what is stored is not what add_track.lua and vote.lua write.
+local function item(id, text, tally, position)
+  local up, down = string.match(tally or '', ' (%d+) (%d+)$')
+  up, down = tonumber(up) or VOTES_MAX, tonumber(down) or VOTES_MAX
+  local open, track = members(text)
+  if not open or track.trackId ~= id or up >= VOTES_MAX or down >= VOTES_MAX then return nil end
+  if track.upvotes or track.downvotes or track.score or track.position then return nil end
+  return string.format('%s,"upvotes":%d,"downvotes":%d,"score":%d,"position":%d}', open, up, down, up - down, position)
+end
+
 -- The queue's items, each with its votes and its place.
 local function queue()
   local tracks = got('ZREVRANGE', KEYS[6], 0, QUEUE_MAX - 1)
@@ -56,14 +66,7 @@ local function queue()
   local texts, tallies = got('HMGET', KEYS[4], unpack(tracks)), got('HMGET', KEYS[5], unpack(tracks))
   local items = {}
   for position, id in ipairs(tracks) do
-    local up, down = string.match(tallies[position] or '', '^%x+ %d+ (%d+) (%d+)$')
-    up, down = integer(up, 0, VOTES_MAX), integer(down, 0, VOTES_MAX)
-    local text, track = members(texts[position])
-    if up and down and text and track.trackId == id and not (track.upvotes or track.downvotes or track.score
-      or track.position) then
-      items[#items + 1] = string.format('%s,"upvotes":%d,"downvotes":%d,"score":%d,"position":%d}', text, up, down,
-        up - down, position)
-    end
+    items[#items + 1] = item(id, texts[position], tallies[position], position)
   end
   return table.concat(items, ',')
 end

@@ -44,9 +44,8 @@ local place = (up - down) * TRACKS_MAX - ordinal
 -- Who is before it; the track itself still stands at its old place.
 local ahead = read('ZCOUNT', key.order, '(' .. decimal(place), '+inf')
 if old_place > place then ahead = ahead - 1 end
-local standing = encode({
-  trackId = track, upvotes = up, downvotes = down, score = up - down, position = ahead + 1,
-})
+local standing = string.format('{"trackId":%s,"upvotes":%d,"downvotes":%d,"score":%d,"position":%d}', encode(track),
+  up, down, up - down, ahead + 1)
 if args.vote == before then return raw(standing) end
 
 write('HSET', key.tally, track, tag .. ' ' .. sequence .. ' ' .. decimal(up) .. ' ' .. decimal(down))

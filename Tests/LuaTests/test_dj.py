@@ -127,7 +127,7 @@ def test_bounds(party, db, scripts, unchanged):
     db.hset(f"{TOPIC}#session", "sequence", 16_382)
     add(party, "last")
     party.next_track(shopId=SHOP)
-    assert failure(add, party, "more") == ("conflict", "The session is full: no more than 16383 tracks can be added to one")
+    assert failure(add, party, "more")[1] == "The session is full: no more than 16383 tracks can be added to one"
 
 
 def test_next_plays_the_first_until_none_is_left(party, scripts, unchanged):
@@ -195,7 +195,25 @@ def test_state_of_nothing(commands, scripts):
     assert state(scripts) == nothing == commands.dj(shopId=SHOP)
 
 
-GARBAGE = [b"", b"text", b"\xff\xfe", b"{", b"[]", b"{}", b"null", b'{"trackId":1}', b'{"trackId":"other"}',
+@pytest.mark.parametrize("track", ["spotify:track:1", 'a"b', "a\\b", "a/b", "Señor", "%d%s", "{id}", "\x01"])
+def test_any_text_names_a_track(party, scripts, track):
+    item = add(party, track, trackName=track, albumArt=track)
+    assert (item["trackId"], item["trackName"]) == (track, track)
+    assert state(scripts)["queue"] == [item] == party.dj(shopId=SHOP)["queue"]
+    assert party.my_votes(user="ann", role="user", shopId=SHOP) == {"votes": {track: "up"}}
+    assert standing(vote(party, track, "down")) == (0, 1, -1, 1)
+    assert party.next_track(shopId=SHOP)["track"]["trackId"] == track
+
+
+def test_a_backend_may_write_a_track_in_its_own_way(party, db, scripts):
+    add(party, "t1")
+    db.hset(f"{TOPIC}#tracks", "t1", '{ "isrc": "X", "trackId": "t1" }')
+    told = state(scripts)["queue"][0]
+    assert told == {"isrc": "X", "trackId": "t1", "upvotes": 1, "downvotes": 0, "score": 1, "position": 1}
+
+
+GARBAGE = [b"", b'{"trackId":"t1","trackName":"\xff","a"Z"}', b"text", b"\xff\xfe", b"{", b"[]", b"{}", b"null",
+           b'{"trackId":1}', b'{"trackId":"other"}',
            b'{"trackId":"t1","score":5}', b'{"trackId":"t1"},{"a":1}', b'{"a":' * 1200 + b"1" + b"}" * 1200,
            b'{"trackId":"t1","x":"' + b"x" * 5000 + b'"}', b"{" + b'"' * 2000 + b"}"]
 
@@ -249,7 +267,8 @@ def test_garbage_as_the_start(party, db, scripts, started):
     assert state(scripts)["startedAt"] is None is party.dj(shopId=SHOP)["startedAt"]
 
 
-@pytest.mark.parametrize("key, shop", [("dj:42", "42"), ("p:dj:dj:1", "dj:1"), ("dj:{a:b}", "a:b"), ("x:dj:~.-", "~.-")])
+@pytest.mark.parametrize("key, shop", [
+    ("dj:42", "42"), ("p:dj:dj:1", "dj:1"), ("dj:{a:b}", "a:b"), ("x:dj:~.-", "~.-")])
 def test_the_state_names_its_shop(scripts, key, shop):
     keys = [f"{key}#{facet}" for facet in ("log", "meta", "session", "tracks", "tally", "order")]
     text = scripts.call(("state_dj", "subscribe"), keys, ["e0", scripts.run, 1, 86400, "", "0", 300])[4]
