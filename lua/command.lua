@@ -143,6 +143,11 @@ local function decode(text)
   if ok then return value end
 end
 
+-- SHA-1 of a text, as 40 hex digits.
+local function sha1(text)
+  return redis.sha1hex(text)
+end
+
 -- ISO 8601 in UTC with milliseconds; the days are counted by the civil calendar from 1 March of year 0.
 local function iso(ms)
   local days = math.floor(ms / 86400000)
