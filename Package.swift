@@ -88,7 +88,11 @@ let package = Package(
             name: "Scripts", path: "lua", exclude: ["README.md"], sources: ["Scripts.swift"],
             resources: [
                 "prelude.lua", "command.lua",
-                "history.lua", "position.lua", "publish.lua", "state_shop.lua", "subscribe.lua",
+                "add_track.lua", "beat_shop.lua", "beat_user.lua", "check_in.lua", "check_in_code.lua",
+                "check_out.lua", "dj.lua", "history.lua", "my_votes.lua", "next_track.lua", "online.lua",
+                "position.lua", "presence_count.lua", "presence_refresh.lua", "publish.lua",
+                "remove_track.lua", "roster.lua", "set_shop.lua", "start_session.lua", "state_dj.lua",
+                "state_shop.lua", "stop_session.lua", "subscribe.lua", "user_place.lua", "vote.lua",
             ].map { .embedInCode($0) },
             swiftSettings: [.swiftLanguageMode(.v6)]),
         .target(

@@ -11,10 +11,30 @@ public enum Scripts {
 
     /// Every script but the preludes: the file's name without `.lua`, and its bytes.
     public static let files: [(name: String, source: [UInt8])] = [
+        ("add_track", PackageResources.add_track_lua),
+        ("beat_shop", PackageResources.beat_shop_lua),
+        ("beat_user", PackageResources.beat_user_lua),
+        ("check_in", PackageResources.check_in_lua),
+        ("check_in_code", PackageResources.check_in_code_lua),
+        ("check_out", PackageResources.check_out_lua),
+        ("dj", PackageResources.dj_lua),
         ("history", PackageResources.history_lua),
+        ("my_votes", PackageResources.my_votes_lua),
+        ("next_track", PackageResources.next_track_lua),
+        ("online", PackageResources.online_lua),
         ("position", PackageResources.position_lua),
+        ("presence_count", PackageResources.presence_count_lua),
+        ("presence_refresh", PackageResources.presence_refresh_lua),
         ("publish", PackageResources.publish_lua),
+        ("remove_track", PackageResources.remove_track_lua),
+        ("roster", PackageResources.roster_lua),
+        ("set_shop", PackageResources.set_shop_lua),
+        ("start_session", PackageResources.start_session_lua),
+        ("state_dj", PackageResources.state_dj_lua),
         ("state_shop", PackageResources.state_shop_lua),
+        ("stop_session", PackageResources.stop_session_lua),
         ("subscribe", PackageResources.subscribe_lua),
+        ("user_place", PackageResources.user_place_lua),
+        ("vote", PackageResources.vote_lua),
     ]
 }

@@ -231,5 +231,5 @@ def test_unknown_script_is_noscript_and_eval_does_the_same(scripts, db):
     with pytest.raises(redis.exceptions.NoScriptError):
         db.evalsha(sha, 2, KEYS.log, KEYS.meta, scripts.run)
     by_text = db.eval(source("position"), 2, KEYS.log, KEYS.meta, scripts.run)
-    assert by_text == [first[0].encode(), b"1", 1, 1]
+    assert by_text == [first[0].encode(), b"1", 1, 1, None]
     assert db.evalsha(sha, 2, KEYS.log, KEYS.meta, scripts.run) == by_text
