@@ -101,7 +101,9 @@ import Testing
         #expect(try catalogue(body).command(named: "a") != nil)
     }
 
-    /// One line too many or too wrong, and what its author is told. The line stands eighth.
+    /// One line too many or too wrong, and what its author is told.
+    ///
+    /// The line stands eighth.
     @Test(arguments: [
         ("@arq x id", "unknown tag @arq; did you mean @arg?"),
         ("@zzzzzz", "unknown tag @zzzzzz"),

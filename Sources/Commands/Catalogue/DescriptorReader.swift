@@ -154,10 +154,14 @@ struct DescriptorReader {
         }
     }
 
-    /// Finds the id that keys and home topics share.
+    /// Finds the id that keys and home topics share, and which topics are home topics.
     private mutating func checkHome() {
         let templates = descriptor.keys.map(\.template) + descriptor.topics
-        if let first = templates.first(where: { $0.variable != nil }), let variable = first.variable {
+        let first = templates.first { $0.variable != nil }
+        let isHome = { (topic: Template) in topic.variable != nil && topic.variable == first?.variable }
+        descriptor.homeTopics = descriptor.topics.filter(isHome)
+        descriptor.foreignNamespaces = Set(descriptor.topics.filter { !isHome($0) }.map(\.namespace)).sorted()
+        if let first, let variable = first.variable {
             descriptor.home = CommandDescriptor.Home(namespace: first.namespace, variable: variable)
         } else if !descriptor.isReadOnly {
             problem(
