@@ -80,7 +80,7 @@ let package = Package(
 
         .executableTarget(
             name: "switchboard-bench",
-            dependencies: ["Core", "Reactors", "Transport", "Rights", "WebSocketCodec"],
+            dependencies: ["Core", "Reactors", "Transport", "Rights", "Service", "WebSocketCodec"],
             path: "bench/Sources", swiftSettings: strict),
 
         // Embedded files.
