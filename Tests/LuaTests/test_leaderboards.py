@@ -7,12 +7,13 @@ import time
 import pytest
 import redis
 
-from command_scripts import Failed
-from lua_scripts import LUA, NOW_MS
+from command_scripts import Commands, Failed
+from lua_scripts import NOW_MS
 from support.redis_server import RedisServer
 
 BOARD, TOLD = "leaderboard:c1", "challenge:c1#top"
-HOSTILE = [b"\xff\xfe", b'a"b\\c', b"line\nbreak\0", "é".encode(), b"bob@example.com", b"", b"x" * 201, b"\xed\xa0\x80"]
+HOSTILE = [b"\xff\xfe", b'a"b\\c', b"line\nbreak\0", "é".encode(), b"bob@example.com", b"", b"x" * 201,
+           b"\xed\xa0\x80"]
 
 
 def add(commands, user, points, **more):
@@ -144,8 +145,10 @@ def test_an_emptied_board_is_told_and_forgotten(commands, db):
     assert refresh(commands) == (None, []) and not db.exists(TOLD)
 
 
-@pytest.mark.parametrize("text", ["", "nonsense", "{}x", "7", '["a"]', '["a",1]', '["a","x"]', '{"a":"1"}', "[null,null]",
-                                  json.dumps(["a", "1"] * 101)])
+@pytest.mark.parametrize("text", [
+    "", "nonsense", "{}x", "7", '["a"]', '["a",1]', '["a","x"]', '{"a":"1"}', "[null,null]",
+    json.dumps(["a", "1"] * 101),
+])
 def test_garbage_in_what_was_told_is_adopted_in_silence(commands, db, text):
     db.zadd(BOARD, {"ann": 5})
     db.set(TOLD, text)
@@ -197,7 +200,8 @@ def test_state(commands, scripts, db):
     assert scripted_state(scripts) == {"challengeId": "c1", "top": []}
     scores = [0.1, 1 / 3, 1e300, 5e-324, 2**53 - 1, -2.5, 0, -0.0, 1e21, 123456789012.25]
     db.zadd(BOARD, {f"u{n}": score for n, score in enumerate(scores)} | {f"v{n:03}": -n - 10 for n in range(200)})
-    assert scripted_state(scripts) == commands.top(challengeId="c1") and len(commands.top(challengeId="c1")["top"]) == 100
+    assert scripted_state(scripts) == commands.top(challengeId="c1")
+    assert len(scripted_state(scripts)["top"]) == 100
     assert [row["score"] for row in scripted_state(scripts)["top"][:10]] == sorted(scores, reverse=True)
     db.rename(BOARD, "app:leaderboard:{leaderboard:c1}")
     assert scripted_state(scripts, "app:leaderboard:{leaderboard:c1}")["challengeId"] == "leaderboard:c1"
@@ -248,7 +252,6 @@ def test_random_operations_agree_with_a_model(commands, db, rng):
 @pytest.mark.slow
 def test_a_million_members(tmp_path, rng):
     """Exact ranks among many ties; prints the time of each call, seen by the client."""
-    from command_scripts import Commands
     server = RedisServer(tmp_path).start()
     try:
         db = server.client()
