@@ -1,6 +1,8 @@
 """Fixtures of the end-to-end tests: real Redis, real gateways, real TLS, every port picked by the kernel."""
 
 import itertools
+import os
+import random
 
 import pytest
 
@@ -108,3 +110,11 @@ def topic():
 def topics():
     """A maker of topics that no other test uses: `topics("order")`."""
     return lambda namespace="shop": f"{namespace}:test-{next(_topic_numbers)}"
+
+
+@pytest.fixture
+def rng():
+    """Seeded randomness; `SWITCHBOARD_SEED` repeats a run."""
+    seed = int(os.environ.get("SWITCHBOARD_SEED", random.SystemRandom().randrange(2**32)))
+    print(f"SWITCHBOARD_SEED={seed}")
+    return random.Random(seed)
