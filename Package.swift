@@ -61,21 +61,24 @@ let package = Package(
         room("Transport", ["Core", "Reactors", "CLinux", "COpenSSL"]),
         room("Rights", ["Core", "COpenSSL"]),
         room("RedisLink", ["Core", "Reactors", "Transport", "CHiredis"]),
-        room("Service", ["Core", "Reactors", "Transport", "RedisLink", "Configuration"]),
 
+        room("Service", ["Core", "Reactors", "Transport", "RedisLink", "Configuration"]),
         room("Commands", ["Core", "HTTPCodec", "Reactors", "Rights", "RedisLink", "Scripts", "Service"]),
 
         // The product.
         room("Gateway", [
-            "Service",
+            "Service", "Commands",
             "Core", "Reactors", "Transport", "HTTPCodec", "WebSocketCodec", "Dialects", "Rights", "RedisLink",
             "Configuration", "Scripts", "WebPages",
+        ]),
+        room("Worker", [
+            "Service", "Commands", "Core", "Reactors", "Transport", "Rights", "RedisLink", "Configuration", "Scripts",
         ]),
         .executableTarget(
             name: "switchboard",
             dependencies: [
-                "Gateway", "Service", "Configuration", "Core", "Reactors", "Transport", "Rights", "WebSocketCodec",
-                "CLinux",
+                "Gateway", "Worker", "Service", "Configuration", "Core", "Reactors", "Transport", "Rights",
+                "WebSocketCodec", "CLinux",
             ],
             swiftSettings: strict),
 
@@ -89,7 +92,7 @@ let package = Package(
             name: "Scripts", path: "lua", exclude: ["README.md"], sources: ["Scripts.swift"],
             resources: [
                 "prelude.lua", "command.lua",
-                "history.lua", "position.lua", "publish.lua", "state_shop.lua", "subscribe.lua",
+                "history.lua", "lease.lua", "position.lua", "publish.lua", "state_shop.lua", "subscribe.lua",
             ].map { .embedInCode($0) },
             swiftSettings: [.swiftLanguageMode(.v6)]),
         .target(
@@ -108,6 +111,7 @@ let package = Package(
         tests("Rights", ["Rights", "Core", "COpenSSL"]),
         tests("RedisLink", ["RedisLink", "Reactors", "Core"]),
         tests("Commands", ["Commands", "Core", "HTTPCodec", "RedisLink", "Rights", "Scripts"]),
+        tests("Worker", ["Worker", "Commands", "Core", "RedisLink"]),
         tests(
             "Gateway",
             ["Gateway", "Service", "Core", "Dialects", "HTTPCodec", "Reactors", "RedisLink", "Rights", "Transport"]),

@@ -12,6 +12,7 @@ public enum Scripts {
     /// Every script but the preludes: the file's name without `.lua`, and its bytes.
     public static let files: [(name: String, source: [UInt8])] = [
         ("history", PackageResources.history_lua),
+        ("lease", PackageResources.lease_lua),
         ("position", PackageResources.position_lua),
         ("publish", PackageResources.publish_lua),
         ("state_shop", PackageResources.state_shop_lua),
