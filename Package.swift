@@ -61,24 +61,24 @@ let package = Package(
         room("Transport", ["Core", "Reactors", "CLinux", "COpenSSL"]),
         room("Rights", ["Core", "COpenSSL"]),
         room("RedisLink", ["Core", "Reactors", "Transport", "CHiredis"]),
-
         room("Service", ["Core", "Reactors", "Transport", "RedisLink", "Configuration"]),
+
         room("Commands", ["Core", "HTTPCodec", "Reactors", "Rights", "RedisLink", "Scripts", "Service"]),
 
         // The product.
         room("Gateway", [
-            "Service", "Commands",
-            "Core", "Reactors", "Transport", "HTTPCodec", "WebSocketCodec", "Dialects", "Rights", "RedisLink",
+            "Commands", "Service", "Core", "Reactors", "Transport", "HTTPCodec", "WebSocketCodec", "Dialects", "Rights",
+            "RedisLink",
             "Configuration", "Scripts", "WebPages",
         ]),
         room("Worker", [
-            "Service", "Commands", "Core", "Reactors", "Transport", "Rights", "RedisLink", "Configuration", "Scripts",
+            "Commands", "Service", "Core", "Reactors", "Transport", "Rights", "RedisLink", "Configuration",
         ]),
         .executableTarget(
             name: "switchboard",
             dependencies: [
-                "Gateway", "Worker", "Service", "Configuration", "Core", "Reactors", "Transport", "Rights",
-                "WebSocketCodec", "CLinux",
+                "Gateway", "Worker", "Service", "Configuration", "Core", "Reactors", "Transport", "Rights", "WebSocketCodec",
+                "CLinux",
             ],
             swiftSettings: strict),
 

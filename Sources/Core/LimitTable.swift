@@ -42,6 +42,8 @@ extension Limits {
             LimitEntry(name: "jsonDepthMax", range: 1...64, path: \.jsonDepthMax),
             LimitEntry(name: "jsonElementsMax", range: size, path: \.jsonElementsMax),
             LimitEntry(name: "topicsPerConnectionMax", range: size, path: \.topicsPerConnectionMax),
+            LimitEntry(name: "outboxMax", range: size, path: \.outboxMax),
+            LimitEntry(name: "heartbeatsPerSweep", range: size, path: \.heartbeatsPerSweep),
             LimitEntry(name: "followsMax", range: size, path: \.followsMax),
             LimitEntry(name: "subscribeBatchMax", range: size, path: \.subscribeBatchMax),
             LimitEntry(name: "messagesPerSecond", range: size, path: \.messagesPerSecond),

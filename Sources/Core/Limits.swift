@@ -71,6 +71,10 @@ public struct Limits: Sendable, Equatable {
 
     /// Topics one connection may hold; beyond: `too_large`.
     public var topicsPerConnectionMax = 256
+    /// Events and calls that may wait in the outbox; beyond: commands that would add to it are `unavailable`.
+    public var outboxMax = 1_000_000
+    /// Heartbeats of users that a shard runs per sweep, four times a second.
+    public var heartbeatsPerSweep = 250
     /// Topics that the own topic of one user may follow; what is beyond is not told.
     public var followsMax = 1_000
     /// Topics in one subscribe request; beyond: `too_large`.

@@ -30,6 +30,9 @@ public protocol Dialect: Sendable {
     ///
     /// - Parameter ref: the reference of the request that this message answers; `nil` on everything unasked for.
     func encode(_ message: ServerMessage, ref: Reference?) -> [UInt8]
+
+    /// Which operation a command with this reference is, so that its retry changes nothing; `nil`: none can be told.
+    func operation(of ref: Reference) -> OperationName?
 }
 
 extension Dialect {

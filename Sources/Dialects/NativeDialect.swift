@@ -57,6 +57,16 @@ public struct NativeDialect: Dialect {
         NativeEncoder.encode(message, ref: ref)
     }
 
+    /// A text reference names its operation; one that is no ``MessageID`` is named by its digits after a `~`.
+    public func operation(of ref: Reference) -> OperationName? {
+        guard ref.bytes.first == UInt8(ascii: "\"") else { return .numbered(ref.bytes) }
+        guard let text = try? JSON(parsing: ref.bytes, limits: json).root.stringBytes else { return nil }
+        if let id = MessageID(text) { return .named(id) }
+        let digits = Array("0123456789abcdef".utf8)
+        let spelled = [UInt8(ascii: "~")] + text.flatMap { [digits[Int($0 >> 4)], digits[Int($0 & 15)]] }
+        return MessageID(spelled).map { .named($0) }
+    }
+
     private func refused(_ refusal: Refusal) -> DialectRefusal {
         DialectRefusal(refusal: refusal, ref: nil, close: nil)
     }

@@ -1,3 +1,4 @@
+import Commands
 import Configuration
 import Core
 import Reactors
@@ -58,7 +59,7 @@ final class Broker: SubscriberLinkOwner {
         let name = "switchboard-" + node.name
         link = try SubscriberLink(context, node.redis, name: name + "-subscriber", owner: self)
         prober = try CommandLink(
-            context, node.redis, name: name + "-probe", registry: node.scripts.registry, onReady: { _ in })
+            context, node.redis, name: name + "-probe", registry: node.library.table.registry, onReady: { _ in })
         _ = link?.want(node.probeChannel)
         timer = try ReactorTimer(reactor) { [unowned self] in probeDue() }
         timer?.set(atMs: reactor.nowMs)

@@ -1,3 +1,4 @@
+import Commands
 import Configuration
 import Core
 import Dialects
@@ -34,7 +35,9 @@ final class Node: Sendable {
     let limits: Limits
     let keys: Keys
     let redis: RedisTarget
+    let library: ScriptLibrary
     let scripts: StoreScripts
+    let commands: CommandSettings
     let access: AccessPolicy
     let origins: OriginPolicy
     let dialects: [any Dialect]
@@ -68,7 +71,9 @@ final class Node: Sendable {
         limits = settings.limits
         keys = Keys(prefix: Array(settings.redisPrefix.utf8))
         redis = parts.redis
+        library = parts.library
         scripts = parts.scripts
+        commands = parts.commandSettings(settings)
         access = parts.access
         origins = parts.origins
         dialects = [

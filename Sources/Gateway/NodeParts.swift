@@ -1,15 +1,19 @@
+import Commands
 import Configuration
 import Core
+import Dialects
 import Glibc
 import Reactors
 import RedisLink
 import Rights
 import Service
 import Transport
+import WebPages
 
 /// Everything a node is made of that can be wrong: files read, keys parsed, scripts assembled, addresses bound.
 struct NodeParts {
     let redis: RedisTarget
+    let library: ScriptLibrary
     let scripts: StoreScripts
     let access: AccessPolicy
     let origins: OriginPolicy
@@ -19,11 +23,10 @@ struct NodeParts {
 
     init(_ settings: GatewaySettings) throws(StartProblem) {
         redis = try RedisTarget.reading(settings.redis, limits: settings.limits)
-        do {
-            scripts = try StoreScripts()
-        } catch {
-            throw StartProblem("the embedded scripts are incomplete: \(error)")
-        }
+        library = try ScriptLibrary(
+            directory: settings.scripts, namespaces: settings.namespaces.keys,
+            reservedPaths: NativeDialect.paths + ["/echo"] + WebPages.files.keys)
+        scripts = try StoreScripts(library)
         do {
             access = try AccessPolicy(settings.namespaces)
             origins = try OriginPolicy(allowing: settings.allowOrigins)
@@ -34,6 +37,14 @@ struct NodeParts {
         tls = try NodeParts.tls(settings)
         // Interest in a topic is one bit a shard.
         shardCount = min(settings.shards > 0 ? settings.shards : max(sysconf(Int32(_SC_NPROCESSORS_ONLN)), 1), 64)
+    }
+
+    /// What calls of commands need of the settings.
+    func commandSettings(_ settings: GatewaySettings) -> CommandSettings {
+        CommandSettings(
+            keys: Keys(prefix: Array(settings.redisPrefix.utf8)), policies: settings.namespaces,
+            outboxMax: settings.limits.outboxMax, doneSeconds: settings.limits.idempotencySeconds,
+            answerLimits: settings.limits.json, nowMs: { Clock.wallMs() })
     }
 
     /// Reads the files of tokens and API keys; also for a reload.

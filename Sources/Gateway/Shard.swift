@@ -1,3 +1,4 @@
+import Commands
 import Configuration
 import Core
 import Dialects
@@ -38,6 +39,7 @@ final class Shard {
     let statistics: ShardStatistics
     let store: Store
     let topics: TopicTable<Session>
+    let commands: CommandDesk
     private(set) lazy var router = Router(shard: self)
 
     /// HTTP requests that wait for Redis; a drain lets them be answered.
@@ -75,13 +77,14 @@ final class Shard {
         statistics = ShardStatistics(transport: context.statistics, loop: reactor.statistics)
         let log = node.log
         link = try CommandLink(
-            context, node.redis, name: "switchboard-\(node.name)-shard-\(index)", registry: node.scripts.registry,
+            context, node.redis, name: "switchboard-\(node.name)-shard-\(index)", registry: node.library.table.registry,
             onReady: { facts in
                 let version = facts.version.map { String($0) }.joined(separator: ".")
                 log.write(.info, "redis connected", [("shard", "\(index)"), ("version", version)])
             })
         store = Store(
             link: link, scripts: node.scripts, keys: node.keys, limits: node.limits, access: node.access)
+        commands = CommandDesk(node: node, link: link, statistics: statistics, nowMs: { reactor.nowMs })
         topics = TopicTable(
             shard: index, limits: node.limits, heldMax: Shard.heldMax, store: store, broker: node.broker,
             dialects: node.dialects, statistics: statistics, nowMs: { reactor.nowMs })
@@ -119,6 +122,7 @@ final class Shard {
 
     private func timerFired() {
         topics.sweep()
+        commands.sweep()
         let stale = staleFollowings
         staleFollowings.removeAll()
         for followings in stale { followings.read() }

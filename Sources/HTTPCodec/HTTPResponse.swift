@@ -89,11 +89,16 @@ public struct HTTPResponse: Sendable, Equatable {
 
     /// The answer `{"error":{"code":...,"message":...}}`, with the fields that its status demands.
     public static func refusal(_ refusal: Refusal, status: Int, keepAlive: Bool) -> HTTPResponse {
+        error(refusal.code.rawValue, refusal.message, status: status, keepAlive: keepAlive)
+    }
+
+    /// As ``refusal(_:status:keepAlive:)``, with a code that need not be of the table.
+    public static func error(_ code: String, _ message: String, status: Int, keepAlive: Bool) -> HTTPResponse {
         var body: [UInt8] = []
         body.append(text: "{\"error\":{\"code\":")
-        body.append(jsonString: refusal.code.rawValue)
+        body.append(jsonString: code)
         body.append(text: ",\"message\":")
-        body.append(jsonString: refusal.message)
+        body.append(jsonString: message)
         body.append(text: "}}")
         var response = json(status: status, body: body, keepAlive: keepAlive)
         switch status {

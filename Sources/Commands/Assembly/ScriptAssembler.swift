@@ -3,9 +3,11 @@ public struct ScriptAssembler: Sendable {
     private let prelude: [UInt8]
     private let command: [UInt8]
     private let subscribe: [UInt8]
+    private let position: [UInt8]
 
-    /// Takes the texts of `prelude.lua`, `command.lua` and `subscribe.lua`.
-    public init(prelude: [UInt8], command: [UInt8], subscribe: [UInt8]) {
+    /// Takes the texts of `prelude.lua`, `command.lua`, `subscribe.lua` and `position.lua`.
+    public init(prelude: [UInt8], command: [UInt8], subscribe: [UInt8], position: [UInt8]) {
+        self.position = position
         self.prelude = prelude
         self.command = command
         self.subscribe = subscribe
@@ -14,7 +16,7 @@ public struct ScriptAssembler: Sendable {
     /// Every script of a catalogue: `command/NAME`, `refresh/NAME`, `state/NAMESPACE`, and the plain ones by file name.
     public func scripts(_ catalogue: Catalogue) -> [AssembledScript] {
         catalogue.commands.map { script($0) } + catalogue.refreshes.map { script($0) }
-            + catalogue.states.values.sorted { $0.namespace < $1.namespace }.map { script($0) }
+            + catalogue.states.values.sorted { $0.namespace < $1.namespace }.flatMap { scripts($0) }
             + catalogue.plain.map { script($0) }
     }
 
@@ -32,14 +34,18 @@ public struct ScriptAssembler: Sendable {
             name: descriptor.scriptName, text: text.text, parts: text.parts, bodyLineOffset: offset)
     }
 
-    /// The subscribe script of a namespace with a state.
-    public func script(_ state: StateProvider) -> AssembledScript {
-        var text = ScriptText()
-        text.append(prelude, path: "prelude.lua")
-        let offset = text.lineCount
-        text.append(state.file.bytes, path: state.file.path)
-        text.append(subscribe, path: "subscribe.lua")
-        return AssembledScript(name: state.scriptName, text: text.text, parts: text.parts, bodyLineOffset: offset)
+    /// The scripts of a namespace with a state that tell it: `state/NAMESPACE` to who subscribes, `position/NAMESPACE`
+    /// to who asks where a topic stands.
+    public func scripts(_ state: StateProvider) -> [AssembledScript] {
+        [(state.scriptName, subscribe, "subscribe.lua"), (state.positionName, position, "position.lua")].map {
+            (name, body, path) in
+            var text = ScriptText()
+            text.append(prelude, path: "prelude.lua")
+            let offset = text.lineCount
+            text.append(state.file.bytes, path: state.file.path)
+            text.append(body, path: path)
+            return AssembledScript(name: name, text: text.text, parts: text.parts, bodyLineOffset: offset)
+        }
     }
 
     /// A script that the gateway calls itself.

@@ -9,4 +9,7 @@ public struct StateProvider: Sendable {
 
     /// The script's name in the registry: `state/NAMESPACE`.
     public var scriptName: String { "state/" + namespace }
+
+    /// The name of its other script, `position/NAMESPACE`.
+    public var positionName: String { "position/" + namespace }
 }

@@ -29,9 +29,10 @@ public struct ScriptLibrary: Sendable {
         } catch {
             throw StartProblem(error.problems.map(\.description).joined(separator: "\n"))
         }
-        let subscribe = embedded.first { $0.name == "subscribe" }?.bytes ?? []
+        func plain(_ name: String) -> [UInt8] { embedded.first { $0.name == name }?.bytes ?? [] }
         let assembler = ScriptAssembler(
-            prelude: Scripts.prelude, command: Scripts.commandPrelude, subscribe: subscribe)
+            prelude: Scripts.prelude, command: Scripts.commandPrelude, subscribe: plain("subscribe"),
+            position: plain("position"))
         do {
             table = try ScriptTable(assembler.scripts(catalogue))
         } catch {

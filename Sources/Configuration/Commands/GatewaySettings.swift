@@ -15,6 +15,8 @@ public struct GatewaySettings: Sendable, Equatable {
     public var redis = "redis://127.0.0.1:6379"
     /// What is put before every Redis key and channel; `[A-Za-z0-9._:-]{0,64}`.
     public var redisPrefix = ""
+    /// The directory of the operator's own scripts.
+    public var scripts: String?
     /// The certificate chain, a PEM file.
     public var tlsCert: String?
     /// The certificate's private key, a PEM file.
@@ -73,6 +75,7 @@ extension GatewaySettings {
         ops = values.hostPort("ops")
         redis = values.text("redis") ?? redis
         redisPrefix = values.text("redis-prefix") ?? redisPrefix
+        scripts = values.text("scripts")
         tlsCert = values.text("tls-cert")
         tlsKey = values.text("tls-key")
         tlsTicketKeyFile = values.text("tls-ticket-key-file")

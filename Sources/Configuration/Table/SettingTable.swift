@@ -4,7 +4,7 @@ import Core
 private let node: [CommandName] = [.gateway, .check]
 private let nodeAndDev: [CommandName] = [.dev, .gateway, .check]
 private let servers: [CommandName] = [.gateway, .check, .worker]
-private let all: [CommandName] = [.dev, .gateway, .check, .worker]
+private let processes: [CommandName] = [.dev, .gateway, .check, .worker]
 private let nodeAndToken: [CommandName] = [.gateway, .check, .token]
 private let client: [CommandName] = [.publish, .tail]
 
@@ -62,7 +62,7 @@ extension Setting {
         Setting(
             "redis", .redisURL, servers, default: "redis://127.0.0.1:6379", secret: true,
             "Redis to use: redis://, rediss:// (TLS) or unix:// (socket)."),
-        Setting("redis-prefix", .keyPrefix, all, "Put before every key and channel."),
+        Setting("redis-prefix", .keyPrefix, processes, "Put before every key and channel."),
         Setting(
             "keyspace-events", .choice(KeyspaceEvents.allCases.map(\.rawValue)), [.worker], default: "auto",
             "Add what the worker needs to Redis's notify-keyspace-events, or never change it."),
@@ -90,14 +90,14 @@ extension Setting {
             "drain-seconds", .integer(1...86_400), nodeAndDev, default: "20",
             "Time to say goodbye to clients after SIGTERM; a short name for the limit drainMs."),
         Setting(
-            "ready-file", .file, all,
+            "ready-file", .file, processes,
             "Write the bound addresses here, as JSON, once everything is listening; a worker its pid, once it works."
         ),
         Setting(
-            "log", .choice(LogFormat.allCases.map(\.rawValue)), all, default: "text",
+            "log", .choice(LogFormat.allCases.map(\.rawValue)), processes, default: "text",
             "Form of the log on standard error."),
         Setting(
-            "log-level", .choice(LogLevel.allCases.map(\.rawValue)), all, default: "info",
+            "log-level", .choice(LogLevel.allCases.map(\.rawValue)), processes, default: "info",
             "The least important lines to log."),
         Setting(
             "echo", .boolean, nodeAndDev, default: "false",
@@ -105,9 +105,12 @@ extension Setting {
     ]
 
     private static let policy: [Setting] = [
-        Setting("limit", .limit, all, repeatable: true, "Change a limit; docs/limits.md lists them."),
         Setting(
-            "namespaces", .namespaces, all, default: "the apps' namespaces", places: .file,
+            "scripts", .directory, processes,
+            "Serve the commands of this directory's Lua files beside the built-in ones (lua/README.md)."),
+        Setting("limit", .limit, processes, repeatable: true, "Change a limit; docs/limits.md lists them."),
+        Setting(
+            "namespaces", .namespaces, processes, default: "the apps' namespaces", places: .file,
             "Who may subscribe and publish in each namespace, and what it keeps."),
     ]
 

@@ -1,3 +1,4 @@
+import Commands
 public import Configuration
 import Core
 import Reactors
@@ -72,7 +73,7 @@ private final class DemoScene {
         self.keys = keys
         let context = ConnectionContext(reactor: reactor, limits: ConnectionLimits(limits, reactors: 1))
         link = try CommandLink(
-            context, parts.redis, name: "switchboard-demo", registry: parts.scripts.registry, onReady: { _ in })
+            context, parts.redis, name: "switchboard-demo", registry: parts.library.table.registry, onReady: { _ in })
         store = Store(link: link, scripts: parts.scripts, keys: keys, limits: limits, access: parts.access)
         timer = try ReactorTimer(reactor) { [unowned self] in play() }
         timer?.set(atMs: reactor.nowMs)

@@ -22,12 +22,14 @@ final class Router {
     private let broadcast: BroadcastRoute
     private let topics: TopicRoute
     private let operations: OperationsRoute
+    private let commands: CommandRoute
 
     init(shard: Shard) {
         self.shard = shard
         broadcast = BroadcastRoute(shard: shard)
         topics = TopicRoute(shard: shard)
         operations = OperationsRoute(shard: shard)
+        commands = CommandRoute(shard: shard)
     }
 
     /// Answers a request, now or later.
@@ -45,6 +47,10 @@ final class Router {
             if segments.starts(with: ["v1", "topics"]) && segments.count >= 3 {
                 return topics.answer(request, respond)
             }
+            if segments.count == 3 && segments.starts(with: ["v1", "commands"]) {
+                return commands.answer(request, name: segments[2], respond)
+            }
+            if commands.answers(request, respond) { return }
             if NativeDialect.paths.contains("/" + segments.joined(separator: "/")) {
                 return respond(
                     .refusal(

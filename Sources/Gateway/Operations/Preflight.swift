@@ -1,3 +1,4 @@
+import Commands
 public import Configuration
 import Core
 import Reactors
@@ -68,7 +69,7 @@ public enum Preflight {
             let context = ConnectionContext(reactor: reactor, limits: ConnectionLimits(limits, reactors: 1))
             var found: ServerFacts?
             let link = try CommandLink(
-                context, parts.redis, name: "switchboard-check", registry: parts.scripts.registry,
+                context, parts.redis, name: "switchboard-check", registry: parts.library.table.registry,
                 onReady: { facts in
                     found = facts
                     reactor.stop()

@@ -28,6 +28,12 @@ final class ShardStatistics: Sendable {
     let requests = Counter()
     /// Publishes committed over HTTP.
     let publishes = Counter()
+    /// Commands whose script was called.
+    let commands = Counter()
+    /// Commands refused, by the gateway or by their script.
+    let commandsRefused = Counter()
+    /// Calls that failed because of a script or its data: somebody must mend it.
+    let commandFaults = Counter()
     /// Requests and messages refused for their rate.
     let rateLimited = Counter()
     /// Tokens and keys refused.

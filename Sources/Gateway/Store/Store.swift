@@ -101,9 +101,9 @@ final class Store: TopicReader {
         }
         var callKeys = [keys.log(topic), keys.meta(topic)]
         var script = scripts.subscribe
-        if let withState = scripts.subscribeWithState[Array(topic.namespace)] {
-            script = withState
-            callKeys.append(keys.queue(shop: topic.id))
+        if let stateful = scripts.stateful(topic) {
+            script = stateful.subscribe
+            callKeys += stateful.keys(topic, keys)
         }
         let arguments: [[UInt8]] = [
             epochs.next(), run, Store.decimal(Clock.wallMs()), Store.decimal(policy.positionSeconds),
@@ -151,25 +151,23 @@ final class Store: TopicReader {
     /// Reads where a topic stands, its state, and how many gateways are subscribed; creates nothing.
     func peek(_ topic: Topic, _ completion: @escaping (Result<Peek, Refusal>) -> Void) {
         guard let run = link.facts?.runID else { return completion(.failure(RedisFailure(.disconnected).refusal)) }
+        let stateful = scripts.stateful(topic)
         let call = ScriptCall(
-            script: scripts.position, keys: [keys.log(topic), keys.meta(topic)], arguments: [run])
-        let (state, json, channel) = (keys.queue(shop: topic.id), limits.json, keys.channel(topic))
-        let hasState = scripts.subscribeWithState[Array(topic.namespace)] != nil
+            script: stateful?.position ?? scripts.position,
+            keys: [keys.log(topic), keys.meta(topic)] + (stateful?.keys(topic, keys) ?? []), arguments: [run])
+        let (json, channel) = (limits.json, keys.channel(topic))
         link.run(call, lane: nil) { [link] result in
-            guard case .success(let value) = result, let fields = value.elements, fields.count == 4 else {
+            guard case .success(let value) = result, let fields = value.elements, fields.count >= 4 else {
                 return completion(.failure(result.failure?.refusal ?? Store.nonsense))
             }
-            var peek = Peek(position: Store.position(fields[0], fields[1]), nodes: 0, state: nil)
+            let state = fields.count > 4 ? Store.state(fields[4], json: json) : nil
+            var peek = Peek(position: Store.position(fields[0], fields[1]), nodes: 0, state: state)
             link.call(RedisCommand("PUBSUB", Array("NUMSUB".utf8), channel)) { result in
                 guard case .success(let value) = result, let nodes = value.elements?.last?.integer else {
                     return completion(.failure(result.failure?.refusal ?? Store.nonsense))
                 }
                 peek.nodes = nodes
-                guard hasState else { return completion(.success(peek)) }
-                link.call(RedisCommand("GET", state)) { result in
-                    if case .success(let value) = result { peek.state = Store.state(value, json: json) }
-                    completion(.success(peek))
-                }
+                completion(.success(peek))
             }
         }
     }

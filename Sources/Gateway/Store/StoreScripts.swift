@@ -1,42 +1,49 @@
+import Commands
+import Core
 import RedisLink
-import Rights
-import Scripts
+import Service
 
-/// The scripts a gateway calls, assembled from the embedded files.
+/// The scripts that a gateway calls for itself, by their meaning.
 struct StoreScripts: Sendable {
-    let registry: ScriptRegistry
+    /// The scripts of a namespace that tell a topic's state, and the state's keys.
+    struct Stateful: Sendable {
+        let subscribe: ScriptID
+        let position: ScriptID
+        let keys: [Template]
+    }
+
     let publish: ScriptID
     let subscribe: ScriptID
-    /// The subscribe scripts of the namespaces that have a state, by namespace.
-    let subscribeWithState: [[UInt8]: ScriptID]
     let history: ScriptID
     let position: ScriptID
+    private let stateful: [ArraySlice<UInt8>: Stateful]
 
-    /// The namespaces with a state provider `state_<namespace>.lua`.
-    private static let stateful: [String] = Scripts.files.map(\.name).filter { $0.hasPrefix("state_") }
-        .map { String($0.dropFirst("state_".count)) }
-
-    /// Assembles the scripts; fails only when the embedded files contradict this list, which a unit test excludes.
-    init() throws(ScriptRegistry.RegistryError) {
-        var sources: [(name: String, source: [UInt8])] = []
-        for name in ["publish", "subscribe", "history", "position"] {
-            sources.append((name, Scripts.text(of: [name]) ?? []))
+    /// Finds the scripts; fails only when an embedded file is missing, which a unit test excludes.
+    init(_ library: ScriptLibrary) throws(StartProblem) {
+        func id(_ name: String) throws(StartProblem) -> ScriptID {
+            guard let entry = library.table[name] else { throw StartProblem("the script \(name) is missing") }
+            return entry.id
         }
-        for namespace in StoreScripts.stateful {
-            sources.append(("subscribe_" + namespace, Scripts.text(of: ["state_" + namespace, "subscribe"]) ?? []))
-        }
-        let registry = try ScriptRegistry(scripts: sources) { Digest.sha1($0) }
-        func id(_ name: String) throws(ScriptRegistry.RegistryError) -> ScriptID {
-            guard let id = registry.script(named: name) else { throw .duplicateName(name) }
-            return id
-        }
-        self.registry = registry
         publish = try id("publish")
         subscribe = try id("subscribe")
         history = try id("history")
         position = try id("position")
-        var withState: [[UInt8]: ScriptID] = [:]
-        for namespace in StoreScripts.stateful { withState[Array(namespace.utf8)] = try id("subscribe_" + namespace) }
-        subscribeWithState = withState
+        var stateful: [ArraySlice<UInt8>: Stateful] = [:]
+        for state in library.catalogue.states.values {
+            stateful[Array(state.namespace.utf8)[...]] = Stateful(
+                subscribe: try id(state.scriptName), position: try id(state.positionName),
+                keys: state.keys.map(\.template))
+        }
+        self.stateful = stateful
+    }
+
+    /// The scripts of a topic's namespace; `nil` when it has no state.
+    func stateful(_ topic: Topic) -> Stateful? { stateful[topic.namespace] }
+}
+
+extension StoreScripts.Stateful {
+    /// The state's keys for a topic, in their order.
+    func keys(_ topic: Topic, _ keys: Keys) -> [[UInt8]] {
+        self.keys.compactMap { $0.key(keys) { $0 == "id" ? Array(topic.id) : nil } }
     }
 }

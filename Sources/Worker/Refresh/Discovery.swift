@@ -6,7 +6,7 @@ struct Discovery {
     private let pauseMs: Int
     private let intervalMs: Int
     private var cursor: [UInt8] = Discovery.start
-    private var dueMs = Int.min
+    private var nextMs = Int.min
     private var startedMs: Int?
     private var isAsking = false
     private var mustRestart = false
@@ -20,18 +20,21 @@ struct Discovery {
         self.intervalMs = intervalMs
     }
 
+    /// When there is a step to do; `Int.max` while a reply is awaited.
+    var dueMs: Int { isAsking ? Int.max : nextMs }
+
     /// What to do now.
     enum Step: Equatable {
-        /// Nothing before this time; `Int.max` while a reply is awaited.
-        case wait(untilMs: Int)
+        /// Nothing before ``dueMs``.
+        case wait
         /// SCAN from this cursor; `isFirst` when a look begins with it.
         case scan(cursor: [UInt8], isFirst: Bool)
     }
 
     /// The next step.
     mutating func next(nowMs: Int) -> Step {
-        guard !isAsking else { return .wait(untilMs: Int.max) }
-        guard dueMs <= nowMs else { return .wait(untilMs: dueMs) }
+        guard !isAsking else { return .wait }
+        guard nextMs <= nowMs else { return .wait }
         isAsking = true
         guard startedMs == nil else { return .scan(cursor: cursor, isFirst: false) }
         startedMs = nowMs
@@ -48,12 +51,12 @@ struct Discovery {
         }
         guard next == Discovery.start else {
             cursor = next
-            dueMs = nowMs + pauseMs
+            nextMs = nowMs + pauseMs
             return false
         }
         lastMs = nowMs - startedMs
         self.startedMs = nil
-        dueMs = max(startedMs + intervalMs, nowMs + pauseMs)
+        nextMs = max(startedMs + intervalMs, nowMs + pauseMs)
         return true
     }
 
@@ -62,13 +65,13 @@ struct Discovery {
         isAsking = false
         mustRestart = false
         startedMs = nil
-        dueMs = nowMs + intervalMs
+        nextMs = nowMs + intervalMs
     }
 
     /// Begins a new look at once: events may have been missed.
     mutating func restart() {
         mustRestart = isAsking
         startedMs = nil
-        dueMs = Int.min
+        nextMs = Int.min
     }
 }

@@ -35,6 +35,8 @@ struct RefreshQueue {
         let id: [UInt8]
         /// The id's partition.
         let partition: Int
+        /// When it should have begun.
+        let dueMs: Int
     }
 
     /// How a run ended.
@@ -162,11 +164,11 @@ struct RefreshQueue {
         let sweepShare = max(limits.inFlightMax / 4, 1)
         if awaitedInFlight < max(limits.inFlightMax - sweepShare, 1), let node = leastAwaited(), node.dueMs <= nowMs {
             awaitedInFlight += 1
-            return begin(node.slot, .awaited, nowMs)
+            return begin(node, .awaited, nowMs)
         }
         if sweepsInFlight < sweepShare, let node = leastSweep(), node.dueMs <= nowMs {
             sweepsInFlight += 1
-            return begin(node.slot, .sweep, nowMs)
+            return begin(node, .sweep, nowMs)
         }
         return nil
     }
@@ -214,16 +216,18 @@ struct RefreshQueue {
         limits.sweepMs - Int(StableHash.of(id) >> 8 % UInt64(limits.sweepMs / 4 + 1))
     }
 
-    private mutating func begin(_ slot: Int, _ flight: Flight, _ nowMs: Int) -> Run? {
-        guard var entry = slots[slot] else { return nil }
+    private mutating func begin(_ node: DueHeap.Node, _ flight: Flight, _ nowMs: Int) -> Run? {
+        guard var entry = slots[node.slot] else { return nil }
         entry.flight = flight
         entry.startedMs = nowMs
         entry.changedMs = nil
         entry.againMs = Int.max
         entry.awaitedDueMs = Int.max
         entry.sweepDueMs = Int.max
-        slots[slot] = entry
-        return Run(slot: slot, refresh: entry.name.refresh, id: entry.name.id, partition: entry.partition)
+        slots[node.slot] = entry
+        return Run(
+            slot: node.slot, refresh: entry.name.refresh, id: entry.name.id, partition: entry.partition,
+            dueMs: node.dueMs)
     }
 
     private mutating func note(_ slot: Int, _ nowMs: Int) {

@@ -1,0 +1,105 @@
+import Core
+import HTTPCodec
+
+/// The operations of one command: `POST /v1/commands/NAME` and its own routes.
+struct OpenAPICommand {
+    private let descriptor: CommandDescriptor
+
+    init(_ descriptor: CommandDescriptor) {
+        self.descriptor = descriptor
+    }
+
+    func add(to paths: inout OpenAPIPaths) {
+        let path = "/v1/commands/" + descriptor.name
+        paths.add("post", path, shape: path) { _ in operation(descriptor.name, nil, path) }
+        var counts: [HTTPMethod: Int] = [:]
+        for route in descriptor.routes {
+            counts[route.method, default: 0] += 1
+            let (method, count) = (route.method.rawValue.lowercased(), counts[route.method, default: 0])
+            // No name of a command has a dash, so these are never taken.
+            let id = descriptor.name + "-" + method + (count > 1 ? "-\(count)" : "")
+            paths.add(method, route.path, shape: route.shape) { operation(id, route, $0) }
+        }
+    }
+
+    private func operation(_ id: String, _ route: HTTPRoute?, _ path: String) -> JSONNode {
+        let inPath = route?.arguments ?? []
+        let others = descriptor.arguments.filter { !inPath.contains($0.name) }
+        let isGet = route?.method == .get
+        let parameters =
+            (route.map { pathParameters($0, path) } ?? []) + (isGet ? others.map { queryParameter($0) } : [])
+        return
+            ([
+                "operationId": .text(id), "summary": .text(descriptor.summary), "description": .text(description),
+                "tags": [.text(descriptor.file.name)], "security": security,
+            ] as JSONNode)
+            .with("parameters", parameters.isEmpty ? nil : .array(parameters))
+            .with("requestBody", isGet ? nil : body(others))
+            .with("responses", responses)
+    }
+
+    private var description: String {
+        var lines = ["Answer: " + descriptor.returns, "Cost: " + descriptor.cost]
+        for event in descriptor.emits {
+            lines.append("Emits " + event.name + " " + event.fields + (event.text.isEmpty ? "" : ": " + event.text))
+        }
+        return lines.joined(separator: "\n\n")
+    }
+
+    private var security: JSONNode {
+        let schemes: [JSONNode] = [["apikey": []], ["bearer": []]]
+        return .array(schemes + (descriptor.rights.roles.contains(.anonymous) ? [.object([])] : []))
+    }
+
+    private var responses: JSONNode {
+        let success: JSONNode = [
+            "description": .text(descriptor.returns), "content": OpenAPIErrors.content(["type": "object"]),
+        ]
+        return OpenAPIErrors.responses(
+            200, success, errors: [401, 403, 429, 503] + (descriptor.isReadOnly ? [] : [409]),
+            declared: descriptor.errors)
+    }
+
+    // MARK: Arguments
+
+    /// The path may have been named by another command's route of the same shape.
+    private func pathParameters(_ route: HTTPRoute, _ path: String) -> [JSONNode] {
+        let names = path.split(separator: "/").filter { $0.hasPrefix("{") }.map { String($0.dropFirst().dropLast()) }
+        return zip(names, route.arguments).compactMap { name, argument in
+            descriptor.arguments.first { $0.name == argument }.map { declaration in
+                [
+                    "name": .text(name), "in": "path", "required": true,
+                    "schema": OpenAPISchemas.text(declaration),
+                ]
+            }
+        }
+    }
+
+    private func queryParameter(_ argument: ArgumentDeclaration) -> JSONNode {
+        let parameter: JSONNode = [
+            "name": .text(argument.name), "in": "query", "required": .bool(isNeeded(argument)),
+        ]
+        let schema = OpenAPISchemas.text(argument)
+        switch argument.type {
+        case .json: return parameter.with("content", OpenAPIErrors.content(schema))
+        case .ids: return parameter.with("style", "form").with("explode", false).with("schema", schema)
+        default: return parameter.with("schema", schema)
+        }
+    }
+
+    private func body(_ arguments: [ArgumentDeclaration]) -> JSONNode {
+        let needed = arguments.filter { isNeeded($0) }
+        let members = arguments.map { ($0.name, OpenAPISchemas.argument($0)) }
+        let schema: JSONNode = [
+            "type": "object", "additionalProperties": false,
+            "properties": .object(members + [("id", OpenAPISchemas.reference("OperationId"))]),
+            "required": .array(needed.map { .text($0.name) }),
+        ]
+        return ["required": .bool(!needed.isEmpty), "content": OpenAPIErrors.content(schema)]
+    }
+
+    /// A user's own token stands for the argument `user`.
+    private func isNeeded(_ argument: ArgumentDeclaration) -> Bool {
+        argument.isRequired && !(argument.type == .user && descriptor.rights.roles.contains(.user))
+    }
+}

@@ -1,0 +1,190 @@
+import Core
+
+/// The routes of the gateway itself.
+enum OpenAPIGateway {
+    static func add(to paths: inout OpenAPIPaths, _ limits: Limits) {
+        let topicPath = "/v1/topics/{topic}"
+        for (method, path, operation) in [
+            ("post", "/v1/broadcast", broadcast(limits)),
+            ("post", "/realtime/v1/api/broadcast", supabase(limits)),
+            ("get", topicPath, topic),
+            ("get", topicPath + "/events", events(limits)),
+            ("get", "/livez", liveness),
+            ("get", "/readyz", readiness),
+        ] {
+            paths.add(method, path, shape: path) { _ in operation }
+        }
+    }
+
+    private static func operation(_ id: String, _ summary: String, security: JSONNode) -> JSONNode {
+        [
+            "operationId": .text("gateway-" + id), "summary": .text(summary), "tags": ["gateway"],
+            "security": security,
+        ]
+    }
+
+    private static let services: JSONNode = [["apikey": []], ["bearer": []]]
+    private static let anyone: JSONNode = [["apikey": []], ["bearer": []], [:]]
+    private static let open: JSONNode = []
+
+    private static func answer(_ description: String, _ schema: JSONNode) -> JSONNode {
+        ["description": .text(description), "content": OpenAPIErrors.content(schema)]
+    }
+
+    // MARK: Broadcast
+
+    private static func message(_ limits: Limits, payload: String, isOpen: Bool) -> JSONNode {
+        let members: JSONNode = [
+            "topic": OpenAPISchemas.reference("Topic"), "event": OpenAPISchemas.reference("EventName"),
+        ]
+        let object: JSONNode = [
+            "type": "object", "description": .text("At most \(limits.publishBytesMax) bytes of JSON."),
+        ]
+        let schema: JSONNode = [
+            "type": "object", "required": ["topic", "event", .text(payload)],
+            "properties": members.with(payload, object).with("id", OpenAPISchemas.reference("OperationId")),
+        ]
+        return isOpen ? schema : schema.with("additionalProperties", false)
+    }
+
+    private static func messages(_ message: JSONNode, _ limits: Limits) -> JSONNode {
+        [
+            "type": "object", "required": ["messages"],
+            "properties": [
+                "messages": ["type": "array", "minItems": 1, "maxItems": .int(limits.batchMax), "items": message]
+            ],
+        ]
+    }
+
+    private static func broadcast(_ limits: Limits) -> JSONNode {
+        let message = message(limits, payload: "data", isOpen: false)
+        let item: JSONNode = [
+            "oneOf": [OpenAPISchemas.reference("Receipt"), OpenAPISchemas.reference("Error")]
+        ]
+        let results: JSONNode = [
+            "type": "object", "required": ["results"],
+            "properties": ["results": ["type": "array", "items": item]],
+        ]
+        let success = answer(
+            "Committed in Redis. A batch gets one result or error for each message, in order.",
+            ["oneOf": [OpenAPISchemas.reference("Receipt"), results]])
+        return operation("broadcast", "Publish an event, or a batch of events.", security: services)
+            .with(
+                "requestBody",
+                [
+                    "required": true,
+                    "content": OpenAPIErrors.content(["oneOf": [message, messages(message, limits)]]),
+                ]
+            )
+            .with("responses", OpenAPIErrors.responses(200, success, errors: [401, 403, 404, 503]))
+    }
+
+    private static func supabase(_ limits: Limits) -> JSONNode {
+        let message = message(limits, payload: "payload", isOpen: true)
+        return operation("realtime-broadcast", "Publish events as Supabase's clients do.", security: services)
+            .with(
+                "requestBody",
+                ["required": true, "content": OpenAPIErrors.content(messages(message, limits))]
+            )
+            .with(
+                "responses",
+                OpenAPIErrors.responses(
+                    202, ["description": "All messages are committed in Redis."], errors: [401, 403, 404, 503]))
+    }
+
+    // MARK: Topics
+
+    private static let topicParameter: JSONNode = [
+        "name": "topic", "in": "path", "required": true, "schema": OpenAPISchemas.reference("Topic"),
+    ]
+
+    /// `null` for a topic nobody has published on or joined.
+    private static let epoch: JSONNode = ["type": ["string", "null"]]
+
+    private static var topic: JSONNode {
+        let subscribers: JSONNode = [
+            "type": "object", "required": ["sessions", "nodes"],
+            "properties": [
+                "sessions": [
+                    "type": "integer", "minimum": 0, "description": "Sessions of this gateway on the topic.",
+                ],
+                "nodes": ["type": "integer", "minimum": 0, "description": "Gateways subscribed to the topic."],
+            ],
+        ]
+        let schema: JSONNode = [
+            "type": "object", "required": ["topic", "epoch", "offset", "subscribers", "state"],
+            "properties": [
+                "topic": OpenAPISchemas.reference("Topic"), "epoch": epoch,
+                "offset": OpenAPISchemas.reference("Offset"), "subscribers": subscribers,
+                "state": ["type": ["object", "null"]],
+            ],
+        ]
+        return operation("topic", "Where a topic stands, who is subscribed, and its state.", security: anyone)
+            .with("parameters", [topicParameter])
+            .with(
+                "responses",
+                OpenAPIErrors.responses(200, answer("The topic.", schema), errors: [401, 403, 404, 503]))
+    }
+
+    private static func events(_ limits: Limits) -> JSONNode {
+        let event: JSONNode = [
+            "type": "object", "required": ["event", "offset", "data"],
+            "properties": [
+                "event": OpenAPISchemas.reference("EventName"), "offset": OpenAPISchemas.reference("Offset"),
+                "id": ["type": "string"], "data": ["type": "object"],
+            ],
+        ]
+        let schema: JSONNode = [
+            "type": "object", "required": ["topic", "epoch", "offset", "first", "events"],
+            "properties": [
+                "topic": OpenAPISchemas.reference("Topic"), "epoch": epoch,
+                "offset": OpenAPISchemas.reference("Offset"),
+                "first": ["type": "integer", "minimum": 0, "description": "The oldest offset kept; 0: none is."],
+                "events": ["type": "array", "items": event],
+            ],
+        ]
+        let after: JSONNode = [
+            "name": "after", "in": "query",
+            "schema": ["type": "integer", "minimum": 0, "default": 0],
+        ]
+        let limit: JSONNode = [
+            "name": "limit", "in": "query",
+            "schema": [
+                "type": "integer", "minimum": 1, "maximum": .int(limits.historyPageMax),
+                "default": 100,
+            ],
+        ]
+        return operation("topic-events", "A page of a topic's log.", security: anyone)
+            .with("parameters", [topicParameter, after, limit])
+            .with(
+                "responses",
+                OpenAPIErrors.responses(200, answer("The events.", schema), errors: [401, 403, 404, 503]))
+    }
+
+    // MARK: Operations
+
+    private static func status(_ word: String, _ more: String, _ schema: JSONNode) -> JSONNode {
+        [
+            "type": "object", "required": ["status", .text(more)],
+            "properties": (["status": ["const": .text(word)]] as JSONNode).with(more, schema),
+        ]
+    }
+
+    private static var liveness: JSONNode {
+        let schema: JSONNode = [
+            "type": "object", "required": ["status"], "properties": ["status": ["const": "alive"]],
+        ]
+        return operation("livez", "Whether the process runs.", security: open)
+            .with("responses", OpenAPIErrors.responses(200, answer("It runs.", schema), errors: []))
+    }
+
+    private static var readiness: JSONNode {
+        let ready = answer(
+            "Events published through Redis come back.",
+            status("ready", "probeAgeMs", ["type": "integer", "minimum": 0]))
+        let notReady = answer(
+            "Not now; the reason is told.", status("not ready", "reason", ["type": "string"]))
+        return operation("readyz", "Whether the gateway can serve.", security: open)
+            .with("responses", OpenAPIErrors.responses(200, ready, errors: []).with("503", notReady))
+    }
+}

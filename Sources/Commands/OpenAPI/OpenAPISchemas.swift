@@ -1,0 +1,120 @@
+import Core
+
+/// JSON schemas of what goes in and out.
+enum OpenAPISchemas {
+    static let id = "^[A-Za-z0-9._~:-]{1,200}$"
+    static let user = "^[A-Za-z0-9._~:-]{1,128}$"
+    static let topic = "^[a-z][a-z0-9-]{0,31}:[A-Za-z0-9._~:-]{1,200}$"
+    static let event = "^[A-Za-z0-9._:/-]{1,64}$"
+    static let epoch = "^[A-Za-z0-9_-]{1,32}$"
+
+    /// The schemas that several places refer to.
+    static let shared: JSONNode = [
+        "Error": [
+            "type": "object",
+            "required": ["error"],
+            "properties": ["error": reference("ErrorBody")],
+        ],
+        "ErrorBody": [
+            "type": "object",
+            "required": ["code", "message"],
+            "properties": [
+                "code": ["type": "string", "pattern": "^[a-z][a-z0-9_]{0,31}$"],
+                "message": ["type": "string"],
+            ],
+        ],
+        "OperationId": [
+            "type": "string",
+            "pattern": .text("^[A-Za-z0-9._~:-]{1,\(MessageID.bytesMax)}$"),
+            "description": "Makes a retry harmless: the same id again changes nothing and gets the first answer.",
+        ],
+        "Topic": ["type": "string", "pattern": .text(topic)],
+        "EventName": ["type": "string", "pattern": .text(event)],
+        "Offset": ["type": "integer", "minimum": 0],
+        "Receipt": [
+            "type": "object",
+            "required": ["topic", "epoch", "offset"],
+            "properties": [
+                "topic": reference("Topic"),
+                "epoch": ["type": "string", "pattern": .text(epoch)],
+                "offset": reference("Offset"),
+                "duplicate": ["type": "boolean", "description": "The id was known: nothing was stored or sent."],
+            ],
+        ],
+    ]
+
+    /// A reference to a shared schema.
+    static func reference(_ name: String) -> JSONNode {
+        ["$ref": .text("#/components/schemas/" + name)]
+    }
+
+    /// The schema of an argument inside a JSON object.
+    static func argument(_ argument: ArgumentDeclaration) -> JSONNode {
+        let schema = type(argument.type, isText: false)
+        let nullable: JSONNode = argument.isRequired ? schema : ["anyOf": [schema, ["type": "null"]]]
+        return described(nullable, argument)
+    }
+
+    /// The schema of an argument in a path or a query.
+    static func text(_ argument: ArgumentDeclaration) -> JSONNode {
+        described(type(argument.type, isText: true), argument)
+    }
+
+    private static func described(_ schema: JSONNode, _ argument: ArgumentDeclaration) -> JSONNode {
+        var schema = schema
+        if case .byDefault(let value) = argument.presence {
+            schema = schema.with("default", json(value, argument.type))
+        }
+        return argument.text.isEmpty ? schema : schema.with("description", .text(argument.text))
+    }
+
+    /// A default as JSON.
+    private static func json(_ value: [UInt8], _ type: ArgumentType) -> JSONNode {
+        switch type {
+        case .int, .number, .json: .raw(value)
+        case .bool: .bool(value == [UInt8(ascii: "1")])
+        case .id, .user, .string, .choice, .time, .ids: .text(String(decoding: value, as: UTF8.self))
+        }
+    }
+
+    private static func type(_ type: ArgumentType, isText: Bool) -> JSONNode {
+        // Inside JSON a whole number is taken as its digits; a pattern concerns strings only.
+        let idTypes: JSONNode = isText ? "string" : ["string", "integer"]
+        switch type {
+        case .id: return ["type": idTypes, "pattern": .text(id)]
+        case .user: return ["type": idTypes, "pattern": .text(user)]
+        case .string(let range):
+            return [
+                "type": "string", "minLength": .int(range.lowerBound), "maxLength": .int(range.upperBound),
+                "pattern": "^[^\\u0000]*$",
+            ]
+        case .int(let range):
+            return ["type": "integer", "minimum": .int(range.lowerBound), "maximum": .int(range.upperBound)]
+        case .number(let range):
+            return (["type": "number"] as JSONNode).with("minimum", range.map { number($0.lowerBound) })
+                .with("maximum", range.map { number($0.upperBound) })
+        case .choice(let words): return ["type": "string", "enum": .array(words.map { .text($0) })]
+        case .bool: return ["type": "boolean"]
+        case .json: return ["title": .text(type.expectation)]
+        case .time:
+            return [
+                "oneOf": [
+                    [
+                        "type": "integer", "minimum": .int(Timestamp.range.lowerBound),
+                        "maximum": .int(Timestamp.range.upperBound),
+                    ],
+                    ["type": "string", "format": "date-time"],
+                ]
+            ]
+        case .ids(let range):
+            return [
+                "type": "array", "minItems": .int(range.lowerBound), "maxItems": .int(range.upperBound),
+                "items": ["type": idTypes, "pattern": .text(id)],
+            ]
+        }
+    }
+
+    private static func number(_ value: Double) -> JSONNode {
+        .raw(Array(value.description.utf8))
+    }
+}

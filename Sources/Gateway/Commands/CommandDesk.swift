@@ -1,0 +1,114 @@
+import Commands
+import Configuration
+import Core
+import Reactors
+import RedisLink
+import Rights
+import Service
+
+/// The door of one shard to the commands: rights, arguments and rates are checked here, then the script runs.
+///
+/// The flow "command" of the design: a dialect's event or a route -> descriptor -> arguments -> rights -> script ->
+/// answer to the caller alone. What it changes for others comes back through Redis like any event. Thread: the shard's.
+final class CommandDesk {
+    /// What a caller is told.
+    typealias Completion = CommandRunner.Completion
+
+    /// A call as it came in.
+    struct Request {
+        var body: JSON.Value?
+        var path: [TextArgument] = []
+        var query: [TextArgument] = []
+        /// What makes a retry harmless, unless the arguments name an `id`.
+        var operation: OperationID?
+        /// Calls of one lane run in their order.
+        var lane: UInt64?
+    }
+
+    private let node: Node
+    private let runner: CommandRunner
+    private let statistics: ShardStatistics
+    private let nowMs: () -> Int
+    private var heartbeats: [(command: CommandDescriptor, queue: HeartbeatQueue)]
+
+    init(node: Node, link: CommandLink, statistics: ShardStatistics, nowMs: @escaping () -> Int) {
+        self.node = node
+        self.statistics = statistics
+        self.nowMs = nowMs
+        let log = node.log
+        runner = CommandRunner(link: link, scripts: node.library.table, settings: node.commands) { name, text in
+            statistics.commandFaults.add(1)
+            log.write(.error, "a script failed", [("script", name), ("fault", String(text.prefix(500)))])
+        }
+        heartbeats = node.library.catalogue.heartbeats.map {
+            ($0, HeartbeatQueue(intervalMs: ($0.heartbeatSeconds ?? 20) * 1_000))
+        }
+    }
+
+    /// Runs a command by its name.
+    func perform(_ name: String, _ request: Request, caller: Caller, _ completion: @escaping Completion) {
+        guard let command = node.library.catalogue.command(named: name) else {
+            let names = node.library.catalogue.commands.filter { !$0.rights.isWorkerOnly }.map(\.name)
+            let hint = NearestName.hint(names, to: name)
+            return completion(
+                .failure(CommandFailure(Refusal(.notFound, "there is no command \(PrintableName.shown(name))" + hint))))
+        }
+        perform(command, request, caller: caller, completion)
+    }
+
+    /// Runs a command.
+    func perform(
+        _ command: CommandDescriptor, _ request: Request, caller: Caller, _ completion: @escaping Completion
+    ) {
+        let commandCaller = CommandCaller(caller)
+        let bound: BoundArguments
+        do throws(Refusal) {
+            if let refusal = command.rights.refusal(commandCaller.role) { throw refusal }
+            if case .user(let identity) = caller, !caller.isService, !node.takeUserAction(identity.user, nowMs: nowMs())
+            {
+                statistics.rateLimited.add(1)
+                throw Refusal(.rateLimited, "more than \(node.limits.userActionsPerSecond) commands a second")
+            }
+            bound = try ArgumentBinder.bind(
+                command, body: request.body, path: request.path, query: request.query, caller: commandCaller)
+        } catch {
+            statistics.commandsRefused.add(1)
+            return completion(.failure(CommandFailure(error)))
+        }
+        statistics.commands.add(1)
+        let operation = bound.operation.map { OperationID.named($0) } ?? request.operation
+        runner.run(
+            command, bound, caller: commandCaller, operation: operation, lane: request.lane
+        ) { [statistics] result in
+            if case .failure = result { statistics.commandsRefused.add(1) }
+            completion(result)
+        }
+    }
+
+    // MARK: Heartbeats
+
+    /// A connection of a user came.
+    func came(_ user: [UInt8]) {
+        for index in heartbeats.indices { heartbeats[index].queue.came(user, nowMs: nowMs()) }
+    }
+
+    /// A connection of a user went.
+    func left(_ user: [UInt8]) {
+        for index in heartbeats.indices { heartbeats[index].queue.left(user) }
+    }
+
+    /// Runs the heartbeats that are due.
+    func sweep() {
+        for index in heartbeats.indices {
+            let command = heartbeats[index].command
+            for user in heartbeats[index].queue.due(nowMs: nowMs(), max: node.limits.heartbeatsPerSweep) {
+                let arguments = [TextArgument(name: "userId", value: user)]
+                guard let bound = try? ArgumentBinder.bind(command, body: nil, path: arguments, caller: .worker) else {
+                    continue
+                }
+                // One that fails is made up for by the next; what it renews outlasts several.
+                runner.run(command, bound, caller: .worker, operation: nil) { _ in }
+            }
+        }
+    }
+}

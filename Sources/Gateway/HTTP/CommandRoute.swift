@@ -1,0 +1,98 @@
+import Commands
+import Core
+import HTTPCodec
+import Reactors
+import Rights
+
+/// `POST /v1/commands/<name>` and the scripts' own routes: commands over HTTP.
+///
+/// Arguments come from the path, from the query of a GET, and from the body of all else. Thread: the shard's.
+struct CommandRoute {
+    unowned let shard: Shard
+
+    /// Answers `POST /v1/commands/<name>`.
+    func answer(_ request: HTTPRequest, name: String, _ respond: @escaping Respond) {
+        guard request.head.method == .post else { return respond(.methodNotAllowed([.post], keepAlive: true)) }
+        perform(request, respond) { desk, arguments, caller, completion in
+            desk.perform(name, arguments, caller: caller, completion)
+        }
+    }
+
+    /// Answers a request to a script's own route; false when there is none.
+    func answers(_ request: HTTPRequest, _ respond: @escaping Respond) -> Bool {
+        switch shard.node.library.catalogue.route(method: request.head.method, segments: request.segments) {
+        case .none:
+            return false
+        case .methodNotAllowed(let methods):
+            respond(.methodNotAllowed(methods, keepAlive: true))
+        case .command(let command, let path):
+            perform(request, respond) { desk, arguments, caller, completion in
+                var arguments = arguments
+                arguments.path = path
+                desk.perform(command, arguments, caller: caller, completion)
+            }
+        }
+        return true
+    }
+
+    private func perform(
+        _ request: HTTPRequest, _ respond: @escaping Respond,
+        _ call: (CommandDesk, CommandDesk.Request, Caller, @escaping CommandDesk.Completion) -> Void
+    ) {
+        switch Credentials.caller(request.head.headers, node: shard.node, wallSeconds: shard.wallSeconds) {
+        case .failure(let refusal):
+            shard.statistics.authenticationFailures.add(1)
+            respond(.refusal(refusal, keepAlive: true))
+        case .success(.anonymous) where !shard.node.allowsAnonymous:
+            respond(.refusal(Refusal(.unauthorized, "a token or an API key is needed"), keepAlive: true))
+        case .success(let caller):
+            do throws(Refusal) {
+                let arguments = try arguments(request)
+                call(shard.commands, arguments, caller) { result in respond(CommandRoute.response(result)) }
+            } catch {
+                respond(.refusal(error, keepAlive: true))
+            }
+        }
+    }
+
+    private func arguments(_ request: HTTPRequest) throws(Refusal) -> CommandDesk.Request {
+        var arguments = CommandDesk.Request()
+        guard let items = request.head.queryItems else {
+            throw Refusal(.badRequest, "the query has a malformed escape")
+        }
+        if request.head.method == .get || request.head.method == .head {
+            guard request.body.isEmpty else { throw Refusal(.badRequest, "a GET takes no body; use the query") }
+            arguments.query = items.map {
+                TextArgument(name: String(decoding: $0.name, as: UTF8.self), value: $0.value)
+            }
+            return arguments
+        }
+        guard items.isEmpty else { throw Refusal(.badRequest, "arguments belong into the body, not into the query") }
+        guard !request.body.isEmpty else { return arguments }
+        do {
+            let json = try JSON(parsing: request.body, limits: shard.limits.json)
+            guard json.root.kind == .object else { throw Refusal(.badRequest, "the body must be a JSON object") }
+            arguments.body = json.root
+            return arguments
+        } catch let refusal as Refusal {
+            throw refusal
+        } catch let problem as JSON.Problem {
+            throw Refusal(.badRequest, "the body is \(problem.rawValue)")
+        } catch {
+            throw Refusal(.badRequest, "the body cannot be read")
+        }
+    }
+
+    /// The answer as the script gave it, or the error.
+    static func response(_ result: Result<CommandAnswer, CommandFailure>) -> HTTPResponse {
+        switch result {
+        case .success(let answer):
+            return .json(status: 200, body: answer.json, keepAlive: true)
+        case .failure(let failure):
+            var response = HTTPResponse.error(
+                failure.code, failure.message, status: failure.status, keepAlive: true)
+            if failure.isUnavailable { response.setRetryAfter(seconds: 1) }
+            return response
+        }
+    }
+}
