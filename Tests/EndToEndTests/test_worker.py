@@ -92,7 +92,7 @@ def holders(client):
 
 def test_a_direct_write_is_noticed_at_once_by_events(worker, server, scripts, client):
     worker(server=server, scripts=scripts, limits={"sweepMs": 60_000})
-    eventually(lambda: set(client.config_get("notify-keyspace-events")["notify-keyspace-events"]) == {"A", "K"})
+    eventually(lambda: set("Kg$lshzxet") <= set(client.config_get("notify-keyspace-events")["notify-keyspace-events"]))
     for value in range(1, 20):
         client.hset("shop:1#items", "only", value)
         eventually(lambda: is_sum(client, 1, value), 0.2, f"the sum {value}")
