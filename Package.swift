@@ -84,7 +84,7 @@ let package = Package(
 
         .executableTarget(
             name: "switchboard-bench",
-            dependencies: ["Core", "Reactors", "Transport", "Rights", "WebSocketCodec"],
+            dependencies: ["Core", "Reactors", "Transport", "Rights", "Service", "WebSocketCodec"],
             path: "bench/Sources", swiftSettings: strict),
 
         // Embedded files.
@@ -92,7 +92,14 @@ let package = Package(
             name: "Scripts", path: "lua", exclude: ["README.md"], sources: ["Scripts.swift"],
             resources: [
                 "prelude.lua", "command.lua",
-                "history.lua", "lease.lua", "position.lua", "publish.lua", "state_shop.lua", "subscribe.lua",
+                "add_points.lua", "add_track.lua", "around.lua", "beat_shop.lua", "beat_user.lua",
+                "check_in.lua", "check_in_code.lua", "check_out.lua", "dj.lua", "feed.lua", "follow.lua",
+                "following.lua", "history.lua", "leaderboard_refresh.lua", "lease.lua", "mark_all_read.lua",
+                "mark_read.lua", "my_votes.lua", "next_track.lua", "notifications.lua", "notify.lua",
+                "online.lua", "position.lua", "presence_count.lua", "presence_refresh.lua", "publish.lua",
+                "publish_post.lua", "rank.lua", "remove_track.lua", "roster.lua", "set_shop.lua",
+                "start_session.lua", "state_challenge.lua", "state_dj.lua", "state_shop.lua",
+                "stop_session.lua", "subscribe.lua", "top.lua", "unfollow.lua", "user_place.lua", "vote.lua",
             ].map { .embedInCode($0) },
             swiftSettings: [.swiftLanguageMode(.v6)]),
         .target(
@@ -114,6 +121,9 @@ let package = Package(
         tests("Worker", ["Worker", "Commands", "Core", "RedisLink"]),
         tests(
             "Gateway",
-            ["Gateway", "Service", "Core", "Dialects", "HTTPCodec", "Reactors", "RedisLink", "Rights", "Transport"]),
+            [
+                "Gateway", "Commands", "Service", "Core", "Dialects", "HTTPCodec", "Reactors", "RedisLink", "Rights",
+                "Transport",
+            ]),
     ] + fuzzers
 )

@@ -38,6 +38,8 @@ final class Node: Sendable {
     let library: ScriptLibrary
     let scripts: StoreScripts
     let commands: CommandSettings
+    /// The document of `/v1/openapi.json`.
+    let openAPI: [UInt8]
     let access: AccessPolicy
     let origins: OriginPolicy
     let dialects: [any Dialect]
@@ -74,6 +76,7 @@ final class Node: Sendable {
         library = parts.library
         scripts = parts.scripts
         commands = parts.commandSettings(settings)
+        openAPI = OpenAPI.document(parts.library.catalogue, version: ProductVersion.text, limits: settings.limits)
         access = parts.access
         origins = parts.origins
         dialects = [

@@ -21,7 +21,7 @@ struct Switchboard {
             Terminal.print(text)
             return 0
         case .version:
-            Terminal.print("switchboard \(Version.text)")
+            Terminal.print("switchboard \(ProductVersion.text)")
             return 0
         case .problems(let problems):
             for problem in problems { Terminal.error(problem.description) }
@@ -47,10 +47,4 @@ struct Switchboard {
         case .worker(let settings): try WorkerCommand.run(settings)
         }
     }
-}
-
-/// The version this source is of.
-enum Version {
-    /// Semantic version.
-    static let text = "0.1.0"
 }

@@ -1,4 +1,4 @@
-"""Phones: clients that lose their connection at any moment, come back to any gateway, and repeat what was unanswered."""
+"""Phones: clients that lose their connection at any moment, return to any gateway, and repeat what was unanswered."""
 
 import asyncio
 import json

@@ -1,3 +1,4 @@
+import Commands
 import Core
 import HTTPCodec
 import Testing
@@ -48,11 +49,17 @@ import Testing
 
 @Suite struct StoreScriptsTests {
     @Test func theEmbeddedScriptsAssemble() throws {
-        let scripts = try StoreScripts()
+        let library = try ScriptLibrary(
+            directory: nil, namespaces: NamespacePolicy.defaults.keys, reservedPaths: [])
+        let scripts = try StoreScripts(library)
         let all = [scripts.publish, scripts.subscribe, scripts.history, scripts.position]
         #expect(Set(all.map { "\($0)" }).count == 4)
-        #expect(scripts.subscribeWithState.keys.contains(Array("shop".utf8)))
-        #expect(scripts.subscribeWithState.values.allSatisfy { id in !all.contains { "\($0)" == "\(id)" } })
+        let keys = Keys(prefix: [])
+        let shop = try #require(Topic("shop:42"))
+        let stateful = try #require(scripts.stateful(shop))
+        #expect(!all.contains { "\($0)" == "\(stateful.subscribe)" || "\($0)" == "\(stateful.position)" })
+        #expect(stateful.keys(shop, keys) == [Array("queue:42".utf8)])
+        #expect(scripts.stateful(try #require(Topic("order:42"))) == nil)
     }
 }
 

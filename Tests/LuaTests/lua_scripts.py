@@ -83,7 +83,7 @@ class Scripts:
 
     def position(self, topic="shop:42", run=None):
         keys = Keys(topic)
-        epoch, offset, exists, length = self.call("position", [keys.log, keys.meta], [run or self.run])
+        epoch, offset, exists, length, *_ = self.call("position", [keys.log, keys.meta], [run or self.run])
         return epoch.decode(), int(offset), exists, length
 
 

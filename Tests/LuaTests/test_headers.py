@@ -32,6 +32,8 @@ def test_header_has_every_tag(name):
     names = [tag for tag, _ in tags]
     assert names[0] == ("command" if "command" in names else "summary")
     for needed in ("summary", "key", "returns", "cost"):
+        if needed == "key" and "topic" in names:
+            continue  # it only tells
         assert needed in names, f"{name}.lua has no @{needed}"
     assert set(names) <= TAGS, f"{name}.lua has an unknown tag"
     if name in COMMANDS:

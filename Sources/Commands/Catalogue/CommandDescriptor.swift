@@ -61,20 +61,14 @@ public struct CommandDescriptor: Sendable {
     public internal(set) var refresh: Refresh?
     /// What its keys and home topics share; `nil` for a read-only command without keys.
     public internal(set) var home: Home?
+    /// The topics it emits on within its own script, in the order of `KEYS`: those of the home's id.
+    public internal(set) var homeTopics: [Template] = []
+    /// The namespaces it emits on through the outbox, in order.
+    public internal(set) var foreignNamespaces: [String] = []
 
     init(name: String, file: ScriptFile) {
         self.name = name
         self.file = file
-    }
-
-    /// The topics it emits on within its own script, in the order of `KEYS`.
-    public var homeTopics: [Template] {
-        topics.filter { $0.variable != nil && $0.variable == home?.variable }
-    }
-
-    /// The namespaces it emits on through the outbox, in order.
-    public var foreignNamespaces: [String] {
-        Set(topics.filter { $0.variable == nil || $0.variable != home?.variable }.map(\.namespace)).sorted()
     }
 
     /// The argument that is the user acted for; `nil` when there is none.

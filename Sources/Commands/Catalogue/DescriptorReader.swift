@@ -133,7 +133,7 @@ struct DescriptorReader {
         for (key, line) in zip(descriptor.keys, lines.keys) {
             guard let variable = key.template.variable else { continue }
             checkID(variable, line, "@key")
-            if let home, variable != home {
+            if let home, variable != home, descriptor.arguments.contains(where: { $0.name == variable }) {
                 problem(line, "@key: all keys of a script belong to one id; the first is {\(home)}, this {\(variable)}")
             }
             if let member = key.template.memberVariable { checkMember(member, line) }
@@ -147,17 +147,21 @@ struct DescriptorReader {
                 let hint = NearestName.hint(descriptor.arguments.map(\.name), to: variable)
                 problem(
                     line,
-                    "@topic: {\(variable)} is no @arg" + hint + "; for an id that is none write \(topic.namespace):*")
+                    "@topic: {\(variable)} is no @arg; for an id that is none write \(topic.namespace):*" + hint)
             } else {
                 checkID(variable, line, "@topic")
             }
         }
     }
 
-    /// Finds the id that keys and home topics share.
+    /// Finds the id that keys and home topics share, and which topics are home topics.
     private mutating func checkHome() {
         let templates = descriptor.keys.map(\.template) + descriptor.topics
-        if let first = templates.first(where: { $0.variable != nil }), let variable = first.variable {
+        let first = templates.first { $0.variable != nil }
+        let isHome = { (topic: Template) in topic.variable != nil && topic.variable == first?.variable }
+        descriptor.homeTopics = descriptor.topics.filter(isHome)
+        descriptor.foreignNamespaces = Set(descriptor.topics.filter { !isHome($0) }.map(\.namespace)).sorted()
+        if let first, let variable = first.variable {
             descriptor.home = CommandDescriptor.Home(namespace: first.namespace, variable: variable)
         } else if !descriptor.isReadOnly {
             problem(
@@ -173,12 +177,12 @@ struct DescriptorReader {
             for name in route.arguments {
                 guard let argument = argument(name, line, "@http") else { continue }
                 switch argument.type {
-                case .id, .string, .int, .choice:
+                case .id, .user, .string, .int, .choice:
                     if !argument.isRequired { problem(line, "@http: {\(name)} must be a required argument") }
                 default:
                     problem(
                         line,
-                        "@http: {\(name)} must be of type id, string, int or enum, not \(argument.type.word)")
+                        "@http: {\(name)} must be of type id, user, string, int or enum, not \(argument.type.word)")
                 }
             }
         }

@@ -50,6 +50,7 @@ final class Router {
             if segments.count == 3 && segments.starts(with: ["v1", "commands"]) {
                 return commands.answer(request, name: segments[2], respond)
             }
+            if segments == ["v1", "openapi.json"] { return respond(description(request)) }
             if commands.answers(request, respond) { return }
             if NativeDialect.paths.contains("/" + segments.joined(separator: "/")) {
                 return respond(
@@ -60,6 +61,13 @@ final class Router {
             if shard.node.servesPages, let page = page(request) { return respond(page) }
         }
         respond(.refusal(Refusal(.notFound, "there is no such path"), keepAlive: true))
+    }
+
+    private func description(_ request: HTTPRequest) -> HTTPResponse {
+        guard request.head.method == .get || request.head.method == .head else {
+            return .methodNotAllowed([.get, .head], keepAlive: true)
+        }
+        return .json(status: 200, body: shard.node.openAPI, keepAlive: true)
     }
 
     private func page(_ request: HTTPRequest) -> HTTPResponse? {

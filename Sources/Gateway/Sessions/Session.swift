@@ -1,4 +1,3 @@
-import Commands
 import Configuration
 import Core
 import Dialects
@@ -32,10 +31,8 @@ final class Session: TopicClient {
     private var joins: TokenBucket
     /// Messages refused in a row.
     private var refusals = 0
-    /// Commands of this session run in their order; taken with the first.
-    private var lane: UInt64?
-    /// Tells this connection's numbered operations from others'; drawn with the first.
-    private var nonce: [UInt8] = []
+    /// What the commands of this session share.
+    var operations = OperationScope()
     /// Membership questions under way; they count towards the topic limit.
     private var asking = 0
     /// When an idle client is closed, when the token's owner is warned, when the token ends; `Int.max` for never.
@@ -259,34 +256,6 @@ final class Session: TopicClient {
         }
     }
 
-    /// Runs a command; its answer goes to this client alone.
-    private func run(_ name: String, _ arguments: [UInt8], ref: Reference?) {
-        // The dialect has read them before, so they can be read again.
-        guard let json = try? JSON(parsing: arguments, limits: shard.limits.json) else {
-            return refuse(Refusal(.badRequest, "the arguments must be a JSON object"), ref: ref)
-        }
-        if lane == nil { lane = shard.store.newLane() }
-        let request = CommandDesk.Request(
-            body: json.root, operation: ref.flatMap { operation(of: $0) }, lane: lane)
-        shard.commands.perform(name, request, caller: caller) { [self] result in
-            switch result {
-            case .success(let answer): send(.ack(data: answer.json), ref: ref)
-            case .failure(let failure): refuse(failure, ref: ref)
-            }
-        }
-    }
-
-    /// A reference that is text names the operation wherever it is repeated; a number counts on this connection only.
-    private func operation(of ref: Reference) -> OperationID? {
-        switch dialect.operation(of: ref) {
-        case .named(let id): return .named(id)
-        case .numbered(let number):
-            if nonce.isEmpty { nonce = SecureRandom.bytes(12) }
-            return .numbered(connection: nonce, number: number)
-        case nil: return nil
-        }
-    }
-
     private func unsubscribe(_ topic: Topic, ref: Reference?) {
         leave(topic)
         send(.unsubscribed(topic: topic), ref: ref)
@@ -357,11 +326,8 @@ final class Session: TopicClient {
         refuse(.error(refusal, topic: topic), ref: ref)
     }
 
-    private func refuse(_ failure: CommandFailure, ref: Reference?) {
-        refuse(.error(code: failure.code, message: failure.message, topic: nil), ref: ref)
-    }
-
-    private func refuse(_ error: ServerMessage, ref: Reference?) {
+    /// Answers with an error; too many of them in a row end the session.
+    func refuse(_ error: ServerMessage, ref: Reference?) {
         guard !isOver else { return }
         refusals += 1
         send(error, ref: ref)

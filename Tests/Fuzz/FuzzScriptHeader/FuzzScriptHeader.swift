@@ -1,1 +1,51 @@
 import Commands
+import Core
+
+/// Reads a script's header, and when it is one, binds the rest of the input as a call's arguments.
+///
+/// The input is a file; what follows its first NUL is the arguments.
+@_cdecl("LLVMFuzzerTestOneInput")
+public func fuzz(_ data: UnsafePointer<UInt8>?, _ size: Int) -> CInt {
+    let bytes = unsafe Array(UnsafeBufferPointer(start: data, count: size))
+    let end = bytes.firstIndex(of: 0) ?? bytes.count
+    let file = ScriptFile(name: "f", path: "f.lua", bytes: Array(bytes[..<end]))
+    let lines = file.bytes.count { $0 == UInt8(ascii: "\n") } + 1
+    do throws(CatalogueFailure) {
+        let catalogue = try Catalogue(
+            embedded: [], operators: [file], namespaces: ["shop", "dj"], reservedPaths: ["/ws"])
+        check(catalogue)
+        if let command = catalogue.commands.first { bind(command, Array(bytes[end...].dropFirst())) }
+    } catch {
+        precondition(!error.problems.isEmpty)
+        for problem in error.problems {
+            precondition((1...lines).contains(problem.line) && !PrintableText.hasControl(problem.description))
+        }
+    }
+    return 0
+}
+
+/// What was accepted can be assembled and described.
+private func check(_ catalogue: Catalogue) {
+    let assembler = ScriptAssembler(prelude: [], command: [], subscribe: [])
+    for script in assembler.scripts(catalogue) {
+        precondition(script.translate("user_script:\(script.bodyLineOffset + 1):") == "f.lua:1:")
+    }
+    let document = OpenAPI.document(catalogue, version: "0", limits: Limits())
+    let limits = JSON.Limits(depthMax: 64, elementsMax: 1_000_000)
+    precondition((try? JSON(parsing: document, limits: limits)) != nil)
+}
+
+/// What was bound becomes a call with a value for every argument.
+private func bind(_ command: CommandDescriptor, _ body: [UInt8]) {
+    guard let json = try? JSON(parsing: body, limits: Limits().json),
+        let bound = try? ArgumentBinder.bind(command, body: json.root, caller: .worker)
+    else { return }
+    precondition(bound.values.count == command.arguments.count)
+    let settings = CommandSettings(
+        keys: Keys(prefix: []), policies: NamespacePolicy.defaults, outboxMax: 1, doneSeconds: 1,
+        answerLimits: Limits().json, nowMs: { 0 })
+    let moment = CommandCallBuilder.Moment(nowMs: 0, runID: [], epoch: [], random: [])
+    let call = CommandCallBuilder(settings).call(
+        command, bound, caller: .worker, operation: bound.operation.map { .named($0) }, fence: nil, moment)
+    precondition(command.isReadOnly || call != nil)
+}

@@ -1,0 +1,25 @@
+import Commands
+import Core
+import Dialects
+
+extension Session {
+    /// Runs a command; its answer goes to this client alone.
+    func run(_ name: String, _ arguments: [UInt8], ref: Reference?) {
+        // The dialect has read them before, so they can be read again.
+        guard let json = try? JSON(parsing: arguments, limits: shard.limits.json) else {
+            return refuse(.error(Refusal(.badRequest, "the arguments must be a JSON object"), topic: nil), ref: ref)
+        }
+        if operations.lane == nil { operations.lane = shard.store.newLane() }
+        let request = CommandDesk.Request(
+            body: json.root, operation: ref.flatMap { dialect.operation(of: $0) }.map { operations.id($0) },
+            lane: operations.lane)
+        shard.commands.perform(name, request, caller: caller) { [self] result in
+            switch result {
+            case .success(let answer):
+                send(.ack(data: answer.json), ref: ref)
+            case .failure(let failure):
+                refuse(.error(code: failure.code, message: failure.message, topic: nil), ref: ref)
+            }
+        }
+    }
+}

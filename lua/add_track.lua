@@ -1,0 +1,77 @@
+-- @command  add_track
+-- @summary  Queue a track for a shop's DJ session; the adder must be present, and votes for it by adding it.
+-- @http     POST /v1/shops/{shopId}/tracks
+-- @allow    user|service
+-- @arg      shopId     id
+-- @arg      trackId    string 1..128
+-- @arg      trackName  string 0..200 optional -- told as "" when absent, like the next two
+-- @arg      artistName string 0..200 optional
+-- @arg      albumArt   string 0..1000 optional -- address of a picture
+-- @arg      userId     user -- who adds it
+-- @key      session  dj:{shopId}#session
+-- @key      tracks   dj:{shopId}#tracks
+-- @key      tally    dj:{shopId}#tally
+-- @key      order    dj:{shopId}#order
+-- @key      ballots  dj:{shopId}#ballots#{userId}
+-- @key      presence shop:{shopId}#presence
+-- @topic    dj:{shopId}
+-- @emits  track:added {trackId, trackName, artistName, albumArt, addedBy, addedAt, upvotes, downvotes, score, position}
+-- @returns  {trackId, trackName, artistName, albumArt, addedBy, addedAt, upvotes, downvotes, score, position}
+-- @errors   not_present 403, conflict, too_large
+-- @cost     O(log n) in queued tracks
+--
+-- Data:
+--   tally    hash trackId -> `TAG SEQUENCE UP DOWN`: the session's tag, the track's number in it, its votes
+--   order    zset trackId -> (UP - DOWN) * TRACKS_MAX - SEQUENCE: score descending, then earlier added; always exact
+--   ballots  hash of one user: '' -> TAG of the session it is of, trackId -> `SEQUENCE` and `u` or `d`
+-- A ballot counts only with the tag and the sequence of the track's tally. So ballots of a former session, and of a
+-- track that was played or removed and is queued again, are void without having been found and deleted.
+
+local QUEUE_MAX = 500
+local TRACKS_MAX = 16384    -- tracks added in one session; also bounds a user's ballots
+local TRACK_BYTES_MAX = 1536 -- keeps the whole queue below 1 MiB
+local SESSION_MS = 86400000
+local BALLOTS_TTL_S = 90000 -- 25 h: longer than a session, so that no ballot ends before the track it is for
+
+local user = args.userId
+if tonumber(read('ZSCORE', key.presence, user) or 0) <= now_ms then fail('not_present', 'Must be at shop to vote') end
+local session = read('HMGET', key.session, 'isActive', 'tag', 'sequence')
+local tag = session[2]
+if session[1] ~= '1' or not tag then fail('conflict', 'No DJ session is active at this shop') end
+if string.find(read('HGET', key.tally, args.trackId) or '', '^%x+ %d+ %d+ %d+$') then
+  fail('conflict', 'The track is queued already')
+end
+if read('ZCARD', key.order) >= QUEUE_MAX then
+  fail('conflict', 'The queue is full: it takes ' .. QUEUE_MAX .. ' tracks')
+end
+local sequence = (integer(session[3], 0, TRACKS_MAX) or TRACKS_MAX) + 1
+if sequence >= TRACKS_MAX then
+  fail('conflict', 'The session is full: no more than ' .. TRACKS_MAX - 1 .. ' tracks can be added to one')
+end
+
+local item = {
+  trackId = args.trackId, trackName = args.trackName or '', artistName = args.artistName or '',
+  albumArt = args.albumArt or '', addedBy = user, addedAt = iso(now_ms),
+}
+local text = encode(item)
+if #text > TRACK_BYTES_MAX then
+  fail('too_large', 'The track takes more than ' .. TRACK_BYTES_MAX .. ' bytes as JSON')
+end
+local place = TRACKS_MAX - sequence
+item.upvotes, item.downvotes, item.score = 1, 0, 1
+item.position = read('ZCOUNT', key.order, '(' .. decimal(place), '+inf') + 1
+
+local left_ms = read('PTTL', key.session)
+if left_ms < 1 then left_ms = SESSION_MS end
+write('HSET', key.session, 'sequence', decimal(sequence))
+write('HSET', key.tracks, args.trackId, text)
+write('PEXPIRE', key.tracks, left_ms)
+write('HSET', key.tally, args.trackId, tag .. ' ' .. decimal(sequence) .. ' 1 0')
+write('PEXPIRE', key.tally, left_ms)
+write('ZADD', key.order, decimal(place), args.trackId)
+write('PEXPIRE', key.order, left_ms)
+if read('HGET', key.ballots, '') ~= tag then write('UNLINK', key.ballots) end
+write('HSET', key.ballots, '', tag, args.trackId, decimal(sequence) .. 'u')
+write('EXPIRE', key.ballots, BALLOTS_TTL_S)
+emit('dj:' .. args.shopId, 'track:added', item)
+return item

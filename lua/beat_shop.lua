@@ -1,0 +1,19 @@
+-- @command  beat_shop
+-- @summary  Keep a user present at a shop, unless presence there has ended already.
+-- @allow    worker
+-- @arg      shopId   id
+-- @arg      userId   id
+-- @key      presence shop:{shopId}#presence
+-- @calls    user_place
+-- @returns  {present}
+-- @cost     O(log n) in present users
+
+local PRESENCE_MS = 90000 -- as in check_in.lua
+
+local present = tonumber(read('ZSCORE', key.presence, args.userId) or 0) > now_ms
+if present then
+  write('ZADD', key.presence, 'GT', decimal(now_ms + PRESENCE_MS), args.userId)
+else
+  later('user_place', {userId = args.userId, topic = 'shop:' .. args.shopId, here = false})
+end
+return {present = present}

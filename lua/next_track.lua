@@ -1,0 +1,44 @@
+-- @command  next_track
+-- @summary  Take the first track of the queue and play it; with an empty queue nothing plays.
+-- @http     POST /v1/shops/{shopId}/dj/next
+-- @allow    service
+-- @arg      shopId id
+-- @key      session dj:{shopId}#session
+-- @key      tracks  dj:{shopId}#tracks
+-- @key      tally   dj:{shopId}#tally
+-- @key      order   dj:{shopId}#order
+-- @topic    dj:{shopId}
+-- @emits    track:playing {trackId, trackName, artistName, albumArt, addedBy, addedAt, upvotes, downvotes, score}
+-- @emits    queue:empty {shopId} -- a track was playing and none follows
+-- @returns  {track} -- the track that plays now, or null
+-- @errors   conflict
+-- @cost     O(log n) in queued tracks
+--
+-- Its ballots need not be found: they are for its number in the session, which no other track gets.
+
+local VOTES_MAX = 1000000000
+
+local session = read('HMGET', key.session, 'isActive', 'current')
+if session[1] ~= '1' then fail('conflict', 'No DJ session is active at this shop') end
+local topic = 'dj:' .. args.shopId
+local track = read('ZREVRANGE', key.order, 0, 0)[1]
+if not track then
+  if session[2] then
+    write('HDEL', key.session, 'current')
+    emit(topic, 'queue:empty', {shopId = args.shopId})
+  end
+  return {track = null}
+end
+
+local item = decode(read('HGET', key.tracks, track))
+if type(item) ~= 'table' or item.trackId ~= track then item = {trackId = track} end -- text of others
+local up, down = string.match(read('HGET', key.tally, track) or '', '^%x+ %d+ (%d+) (%d+)$')
+item.upvotes, item.downvotes = integer(up, 0, VOTES_MAX) or 0, integer(down, 0, VOTES_MAX) or 0
+item.score, item.position = item.upvotes - item.downvotes, nil
+local playing = encode(item)
+write('HSET', key.session, 'current', playing)
+write('HDEL', key.tally, track)
+write('HDEL', key.tracks, track)
+write('ZREM', key.order, track)
+emit(topic, 'track:playing', playing)
+return {track = raw(playing)}

@@ -1,0 +1,23 @@
+-- @command  stop_session
+-- @summary  End a shop's DJ session: its queue, current track and votes are gone.
+-- @http     POST /v1/shops/{shopId}/dj/stop
+-- @allow    service
+-- @arg      shopId id
+-- @key      session dj:{shopId}#session
+-- @key      tracks  dj:{shopId}#tracks
+-- @key      tally   dj:{shopId}#tally
+-- @key      order   dj:{shopId}#order
+-- @topic    dj:{shopId}
+-- @emits    session:stopped {shopId, isActive, currentTrack, queue, startedAt} -- the whole state
+-- @returns  {shopId, isActive}
+-- @cost     O(1); the queue is freed in the background
+--
+-- Where no session runs nothing changes and no event is sent.
+
+if read('HGET', key.session, 'isActive') == '1' then
+  write('UNLINK', key.session, key.tracks, key.tally, key.order)
+  emit('dj:' .. args.shopId, 'session:stopped', {
+    shopId = args.shopId, isActive = false, currentTrack = null, queue = array(), startedAt = null,
+  })
+end
+return {shopId = args.shopId, isActive = false}

@@ -1,0 +1,30 @@
+-- @command  user_place
+-- @summary  Note that a user is or is no more at a place, and tell all the user's devices.
+-- @allow    worker
+-- @arg      userId id
+-- @arg      topic  string 6..205 -- of the place: shop:ID
+-- @arg      here   bool
+-- @key      places user:{userId}#places
+-- @topic    user:{userId}
+-- @emits    presence:here {topic, here} -- when it was otherwise before
+-- @returns  {topic, here}
+-- @cost     O(1)
+--
+-- The places are where the user's heartbeats go (beat_user.lua). They are kept for PLACES_TTL_S after the last. Whoever
+-- is at PLACES_MAX places already gets no further one here; presence there then ends without heartbeats.
+
+local PLACES_MAX = 32
+local PLACES_TTL_S = 86400
+
+local topic = args.topic
+if not string.find(topic, '^shop:[A-Za-z0-9._~:-]+$') then fail('bad_request', 'topic is not shop:ID') end
+local was = read('SISMEMBER', key.places, topic) == 1
+if args.here and not was and read('SCARD', key.places) >= PLACES_MAX then return {topic = topic, here = false} end
+if args.here then
+  write('SADD', key.places, topic)
+  write('EXPIRE', key.places, PLACES_TTL_S)
+elseif was then
+  write('SREM', key.places, topic)
+end
+if args.here ~= was then emit('user:' .. args.userId, 'presence:here', {topic = topic, here = args.here}) end
+return {topic = topic, here = args.here}
