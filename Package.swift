@@ -77,8 +77,8 @@ let package = Package(
         .executableTarget(
             name: "switchboard",
             dependencies: [
-                "Gateway", "Worker", "Service", "Configuration", "Core", "Reactors", "Transport", "Rights", "WebSocketCodec",
-                "CLinux",
+                "Gateway", "Worker", "Service", "Configuration", "Core", "Reactors", "Transport", "Rights",
+                "WebSocketCodec", "CLinux",
             ],
             swiftSettings: strict),
 

@@ -47,7 +47,8 @@ import Testing
         let name = Array("worker-\(number)".utf8)
         return Worker(
             name: name, book: LeaseBook(name: name, leaseMs: LeaseBookTests.leaseMs),
-            speed: Int.random(in: 970...1_030, using: &random), offsetMs: Int.random(in: -100_000...100_000, using: &random))
+            speed: Int.random(in: 970...1_030, using: &random),
+            offsetMs: Int.random(in: -100_000...100_000, using: &random))
     }
 
     /// One step of a worker: it takes a reply, lets leases end, asks.
@@ -114,7 +115,9 @@ import Testing
         }
     }
 
-    private func settle(_ book: inout LeaseBook, _ table: inout Table, _ name: [UInt8], nowMs: Int) -> [LeaseBook.Change] {
+    private func settle(_ book: inout LeaseBook, _ table: inout Table, _ name: [UInt8], nowMs: Int) -> [LeaseBook
+        .Change]
+    {
         var changes: [LeaseBook.Change] = []
         repeat {
             let reply = table.ask(name, book.ask(nowMs: nowMs), leaseMs: LeaseBookTests.leaseMs, nowMs: nowMs)

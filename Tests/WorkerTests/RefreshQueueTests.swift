@@ -44,14 +44,17 @@ import Testing
                 let name = Name(refresh: flight.run.refresh, id: flight.run.id)
                 let fails = nowMs < quietMs && Int.random(in: 0..<5, using: &random) == 0
                 memories[name]?.isInFlight = false
-                if fails { memories[name]?.unseenSinceMs = memories[name]?.unseenSinceMs ?? nowMs }
+                if fails, memories[name]?.unseenSinceMs == nil { memories[name]?.unseenSinceMs = nowMs }
                 queue.finished(flight.run.slot, fails ? .failed : .done(idle: false, againMs: nil), nowMs: nowMs)
             }
             if nowMs < quietMs {
                 for _ in 0..<Int.random(in: 0...3, using: &random) {
-                    let name = Name(refresh: Int.random(in: 0...1, using: &random), id: ids.randomElement(using: &random) ?? [])
+                    let name = Name(
+                        refresh: Int.random(in: 0...1, using: &random), id: ids.randomElement(using: &random) ?? [])
                     queue.changed(refresh: name.refresh, id: name.id, nowMs: nowMs)
-                    memories[name, default: Memory()].unseenSinceMs = memories[name]?.unseenSinceMs ?? nowMs
+                    var memory = memories[name, default: Memory()]
+                    memory.unseenSinceMs = memory.unseenSinceMs ?? nowMs
+                    memories[name] = memory
                 }
             }
             while let run = queue.next(nowMs: nowMs) {

@@ -51,7 +51,9 @@ final class KeyspaceWatch {
         switch result {
         case .success(let reply):
             let current = ServerFacts.config(reply)?[KeyspaceWatch.name] ?? []
-            guard let flags = NotificationFlags.merged(current) else { return tell(.info, "keyspace events are on", "") }
+            guard let flags = NotificationFlags.merged(current) else {
+                return tell(.info, "keyspace events are on", "")
+            }
             guard maySet else { return tell(.warn, "keyspace events are off", "keyspace-events is never", flags) }
             set(flags)
         case .failure(let failure) where failure.kind == .noPermission || failure.kind == .other:
