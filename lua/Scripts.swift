@@ -25,6 +25,7 @@ public enum Scripts {
         ("following", PackageResources.following_lua),
         ("history", PackageResources.history_lua),
         ("leaderboard_refresh", PackageResources.leaderboard_refresh_lua),
+        ("lease", PackageResources.lease_lua),
         ("mark_all_read", PackageResources.mark_all_read_lua),
         ("mark_read", PackageResources.mark_read_lua),
         ("my_votes", PackageResources.my_votes_lua),

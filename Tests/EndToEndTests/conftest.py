@@ -11,6 +11,7 @@ from gateway_process import BINARY, Gateway
 from redis_watch import RedisWatch
 from support.redis_server import RedisServer
 from tokens import SECRET, sign
+from worker_process import Worker
 
 
 @pytest.fixture(scope="session", autouse=True)
@@ -71,6 +72,23 @@ def gateway(tmp_path, shared_server, certificate):
     yield start
     for gateway in started:
         gateway.stop()
+
+
+@pytest.fixture
+def worker(tmp_path, shared_server):
+    """A factory of workers of this test's own: `worker("--keyspace-events", "never", limits={...})`."""
+    started, numbers = [], itertools.count(1)
+
+    def start(*flags, server=None, url=None, scripts=None, limits=None):
+        directory = tmp_path / f"worker-{next(numbers)}"
+        url = url or (server or shared_server).url
+        one = Worker(directory, url, *flags, scripts=scripts, limits=limits)
+        started.append(one)
+        return one.start()
+
+    yield start
+    for one in started:
+        one.stop()
 
 
 @pytest.fixture
