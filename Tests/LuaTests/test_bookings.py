@@ -281,3 +281,18 @@ def test_another_type_under_a_key_changes_nothing(commands, db, unchanged, key):
     db.lpush(key, "x")
     with unchanged(), pytest.raises(redis.ResponseError, match="BADKEY"):
         move(commands, "completed")
+
+
+def test_the_whole_way_to_the_user(commands, db):
+    create(commands)
+    move(commands, "confirmed")
+    move(commands, "in-progress", barberId="ann")
+    tells = commands.relay()
+    change = "booking:status_change"
+    states = ["pending", "confirmed", "in-progress"]
+    assert [(topic, event, data["status"]) for topic, event, data in tells] == [
+        ("user:u1", change, state) for state in states]
+    assert [data["status"] for event, data in commands.log("booking:b1")] == states
+    assert [(event, data["type"], data["data"]["status"]) for event, data in commands.log("user:u1")] == [
+        ("notification", "booking_status_change", state) for state in states]
+    assert db.xlen("user:u1#inbox") == 3
