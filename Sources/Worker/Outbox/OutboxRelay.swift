@@ -214,7 +214,9 @@ final class OutboxRelay {
         }
     }
 
-    /// Whether waiting does not help: the entry or the key is at fault. A missing right is its operator's to give.
+    /// Whether waiting does not help: the entry or the key is at fault.
+    ///
+    /// A missing right is the operator's to give.
     private static func isLasting(_ failure: RedisFailure) -> Bool {
         switch failure.kind {
         case .wrongType, .script, .tooLarge, .crossSlot: true
@@ -262,7 +264,9 @@ final class OutboxRelay {
         }
     }
 
-    /// Deletes what was done. Should this be lost, the entries are done again, without effect.
+    /// Deletes what was done.
+    ///
+    /// Should this be lost, the entries are done again, without effect.
     private func delete() {
         guard !done.isEmpty else { return }
         var command = RedisCommand("XDEL", parts.keys.outbox)
