@@ -201,7 +201,7 @@ final class OutboxRelay {
         let moment = CommandCallBuilder.Moment(
             nowMs: Clock.wallMs(), runID: runID, epoch: epochs.next(), random: [])
         let call = event.call(
-            parts.publish, keys: parts.keys, policy: policy, seenSeconds: parts.limits.idempotencySeconds, moment)
+            parts.publish, keys: parts.keys, policy: policy, seenSeconds: parts.limits.relayedSeconds, moment)
         let current = generation
         link.run(call, lane: nil) { [weak self] result in
             guard let self, generation == current else { return }
