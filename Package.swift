@@ -67,20 +67,24 @@ let package = Package(
 
         // The product.
         room("Gateway", [
-            "Commands", "Service", "Core", "Reactors", "Transport", "HTTPCodec", "WebSocketCodec", "Dialects", "Rights", "RedisLink",
+            "Commands", "Service", "Core", "Reactors", "Transport", "HTTPCodec", "WebSocketCodec", "Dialects", "Rights",
+            "RedisLink",
             "Configuration", "Scripts", "WebPages",
+        ]),
+        room("Worker", [
+            "Commands", "Service", "Core", "Reactors", "Transport", "Rights", "RedisLink", "Configuration",
         ]),
         .executableTarget(
             name: "switchboard",
             dependencies: [
-                "Gateway", "Service", "Configuration", "Core", "Reactors", "Transport", "Rights", "WebSocketCodec",
-                "CLinux",
+                "Gateway", "Worker", "Service", "Configuration", "Core", "Reactors", "Transport", "Rights",
+                "WebSocketCodec", "CLinux",
             ],
             swiftSettings: strict),
 
         .executableTarget(
             name: "switchboard-bench",
-            dependencies: ["Core", "Reactors", "Transport", "Rights", "WebSocketCodec"],
+            dependencies: ["Core", "Reactors", "Transport", "Rights", "Service", "WebSocketCodec"],
             path: "bench/Sources", swiftSettings: strict),
 
         // Embedded files.
@@ -88,11 +92,14 @@ let package = Package(
             name: "Scripts", path: "lua", exclude: ["README.md"], sources: ["Scripts.swift"],
             resources: [
                 "prelude.lua", "command.lua",
-                "add_track.lua", "beat_shop.lua", "beat_user.lua", "check_in.lua", "check_in_code.lua",
-                "check_out.lua", "dj.lua", "history.lua", "my_votes.lua", "next_track.lua", "online.lua",
-                "position.lua", "presence_count.lua", "presence_refresh.lua", "publish.lua",
-                "remove_track.lua", "roster.lua", "set_shop.lua", "start_session.lua", "state_dj.lua",
-                "state_shop.lua", "stop_session.lua", "subscribe.lua", "user_place.lua", "vote.lua",
+                "add_points.lua", "add_track.lua", "around.lua", "beat_shop.lua", "beat_user.lua",
+                "check_in.lua", "check_in_code.lua", "check_out.lua", "dj.lua", "feed.lua", "follow.lua",
+                "following.lua", "history.lua", "leaderboard_refresh.lua", "lease.lua", "mark_all_read.lua",
+                "mark_read.lua", "my_votes.lua", "next_track.lua", "notifications.lua", "notify.lua",
+                "online.lua", "position.lua", "presence_count.lua", "presence_refresh.lua", "publish.lua",
+                "publish_post.lua", "rank.lua", "remove_track.lua", "roster.lua", "set_shop.lua",
+                "start_session.lua", "state_challenge.lua", "state_dj.lua", "state_shop.lua",
+                "stop_session.lua", "subscribe.lua", "top.lua", "unfollow.lua", "user_place.lua", "vote.lua",
             ].map { .embedInCode($0) },
             swiftSettings: [.swiftLanguageMode(.v6)]),
         .target(
@@ -111,6 +118,7 @@ let package = Package(
         tests("Rights", ["Rights", "Core", "COpenSSL"]),
         tests("RedisLink", ["RedisLink", "Reactors", "Core"]),
         tests("Commands", ["Commands", "Core", "HTTPCodec", "RedisLink", "Rights", "Scripts"]),
+        tests("Worker", ["Worker", "Commands", "Core", "RedisLink"]),
         tests(
             "Gateway",
             [

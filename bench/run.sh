@@ -1,38 +1,6 @@
 #!/usr/bin/env bash
-# Starts a private Redis and one gateway, runs one scenario of the load tool against it, and ends both.
+# Runs one scenario of the load tool against a gateway and a Redis of its own.
 #
 # usage: bench/run.sh idle|churn|fanout [flags of switchboard-bench] ; SHARDS=N sets the gateway's shards (default 1)
-set -euo pipefail
-cd "$(dirname "$0")/.."
-
-swift build --configuration release --static-swift-stdlib --product switchboard 2>&1 | tail -1 >&2
-swift build --configuration release --static-swift-stdlib --product switchboard-bench 2>&1 | tail -1 >&2
-state=$(mktemp -d)
-redis='' gateway=''
-finish() {
-    [ -z "$gateway" ] || kill "$gateway" 2>/dev/null || true
-    [ -z "$redis" ] || kill "$redis" 2>/dev/null || true
-    wait 2>/dev/null || true
-    rm -rf "$state"
-}
-trap finish EXIT
-
-redis-server --port 0 --unixsocket "$state/redis.sock" --save '' --appendonly no >"$state/redis.log" &
-redis=$!
-openssl req -x509 -newkey ec -pkeyopt ec_paramgen_curve:prime256v1 -nodes -days 2 -subj /CN=bench \
-    -keyout "$state/key.pem" -out "$state/cert.pem" 2>/dev/null
-key=$(openssl rand -hex 24)
-printf 'bench:%s\n' "$key" >"$state/keys"
-# One address opens everything here, and far faster than any client would.
-.build/release/switchboard gateway --listen 127.0.0.1:0 --redis "unix://$state/redis.sock" \
-    --api-keys "$state/keys" --tls-cert "$state/cert.pem" --tls-key "$state/key.pem" \
-    --ready-file "$state/ready.json" --shards "${SHARDS:-1}" \
-    --limit connectionsPerAddressMax=100000 --limit connectsPerAddressPerSecond=1000000 \
-    --limit unauthenticatedPerAddressMax=100000 --log-level warn &
-gateway=$!
-for _ in $(seq 100); do
-    [ -s "$state/ready.json" ] && [ -S "$state/redis.sock" ] && break
-    sleep 0.1
-done
-port=$(sed -E 's/.*"tls":\[\{[^}]*"port":([0-9]+).*/\1/' "$state/ready.json")
+source "$(dirname "$0")/rig.sh"
 .build/release/switchboard-bench "$@" --port "$port" --pid "$gateway" --api-key "$key"

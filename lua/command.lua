@@ -141,6 +141,24 @@ local function decode(text)
   if type(text) ~= 'string' then return nil end
   local ok, value = pcall(cjson.decode, text)
   if ok then return value end
+  return nil
+end
+
+-- JSON text of an object that somebody stored, ready to be spliced; nil for anything else. cjson alone also takes
+-- nan, hex, `1.`, raw control characters and bytes that are not UTF-8, and one such text would spoil a whole answer.
+local LITERALS = {['true'] = true, ['false'] = true, null = true}
+local function stored_object(text)
+  if type(text) ~= 'string' or not string.find(text, '^{.*}$') or not is_utf8(text) then return nil end
+  if type(decode(text)) ~= 'table' then return nil end
+  local plain = string.gsub(text, '\\.', '')
+  for inside in string.gmatch(plain, '"([^"]*)"') do
+    if string.find(inside, '[%z\1-\31]') then return nil end
+  end
+  for word in string.gmatch(string.gsub(plain, '"[^"]*"', ' '), '[^%s{}%[%]:,]+') do
+    if not LITERALS[word] and (not string.find(word, '^%-?[0-9][0-9.eE+-]*$') or string.find(word, '^%-?0[0-9]')
+      or string.find(word, '%.[^0-9]') or string.sub(word, -1) == '.') then return nil end
+  end
+  return raw(text)
 end
 
 -- SHA-1 of a text, as 40 hex digits.
@@ -172,6 +190,12 @@ local function read(...)
   local reply = redis.pcall(...)
   if failed(reply) then error({reply = bad_key(tostring((select(2, ...))), reply)}, 0) end
   return reply
+end
+
+-- The name of a topic's log, for a script that reads topics it learns only while it runs. Such a key is not declared,
+-- and on Redis Cluster it lies in another slot: for one server only, for reads only.
+local function topic_log(topic)
+  return ARGV[9] .. topic .. '#log'
 end
 
 -- Queues a write. It is made after the body has returned, so a body computes what it cannot read yet.

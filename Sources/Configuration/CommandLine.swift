@@ -8,6 +8,8 @@ public enum Command: Sendable, Equatable {
     case gateway(GatewaySettings)
     /// Check a gateway's configuration.
     case check(GatewaySettings)
+    /// A worker.
+    case worker(WorkerSettings)
     /// Print a token.
     case token(TokenSettings)
     /// Publish one event.
@@ -109,6 +111,7 @@ public enum CommandLine {
         case .dev: .dev(DevSettings(values, file))
         case .gateway: .gateway(GatewaySettings(values, file))
         case .check: .check(GatewaySettings(values, file))
+        case .worker: .worker(WorkerSettings(values, file))
         case .token: .token(TokenSettings(&values))
         case .publish: PublishSettings(&values, operands: operands).map { .publish($0) }
         case .tail: .tail(TailSettings(&values, operands: operands))

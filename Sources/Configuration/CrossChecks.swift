@@ -14,7 +14,7 @@ struct CrossChecks {
             checks.proxies()
             checks.credentials()
             checks.limits()
-        case .dev: checks.limits()
+        case .dev, .worker: checks.limits()
         default: break
         }
         return checks.values

@@ -36,6 +36,12 @@ public struct Keys: Sendable {
 
     /// The stream of events and calls that the worker passes on; waking it is a message on the channel of this name.
     public var outbox: [UInt8] { prefix + Array("#outbox".utf8) }
+    /// The stream of entries of the outbox that could not be passed on.
+    public var outboxDead: [UInt8] { prefix + Array("#outbox-dead".utf8) }
+    /// The sorted set of live workers.
+    public var workers: [UInt8] { prefix + Array("#workers".utf8) }
+    /// The hash of what each worker holds.
+    public var leases: [UInt8] { prefix + Array("#leases".utf8) }
     /// The string that remembers the answer of an operation; `digest` is hexadecimal.
     public func done(_ home: Topic, digest: [UInt8]) -> [UInt8] { facet(home, "done#") + digest }
     /// The string that holds the fencing token of the last refresh.

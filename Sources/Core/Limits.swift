@@ -138,6 +138,29 @@ public struct Limits: Sendable, Equatable {
     /// Life of an idempotency key, seconds.
     public var idempotencySeconds = 300
 
+    // MARK: Worker
+
+    /// How long a worker's hold on its shops lasts without renewal; renewed every third of it.
+    public var leaseMs = 3_000
+    /// Every known id is refreshed at least this often, told of a change or not.
+    public var sweepMs = 5_000
+    /// Keys that one SCAN looks at.
+    public var scanKeys = 1_000
+    /// Pause between two SCANs.
+    public var scanPauseMs = 40
+    /// Refreshes in flight.
+    public var refreshesMax = 64
+    /// Refreshes of ids known to one worker; beyond: left to the next look through the keys.
+    public var refreshIDsMax = 500_000
+    /// Entries of the outbox read and not done.
+    public var relayWindowMax = 4_096
+    /// Entries of the outbox being done.
+    public var relaysMax = 256
+    /// Interval of looks into the outbox that nobody woke.
+    public var relaySweepMs = 1_000
+    /// Entries kept that could not be relayed; beyond: the oldest are dropped.
+    public var outboxDeadMax = 10_000
+
     // MARK: Threads and drain
 
     /// Values waiting between two threads; beyond, the sender is told and the receiver repairs.

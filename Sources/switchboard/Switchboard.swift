@@ -44,6 +44,7 @@ struct Switchboard {
         case .token(let settings): try TokenCommand.run(settings)
         case .publish(let settings): try PublishCommand.run(settings)
         case .tail(let settings): try TailCommand.run(settings)
+        case .worker(let settings): try WorkerCommand.run(settings)
         }
     }
 }

@@ -1,6 +1,8 @@
 """Fixtures of the end-to-end tests: real Redis, real gateways, real TLS, every port picked by the kernel."""
 
 import itertools
+import os
+import random
 
 import pytest
 
@@ -9,6 +11,7 @@ from gateway_process import BINARY, Gateway
 from redis_watch import RedisWatch
 from support.redis_server import RedisServer
 from tokens import SECRET, sign
+from worker_process import Worker
 
 
 @pytest.fixture(scope="session", autouse=True)
@@ -72,6 +75,23 @@ def gateway(tmp_path, shared_server, certificate):
 
 
 @pytest.fixture
+def worker(tmp_path, shared_server):
+    """A factory of workers of this test's own: `worker("--keyspace-events", "never", limits={...})`."""
+    started, numbers = [], itertools.count(1)
+
+    def start(*flags, server=None, url=None, scripts=None, limits=None):
+        directory = tmp_path / f"worker-{next(numbers)}"
+        url = url or (server or shared_server).url
+        one = Worker(directory, url, *flags, scripts=scripts, limits=limits)
+        started.append(one)
+        return one.start()
+
+    yield start
+    for one in started:
+        one.stop()
+
+
+@pytest.fixture
 def db(shared_server):
     """A client of the shared Redis."""
     with shared_server.client() as client:
@@ -108,3 +128,11 @@ def topic():
 def topics():
     """A maker of topics that no other test uses: `topics("order")`."""
     return lambda namespace="shop": f"{namespace}:test-{next(_topic_numbers)}"
+
+
+@pytest.fixture
+def rng():
+    """Seeded randomness; `SWITCHBOARD_SEED` repeats a run."""
+    seed = int(os.environ.get("SWITCHBOARD_SEED", random.SystemRandom().randrange(2**32)))
+    print(f"SWITCHBOARD_SEED={seed}")
+    return random.Random(seed)

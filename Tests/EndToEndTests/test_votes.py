@@ -2,7 +2,6 @@
 
 import asyncio
 import itertools
-import os
 import random
 
 import pytest
@@ -22,13 +21,6 @@ def trio(gateway, server, worker):
     gateways = [gateway(server=server, limits=LIMITS) for _ in range(3)]
     worker(server=server)
     return gateways
-
-
-@pytest.fixture
-def rng():
-    seed = int(os.environ.get("SWITCHBOARD_SEED", random.SystemRandom().randrange(2**32)))
-    print(f"SWITCHBOARD_SEED={seed}")
-    return random.Random(seed)
 
 
 @pytest.fixture

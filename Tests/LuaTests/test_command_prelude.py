@@ -1,5 +1,7 @@
 """What command.lua promises to every script: all or nothing, idempotency, exact JSON, the outbox."""
 
+import json
+
 import pytest
 import redis
 
@@ -154,6 +156,22 @@ def test_json_is_exact(trial, lua, value):
 def test_number_reads_finite_decimals_only(trial, text, value):
     answer, _ = trial(f"return {{value = number('{text}') or null}}")
     assert answer == {"value": value}
+
+
+@pytest.mark.parametrize("text, kept", [
+    ("{}", True), ('{"a":[1,-0.5,1e3,true,false,null,"1.","nan","\\\\\\"}"]}', True), ('{"a":"é"}', True),
+    ('{\n "a": 0}', True), ("[]", False), ("", False), ("{", False), (" {}", False), ('{"a":1}}', False),
+    ('{"a":nan}', False), ('{"a":Infinity}', False), ('{"a":-inf}', False), ('{"a":0x10}', False), ('{"a":1.}', False),
+    ('{"a":01}', False), ('{"a":"\n"}', False), ('{"a":"\0"}', False), (b'{"a":"\xff"}', False),
+])
+def test_stored_objects_are_json_or_nothing(trial, db, text, kept):
+    db.hset("shop:42#hash", "o", text)
+    answer, _ = trial("return {o = stored_object(read('HGET', key.hash, 'o')) or false}")
+    assert answer == {"o": json.loads(text) if kept else False}
+
+
+def test_topic_log_is_the_name_of_a_log(trial):
+    assert trial("return {name = topic_log('feed:7')}", prefix="app:")[0] == {"name": "app:feed:7#log"}
 
 
 @pytest.mark.parametrize("ms, text", [

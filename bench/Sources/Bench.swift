@@ -6,7 +6,8 @@ import Transport
 /// The load tool: opens real TLS WebSockets to a running gateway and measures the gateway's process from `/proc`.
 ///
 /// `idle` opens connections, lets them lie, and tells memory and CPU; `churn` opens and closes them again and again
-/// and compares descriptors and memory with the beginning; `fanout` publishes to many and measures the deliveries.
+/// and compares descriptors and memory with the beginning; `fanout` publishes to many and measures the deliveries; `vote`
+/// lets many users vote and measures their acknowledgements.
 @main
 struct Bench {
     static func main() {
@@ -18,6 +19,7 @@ struct Bench {
                 case .idle: try IdleScenario(options).run()
                 case .churn: try ChurnScenario(options).run()
                 case .fanout: try FanoutScenario(options).run()
+                case .vote: try VoteScenario(options).run()
                 }
             exit(passed ? 0 : 1)
         } catch {
@@ -48,6 +50,7 @@ struct BenchOptions {
         case idle
         case churn
         case fanout
+        case vote
     }
 
     var scenario: Scenario
@@ -59,10 +62,14 @@ struct BenchOptions {
     var topic = "shop:bench"
     var rate = 20
     var apiKey = ""
+    /// The file with the gateway's HS256 secret, for scenarios whose clients are users.
+    var secretFile = ""
+    /// Requests one client has under way.
+    var window = 1
 
     static let usage = """
-        usage: switchboard-bench idle|churn|fanout --port N --pid N [--connections N] [--seconds N] [--rounds N] [--rate N]
-                                 [--topic T] [--api-key KEY]
+        usage: switchboard-bench idle|churn|fanout|vote --port N --pid N [--connections N] [--seconds N] [--rounds N]
+                                 [--rate N] [--window N] [--topic T] [--api-key KEY] [--secret-file FILE]
         """
 
     init(_ arguments: [String]) throws(BenchFailure) {
@@ -82,6 +89,10 @@ struct BenchOptions {
                 apiKey = value
                 continue
             }
+            if flag == "--secret-file" {
+                secretFile = value
+                continue
+            }
             guard let number = ASCII.decimal(Array(value.utf8)), number > 0, number <= 1_000_000 else {
                 throw BenchFailure("\(flag) must be 1 to 1000000")
             }
@@ -94,6 +105,7 @@ struct BenchOptions {
             case "--seconds": seconds = number
             case "--rounds": rounds = number
             case "--rate": rate = number
+            case "--window": window = number
             default: throw BenchFailure("unknown flag \(flag)\n" + BenchOptions.usage)
             }
         }

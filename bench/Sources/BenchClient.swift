@@ -19,6 +19,8 @@ final class BenchClient: ConnectionHandler {
 
     private(set) var stage = Stage.connecting
     private(set) var events = 0
+    /// The client's number in its run, from 0.
+    let number: Int
     private let run: BenchRun
     private var connection: Connection?
     private var head: [UInt8] = []
@@ -28,8 +30,9 @@ final class BenchClient: ConnectionHandler {
     private static let key = Base64.encode(Array("switchboard-bench".utf8.prefix(16)), .standard)
     private static let accept = Base64.encode(Digest.sha1(WebSocketHandshake.acceptInput(key: key)), .standard)
 
-    init(_ run: BenchRun) throws(Errno) {
+    init(_ run: BenchRun, number: Int) throws(Errno) {
         self.run = run
+        self.number = number
         connection = try Connection.connect(
             run.context, to: .tcp(run.address, port: run.port), tls: run.tls, name: "", outboundBytesMax: 1 << 20,
             handler: self)
@@ -42,10 +45,16 @@ final class BenchClient: ConnectionHandler {
         connection?.close(.normal, last: WebSocketEncoder.maskedFrame(.close, payload: body, mask: 0x5a5a_5a5a))
     }
 
+    /// Sends a text message.
+    func send(_ text: String) {
+        _ = connection?.send(WebSocketEncoder.maskedFrame(.text, payload: Array(text.utf8), mask: 0x5a5a_5a5a))
+    }
+
     func opened(_ connection: Connection) {
         stage = .upgrading
         let request = try? WebSocketClientHandshake.request(
-            host: "127.0.0.1:\(run.port)", path: "/ws", key: BenchClient.key, subprotocols: [], headers: [])
+            host: "127.0.0.1:\(run.port)", path: "/ws", key: BenchClient.key, subprotocols: [],
+            headers: run.token(number).map { [(name: "Authorization", value: "Bearer " + $0)] } ?? [])
         if let request { _ = connection.send(request) }
     }
 
@@ -61,8 +70,7 @@ final class BenchClient: ConnectionHandler {
                 position = bytes.count - (head.count - count)
                 head = []
                 stage = .subscribing
-                let text = "{\"event\":\"subscribe\",\"data\":{\"topic\":\"\(run.topic)\"}}"
-                _ = connection?.send(WebSocketEncoder.maskedFrame(.text, payload: Array(text.utf8), mask: 0x5a5a_5a5a))
+                send(run.firstMessage)
             case .refused, .failed:
                 connection?.abort(.protocolError)
                 return
@@ -75,7 +83,7 @@ final class BenchClient: ConnectionHandler {
                 run.clientIsLive()
             case .message(_, let payload):
                 events += 1
-                run.eventCame(payload)
+                run.onMessage(self, payload)
             case .ping(let payload):
                 _ = connection?.send(WebSocketEncoder.maskedFrame(.pong, payload: payload, mask: 0x5a5a_5a5a))
             case .close, .failed, .pong:

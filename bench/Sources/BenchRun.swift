@@ -16,6 +16,12 @@ final class BenchRun {
     private(set) var clients: [BenchClient] = []
     /// From due to receipt, of events that carry their time as `"t":<microseconds>` at the start of their data.
     private(set) var latenciesUs: [Int] = []
+    /// The token of the client of that number; `nil` for an anonymous one.
+    var token: (Int) -> String? = { _ in nil }
+    /// What a client says first; it is live with the answer.
+    var firstMessage: String
+    /// What is done with everything a live client is sent.
+    lazy var onMessage: (BenchClient, [UInt8]) -> Void = { [unowned self] _, payload in eventCame(payload) }
     private let timeOffset: Int
     private let reactor: Reactor
     private var timer: ReactorTimer?
@@ -36,6 +42,7 @@ final class BenchRun {
         address = IPAddress(127, 0, 0, 1)
         port = options.port
         topic = options.topic
+        firstMessage = "{\"event\":\"subscribe\",\"data\":{\"topic\":\"\(options.topic)\"}}"
         timeOffset = "{\"topic\":\"\(options.topic)\",\"event\":\"e\",\"data\":{\"t\":".utf8.count
         do {
             timer = try ReactorTimer(reactor) { [unowned self] in step() }
@@ -83,7 +90,7 @@ final class BenchRun {
 
     private func step() {
         while clients.count < wanted, clients.count - live - ended < BenchRun.openingMax {
-            guard let client = try? BenchClient(self) else { break }
+            guard let client = try? BenchClient(self, number: clients.count) else { break }
             clients.append(client)
         }
         if isDone() || Clock.monotonicMs() >= deadlineMs { return reactor.stop() }

@@ -15,6 +15,14 @@ public enum ProxyProtocol: String, CaseIterable, Sendable {
     public var onPlain: Bool { self == .plain || self == .both }
 }
 
+/// Whether the worker may change Redis's `notify-keyspace-events`.
+public enum KeyspaceEvents: String, CaseIterable, Sendable {
+    /// What is missing is added, when the Redis user may.
+    case auto
+    /// It is only looked at.
+    case never
+}
+
 /// How log lines are written.
 public enum LogFormat: String, CaseIterable, Sendable {
     /// `key=value`.

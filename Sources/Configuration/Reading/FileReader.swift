@@ -2,7 +2,7 @@ import Core
 
 /// Reads the config file: one JSON object whose keys are the names of settings.
 ///
-/// A key of a gateway or of the command itself is taken; a key that belongs to other commands only is an error.
+/// A key of a gateway, a worker or the command itself is taken; a key that belongs to other commands only is an error.
 struct FileReader {
     /// What was given, in the file's order.
     private(set) var given: [GivenSetting] = []
@@ -84,7 +84,7 @@ struct FileReader {
             return nil
         }
         if setting.commands.contains(command) { return setting }
-        if !setting.commands.contains(.gateway) {
+        if !setting.commands.contains(.gateway) && !setting.commands.contains(.worker) {
             let owners = setting.commands.map(\.rawValue).joined(separator: ", ")
             problem(key, "not a setting of \(command.rawValue); it belongs to \(owners)")
         }

@@ -3,6 +3,8 @@ import Core
 /// Commands that take the same settings.
 private let node: [CommandName] = [.gateway, .check]
 private let nodeAndDev: [CommandName] = [.dev, .gateway, .check]
+private let servers: [CommandName] = [.gateway, .check, .worker]
+private let processes: [CommandName] = [.dev, .gateway, .check, .worker]
 private let nodeAndToken: [CommandName] = [.gateway, .check, .token]
 private let client: [CommandName] = [.publish, .tail]
 
@@ -58,9 +60,12 @@ extension Setting {
 
     private static let redis: [Setting] = [
         Setting(
-            "redis", .redisURL, node, default: "redis://127.0.0.1:6379", secret: true,
+            "redis", .redisURL, servers, default: "redis://127.0.0.1:6379", secret: true,
             "Redis to use: redis://, rediss:// (TLS) or unix:// (socket)."),
-        Setting("redis-prefix", .keyPrefix, nodeAndDev, "Put before every key and channel."),
+        Setting("redis-prefix", .keyPrefix, processes, "Put before every key and channel."),
+        Setting(
+            "keyspace-events", .choice(KeyspaceEvents.allCases.map(\.rawValue)), [.worker], default: "auto",
+            "Add what the worker needs to Redis's notify-keyspace-events, or never change it."),
     ]
 
     private static let rights: [Setting] = [
@@ -77,7 +82,7 @@ extension Setting {
 
     private static let running: [Setting] = [
         Setting(
-            "config", .file, [.dev, .gateway, .check, .token], places: [.flag, .environment],
+            "config", .file, [.dev, .gateway, .check, .worker, .token], places: [.flag, .environment],
             "JSON file with settings; flags and environment override it."),
         Setting(
             "shards", .integer(0...1_024), nodeAndDev, default: "0", "Reactor threads; 0 means one for each core."),
@@ -85,13 +90,14 @@ extension Setting {
             "drain-seconds", .integer(1...86_400), nodeAndDev, default: "20",
             "Time to say goodbye to clients after SIGTERM; a short name for the limit drainMs."),
         Setting(
-            "ready-file", .file, nodeAndDev, "Write the bound addresses here, as JSON, once everything is listening."
+            "ready-file", .file, processes,
+            "Write the bound addresses here, as JSON, once everything is listening; a worker its pid, once it works."
         ),
         Setting(
-            "log", .choice(LogFormat.allCases.map(\.rawValue)), nodeAndDev, default: "text",
+            "log", .choice(LogFormat.allCases.map(\.rawValue)), processes, default: "text",
             "Form of the log on standard error."),
         Setting(
-            "log-level", .choice(LogLevel.allCases.map(\.rawValue)), nodeAndDev, default: "info",
+            "log-level", .choice(LogLevel.allCases.map(\.rawValue)), processes, default: "info",
             "The least important lines to log."),
         Setting(
             "echo", .boolean, nodeAndDev, default: "false",
@@ -100,11 +106,11 @@ extension Setting {
 
     private static let policy: [Setting] = [
         Setting(
-            "scripts", .directory, nodeAndDev,
+            "scripts", .directory, processes,
             "Serve the commands of this directory's Lua files beside the built-in ones (lua/README.md)."),
-        Setting("limit", .limit, nodeAndDev, repeatable: true, "Change a limit; docs/limits.md lists them."),
+        Setting("limit", .limit, processes, repeatable: true, "Change a limit; docs/limits.md lists them."),
         Setting(
-            "namespaces", .namespaces, nodeAndDev, default: "the apps' namespaces", places: .file,
+            "namespaces", .namespaces, processes, default: "the apps' namespaces", places: .file,
             "Who may subscribe and publish in each namespace, and what it keeps."),
     ]
 

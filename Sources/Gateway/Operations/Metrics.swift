@@ -57,6 +57,13 @@ enum Metrics {
         page.counter("switchboard_messages_received_total", "Messages of clients.", sum(\.messagesIn))
         page.counter("switchboard_http_requests_total", "HTTP requests answered.", sum(\.requests))
         page.counter("switchboard_publishes_total", "Publishes committed over HTTP.", sum(\.publishes))
+        page.counter("switchboard_commands_total", "Commands whose script was called.", sum(\.commands))
+        page.counter(
+            "switchboard_commands_refused_total", "Commands refused, by the gateway or their script.",
+            sum(\.commandsRefused))
+        page.counter(
+            "switchboard_command_faults_total", "Calls that failed because of a script or its data.",
+            sum(\.commandFaults))
         page.counter("switchboard_rate_limited_total", "Refused for their rate.", sum(\.rateLimited))
         page.counter("switchboard_authentication_failures_total", "Credentials refused.", sum(\.authenticationFailures))
         let broker = node.statistics

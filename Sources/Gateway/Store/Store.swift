@@ -1,3 +1,4 @@
+import Commands
 import Core
 import Reactors
 import RedisLink
@@ -77,16 +78,9 @@ final class Store: TopicReader {
         guard let run = link.facts?.runID else {
             return completion(.failure(RedisFailure(.disconnected).refusal))
         }
-        let meta = keys.meta(topic)
-        let call = ScriptCall(
-            script: scripts.publish,
-            keys: [keys.log(topic), meta, id.map { keys.seen(topic, $0) } ?? meta],
-            arguments: [
-                keys.channel(topic), event.bytes, data, id?.bytes ?? [UInt8(ascii: "-")],
-                Store.decimal(Clock.wallMs()), Store.decimal(policy.logEventsMax), Store.decimal(policy.logSeconds),
-                Store.decimal(policy.positionSeconds), Store.decimal(limits.idempotencySeconds),
-                epochs.next(), run,
-            ])
+        let moment = CommandCallBuilder.Moment(nowMs: Clock.wallMs(), runID: run, epoch: epochs.next(), random: [])
+        let call = PublishCall(topic, event, data: data, id: id).call(
+            scripts.publish, keys: keys, policy: policy, seenSeconds: limits.idempotencySeconds, moment)
         link.run(call, lane: lane) { result in
             completion(
                 result.mapError(\.refusal).flatMap { value in

@@ -1,0 +1,44 @@
+public import Core
+
+/// The settings of a worker.
+public struct WorkerSettings: Sendable, Equatable {
+    /// The URL of Redis; may hold a password, so it is shown only through ``report``.
+    public var redis = "redis://127.0.0.1:6379"
+    /// What is put before every Redis key and channel; the gateways' own.
+    public var redisPrefix = ""
+    /// The directory of the operator's scripts; the gateways' own.
+    public var scripts: String?
+    /// Whether `notify-keyspace-events` may be changed.
+    public var keyspaceEvents = KeyspaceEvents.auto
+    /// The form of log lines.
+    public var log = LogFormat.text
+    /// The least important level that is logged.
+    public var logLevel = LogLevel.info
+    /// Where the process id is written once the worker works.
+    public var readyFile: String?
+    /// Every limit.
+    public var limits = Limits()
+    /// The policy of each namespace that exists.
+    public var namespaces = NamespacePolicy.defaults
+    /// What is in effect and where it was set, secrets masked; empty for settings made by code.
+    public var report = SettingsReport()
+
+    /// The defaults.
+    public init() {}
+}
+
+extension WorkerSettings {
+    /// Reads what passed its checks.
+    init(_ values: SettingValues, _ file: FileReader) {
+        redis = values.text("redis") ?? redis
+        redisPrefix = values.text("redis-prefix") ?? redisPrefix
+        scripts = values.text("scripts")
+        keyspaceEvents = values.choice("keyspace-events", default: keyspaceEvents)
+        log = values.choice("log", default: log)
+        logLevel = values.choice("log-level", default: logLevel)
+        readyFile = values.text("ready-file")
+        limits = values.limits
+        namespaces = file.namespaces
+        report = SettingsReport(values, file)
+    }
+}

@@ -1,0 +1,135 @@
+internal import Core
+public import Reactors
+public import Transport
+
+/// What a pattern link brings.
+///
+/// Thread: the reactor's.
+public protocol PatternLinkOwner: AnyObject {
+    /// Every pattern and channel is subscribed: what was told before may have been missed.
+    func patternsLive()
+    /// Something was told on a channel, subscribed by pattern or by name.
+    func patternMessage(_ channel: [UInt8], _ payload: [UInt8])
+    /// The connection is gone; ``patternsLive()`` comes again later.
+    func patternsLost(_ failure: RedisFailure)
+}
+
+/// The link for keyspace events: a fixed list of patterns and channels, subscribed anew after every reconnect.
+///
+/// It asks for a sign of life regularly, since a dead peer is silent just as a quiet one. Thread: the reactor's.
+public final class PatternLink: RedisSocketOwner {
+    private let reactor: Reactor
+    private let patterns: [[UInt8]]
+    private let channels: [[UInt8]]
+    private let pingMs: Int
+    private let pongMs: Int
+    private unowned let owner: any PatternLinkOwner
+    private var socket: RedisSocket?
+    private var timer: ReactorTimer?
+    /// Confirmations that have not come; `nil` while there is no connection.
+    private var unconfirmed: Int?
+    private var isAwaitingPong = false
+    /// The last failure, for logs.
+    public private(set) var lastFailure: RedisFailure?
+
+    /// Makes a link and begins to dial; there is at least one pattern or channel.
+    ///
+    /// Every `pingMs` the server is asked for a sign of life; `pongMs` later the connection is given up.
+    public init(
+        _ context: ConnectionContext, _ target: RedisTarget, name: String, patterns: [[UInt8]], channels: [[UInt8]],
+        pingMs: Int, pongMs: Int, owner: any PatternLinkOwner
+    ) throws(Errno) {
+        reactor = context.reactor
+        self.patterns = patterns
+        self.channels = channels
+        self.pingMs = pingMs
+        self.pongMs = pongMs
+        self.owner = owner
+        timer = try ReactorTimer(context.reactor) { [unowned self] in timerFired() }
+        socket = RedisSocket(context, target, name: name, owner: self)
+        try socket?.start()
+    }
+
+    /// Whether everything is subscribed.
+    public var isLive: Bool { unconfirmed == 0 }
+
+    /// Ends the link.
+    public func stop() {
+        socket?.stop()
+        timer?.invalidate()
+        timer = nil
+    }
+
+    private func send(_ commands: [RedisCommand]) {
+        var bytes: [UInt8] = []
+        for command in commands {
+            guard (try? command.encode(into: &bytes, limits: RedisSocket.commandLimits)) != nil else {
+                socket?.fail(RedisFailure(.tooLarge))
+                return
+            }
+        }
+        if socket?.send(bytes) != true { socket?.fail(RedisFailure(.inFlightFull)) }
+    }
+
+    private func timerFired() {
+        guard unconfirmed != nil else { return }
+        guard !isAwaitingPong else {
+            socket?.fail(RedisFailure(.timedOut))
+            return
+        }
+        isAwaitingPong = true
+        timer?.set(atMs: reactor.nowMs + pongMs)
+        send([RedisCommand("PING")])
+    }
+
+    /// Something came: the peer lives.
+    private func heard() {
+        guard isAwaitingPong else { return }
+        isAwaitingPong = false
+        timer?.set(atMs: reactor.nowMs + pingMs)
+    }
+
+    // MARK: RedisSocketOwner
+
+    func socketReady(_ facts: ServerFacts) {
+        unconfirmed = patterns.count + channels.count
+        isAwaitingPong = false
+        timer?.set(atMs: reactor.nowMs + pingMs)
+        var commands: [RedisCommand] = []
+        for (list, name) in [(patterns, "PSUBSCRIBE" as StaticString), (channels, "SUBSCRIBE")] where !list.isEmpty {
+            var command = RedisCommand(name)
+            for item in list { command.append(item) }
+            commands.append(command)
+        }
+        send(commands)
+    }
+
+    func socketReceived(_ value: RESPValue) {
+        heard()
+        switch PushMessage(value) {
+        case .message(let channel, let payload), .patternMessage(_, let channel, let payload):
+            owner.patternMessage(channel, payload)
+        case .subscribed, .patternSubscribed:
+            guard let left = unconfirmed, left > 0 else { return }
+            unconfirmed = left - 1
+            if left == 1 { owner.patternsLive() }
+        case .pong, .unsubscribed, .patternUnsubscribed:
+            break
+        case .failure(let failure):
+            socket?.fail(failure)
+        case .other:
+            socket?.fail(RedisFailure(.protocolViolation, detail: "not a push"))
+        }
+    }
+
+    func socketDown(_ failure: RedisFailure) {
+        let wasReady = unconfirmed != nil
+        unconfirmed = nil
+        lastFailure = failure
+        timer?.clear()
+        if wasReady { owner.patternsLost(failure) }
+    }
+}
+
+@available(*, unavailable)
+extension PatternLink: Sendable {}

@@ -1,0 +1,77 @@
+/// When the whole key space is looked through for ids that no event told of.
+///
+/// One look is many small SCANs with pauses between them, so that Redis is never held for long; a look begins one
+/// interval after the one before began, at the earliest. A value of facts: no I/O.
+struct Discovery {
+    private let pauseMs: Int
+    private let intervalMs: Int
+    private var cursor: [UInt8] = Discovery.start
+    private var nextMs = Int.min
+    private var startedMs: Int?
+    private var isAsking = false
+    private var mustRestart = false
+    /// How long the last complete look took; `nil` before the first.
+    private(set) var lastMs: Int?
+
+    private static let start: [UInt8] = Array("0".utf8)
+
+    init(pauseMs: Int, intervalMs: Int) {
+        self.pauseMs = pauseMs
+        self.intervalMs = intervalMs
+    }
+
+    /// When there is a step to do; `Int.max` while a reply is awaited.
+    var dueMs: Int { isAsking ? Int.max : nextMs }
+
+    /// What to do now.
+    enum Step: Equatable {
+        /// Nothing before ``dueMs``.
+        case wait
+        /// SCAN from this cursor; `isFirst` when a look begins with it.
+        case scan(cursor: [UInt8], isFirst: Bool)
+    }
+
+    /// The next step.
+    mutating func next(nowMs: Int) -> Step {
+        guard !isAsking else { return .wait }
+        guard nextMs <= nowMs else { return .wait }
+        isAsking = true
+        guard startedMs == nil else { return .scan(cursor: cursor, isFirst: false) }
+        startedMs = nowMs
+        cursor = Discovery.start
+        return .scan(cursor: cursor, isFirst: true)
+    }
+
+    /// Takes the cursor of a reply; true when the look is complete.
+    mutating func replied(cursor next: [UInt8], nowMs: Int) -> Bool {
+        isAsking = false
+        guard !mustRestart, let startedMs else {
+            restart()
+            return false
+        }
+        guard next == Discovery.start else {
+            cursor = next
+            nextMs = nowMs + pauseMs
+            return false
+        }
+        lastMs = nowMs - startedMs
+        self.startedMs = nil
+        nextMs = max(startedMs + intervalMs, nowMs + pauseMs)
+        return true
+    }
+
+    /// A SCAN failed: the look begins again after the interval.
+    mutating func failed(nowMs: Int) {
+        isAsking = false
+        mustRestart = false
+        startedMs = nil
+        nextMs = nowMs + intervalMs
+    }
+
+    /// Begins a new look at once: events may have been missed.
+    mutating func restart() {
+        mustRestart = isAsking
+        startedMs = nil
+        nextMs = Int.min
+    }
+}

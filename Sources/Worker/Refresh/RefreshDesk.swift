@@ -1,0 +1,189 @@
+import Commands
+import Configuration
+import Core
+import Reactors
+import RedisLink
+import Service
+
+/// Runs the refreshes of the catalogue: what is due, under the token of its partition's lease.
+///
+/// Thread: the worker's.
+final class RefreshDesk {
+    /// The token of a partition's lease; `nil` when it may not be worked on.
+    typealias Tokens = (_ partition: Int, _ nowMs: Int) -> Int?
+
+    private let parts: WorkerParts
+    private let link: CommandLink
+    private let runner: CommandRunner
+    private let reactor: Reactor
+    private let figures: WorkerFigures
+    private let tokens: Tokens
+    /// Told that a token was refused as too old.
+    private let onFenced: (_ partition: Int, _ token: Int) -> Void
+    private let refreshes: [CommandDescriptor]
+    private let patterns: [(refresh: Int, pattern: KeyspacePattern)]
+    private var queue: RefreshQueue
+    private var discovery: Discovery
+    private var toldOverflows = 0
+
+    init(
+        parts: WorkerParts, link: CommandLink, runner: CommandRunner, reactor: Reactor, figures: WorkerFigures,
+        tokens: @escaping Tokens, onFenced: @escaping (_ partition: Int, _ token: Int) -> Void
+    ) {
+        self.parts = parts
+        self.link = link
+        self.runner = runner
+        self.reactor = reactor
+        self.figures = figures
+        self.tokens = tokens
+        self.onFenced = onFenced
+        refreshes = parts.library.catalogue.refreshes
+        patterns = refreshes.enumerated().flatMap { index, descriptor in
+            (descriptor.refresh?.triggers ?? []).map {
+                (index, KeyspacePattern($0, keys: parts.keys, database: parts.redis.url.database))
+            }
+        }
+        let limits = parts.limits
+        queue = RefreshQueue(
+            RefreshQueue.Limits(
+                windowsMs: refreshes.map { $0.refresh?.coalesceMs ?? 20 }, sweepMs: limits.sweepMs,
+                inFlightMax: limits.refreshesMax, knownMax: limits.refreshIDsMax))
+        discovery = Discovery(pauseMs: limits.scanPauseMs, intervalMs: limits.sweepMs)
+    }
+
+    /// What to subscribe to.
+    var globs: [[UInt8]] { patterns.map(\.pattern.glob) }
+
+    /// How many refreshes of ids are known.
+    var knownCount: Int { queue.count }
+
+    /// How long the last look through all keys took, milliseconds.
+    var discoveryMs: Int? { discovery.lastMs }
+
+    /// When there is something to do.
+    func nextMs(nowMs: Int) -> Int {
+        guard link.isReady, !refreshes.isEmpty else { return Int.max }
+        return min(queue.nextDueMs() ?? Int.max, discovery.dueMs)
+    }
+
+    // MARK: What happens
+
+    /// A message on a channel; not ours unless it is of a key that a trigger makes.
+    func told(channel: [UInt8], nowMs: Int) {
+        guard let key = KeyspacePattern.key(ofChannel: channel, database: parts.redis.url.database) else { return }
+        for (refresh, pattern) in patterns {
+            guard let id = pattern.id(ofKey: key) else { continue }
+            figures.events += 1
+            queue.changed(refresh: refresh, id: id, nowMs: nowMs)
+        }
+    }
+
+    /// Events may have been missed: everything known runs, and the keys are looked through.
+    func eventsMayBeMissing(nowMs: Int) {
+        queue.refreshAll(nowMs: nowMs)
+        discovery.restart()
+    }
+
+    /// Partitions were gained.
+    func hold(_ partitions: [Int], nowMs: Int) {
+        queue.hold(partitions, nowMs: nowMs)
+    }
+
+    /// Partitions were lost.
+    func leave(_ partitions: [Int]) {
+        queue.leave(partitions)
+    }
+
+    /// Begins what is due.
+    func work(nowMs: Int) {
+        guard link.isReady, !refreshes.isEmpty else { return }
+        scan(nowMs: nowMs)
+        while let run = queue.next(nowMs: nowMs) {
+            begin(run, nowMs: nowMs)
+            // A link that is gone fails every call at once.
+            guard link.isReady else { break }
+        }
+        tellOverflow()
+    }
+
+    // MARK: Refreshes
+
+    private func begin(_ run: RefreshQueue.Run, nowMs: Int) {
+        figures.lagMs = max(figures.lagMs, nowMs - run.dueMs)
+        let descriptor = refreshes[run.refresh]
+        guard let token = tokens(run.partition, nowMs), let argument = descriptor.arguments.first,
+            let bound = try? ArgumentBinder.bind(
+                descriptor, body: nil, path: [TextArgument(name: argument.name, value: run.id)], caller: .worker)
+        else { return queue.finished(run.slot, .failed, nowMs: nowMs) }
+        runner.run(descriptor, bound, caller: .worker, operation: nil, fence: token) { [weak self] result in
+            self?.ended(run, token: token, result)
+        }
+    }
+
+    private func ended(_ run: RefreshQueue.Run, token: Int, _ result: Result<CommandAnswer, CommandFailure>) {
+        let nowMs = reactor.nowMs
+        switch result {
+        case .success(let answer):
+            figures.refreshes += 1
+            queue.finished(run.slot, outcome(answer.json, nowMs), nowMs: nowMs)
+        case .failure(let failure):
+            if failure.isFenced {
+                figures.fenced += 1
+                onFenced(run.partition, token)
+            } else {
+                figures.failures += 1
+            }
+            queue.finished(run.slot, .failed, nowMs: nowMs)
+        }
+    }
+
+    /// Reads `{"idle": ..., "again_ms": ...}`; what a script does not say is no wish.
+    private func outcome(_ answer: [UInt8], _ nowMs: Int) -> RefreshQueue.Outcome {
+        guard let root = try? JSON(parsing: answer, limits: parts.limits.json).root else {
+            return .done(idle: false, againMs: nil)
+        }
+        let inMs = root["again_ms"]?.double.map { min(max($0 - Double(Clock.wallMs()), 0), 86_400_000) }
+        return .done(idle: root["idle"]?.bool == true, againMs: inMs.map { nowMs + Int($0.rounded(.up)) })
+    }
+
+    private func tellOverflow() {
+        guard queue.overflows > toldOverflows else { return }
+        // Once, and again only when ten times as many were left out.
+        let isNews = queue.overflows >= toldOverflows * 10
+        guard isNews else { return }
+        toldOverflows = queue.overflows
+        parts.log.write(
+            .error, "more ids than the worker may know: the rest wait for the next look through the keys",
+            [("limit", "refreshIDsMax=\(parts.limits.refreshIDsMax)"), ("leftOut", "\(queue.overflows)")])
+    }
+
+    // MARK: Discovery
+
+    private func scan(nowMs: Int) {
+        guard case .scan(let cursor, let isFirst) = discovery.next(nowMs: nowMs) else { return }
+        if isFirst { queue.discoveryBegan() }
+        var command = RedisCommand("SCAN", cursor)
+        if !parts.keys.prefix.isEmpty {
+            command.append("MATCH")
+            command.append(KeyspacePattern.escaped(parts.keys.prefix) + [UInt8(ascii: "*")])
+        }
+        command.append("COUNT")
+        command.append(decimal: parts.limits.scanKeys)
+        link.call(command) { [weak self] result in self?.scanned(result) }
+    }
+
+    private func scanned(_ result: Result<RESPValue, RedisFailure>) {
+        let nowMs = reactor.nowMs
+        guard case .success(let reply) = result, let fields = reply.elements, fields.count == 2,
+            let cursor = fields[0].bytes, let names = fields[1].elements
+        else { return discovery.failed(nowMs: nowMs) }
+        for name in names {
+            guard let key = name.bytes else { continue }
+            for (refresh, pattern) in patterns {
+                guard let id = pattern.id(ofKey: key) else { continue }
+                queue.found(refresh: refresh, id: id, nowMs: nowMs)
+            }
+        }
+        if discovery.replied(cursor: cursor, nowMs: nowMs) { queue.discoveryEnded() }
+    }
+}

@@ -1,0 +1,237 @@
+import Commands
+import Configuration
+import Core
+import Reactors
+import RedisLink
+import Service
+import Transport
+
+/// A worker on its thread: leases, refreshes and the outbox over one link for commands and one for events.
+///
+/// Callbacks only note what happened; what follows from it is done once at the end of each tick. Thread: its own.
+final class Worker: PatternLinkOwner {
+    private let parts: WorkerParts
+    private let reactor: Reactor
+    private let link: CommandLink
+    private var patterns: PatternLink?
+    private let figures = WorkerFigures()
+    private var refreshes: RefreshDesk?
+    private var relay: OutboxRelay?
+    private var keyspace: KeyspaceWatch?
+    private var timer: ReactorTimer?
+    private var book: LeaseBook
+    private var askMs = Int.min
+    private var isAsking = false
+    private var quickAsks = 0
+    private var figuresMs: Int
+    private var toldFailure = ""
+    private var isEnding = false
+    private let onReady: () -> Void
+    private var isReady = false
+
+    private static let figuresEveryMs = 60_000
+
+    init(_ parts: WorkerParts, reactor: Reactor, onReady: @escaping () -> Void) throws(Errno) {
+        self.parts = parts
+        self.reactor = reactor
+        self.onReady = onReady
+        book = LeaseBook(name: parts.name, leaseMs: parts.limits.leaseMs)
+        figuresMs = reactor.nowMs + Worker.figuresEveryMs
+        let context = ConnectionContext(reactor: reactor, limits: ConnectionLimits(parts.limits, reactors: 1))
+        let name = "switchboard-worker-" + String(decoding: parts.name, as: UTF8.self)
+        let connected = Connected()
+        link = try CommandLink(
+            context, parts.redis, name: name, registry: parts.library.table.registry,
+            onReady: { _ in connected.action() })
+        connected.action = { [unowned self] in self.connected() }
+        let throttle = FaultThrottle(parts.log, reactor)
+        let runner = CommandRunner(link: link, scripts: parts.library.table, settings: parts.commands) {
+            throttle.write(script: $0, fault: $1)
+        }
+        let refreshes = RefreshDesk(
+            parts: parts, link: link, runner: runner, reactor: reactor, figures: figures,
+            tokens: { [unowned self] in book.token(of: $0, nowMs: $1) },
+            onFenced: { [unowned self] in fenced($0, $1) })
+        self.refreshes = refreshes
+        relay = OutboxRelay(parts: parts, link: link, runner: runner, reactor: reactor, figures: figures)
+        if !refreshes.globs.isEmpty {
+            keyspace = KeyspaceWatch(
+                link: link, reactor: reactor, log: parts.log, setting: parts.keyspaceEvents,
+                sweepMs: parts.limits.sweepMs)
+        }
+        timer = try ReactorTimer(reactor) {}
+        patterns = try PatternLink(
+            context, parts.redis, name: name + "-events", patterns: refreshes.globs, channels: [parts.keys.outbox],
+            pingMs: parts.limits.redisProbeMs, pongMs: parts.limits.redisProbeTimeoutMs, owner: self)
+        reactor.onTickEnd = { [unowned self] in work() }
+        // The first tick begins at once.
+        timer?.set(atMs: reactor.nowMs)
+    }
+
+    /// Lets the link be made before what it tells.
+    private final class Connected {
+        var action: () -> Void = {}
+    }
+
+    // MARK: Every tick
+
+    private func work() {
+        let nowMs = reactor.nowMs
+        guard !isEnding else { return }
+        apply(book.expire(nowMs: nowMs), nowMs)
+        ask(nowMs)
+        refreshes?.work(nowMs: nowMs)
+        relay?.work(nowMs: nowMs) { [book] in book.token(of: Partition.outbox, nowMs: nowMs) != nil }
+        keyspace?.work(nowMs: nowMs)
+        tellTrouble()
+        if figuresMs <= nowMs { tellFigures(nowMs) }
+        becomeReady()
+        var nextMs = min(figuresMs, refreshes?.nextMs(nowMs: nowMs) ?? Int.max, relay?.nextMs ?? Int.max)
+        nextMs = min(nextMs, keyspace?.nextMs ?? Int.max)
+        if book.heldCount > 0 { nextMs = min(nextMs, book.endMs) }
+        if link.isReady && !isAsking { nextMs = min(nextMs, askMs) }
+        timer?.set(atMs: max(nextMs, nowMs + 1))
+    }
+
+    private func becomeReady() {
+        // Without a right to the events a worker still works, by sweeps.
+        guard !isReady, book.endMs > reactor.nowMs, quickAsks == 0, let patterns,
+            patterns.isLive || patterns.lastFailure != nil
+        else { return }
+        isReady = true
+        parts.log.write(
+            .info, "working",
+            [
+                ("worker", String(decoding: parts.name, as: UTF8.self)), ("partitions", "\(book.heldCount)"),
+                ("workers", "\(book.workers.count)"),
+            ])
+        onReady()
+    }
+
+    // MARK: Leases
+
+    private func ask(_ nowMs: Int) {
+        guard link.isReady, !isAsking, askMs <= nowMs else { return }
+        isAsking = true
+        askMs = nowMs + parts.limits.leaseMs / 3
+        let wanted = book.ask(nowMs: nowMs)
+        link.run(leaseCall(wanted, leaseMs: parts.limits.leaseMs), lane: nil) { [weak self] result in
+            self?.answered(result)
+        }
+    }
+
+    private func leaseCall(_ wanted: [Int], leaseMs: Int) -> ScriptCall {
+        let list = wanted.map { String($0) }.joined(separator: " ")
+        return ScriptCall(
+            script: parts.lease, keys: [parts.keys.workers, parts.keys.leases],
+            arguments: [parts.name, Array(String(leaseMs).utf8), Array(list.utf8)])
+    }
+
+    private func answered(_ result: Result<RESPValue, RedisFailure>) {
+        isAsking = false
+        let nowMs = reactor.nowMs
+        guard case .success(let value) = result, let reply = LeaseBook.Reply(value) else {
+            askMs = min(askMs, nowMs + parts.limits.leaseMs / 10)
+            if case .failure(let failure) = result { tellTrouble("no leases: " + failure.metricLabel, failure.detail) }
+            return
+        }
+        let change = book.replied(reply)
+        apply(change, nowMs)
+        // What others still hold is not there for asking at once, however often.
+        if change.mustAskAgain && quickAsks < 3 {
+            quickAsks += 1
+            askMs = nowMs
+        } else {
+            quickAsks = 0
+        }
+    }
+
+    private func fenced(_ partition: Int, _ token: Int) {
+        let nowMs = reactor.nowMs
+        // The refusal of an older token than today's says nothing of today's.
+        guard book.token(of: partition, nowMs: nowMs) == token else { return }
+        apply(book.refuse(partition), nowMs)
+        askMs = nowMs
+    }
+
+    private func apply(_ change: LeaseBook.Change, _ nowMs: Int) {
+        guard !change.gained.isEmpty || !change.lost.isEmpty else { return }
+        figures.leaseChanges += change.gained.count + change.lost.count
+        refreshes?.leave(change.lost.filter { $0 < Partition.ids })
+        refreshes?.hold(change.gained.filter { $0 < Partition.ids }, nowMs: nowMs)
+        if change.lost.contains(Partition.outbox) { relay?.leave() }
+        if change.gained.contains(Partition.outbox) { relay?.hold() }
+        parts.log.write(
+            .info, "leases changed",
+            [
+                ("gained", "\(change.gained.count)"), ("lost", "\(change.lost.count)"),
+                ("held", "\(book.heldCount)"), ("workers", "\(book.workers.count)"),
+            ])
+    }
+
+    // MARK: Links
+
+    private func connected() {
+        toldFailure = ""
+        parts.log.write(.info, "connected to redis", [])
+        askMs = reactor.nowMs
+        keyspace?.connected()
+        // Redis may have been restored to an earlier state.
+        refreshes?.eventsMayBeMissing(nowMs: reactor.nowMs)
+        relay?.restart()
+    }
+
+    func patternsLive() {
+        toldFailure = ""
+        refreshes?.eventsMayBeMissing(nowMs: reactor.nowMs)
+        relay?.woken()
+    }
+
+    func patternMessage(_ channel: [UInt8], _ payload: [UInt8]) {
+        guard channel != parts.keys.outbox else {
+            relay?.woken()
+            return
+        }
+        refreshes?.told(channel: channel, nowMs: reactor.nowMs)
+    }
+
+    func patternsLost(_ failure: RedisFailure) {
+        tellTrouble("keyspace events lost: " + failure.metricLabel, failure.detail)
+    }
+
+    /// Tells why there is no link; once per reason.
+    private func tellTrouble() {
+        guard !link.isReady, let failure = link.lastFailure else { return }
+        tellTrouble("no connection to redis: " + failure.metricLabel, failure.detail)
+    }
+
+    private func tellTrouble(_ message: String, _ detail: String) {
+        guard toldFailure != message else { return }
+        toldFailure = message
+        parts.log.write(.warn, message, [("detail", detail)])
+    }
+
+    private func tellFigures(_ nowMs: Int) {
+        figuresMs = nowMs + Worker.figuresEveryMs
+        parts.log.write(
+            .info, "figures",
+            figures.fields + [
+                ("partitions", "\(book.heldCount)"), ("workers", "\(book.workers.count)"),
+                ("known", "\(refreshes?.knownCount ?? 0)"), ("outbox", "\(relay?.waitingCount ?? 0)"),
+                ("scanMs", refreshes?.discoveryMs.map { "\($0)" } ?? "none"),
+            ])
+        figures.lagMs = 0
+    }
+
+    // MARK: The end
+
+    /// Gives every lease back, so that others need not wait for its end, then ends the loop.
+    func end() {
+        guard !isEnding else { return }
+        isEnding = true
+        tellFigures(reactor.nowMs)
+        _ = book.dropAll()
+        // Calls of the link run in order: what was begun before is done when this is answered.
+        link.run(leaseCall([], leaseMs: 0), lane: nil) { [reactor] _ in reactor.stop() }
+    }
+}

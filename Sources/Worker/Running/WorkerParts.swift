@@ -1,0 +1,43 @@
+import Commands
+import Configuration
+import Core
+import Reactors
+import RedisLink
+import Rights
+import Service
+
+/// Everything a worker is made of that can be wrong, and what its parts share.
+///
+/// Immutable.
+struct WorkerParts: Sendable {
+    /// A random name, to tell workers apart in leases, logs and `CLIENT LIST`.
+    let name = SecureRandom.text(byteCount: 9)
+    let redis: RedisTarget
+    let library: ScriptLibrary
+    let commands: CommandSettings
+    let limits: Limits
+    let keyspaceEvents: KeyspaceEvents
+    let lease: ScriptID
+    let publish: ScriptID
+    let log: Log
+
+    init(_ settings: WorkerSettings, log: Log) throws(StartProblem) {
+        redis = try RedisTarget.reading(settings.redis, limits: settings.limits)
+        library = try ScriptLibrary(
+            directory: settings.scripts, namespaces: settings.namespaces.keys, reservedPaths: [])
+        guard let lease = library.table["lease"]?.id, let publish = library.table["publish"]?.id else {
+            throw StartProblem("the embedded scripts are incomplete")
+        }
+        self.lease = lease
+        self.publish = publish
+        limits = settings.limits
+        keyspaceEvents = settings.keyspaceEvents
+        commands = CommandSettings(
+            keys: Keys(prefix: Array(settings.redisPrefix.utf8)), policies: settings.namespaces,
+            outboxMax: settings.limits.outboxMax, doneSeconds: settings.limits.idempotencySeconds,
+            answerLimits: settings.limits.json, nowMs: { Clock.wallMs() })
+        self.log = log
+    }
+
+    var keys: Keys { commands.keys }
+}

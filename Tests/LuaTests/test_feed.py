@@ -1,0 +1,191 @@
+"""The feed: who follows whom, one publish per post, and the merged posts for who was away."""
+
+import json
+import time
+
+import pytest
+import redis
+
+from command_scripts import Failed
+from lua_scripts import NOW_MS
+
+FOLLOWS, TOPIC = "user:u1#follows", "user:u1"
+
+
+def follow(commands, barber, **more):
+    return commands.follow(user="u1", role="user", barberId=barber, **more)
+
+
+def publish(commands, barber, id, **more):
+    return commands.publish_post(barberId=barber, post=json.dumps({"id": id, **more.pop("post", {})}), **more)
+
+
+def feed(commands, **more):
+    answer = commands.feed(user="u1", role="user", **more)
+    return [post["id"] for post in answer["posts"]], answer["more"]
+
+
+def test_following_changes_and_is_told_once(commands, db, unchanged):
+    assert follow(commands, "b1") == {"barberId": "b1", "following": True, "count": 1}
+    assert db.smembers(FOLLOWS) == {b"feed:b1"}
+    with unchanged():
+        assert follow(commands, "b1") == {"barberId": "b1", "following": True, "count": 1}
+        assert commands.unfollow(userId="u1", barberId="b2") == {"barberId": "b2", "following": False, "count": 1}
+    assert follow(commands, "a1")["count"] == 2
+    assert commands.following(userId="u1") == {"barbers": ["a1", "b1"]}
+    assert commands.unfollow(userId="u1", barberId="b1") == {"barberId": "b1", "following": False, "count": 1}
+    assert commands.log(TOPIC) == [
+        ("follows:changed", {"topic": "feed:b1", "following": True}),
+        ("follows:changed", {"topic": "feed:a1", "following": True}),
+        ("follows:changed", {"topic": "feed:b1", "following": False})]
+
+
+def test_a_user_follows_at_most_1000(commands, db, unchanged):
+    db.sadd(FOLLOWS, *(f"feed:b{n}" for n in range(1_000)))
+    with unchanged(), pytest.raises(Failed) as failed:
+        follow(commands, "new", id="op-1")
+    assert failed.value.code == "too_many"
+    assert follow(commands, "b7")["count"] == 1_000
+    assert commands.unfollow(userId="u1", barberId="b7")["count"] == 999
+    assert follow(commands, "new")["count"] == 1_000
+    assert len(commands.following(userId="u1")["barbers"]) == 1_000
+
+
+def test_garbage_among_the_followed_is_left_out(commands, db):
+    db.sadd(FOLLOWS, b"\xff", "feed:", "feed:a b", "shop:1", "feed:" + "x" * 201, "feed:ok", "feed:x#log", "")
+    assert commands.following(userId="u1") == {"barbers": ["ok"]}
+    publish(commands, "ok", "p1")
+    publish(commands, "x" * 201, "p2")
+    assert feed(commands) == (["p1"], False)
+
+
+@pytest.mark.parametrize("name, more", [("follow", {"barberId": "b"}), ("unfollow", {"barberId": "b"}),
+                                        ("following", {}), ("feed", {})])
+def test_another_type_changes_nothing(commands, db, unchanged, name, more):
+    db.set(FOLLOWS, "x")
+    with unchanged(), pytest.raises(redis.ResponseError, match="BADKEY"):
+        commands.call(name, userId="u1", **more)
+
+
+def test_a_post_is_published_as_it_came(commands, db):
+    text = '{"id":"p1","price":10.00,"big":12345678901234567890,"tags":[],"more":{}}'
+    assert commands.publish_post(barberId="b1", post=text) == {"barberId": "b1", "postId": "p1"}
+    own = '{ "barberId":"b1","id":"p2"}'
+    commands.publish_post(barberId="b1", post=own)
+    logged = [fields[b"d"].decode() for _, fields in db.xrange("feed:b1#log")]
+    assert logged == ['{"barberId":"b1",' + text[1:], own]
+    assert [event for event, _ in commands.log("feed:b1")] == ["feed:new_post"] * 2
+    assert db.xlen("#outbox") == 0, "the cost does not depend on followers"
+
+
+@pytest.mark.parametrize("post", [
+    "[]", "7", "", "{}", '{"id":7}', '{"id":""}', '{"id":null}', '{"id":["p"]}', '{"id":"' + "x" * 201 + '"}',
+    '{"id":"p","barberId":"b2"}', '{"id":"p","barberId":null}', '{"id":"p","barberId":1}', '{"id":"p","n":nan}',
+])
+def test_what_is_no_post_is_refused(commands, unchanged, post):
+    with unchanged(), pytest.raises(Failed) as failed:
+        commands.publish_post(barberId="b1", post=post, id="op-1")
+    assert failed.value.code == "bad_request"
+
+
+def test_a_retry_publishes_once(commands, unchanged):
+    first = commands.call("publish_post", id="op-1", barberId="b1", post='{"id":"p1"}')
+    with unchanged():
+        assert commands.call("publish_post", id="op-1", barberId="b1", post='{"id":"p1"}') == (first[0], 1)
+
+
+def test_the_feed_merges_by_time(commands, unchanged):
+    for barber in "abc":
+        follow(commands, barber)
+    for n, barber in enumerate("abacxbca"):
+        publish(commands, barber, f"{barber}{n}", now_ms=NOW_MS + n)
+    with unchanged():
+        assert feed(commands) == (["a7", "c6", "b5", "c3", "a2", "b1", "a0"], False)
+        assert feed(commands, limit=3) == (["a7", "c6", "b5"], True)
+        assert feed(commands, limit=7)[1] is False
+        assert feed(commands, limit=1) == (["a7"], True)
+    commands.unfollow(userId="u1", barberId="a")
+    assert feed(commands) == (["c6", "b5", "c3", "b1"], False)
+    assert commands.feed(userId="nobody") == {"posts": [], "more": False}
+
+
+def test_garbage_in_logs_is_left_out(commands, db):
+    for barber in "abcd":
+        follow(commands, barber)
+    publish(commands, "a", "p1")
+    good = {"e": "feed:new_post", "d": '{"id":"p"}', "i": "-", "t": "5"}
+    for change in ({"d": "[]"}, {"d": '{"id":nan}'}, {"d": b'{"id":"\xff"}'}, {"t": "x"}, {"e": "other"}, {"i": None}):
+        db.xadd("feed:a#log", {name: value for name, value in {**good, **change}.items() if value is not None})
+    db.set("feed:b#log", "x")
+    db.xadd("feed:c#log", {"x": "y"}, id="0-1")
+    assert feed(commands) == (["p1"], False)
+
+
+def test_a_page_ends_before_it_is_too_long(commands):
+    follow(commands, "a")
+    for n in range(40):
+        publish(commands, "a", str(n), post={"text": "x" * 30_000})
+    posts, more = feed(commands, limit=100)
+    assert posts == [str(n) for n in range(39, 39 - len(posts), -1)] and 20 < len(posts) < 30 and more
+
+
+def test_reads_have_a_bound(commands, db):
+    """Other events between the posts cost reads; beyond the bound what was found is told."""
+    follow(commands, "a")
+    publish(commands, "a", "old")
+    for n in range(2_500):
+        db.xadd("feed:a#log", {"e": "other", "d": "{}", "i": "-", "t": "5"}, id=f"{n + 2}-0")
+    db.config_resetstat()
+    assert feed(commands) == ([], False)
+    assert db.info("commandstats")["cmdstat_xrevrange"]["calls"] == 2_000
+
+
+def test_random_feeds_agree_with_a_model(commands, db, rng):
+    barbers = [f"b{n}" for n in range(12)]
+    followed, logs, clock = set(), {barber: [] for barber in barbers}, NOW_MS
+    for n in range(1_000):
+        barber = rng.choice(barbers)
+        action = rng.choices(["post", "follow", "unfollow", "feed"], [50, 10, 8, 25])[0]
+        if action == "post":
+            clock += rng.choice([0, 1, 5])
+            publish(commands, barber, str(n), now_ms=clock)
+            logs[barber] = (logs[barber] + [(clock, n)])[-200:]
+        elif action == "follow":
+            followed.add(barber)
+            assert follow(commands, barber)["count"] == len(followed)
+        elif action == "unfollow":
+            followed.discard(barber)
+            assert commands.unfollow(userId="u1", barberId=barber)["count"] == len(followed)
+        else:
+            limit = rng.randrange(1, 101)
+            posts = sorted((-at, "feed:" + name, -post) for name in followed for at, post in logs[name])
+            assert feed(commands, limit=limit) == (
+                [str(-post) for *_, post in posts[:limit]], len(posts) > limit)
+    assert followed
+
+
+def test_the_cost_of_1000_follows(commands, db):
+    db.sadd(FOLLOWS, *(f"feed:b{n}" for n in range(1_000)))
+    for n in range(3_000):
+        publish(commands, f"b{n % 1_000}", str(n), now_ms=NOW_MS + n, post={"text": "x" * 400})
+    taken = []
+    db.config_resetstat()
+    for _ in range(20):
+        begun = time.perf_counter()
+        posts, more = feed(commands, limit=100)
+        taken.append(time.perf_counter() - begun)
+    assert posts == [str(n) for n in range(2_999, 2_899, -1)] and more
+    stats = db.info("commandstats")
+    assert stats["cmdstat_xrevrange"]["calls"] == 20 * 1_100
+    print(f"feed of 1000: client p50 {sorted(taken)[10] * 1e3:.1f} ms, max {max(taken) * 1e3:.1f} ms; "
+          f"in Redis {stats['cmdstat_evalsha']['usec_per_call'] / 1e3:.1f} ms on average")
+
+
+def test_bad_posts_hide_no_good_ones(commands, db):
+    for n in range(30):
+        follow(commands, f"b{n}")
+        publish(commands, f"b{n}", f"p{n}", now_ms=NOW_MS + n)
+        if n < 25:  # newer than every good post, and no JSON
+            db.xadd(f"feed:b{n}#log", {"e": "feed:new_post", "d": "{nan}", "i": "-", "t": NOW_MS + 1_000 + n}, id="7-0")
+    assert feed(commands, limit=3) == (["p29", "p28", "p27"], True)
+    assert feed(commands, limit=30) == ([f"p{n}" for n in range(29, -1, -1)], False)

@@ -1,0 +1,41 @@
+# Sourced by the scripts beside it: builds, starts a private Redis and one gateway, ends both at exit.
+#
+# Sets state (a directory), redis, gateway (pids), port, key (an API key), cli (redis-cli with its address).
+# SHARDS=N sets the gateway's shards (default 1).
+set -euo pipefail
+cd "$(dirname "${BASH_SOURCE[0]}")/.."
+
+swift build --configuration release --static-swift-stdlib --product switchboard 2>&1 | tail -1 >&2
+swift build --configuration release --static-swift-stdlib --product switchboard-bench 2>&1 | tail -1 >&2
+state=$(mktemp -d)
+redis='' gateway=''
+finish() {
+    [ -z "$gateway" ] || kill "$gateway" 2>/dev/null || true
+    [ -z "$redis" ] || kill "$redis" 2>/dev/null || true
+    wait 2>/dev/null || true
+    rm -rf "$state"
+}
+trap finish EXIT
+
+redis-server --port 0 --unixsocket "$state/redis.sock" --save '' --appendonly no >"$state/redis.log" &
+redis=$!
+cli=(redis-cli -s "$state/redis.sock")
+openssl req -x509 -newkey ec -pkeyopt ec_paramgen_curve:prime256v1 -nodes -days 2 -subj /CN=bench \
+    -keyout "$state/key.pem" -out "$state/cert.pem" 2>/dev/null
+key=$(openssl rand -hex 24)
+printf 'bench:%s\n' "$key" >"$state/keys"
+openssl rand -hex 32 >"$state/secret"
+# One address opens everything here, and far faster than any client would; users vote far faster, too.
+.build/release/switchboard gateway --listen 127.0.0.1:0 --redis "unix://$state/redis.sock" \
+    --api-keys "$state/keys" --jwt-secret-file "$state/secret" \
+    --tls-cert "$state/cert.pem" --tls-key "$state/key.pem" \
+    --ready-file "$state/ready.json" --shards "${SHARDS:-1}" \
+    --limit connectionsPerAddressMax=100000 --limit connectsPerAddressPerSecond=1000000 \
+    --limit unauthenticatedPerAddressMax=100000 --limit messagesPerSecond=1000000 \
+    --limit userActionsPerSecond=1000000 --log-level warn &
+gateway=$!
+for _ in $(seq 100); do
+    [ -s "$state/ready.json" ] && [ -S "$state/redis.sock" ] && break
+    sleep 0.1
+done
+port=$(sed -E 's/.*"tls":\[\{[^}]*"port":([0-9]+).*/\1/' "$state/ready.json")

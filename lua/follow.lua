@@ -1,0 +1,24 @@
+-- @command  follow
+-- @summary  Let a user follow a barber: the user's live sessions get the barber's posts from now on.
+-- @http     PUT /v1/users/{userId}/follows/{barberId}
+-- @allow    user|service
+-- @arg      barberId id
+-- @arg      userId   user -- who follows
+-- @key      follows user:{userId}#follows
+-- @topic    user:{userId}
+-- @emits    follows:changed {topic, following} -- when it is new; gateways then read the set again
+-- @returns  {barberId, following, count}
+-- @errors   too_many
+-- @cost     O(1)
+
+local FOLLOWS_MAX = 1000 -- the gateways' followsMax
+
+local topic = 'feed:' .. args.barberId
+local count = read('SCARD', key.follows)
+if read('SISMEMBER', key.follows, topic) == 0 then
+  if count >= FOLLOWS_MAX then fail('too_many', 'A user follows at most 1000') end
+  count = count + 1
+  write('SADD', key.follows, topic)
+  emit('user:' .. args.userId, 'follows:changed', {topic = topic, following = true})
+end
+return {barberId = args.barberId, following = true, count = count}

@@ -1,0 +1,28 @@
+-- @command  publish_post
+-- @summary  Publish a barber's post to everyone who follows the barber, by one event however many they are.
+-- @http     POST /v1/barbers/{barberId}/posts
+-- @allow    service
+-- @arg      barberId id
+-- @arg      post     json 32768 16 -- an object with a string `id`; `barberId` may be left out
+-- @topic    feed:{barberId}
+-- @emits    feed:new_post {id, barberId, ...} -- the post as it came, with barberId
+-- @returns  {barberId, postId}
+-- @cost     O(1) in followers, O(n) in the bytes of the post
+--
+-- Followers' sessions have joined the topic (follow.lua); who was away reads it by feed.lua.
+
+local POST_ID_MAX = 200
+
+local text = args.post
+local post = stored_object(text) and decode(text)
+if not post then fail('bad_request', 'post must be a JSON object') end
+if type(post.id) ~= 'string' or post.id == '' or #post.id > POST_ID_MAX then
+  fail('bad_request', 'post.id must be a string of 1 to 200 bytes')
+end
+if post.barberId == nil then
+  text = '{"barberId":' .. encode(args.barberId) .. ',' .. string.sub(text, 2)
+elseif post.barberId ~= args.barberId then
+  fail('bad_request', 'post.barberId must be the barberId of the request')
+end
+emit('feed:' .. args.barberId, 'feed:new_post', text)
+return {barberId = args.barberId, postId = post.id}
