@@ -42,7 +42,7 @@ public struct AssembledScript: Equatable, Sendable {
         guard let own = parts.first(where: { $0.firstLine == bodyLineOffset + 1 }),
             let cut = AssembledScript.cutNumber(fault, after: AssembledScript.mark), let line = cut.number
         else { return fault }
-        let place = place(ofLine: line) ?? (own.path, own.lineCount)
+        let place = place(ofLine: min(line, lastLine(own))) ?? (own.path, 1)
         var text = cut.after
         // "(to close 'if' at line 812)": of the loaded text, too.
         if let opening = AssembledScript.cutNumber(text, after: " at line ") {
@@ -50,6 +50,13 @@ public struct AssembledScript: Equatable, Sendable {
             text = opening.before + (opened.map { " at line \($0.line)" } ?? " that holds the file") + opening.after
         }
         return "\(place.path):\(place.line)" + text
+    }
+
+    /// The last line of a run that is not empty.
+    private func lastLine(_ part: Part) -> Int {
+        let lines = text.split(separator: UInt8(ascii: "\n"), omittingEmptySubsequences: false)
+            .dropFirst(part.firstLine - 1).prefix(part.lineCount)
+        return part.firstLine + (lines.lastIndex { !$0.isEmpty } ?? lines.startIndex) - lines.startIndex
     }
 
     /// What Redis calls every script in its messages, before the line.

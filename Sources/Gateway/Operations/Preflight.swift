@@ -46,6 +46,9 @@ public enum Preflight {
             return error.description.split(separator: "\n").map { Finding(.wrong, String($0)) }
         }
         findings += scripts(parts.library, settings.scripts)
+        if settings.listen == nil && settings.listenPlain == nil {
+            findings.append(Finding(.doubtful, "nothing to listen on: a gateway needs --listen or --listen-plain"))
+        }
         if let tls = parts.tls {
             let days = (tls.notAfter - Clock.wallMs() / 1_000) / 86_400
             let text = "certificate valid for \(days) more days"
