@@ -72,6 +72,7 @@ extension Limits {
             LimitEntry(name: "redisReplyBytesMax", range: bytes, path: \.redisReplyBytesMax),
             LimitEntry(name: "redisReplyElementsMax", range: size, path: \.redisReplyElementsMax),
             LimitEntry(name: "idempotencySeconds", range: 1...86_400, path: \.idempotencySeconds),
+            LimitEntry(name: "relayedSeconds", range: 1...86_400, path: \.relayedSeconds),
             LimitEntry(name: "leaseMs", range: 300...600_000, path: \.leaseMs),
             LimitEntry(name: "sweepMs", range: 100...3_600_000, path: \.sweepMs),
             LimitEntry(name: "scanKeys", range: 10...20_000, path: \.scanKeys),

@@ -137,6 +137,8 @@ public struct Limits: Sendable, Equatable {
     public var redisReplyElementsMax = 100_000
     /// Life of an idempotency key, seconds.
     public var idempotencySeconds = 300
+    /// How long an entry of the outbox that was done is recognised, should it come again, seconds.
+    public var relayedSeconds = 3_600
 
     // MARK: Worker
 

@@ -7,6 +7,7 @@ import Reactors
 import Rights
 import Service
 import Transport
+import Worker
 
 /// `switchboard dev`: everything on one machine without configuration.
 ///
@@ -42,6 +43,8 @@ struct DevCommand {
             throw StartProblem.file(state.ready, error)
         }
         try GatewayCommand.writeReadyFile(gateway.readyFile, node)
+        let worker = try WorkerNode(WorkerSettings(beside: gateway), log: log)
+        defer { worker.stop() }
         let demo = settings.demo ? try DemoPublisher(gateway) : nil
         defer { demo?.stop() }
         let origin = "https://" + (node.addresses.tls?.description ?? "")

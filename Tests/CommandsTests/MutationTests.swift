@@ -43,7 +43,7 @@ import Testing
     @Test(arguments: [1, 2, 3, 4] as [UInt64])
     func headersNeverTrapAndProblemsHaveTheirPlace(_ seed: UInt64) {
         var random = Seeded(seed)
-        let assembler = ScriptAssembler(prelude: [], command: [], subscribe: [])
+        let assembler = ScriptAssembler(prelude: [], command: [], subscribe: [], position: [])
         var accepted = 0
         for round in 0..<3_000 {
             let source = MutationTests.mutated(MutationTests.seeds[round % 4], &random)

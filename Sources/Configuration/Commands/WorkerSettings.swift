@@ -25,6 +25,17 @@ public struct WorkerSettings: Sendable, Equatable {
 
     /// The defaults.
     public init() {}
+
+    /// A worker beside a gateway, with the gateway's settings.
+    public init(beside gateway: GatewaySettings) {
+        redis = gateway.redis
+        redisPrefix = gateway.redisPrefix
+        scripts = gateway.scripts
+        log = gateway.log
+        logLevel = gateway.logLevel
+        limits = gateway.limits
+        namespaces = gateway.namespaces
+    }
 }
 
 extension WorkerSettings {

@@ -23,7 +23,7 @@ struct OutboxEntry: Equatable {
     /// Reads one element of a reply to XRANGE; `nil` when it is no such element.
     init?(_ value: RESPValue) {
         guard let parts = value.elements, parts.count == 2, let id = parts[0].bytes,
-            let fields = parts[1].elements?.map(\.bytes), MessageID(OutboxEntry.prefix + id) != nil
+            let fields = parts[1].elements?.map(\.bytes), !id.isEmpty, MessageID(OutboxEntry.prefix + id) != nil
         else { return nil }
         self.id = id
         self.fields = fields.compactMap(\.self)

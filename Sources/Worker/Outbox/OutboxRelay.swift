@@ -201,7 +201,7 @@ final class OutboxRelay {
         let moment = CommandCallBuilder.Moment(
             nowMs: Clock.wallMs(), runID: runID, epoch: epochs.next(), random: [])
         let call = event.call(
-            parts.publish, keys: parts.keys, policy: policy, seenSeconds: parts.limits.idempotencySeconds, moment)
+            parts.publish, keys: parts.keys, policy: policy, seenSeconds: parts.limits.relayedSeconds, moment)
         let current = generation
         link.run(call, lane: nil) { [weak self] result in
             guard let self, generation == current else { return }
@@ -214,7 +214,9 @@ final class OutboxRelay {
         }
     }
 
-    /// Whether waiting does not help: the entry or the key is at fault. A missing right is its operator's to give.
+    /// Whether waiting does not help: the entry or the key is at fault.
+    ///
+    /// A missing right is the operator's to give.
     private static func isLasting(_ failure: RedisFailure) -> Bool {
         switch failure.kind {
         case .wrongType, .script, .tooLarge, .crossSlot: true
@@ -262,7 +264,9 @@ final class OutboxRelay {
         }
     }
 
-    /// Deletes what was done. Should this be lost, the entries are done again, without effect.
+    /// Deletes what was done.
+    ///
+    /// Should this be lost, the entries are done again, without effect.
     private func delete() {
         guard !done.isEmpty else { return }
         var command = RedisCommand("XDEL", parts.keys.outbox)

@@ -34,7 +34,7 @@ struct WorkerParts: Sendable {
         keyspaceEvents = settings.keyspaceEvents
         commands = CommandSettings(
             keys: Keys(prefix: Array(settings.redisPrefix.utf8)), policies: settings.namespaces,
-            outboxMax: settings.limits.outboxMax, doneSeconds: settings.limits.idempotencySeconds,
+            outboxMax: settings.limits.outboxMax, doneSeconds: settings.limits.relayedSeconds,
             answerLimits: settings.limits.json, nowMs: { Clock.wallMs() })
         self.log = log
     }

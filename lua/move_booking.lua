@@ -1,0 +1,152 @@
+-- @command  move_booking
+-- @summary  Move a booking to its next status; a user may only cancel an own one.
+-- @http     POST /v1/shops/{shopId}/bookings/{bookingId}/move
+-- @allow    user|service
+-- @arg      shopId    id
+-- @arg      bookingId id
+-- @arg      status    enum pending,confirmed,in-progress,completed,cancelled,no-show
+-- @arg      barberId  id optional -- who serves, with in-progress only
+-- @arg      userId    user optional -- whose move it is; without it, the shop's
+-- @key      bookings  shop:{shopId}#bookings
+-- @key      closed    shop:{shopId}#closed#{bookingId}
+-- @key      service   shop:{shopId}#service
+-- @topic    user:*
+-- @calls    booking_changed, notify
+-- @emits    booking:status_change {bookingId, status, estimatedCompletion} -- to the user, and on the booking's topic
+-- @returns  {bookingId, shopId, status, estimatedCompletion}
+-- @errors   not_found, forbidden, conflict
+-- @cost     O(1)
+--
+-- pending -> confirmed -> in-progress -> completed; pending or confirmed -> cancelled; confirmed -> no-show.
+-- A closed booking leaves the hash of open ones and is kept for CLOSED_TTL_S. estimatedCompletion is told of a
+-- booking in progress. A completed one teaches how long services of its tier take.
+
+local CLOSED_TTL_S = 604800
+local BOOKING_BYTES_MAX = 4096
+local MINUTE_MS = 60000
+local SERVICE_MINUTES_MAX = 480 -- a longer or shorter service was not marked when it began or ended
+local SERVICE_MINUTES_MIN = 1
+local SERVICE_MINUTES = 30      -- before anything was learned
+local COUNT_MAX = 1000000000
+local RATIO_MIN = 0.01 -- of true to stated minutes
+local STATED = 'stated'
+local YEAR_9999_MS = 253370764800000
+
+local TIERS = {standard = true, blackCard = true}
+local STATUSES = {
+  pending = true, confirmed = true, ['in-progress'] = true, completed = true, cancelled = true, ['no-show'] = true,
+}
+local NUMBERS = {
+  serviceMinutes = SERVICE_MINUTES_MAX, scheduledAt = YEAR_9999_MS, createdAt = YEAR_9999_MS, startedAt = YEAR_9999_MS,
+  estimatedCompletion = YEAR_9999_MS,
+}
+local MOVES = {
+  pending = {confirmed = true, cancelled = true},
+  confirmed = {['in-progress'] = true, cancelled = true, ['no-show'] = true},
+  ['in-progress'] = {completed = true},
+  completed = {}, cancelled = {}, ['no-show'] = {},
+}
+local TOLD = {
+  confirmed = {'Booking confirmed', 'The shop expects you.'},
+  ['in-progress'] = {'Service started', 'Your service has begun.'},
+  completed = {'Service completed', 'Thank you for your visit.'},
+  cancelled = {'Booking cancelled', 'Your booking was cancelled.'},
+  ['no-show'] = {'Booking missed', 'Your booking was closed, as you did not come.'},
+}
+
+-- The booking that a text holds, nil when it holds none; null members are absent ones.
+local function booking(text)
+  local it = type(text) == 'string' and #text <= BOOKING_BYTES_MAX and decode(text)
+  if type(it) ~= 'table' or not is_id(it.userId) or not TIERS[it.tier] or not STATUSES[it.status] then return nil end
+  for name, most in pairs(NUMBERS) do
+    local value, least = it[name], name == 'serviceMinutes' and 1 or 0
+    if value == null then
+      it[name] = nil
+    elseif value ~= nil and not (type(value) == 'number' and value >= least and value <= most) then
+      return nil
+    end
+  end
+  if it.barberId == null then it.barberId = nil end
+  if not it.createdAt or it.barberId ~= nil and type(it.barberId) ~= 'string' then return nil end
+  return it
+end
+
+-- Count, sum and sum of squares of what was learned of `subject`: the minutes of a tier's services, or (`stated`) the
+-- ratio of true to stated minutes. Zeros when they are not what is written here.
+local function learned(subject)
+  local stored = read('HMGET', key.service, 'count:' .. subject, 'sum:' .. subject, 'squares:' .. subject)
+  local count, sum, squares = integer(stored[1], 1, COUNT_MAX), number(stored[2]), number(stored[3])
+  if not count or not sum or not squares then return 0, 0, 0 end
+  local least = subject == STATED and RATIO_MIN or SERVICE_MINUTES_MIN
+  if sum < count * least or sum > count * SERVICE_MINUTES_MAX or squares < 0 then return 0, 0, 0 end
+  return count, sum, squares
+end
+
+-- The minutes a booking's service is expected to take.
+local function expected(it)
+  if it.serviceMinutes then return it.serviceMinutes end
+  local fixed = number(read('HGET', key.service, 'averageMinutes'))
+  if fixed and fixed >= SERVICE_MINUTES_MIN and fixed <= SERVICE_MINUTES_MAX then return fixed end
+  local count, sum = learned(it.tier)
+  return count > 0 and sum / count or SERVICE_MINUTES
+end
+
+local function note(subject, value)
+  local count, sum, squares = learned(subject)
+  if count >= COUNT_MAX then return end
+  write('HSET', key.service, 'count:' .. subject, encode(count + 1), 'sum:' .. subject, encode(sum + value),
+    'squares:' .. subject, encode(squares + value * value))
+end
+
+local function learn(it)
+  local minutes = it.startedAt and (now_ms - it.startedAt) / MINUTE_MS
+  if not minutes or minutes < SERVICE_MINUTES_MIN or minutes > SERVICE_MINUTES_MAX then return end
+  note(it.tier, minutes)
+  if it.serviceMinutes then note(STATED, math.max(RATIO_MIN, minutes / it.serviceMinutes)) end
+end
+
+local status = args.status
+if args.userId and status ~= 'cancelled' then fail('forbidden', 'A user can only cancel a booking') end
+if args.barberId and status ~= 'in-progress' then
+  fail('bad_request', 'barberId belongs to the status in-progress only')
+end
+
+local it = booking(read('HGET', key.bookings, args.bookingId) or read('GET', key.closed))
+if not it then fail('not_found', 'The shop has no such booking') end
+if args.userId and args.userId ~= it.userId then fail('forbidden', 'The booking is of another user') end
+if not MOVES[it.status][status] then
+  fail('conflict', 'a booking cannot move from ' .. it.status .. ' to ' .. status)
+end
+
+local completion
+if status == 'in-progress' then
+  completion = math.floor(now_ms + expected(it) * MINUTE_MS)
+  it.startedAt, it.barberId = now_ms, args.barberId or it.barberId
+end
+if status == 'completed' then learn(it) end
+
+-- Members that others added are not kept: what is stored is what is documented.
+local text = encode({
+  userId = it.userId, tier = it.tier, status = status, serviceMinutes = it.serviceMinutes, scheduledAt = it.scheduledAt,
+  createdAt = it.createdAt, startedAt = it.startedAt, barberId = it.barberId, estimatedCompletion = completion,
+})
+if next(MOVES[status]) then
+  write('HSET', key.bookings, args.bookingId, text)
+else
+  write('HDEL', key.bookings, args.bookingId)
+  write('SET', key.closed, text, 'EX', CLOSED_TTL_S)
+end
+
+local told = completion and iso(completion)
+later('booking_changed', {
+  bookingId = args.bookingId, shopId = args.shopId, userId = it.userId, status = status,
+  estimatedCompletion = completion,
+})
+emit('user:' .. it.userId, 'booking:status_change', {
+  bookingId = args.bookingId, status = status, estimatedCompletion = told,
+})
+later('notify', {
+  userId = it.userId, type = 'booking_status_change', title = TOLD[status][1], body = TOLD[status][2],
+  data = {bookingId = args.bookingId, shopId = args.shopId, status = status},
+})
+return {bookingId = args.bookingId, shopId = args.shopId, status = status, estimatedCompletion = told}
