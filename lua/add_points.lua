@@ -8,6 +8,7 @@
 -- @key      told  challenge:{challengeId}#top
 -- @key      board leaderboard:{challengeId}
 -- @returns  {challengeId, userId, score, rank} -- rank is ZREVRANK + 1
+-- @errors   conflict
 -- @cost     O(log n) in ranked users; O(log n * log m) when m others have the same score
 --
 -- leaderboard_refresh.lua tells who moved, by comparing the board with `told`. A board that nobody follows yet is
@@ -41,7 +42,7 @@ local user = args.userId
 local old = tonumber(read('ZSCORE', key.board, user))
 local score = (old or 0) + args.points
 if not (score >= -INTEGER_MAX and score <= INTEGER_MAX) then
-  fail('bad_request', 'The score would be beyond 2^53 - 1')
+  fail('conflict', 'The score would be beyond 2^53 - 1')
 end
 
 local rank

@@ -21,7 +21,9 @@ struct CrossChecks {
     }
 
     private mutating func listeners() {
-        if !values.has("listen") && !values.has("listen-plain") {
+        // The author of scripts checks them without a gateway to put them into.
+        let isForScripts = values.command == .check && values.has("scripts")
+        if !values.has("listen") && !values.has("listen-plain") && !isForScripts {
             values.problem(
                 .command(values.command.rawValue),
                 "nothing to listen on; set --listen HOST:PORT (TLS) or --listen-plain HOST:PORT (behind a proxy)")

@@ -76,7 +76,9 @@ final class Node: Sendable {
         library = parts.library
         scripts = parts.scripts
         commands = parts.commandSettings(settings)
-        openAPI = OpenAPI.document(parts.library.catalogue, version: ProductVersion.text, limits: settings.limits)
+        openAPI = OpenAPI.document(
+            parts.library.catalogue, version: ProductVersion.text, limits: settings.limits,
+            hasOperations: settings.ops == nil)
         access = parts.access
         origins = parts.origins
         dialects = [

@@ -75,9 +75,15 @@ final class Shard {
         context = ConnectionContext(
             reactor: reactor, limits: ConnectionLimits(node.limits, reactors: node.shards.count))
         statistics = ShardStatistics(transport: context.statistics, loop: reactor.statistics)
-        let log = node.log
+        let (log, scripts) = (node.log, node.library.table)
         link = try CommandLink(
-            context, node.redis, name: "switchboard-\(node.name)-shard-\(index)", registry: node.library.table.registry,
+            context, node.redis, name: "switchboard-\(node.name)-shard-\(index)", registry: scripts.registry,
+            onBrokenScript: { name, failure in
+                // Every shard loads the same scripts; one of them tells.
+                guard index == 0 else { return }
+                let fault = scripts[name]?.source.compileFault(failure.detail) ?? failure.detail
+                log.write(.error, "a script does not compile", [("script", name), ("fault", fault)])
+            },
             onReady: { facts in
                 let version = facts.version.map { String($0) }.joined(separator: ".")
                 log.write(.info, "redis connected", [("shard", "\(index)"), ("version", version)])

@@ -26,6 +26,7 @@ public final class CommandLink: RedisSocketOwner {
     private var pipeline: CommandPipeline<Waiting>
     private var lanes: ScriptLanes<Completion>
     private let onReady: (ServerFacts) -> Void
+    private let onBrokenScript: (_ name: String, _ failure: RedisFailure) -> Void
     /// What the server said of itself; `nil` while there is none.
     public private(set) var facts: ServerFacts?
     /// The last failure of the connection, for logs and readiness.
@@ -34,14 +35,19 @@ public final class CommandLink: RedisSocketOwner {
     public let statistics = RedisStatistics()
 
     /// Makes a link; `onReady` runs each time a connection is ready for calls.
+    ///
+    /// `onBrokenScript` is told, after each connection, the name of every script that does not compile and what Redis
+    /// says of it. Such a script fails whenever it is called; all others are as good as ever.
     public init(
         _ context: ConnectionContext, _ target: RedisTarget, name: String, registry: ScriptRegistry,
+        onBrokenScript: @escaping (_ name: String, _ failure: RedisFailure) -> Void = { _, _ in },
         onReady: @escaping (ServerFacts) -> Void
     ) throws(Errno) {
         self.context = context
         self.target = target
         self.registry = registry
         self.onReady = onReady
+        self.onBrokenScript = onBrokenScript
         pipeline = CommandPipeline(inFlightMax: target.inFlightMax)
         lanes = ScriptLanes(registry: registry, heldMax: target.inFlightMax)
         timer = try ReactorTimer(context.reactor) { [unowned self] in checkDeadlines() }
@@ -160,9 +166,7 @@ public final class CommandLink: RedisSocketOwner {
         }
         switch waiting {
         case .preload(let index):
-            if value.failure == nil && !registry.confirmsPreload(index, value) {
-                reconnect(RedisFailure(.protocolViolation, detail: "a script has another digest"))
-            }
+            preloaded(index, value)
         case .command(let completion):
             completion(CommandLink.result(value))
         case .script(let flight):
@@ -170,6 +174,17 @@ public final class CommandLink: RedisSocketOwner {
             lanes.replied(flight, value, nowMs: context.reactor.nowMs, into: &actions)
             perform(actions)
         }
+    }
+
+    private func preloaded(_ index: Int, _ value: RESPValue) {
+        guard let failure = value.failure else {
+            guard registry.confirmsPreload(index, value) else {
+                return reconnect(RedisFailure(.protocolViolation, detail: "a script has another digest"))
+            }
+            return
+        }
+        // Anything else is not about the script: a server that is not allowed to load it now may run it by EVAL.
+        if failure.kind == .script { onBrokenScript(registry.scripts[index].name, failure) }
     }
 
     func socketDown(_ failure: RedisFailure) {

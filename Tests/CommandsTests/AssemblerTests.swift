@@ -87,6 +87,27 @@ import Testing
         }
     }
 
+    @Test func whatDoesNotCompileIsToldByTheAuthorsFile() throws {
+        let all = try catalogue(AssemblerTests.whole, command("other"))
+        let script = assembler.script(try #require(all.command(named: "full")))
+        let body = script.bodyLineOffset
+        func fault(_ line: Int, _ text: String) -> String {
+            script.compileFault("ERR Error compiling script (new function): user_script:\(line): \(text)")
+        }
+        #expect(fault(body + 19, "'=' expected near 'x'") == "full.lua:19: '=' expected near 'x'")
+        #expect(
+            fault(body + 21, "'end' expected (to close 'if' at line \(body + 19)) near '<eof>'")
+                == "full.lua:20: 'end' expected (to close 'if' at line 19) near '<eof>'")
+        #expect(
+            fault(body + 22, "'end' expected (to close 'function' at line \(body)) near '<eof>'")
+                == "full.lua:20: 'end' expected (to close 'function' that holds the file) near '<eof>'")
+        #expect(fault(2, "x") == "prelude.lua:2: x")
+        #expect(fault(6, "x") == "full.lua:1: x", "a generated line")
+        for odd in ["", "NOPERM no", "user_script:", "user_script:99999999999999999999: x"] {
+            #expect(script.compileFault(odd) == odd)
+        }
+    }
+
     @Test func everyScriptOfACatalogueHasAName() throws {
         let all = try catalogue(
             command("b"), command("a"), script("publish", "@summary S."),

@@ -116,7 +116,7 @@ enum RefusedRequests {
         Refused("method in lower case", 501, "upper case", request("get / HTTP/1.1", "Host: a")),
         Refused("method in mixed case", 501, "upper case", request("Get / HTTP/1.1", "Host: a")),
         Refused("method unknown", 501, "method", request("BREW / HTTP/1.1", "Host: a")),
-        Refused("method TRACE", 501, "method", request("TRACE / HTTP/1.1", "Host: a")),
+        Refused("method TRACK", 501, "method", request("TRACK / HTTP/1.1", "Host: a")),
         Refused("method CONNECT", 501, "method", request("CONNECT a:443 HTTP/1.1", "Host: a:443")),
         Refused("method with brackets", 400, "method", request("G(T / HTTP/1.1", "Host: a")),
         Refused("no method", 400, "begin", request(" / HTTP/1.1", "Host: a")),

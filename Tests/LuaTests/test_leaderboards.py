@@ -54,7 +54,7 @@ def test_scores_stay_exact(commands, db, unchanged, stored, points):
     db.zadd(BOARD, {"ann": 1 if stored is None else stored})
     with unchanged(), pytest.raises(Failed) as failed:
         add(commands, "bob" if stored is None else "ann", points, id="op-1")
-    assert failed.value.code == "bad_request"
+    assert failed.value.code == "conflict"
 
 
 def test_a_score_of_the_last_integer_is_exact(commands, db):

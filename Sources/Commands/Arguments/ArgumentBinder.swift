@@ -59,6 +59,7 @@ public enum ArgumentBinder {
         }
         for text in texts {
             guard names.contains(text.name) else { throw unknown(text.name) }
+            if isNull(text, descriptor) { continue }
             given[text.name, default: []].append(.text(text.value))
         }
         guard let body else { return given }
@@ -69,6 +70,12 @@ public enum ArgumentBinder {
             if member.kind != .null { given[name, default: []].append(.json(member)) }
         }
         return given
+    }
+
+    /// Whether a text is the JSON `null`, which counts as absent wherever it is written.
+    private static func isNull(_ text: TextArgument, _ descriptor: CommandDescriptor) -> Bool {
+        guard case .json? = descriptor.arguments.first(where: { $0.name == text.name })?.type else { return false }
+        return (try? JSON(parsing: text.value, limits: JSON.Limits(depthMax: 0, elementsMax: 1)))?.root.kind == .null
     }
 
     private static func value(_ argument: ArgumentDeclaration, _ given: [Given]) throws(Refusal) -> [UInt8]? {
@@ -105,7 +112,10 @@ public enum ArgumentBinder {
             }
             return nil
         case .service, .worker:
-            if value == nil && argument.presence != .optional { throw missing(argument) }
+            // Not malformed: a user may leave it out. It is this caller that has to say whom it acts for.
+            if value == nil && argument.presence != .optional {
+                throw Refusal(.forbidden, "'\(argument.name)' is missing; a service says which user it acts for")
+            }
             return value
         }
     }

@@ -8,11 +8,11 @@ extension ArgumentType {
     func argument(of value: JSON.Value) -> [UInt8]? {
         switch self {
         case .id, .user:
-            return id(value.int == nil ? value.stringBytes : Array(value.raw))
+            return id(ArgumentType.idText(value))
         case .string(let range):
             return value.stringBytes.flatMap { string($0, range) }
         case .int(let range):
-            return value.int.flatMap { integer($0, range) }
+            return ArgumentType.whole(value).flatMap { integer($0, range) }
         case .number(let range):
             return value.double.flatMap { number($0, range) }
         case .choice(let words):
@@ -23,10 +23,10 @@ extension ArgumentType {
             guard value.raw.count <= bytesMax, ArgumentType.isShallow(value, depthMax) else { return nil }
             return Array(value.raw)
         case .time:
-            return (value.int ?? value.stringBytes.flatMap { Timestamp.milliseconds($0) }).flatMap { time($0) }
+            return (ArgumentType.whole(value) ?? value.stringBytes.flatMap { Timestamp.milliseconds($0) }).flatMap { time($0) }
         case .ids(let range):
             guard value.kind == .array else { return nil }
-            return ids(value.members.lazy.map { $0.int == nil ? $0.stringBytes : Array($0.raw) }, range)
+            return ids(value.members.lazy.map { ArgumentType.idText($0) }, range)
         }
     }
 
@@ -52,6 +52,20 @@ extension ArgumentType {
     }
 
     // MARK: One type each
+
+    /// A whole number, also when it is written `3.0` or `3e2`, which JSON takes for the same.
+    ///
+    /// Not one beyond what every reader of JSON agrees on: another's rounding would make it another number.
+    private static func whole(_ value: JSON.Value) -> Int? {
+        (value.int ?? value.double.flatMap { Int(exactly: $0) }).flatMap { integers.contains($0) ? $0 : nil }
+    }
+
+    private static func idText(_ value: JSON.Value) -> [UInt8]? {
+        guard let number = whole(value) else { return value.stringBytes }
+        var text: [UInt8] = []
+        text.append(decimal: number)
+        return text
+    }
 
     private func id(_ text: [UInt8]?) -> [UInt8]? {
         guard let text, self == .user ? Identity.isUser(text) : Topic.isID(text) else { return nil }

@@ -24,16 +24,51 @@ public struct AssembledScript: Equatable, Sendable {
     ///
     /// Redis knows only the loaded text. Lines of no file stay as they are.
     public func translate(_ fault: String) -> String {
-        let mark = "user_script:"
         var result = ""
         var rest = fault
-        while let (before, after) = HeaderText.cut(rest, at: mark) {
-            let digits = after.prefix { $0.isASCII && $0.isNumber }
-            let place = Int(digits).flatMap { self.place(ofLine: $0) }
-            result += before + (place.map { "\($0.path):\($0.line)" } ?? mark + digits)
-            rest = String(after.dropFirst(digits.count))
+        while let cut = AssembledScript.cutNumber(rest, after: AssembledScript.mark) {
+            let place = cut.number.flatMap { self.place(ofLine: $0) }
+            result += cut.before + (place.map { "\($0.path):\($0.line)" } ?? AssembledScript.mark + cut.digits)
+            rest = cut.after
         }
         return result + rest
+    }
+
+    /// Tells why Redis does not compile the script, by the author's file: `vote.lua:40: '=' expected near 'x'`.
+    ///
+    /// What the file leaves open is noticed behind its end; then its last line is told. What is no such message stays
+    /// as it is.
+    public func compileFault(_ fault: String) -> String {
+        guard let own = parts.first(where: { $0.firstLine == bodyLineOffset + 1 }),
+            let cut = AssembledScript.cutNumber(fault, after: AssembledScript.mark), let line = cut.number
+        else { return fault }
+        let place = place(ofLine: min(line, lastLine(own))) ?? (own.path, 1)
+        var text = cut.after
+        // "(to close 'if' at line 812)": of the loaded text, too.
+        if let opening = AssembledScript.cutNumber(text, after: " at line ") {
+            let opened = opening.number.flatMap { self.place(ofLine: $0) }
+            text = opening.before + (opened.map { " at line \($0.line)" } ?? " that holds the file") + opening.after
+        }
+        return "\(place.path):\(place.line)" + text
+    }
+
+    /// The last line of a run that is not empty.
+    private func lastLine(_ part: Part) -> Int {
+        let lines = text.split(separator: UInt8(ascii: "\n"), omittingEmptySubsequences: false)
+            .dropFirst(part.firstLine - 1).prefix(part.lineCount)
+        return part.firstLine + (lines.lastIndex { !$0.isEmpty } ?? lines.startIndex) - lines.startIndex
+    }
+
+    /// What Redis calls every script in its messages, before the line.
+    private static let mark = "user_script:"
+
+    /// Cuts a text at a mark that a number follows.
+    private static func cutNumber(
+        _ text: String, after mark: String
+    ) -> (before: String, digits: String, number: Int?, after: String)? {
+        guard let (before, rest) = HeaderText.cut(text, at: mark) else { return nil }
+        let digits = String(rest.prefix { $0.isASCII && $0.isNumber })
+        return (before, digits, Int(digits), String(rest.dropFirst(digits.count)))
     }
 
     /// The file and line that a line of the loaded text came from; `nil` when it came from no file.

@@ -4,10 +4,13 @@ public import Core
 public enum OpenAPI {
     /// The document of a node: JSON text.
     ///
-    /// `limits` are those of the configuration; `version` is the gateway's.
-    public static func document(_ catalogue: Catalogue, version: String, limits: Limits) -> [UInt8] {
+    /// `limits` are those of the configuration; `version` is the gateway's. `hasOperations`: health is asked at the
+    /// same address.
+    public static func document(
+        _ catalogue: Catalogue, version: String, limits: Limits, hasOperations: Bool = true
+    ) -> [UInt8] {
         var paths = OpenAPIPaths()
-        OpenAPIGateway.add(to: &paths, limits)
+        OpenAPIGateway.add(to: &paths, limits, hasOperations: hasOperations)
         for descriptor in catalogue.commands where !descriptor.rights.isWorkerOnly {
             OpenAPICommand(descriptor).add(to: &paths)
         }

@@ -69,7 +69,7 @@ struct OpenAPICommand {
             descriptor.arguments.first { $0.name == argument }.map { declaration in
                 [
                     "name": .text(name), "in": "path", "required": true,
-                    "schema": OpenAPISchemas.text(declaration),
+                    "schema": OpenAPISchemas.path(declaration),
                 ]
             }
         }
@@ -79,7 +79,7 @@ struct OpenAPICommand {
         let parameter: JSONNode = [
             "name": .text(argument.name), "in": "query", "required": .bool(isNeeded(argument)),
         ]
-        let schema = OpenAPISchemas.text(argument)
+        let schema = OpenAPISchemas.query(argument)
         switch argument.type {
         case .json: return parameter.with("content", OpenAPIErrors.content(schema))
         case .ids: return parameter.with("style", "form").with("explode", false).with("schema", schema)
@@ -89,10 +89,11 @@ struct OpenAPICommand {
 
     private func body(_ arguments: [ArgumentDeclaration]) -> JSONNode {
         let needed = arguments.filter { isNeeded($0) }
-        let members = arguments.map { ($0.name, OpenAPISchemas.argument($0)) }
+        let members = arguments.map { ($0.name, OpenAPISchemas.argument($0, isNeeded: isNeeded($0))) }
+        let operation = OpenAPISchemas.orNull(OpenAPISchemas.reference("OperationId"))
         let schema: JSONNode = [
             "type": "object", "additionalProperties": false,
-            "properties": .object(members + [("id", OpenAPISchemas.reference("OperationId"))]),
+            "properties": .object(members + [("id", operation)]),
             "required": .array(needed.map { .text($0.name) }),
         ]
         return ["required": .bool(!needed.isEmpty), "content": OpenAPIErrors.content(schema)]

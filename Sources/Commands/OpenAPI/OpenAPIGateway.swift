@@ -2,16 +2,16 @@ import Core
 
 /// The routes of the gateway itself.
 enum OpenAPIGateway {
-    static func add(to paths: inout OpenAPIPaths, _ limits: Limits) {
+    static func add(to paths: inout OpenAPIPaths, _ limits: Limits, hasOperations: Bool) {
         let topicPath = "/v1/topics/{topic}"
+        let operations = [("get", "/livez", liveness), ("get", "/readyz", readiness)]
         for (method, path, operation) in [
             ("post", "/v1/broadcast", broadcast(limits)),
             ("post", "/realtime/v1/api/broadcast", supabase(limits)),
             ("get", topicPath, topic),
             ("get", topicPath + "/events", events(limits)),
-            ("get", "/livez", liveness),
-            ("get", "/readyz", readiness),
-        ] {
+            ("get", "/v1/openapi.json", description),
+        ] + (hasOperations ? operations : []) {
             paths.add(method, path, shape: path) { _ in operation }
         }
     }
@@ -47,13 +47,18 @@ enum OpenAPIGateway {
         return isOpen ? schema : schema.with("additionalProperties", false)
     }
 
-    private static func messages(_ message: JSONNode, _ limits: Limits) -> JSONNode {
+    private static func messages(_ item: JSONNode, _ limits: Limits) -> JSONNode {
         [
             "type": "object", "required": ["messages"],
             "properties": [
-                "messages": ["type": "array", "minItems": 1, "maxItems": .int(limits.batchMax), "items": message]
+                "messages": ["type": "array", "minItems": 1, "maxItems": .int(limits.batchMax), "items": item]
             ],
         ]
+    }
+
+    /// A batch is judged message by message, so one that is wrong spoils nothing but itself.
+    private static func orError(_ message: JSONNode) -> JSONNode {
+        ["anyOf": [message, ["description": "Whatever is no message gets an error in its place."]]]
     }
 
     private static func broadcast(_ limits: Limits) -> JSONNode {
@@ -73,7 +78,9 @@ enum OpenAPIGateway {
                 "requestBody",
                 [
                     "required": true,
-                    "content": OpenAPIErrors.content(["oneOf": [message, messages(message, limits)]]),
+                    "content": OpenAPIErrors.content([
+                        "oneOf": [message, messages(orError(message), limits).with("additionalProperties", false)]
+                    ]),
                 ]
             )
             .with("responses", OpenAPIErrors.responses(200, success, errors: [401, 403, 404, 503]))
@@ -168,6 +175,14 @@ enum OpenAPIGateway {
             "type": "object", "required": ["status", .text(more)],
             "properties": (["status": ["const": .text(word)]] as JSONNode).with(more, schema),
         ]
+    }
+
+    private static var description: JSONNode {
+        let schema: JSONNode = [
+            "type": "object", "required": ["openapi"], "properties": ["openapi": ["const": "3.1.0"]],
+        ]
+        return operation("openapi", "This document.", security: open)
+            .with("responses", OpenAPIErrors.responses(200, answer("OpenAPI 3.1.", schema), errors: []))
     }
 
     private static var liveness: JSONNode {

@@ -6,6 +6,7 @@ enum OpenAPISchemas {
     static let user = "^[A-Za-z0-9._~:-]{1,128}$"
     static let topic = "^[a-z][a-z0-9-]{0,31}:[A-Za-z0-9._~:-]{1,200}$"
     static let event = "^[A-Za-z0-9._:/-]{1,64}$"
+    static let time = "^(19[7-9][0-9]|[2-9][0-9]{3})-[0-9]{2}-[0-9]{2}T"
     static let epoch = "^[A-Za-z0-9_-]{1,32}$"
 
     /// The schemas that several places refer to.
@@ -26,6 +27,7 @@ enum OpenAPISchemas {
         "OperationId": [
             "type": "string",
             "pattern": .text("^[A-Za-z0-9._~:-]{1,\(MessageID.bytesMax)}$"),
+            "not": ["const": "-"],
             "description": "Makes a retry harmless: the same id again changes nothing and gets the first answer.",
         ],
         "Topic": ["type": "string", "pattern": .text(topic)],
@@ -49,15 +51,41 @@ enum OpenAPISchemas {
     }
 
     /// The schema of an argument inside a JSON object.
-    static func argument(_ argument: ArgumentDeclaration) -> JSONNode {
+    ///
+    /// `isNeeded`: no call can do without it. `null` counts as absent.
+    static func argument(_ argument: ArgumentDeclaration, isNeeded: Bool) -> JSONNode {
         let schema = type(argument.type, isText: false)
-        let nullable: JSONNode = argument.isRequired ? schema : ["anyOf": [schema, ["type": "null"]]]
-        return described(nullable, argument)
+        if case .json = argument.type { return described(isNeeded ? schema.with("not", null) : schema, argument) }
+        return described(isNeeded ? schema : orNull(schema), argument)
     }
 
-    /// The schema of an argument in a path or a query.
-    static func text(_ argument: ArgumentDeclaration) -> JSONNode {
-        described(type(argument.type, isText: true), argument)
+    /// The schema of an argument in a query.
+    static func query(_ argument: ArgumentDeclaration) -> JSONNode {
+        let schema = type(argument.type, isText: true)
+        if case .json = argument.type, argument.isRequired { return described(schema.with("not", null), argument) }
+        return described(schema, argument)
+    }
+
+    /// The schema of an argument in a path, whose parts hold no slash and no control character and are no dots.
+    static func path(_ argument: ArgumentDeclaration) -> JSONNode {
+        guard case .string(let range) = argument.type else {
+            let schema = type(argument.type, isText: true)
+            let mayBeDots = argument.type == .id || argument.type == .user
+            return described(mayBeDots ? schema.with("not", dots) : schema, argument)
+        }
+        let schema: JSONNode = [
+            "type": "string", "minLength": .int(max(1, range.lowerBound)), "maxLength": .int(range.upperBound),
+            "pattern": "^[^\\u0000-\\u001f\\u007f/\\\\]+$", "not": dots,
+        ]
+        return described(schema, argument)
+    }
+
+    private static let null: JSONNode = ["type": "null"]
+    private static let dots: JSONNode = ["enum": [".", ".."]]
+
+    /// A schema that takes `null`, too.
+    static func orNull(_ schema: JSONNode) -> JSONNode {
+        ["anyOf": [schema, null]]
     }
 
     private static func described(_ schema: JSONNode, _ argument: ArgumentDeclaration) -> JSONNode {
@@ -79,10 +107,18 @@ enum OpenAPISchemas {
 
     private static func type(_ type: ArgumentType, isText: Bool) -> JSONNode {
         // Inside JSON a whole number is taken as its digits; a pattern concerns strings only.
-        let idTypes: JSONNode = isText ? "string" : ["string", "integer"]
+        func anID(_ pattern: String) -> JSONNode {
+            isText
+                ? ["type": "string", "pattern": .text(pattern)]
+                : [
+                    "type": ["string", "integer"], "pattern": .text(pattern),
+                    "minimum": .int(ArgumentType.integers.lowerBound),
+                    "maximum": .int(ArgumentType.integers.upperBound),
+                ]
+        }
         switch type {
-        case .id: return ["type": idTypes, "pattern": .text(id)]
-        case .user: return ["type": idTypes, "pattern": .text(user)]
+        case .id: return anID(id)
+        case .user: return anID(user)
         case .string(let range):
             return [
                 "type": "string", "minLength": .int(range.lowerBound), "maxLength": .int(range.upperBound),
@@ -103,13 +139,13 @@ enum OpenAPISchemas {
                         "type": "integer", "minimum": .int(Timestamp.range.lowerBound),
                         "maximum": .int(Timestamp.range.upperBound),
                     ],
-                    ["type": "string", "format": "date-time"],
+                    ["type": "string", "format": "date-time", "pattern": .text(time)],
                 ]
             ]
         case .ids(let range):
             return [
                 "type": "array", "minItems": .int(range.lowerBound), "maxItems": .int(range.upperBound),
-                "items": ["type": idTypes, "pattern": .text(id)],
+                "items": anID(id),
             ]
         }
     }

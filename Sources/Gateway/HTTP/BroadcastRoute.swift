@@ -53,6 +53,9 @@ struct BroadcastRoute {
         }
         guard json.root.kind == .object else { throw Refusal(.badRequest, "the body must be a JSON object") }
         if let messages = json.root["messages"] {
+            guard shape == .supabase || json.root.members.allSatisfy({ $0.name == "messages" }) else {
+                throw Refusal(.badRequest, "beside 'messages' there is no other member")
+            }
             return try publishBatch(messages, shape, respond)
         }
         guard shape == .native else { throw Refusal(.badRequest, "'messages' must be an array") }

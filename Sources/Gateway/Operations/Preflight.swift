@@ -42,7 +42,12 @@ public enum Preflight {
         do {
             parts = try NodeParts(settings)
         } catch {
-            return [Finding(.wrong, error.description)]
+            // One finding for each line: scripts are wrong in several places at once.
+            return error.description.split(separator: "\n").map { Finding(.wrong, String($0)) }
+        }
+        findings += scripts(parts.library, settings.scripts)
+        if settings.listen == nil && settings.listenPlain == nil {
+            findings.append(Finding(.doubtful, "nothing to listen on: a gateway needs --listen or --listen-plain"))
         }
         if let tls = parts.tls {
             let days = (tls.notAfter - Clock.wallMs() / 1_000) / 86_400
@@ -62,28 +67,53 @@ public enum Preflight {
         return findings
     }
 
+    /// Counts what the headers define; what is wrong with them was told before.
+    private static func scripts(_ library: ScriptLibrary, _ directory: String?) -> [Finding] {
+        let catalogue = library.catalogue
+        let own = directory.map { directory in
+            let files = (catalogue.commands + catalogue.refreshes).map(\.file) + catalogue.states.values.map(\.file)
+            return "; \(files.count { $0.path.hasPrefix(directory + "/") }) scripts of \(directory)"
+        }
+        let counts = "\(catalogue.commands.count) commands, \(catalogue.refreshes.count) refreshes"
+        return [Finding(.good, counts + (own ?? ""))]
+            + catalogue.disabled.map { Finding(.doubtful, "the script \($0.name) is left out: \($0.reason)") }
+    }
+
     /// Runs a command link on this thread until it is ready, refused, or late.
     private static func redis(_ parts: NodeParts, _ limits: Limits) -> [Finding] {
         do {
             let reactor = try Reactor(wake: try Wake())
             let context = ConnectionContext(reactor: reactor, limits: ConnectionLimits(limits, reactors: 1))
             var found: ServerFacts?
-            let link = try CommandLink(
-                context, parts.redis, name: "switchboard-check", registry: parts.library.table.registry,
+            var broken: [Finding] = []
+            let table = parts.library.table
+            var link: CommandLink?
+            link = try CommandLink(
+                context, parts.redis, name: "switchboard-check", registry: table.registry,
+                onBrokenScript: { name, failure in
+                    let text = table[name]?.source.compileFault(failure.detail) ?? failure.detail
+                    // A state provider is part of two scripts.
+                    if !broken.contains(where: { $0.text == text }) { broken.append(Finding(.wrong, text)) }
+                },
                 onReady: { facts in
-                    found = facts
-                    reactor.stop()
+                    // The link loads all scripts first, so the answer comes when each of them was tried.
+                    link?.call(RedisCommand("PING")) { result in
+                        guard result.failure?.reaction != .reconnect else { return }
+                        found = facts
+                        reactor.stop()
+                    }
                 })
             let timer = try ReactorTimer(reactor) { reactor.stop() }
-            timer.set(atMs: reactor.nowMs + limits.redisConnectMs * 3)
+            timer.set(atMs: reactor.nowMs + limits.redisConnectMs * 3 + limits.redisCommandMs)
             reactor.run()
-            let failure = link.lastFailure
-            link.stop()
+            let failure = link?.lastFailure
+            link?.stop()
+            link = nil
             guard let facts = found else {
                 let reason = failure.map { "\($0.metricLabel) \($0.detail)" } ?? "no answer"
                 return [Finding(.wrong, "Redis at \(parts.redis.url) cannot be used: \(reason)")]
             }
-            return judge(facts)
+            return judge(facts) + broken
         } catch {
             return [Finding(.wrong, "cannot look at Redis: \(error)")]
         }

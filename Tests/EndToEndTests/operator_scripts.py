@@ -1,0 +1,37 @@
+"""Scripts as an operator would write them, for `--scripts DIR`."""
+
+import re
+from pathlib import Path
+
+GUIDE = Path(__file__).resolve().parents[2] / "lua" / "README.md"
+EXAMPLE = "lend_umbrella"
+
+
+def example() -> str:
+    """The worked example of the guide: its only block of Lua."""
+    blocks = re.findall(r"^```lua\n(.*?)^```$", GUIDE.read_text(), re.M | re.S)
+    assert len(blocks) == 1, "the guide has one complete script"
+    return blocks[0]
+
+
+def write_scripts(directory: Path, **texts: str) -> str:
+    """Writes scripts by name; returns the directory as `--scripts` takes it."""
+    directory.mkdir(parents=True, exist_ok=True)
+    for name, text in texts.items():
+        (directory / f"{name}.lua").write_text(text)
+    return str(directory)
+
+
+def script(name: str, body: str = "return {}", *, drop: str = "", **tags) -> str:
+    """A command with a header that is right, but for what is said: `tags` replaces or adds a tag by its name.
+
+    A list gives a repeatable tag several times; `drop` names a tag to leave out.
+    """
+    values = {
+        "command": name, "summary": "For tests.", "allow": "anonymous|user|service|worker", "arg": "shopId id",
+        "key": "box shop:{shopId}#box", "topic": "shop:{shopId}", "returns": "{}", "cost": "O(1)"} | tags
+    lines = []
+    for tag, value in values.items():
+        if tag != drop:
+            lines += [f"-- @{tag} {text}".rstrip() for text in (value if isinstance(value, list) else [value])]
+    return "\n".join(lines) + "\n\n" + body + "\n"
