@@ -6,7 +6,8 @@ import Testing
 /// The text that is loaded, and how its lines are told.
 @Suite struct AssemblerTests {
     private let assembler = ScriptAssembler(
-        prelude: bytes("-- p1\n-- p2\n"), command: bytes("-- c1\n"), subscribe: bytes("-- s1\n"), position: bytes("-- o1\n"))
+        prelude: bytes("-- p1\n-- p2\n"), command: bytes("-- c1\n"), subscribe: bytes("-- s1\n"),
+        position: bytes("-- o1\n"))
 
     private static let whole = script(
         "full",
@@ -114,7 +115,8 @@ import Testing
             script("state_shop", "@state shop\n@summary S.\n@key c queue:{id}\n@cost O(1)", body: "-- st\n"),
             script("r", "@refresh shop:{shopId}#b\n@summary S.\n@cost O(1)\n@arg shopId id\n@key b shop:{shopId}#b"))
         let scripts = assembler.scripts(all)
-        #expect(scripts.map(\.name) == ["command/a", "command/b", "refresh/r", "state/shop", "position/shop", "publish"])
+        #expect(
+            scripts.map(\.name) == ["command/a", "command/b", "refresh/r", "state/shop", "position/shop", "publish"])
         let state = scripts[3]
         #expect(text(state.text)?.hasPrefix("-- p1\n-- p2\n\n-- @state shop\n") == true)
         #expect(text(state.text)?.hasSuffix("-- st\n\n-- s1\n\n") == true)

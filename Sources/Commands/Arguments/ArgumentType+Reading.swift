@@ -23,7 +23,9 @@ extension ArgumentType {
             guard value.raw.count <= bytesMax, ArgumentType.isShallow(value, depthMax) else { return nil }
             return Array(value.raw)
         case .time:
-            return (ArgumentType.whole(value) ?? value.stringBytes.flatMap { Timestamp.milliseconds($0) }).flatMap { time($0) }
+            return (ArgumentType.whole(value) ?? value.stringBytes.flatMap { Timestamp.milliseconds($0) }).flatMap {
+                time($0)
+            }
         case .ids(let range):
             guard value.kind == .array else { return nil }
             return ids(value.members.lazy.map { ArgumentType.idText($0) }, range)
