@@ -106,7 +106,10 @@ let package = Package(
             swiftSettings: [.swiftLanguageMode(.v6)]),
         .target(
             name: "WebPages", path: "web", sources: ["WebPages.swift"],
-            resources: ["index.html", "app.js", "client.js", "style.css", "icon.svg"].map { .embedInCode($0) },
+            resources: [
+                "index.html", "app.js", "activity.js", "client.js", "dj.js", "dom.js", "guest.js", "leaderboard.js", "notices.js",
+                "queue.js", "tracks.js", "style.css", "icon.svg",
+            ].map { .embedInCode($0) },
             swiftSettings: [.swiftLanguageMode(.v6)]),
 
         .target(name: "TestSupport", path: "Tests/TestSupport", swiftSettings: strict),

@@ -4,7 +4,15 @@ public enum WebPages {
     public static let files: [String: (contentType: String, bytes: [UInt8])] = [
         "/": ("text/html; charset=utf-8", PackageResources.index_html),
         "/app.js": ("text/javascript; charset=utf-8", PackageResources.app_js),
+        "/activity.js": ("text/javascript; charset=utf-8", PackageResources.activity_js),
         "/client.js": ("text/javascript; charset=utf-8", PackageResources.client_js),
+        "/dj.js": ("text/javascript; charset=utf-8", PackageResources.dj_js),
+        "/dom.js": ("text/javascript; charset=utf-8", PackageResources.dom_js),
+        "/guest.js": ("text/javascript; charset=utf-8", PackageResources.guest_js),
+        "/leaderboard.js": ("text/javascript; charset=utf-8", PackageResources.leaderboard_js),
+        "/notices.js": ("text/javascript; charset=utf-8", PackageResources.notices_js),
+        "/queue.js": ("text/javascript; charset=utf-8", PackageResources.queue_js),
+        "/tracks.js": ("text/javascript; charset=utf-8", PackageResources.tracks_js),
         "/style.css": ("text/css; charset=utf-8", PackageResources.style_css),
         "/icon.svg": ("image/svg+xml", PackageResources.icon_svg),
     ]

@@ -1,20 +1,28 @@
-// A small client of the native protocol: one WebSocket, any number of topics, resumed by position after a break.
+// A small client of the native protocol: one WebSocket, any number of topics resumed by position after a break, and
+// requests that survive one.
 //
-// It knows nothing of the page. It tells what happens by these events (`detail` in brackets):
-//   state       the connection's state changed         {state, reason, retryMs}
-//   subscribed  a topic is live                        {topic, position, recovered, state}
-//   refused     a topic could not be subscribed        {topic, code, message}
-//   message     an event arrived, each once, in order  {topic, event, data, offset}
-//   gap         events of a topic were missed          {topic, reason, missed}
-//   trouble     the server reported any other error    {code, message}
+// It knows nothing of the page. A topic's listener is an object of functions, each of which may be left out:
+//   live({recovered, state})           the topic is subscribed; without recovery `state` replaces what was known
+//   event(name, data)                  an event arrived, each once, in order
+//   gap({reason, missed})              events were missed; `missed` is null when nobody knows how many
+//   refused({code, message})           the topic cannot be had
+// The client itself tells by events (`detail` in brackets):
+//   state      the connection's state changed: connecting, open, draining, waiting   {state, reason, retryMs}
+//   identified the server took the token; also after each reconnection               {userId}
+//   refused    the server did not take the token; another one is needed              {code, message}
+//   trouble    the server reported an error that answers nothing                     {code, message}
 
 export const backOffMinMs = 1_000;
 export const backOffMaxMs = 30_000;
 const connectTimeoutMs = 10_000;
 const pingIntervalMs = 25_000;
 const pongTimeoutMs = 10_000;
+/** How long a connection may be silent once the browser says that the network is gone. */
+const offlineProbeMs = 3_000;
 /** A connection this old has proved itself: the next failure starts again with the shortest back-off. */
 const stableMs = 10_000;
+/** How long a request may take, reconnections included; the server remembers its answer for longer. */
+const requestTimeoutMs = 60_000;
 
 /** The delay before reconnection number `attempt` (from 0): random below a doubling ceiling, so herds spread out. */
 export function backOffMs(attempt, random = Math.random) {
@@ -22,12 +30,31 @@ export function backOffMs(attempt, random = Math.random) {
   return Math.round(backOffMinMs + random() * (ceiling - backOffMinMs));
 }
 
+/** A random id for an operation: a retry under the same one does nothing twice. */
+export function operationId() {
+  return Array.from(crypto.getRandomValues(new Uint8Array(12)), (byte) => byte.toString(16).padStart(2, '0')).join('');
+}
+
+/** Why a request failed. */
+export class RequestError extends Error {
+  constructor({ code, message }) {
+    super(message);
+    this.code = code;
+  }
+}
+
 export class Client extends EventTarget {
   #url;
   #socket = null;
-  /** Wanted topics: name -> {position: {epoch, offset} | null, isLost}. */
+  #token = null;
+  /** Whether subscriptions and requests may be sent: the server knows who we are. */
+  #isReady = false;
+  #authenticateRef = null;
+  /** Wanted topics: name -> {listener, position: {epoch, offset} | null, attempt, timer}. */
   #topics = new Map();
-  /** Requests awaiting an answer: ref -> topic. Emptied with each connection. */
+  /** Subscriptions awaiting an answer: ref -> topic. Emptied with each connection. */
+  #subscriptions = new Map();
+  /** Requests awaiting an answer: ref -> {event, data, resolve, reject, timer}. Sent again on each connection. */
   #requests = new Map();
   #lastRef = 0;
   #attempt = 0;
@@ -42,6 +69,7 @@ export class Client extends EventTarget {
     this.#url = url;
     // A phone that wakes up or finds its network again should not sit out a long back-off.
     addEventListener('online', () => this.#retryNow());
+    addEventListener('offline', () => this.#probe(offlineProbeMs));
     document.addEventListener('visibilitychange', () => {
       if (document.visibilityState === 'visible') this.#retryNow();
     });
@@ -52,17 +80,46 @@ export class Client extends EventTarget {
     if (this.#socket === null && this.#retryTimer === null) this.#connect();
   }
 
+  /** Says who the client is, now and on every later connection. */
+  identify(token) {
+    this.#token = token;
+    if (this.#isOpen) this.#authenticate();
+  }
+
   /** Wants a topic, now and after every reconnection. */
-  subscribe(topic) {
+  subscribe(topic, listener) {
     if (this.#topics.has(topic)) return;
-    this.#topics.set(topic, { position: null, isLost: false });
-    if (this.#isOpen) this.#requestTopic(topic);
+    this.#topics.set(topic, { listener, position: null, attempt: 0, timer: null });
+    if (this.#isReady) this.#requestTopic(topic);
   }
 
   /** Wants a topic no longer. */
   unsubscribe(topic) {
-    if (!this.#topics.delete(topic)) return;
-    if (this.#isOpen) this.#send({ event: 'unsubscribe', data: { topic }, ref: ++this.#lastRef });
+    clearTimeout(this.#topics.get(topic)?.timer);
+    if (this.#topics.delete(topic) && this.#isReady) this.#leave(topic);
+  }
+
+  /** Asks for a topic's state anew: what was missed cannot be put together from events. */
+  resynchronise(topic) {
+    const wanted = this.#topics.get(topic);
+    if (wanted === undefined) return;
+    wanted.position = null;
+    if (!this.#isReady) return;
+    this.#leave(topic);
+    this.#requestTopic(topic);
+  }
+
+  /** Runs a command; the promise ends with its answer, or with a RequestError. */
+  request(event, data) {
+    return new Promise((resolve, reject) => {
+      const ref = operationId();
+      const timer = setTimeout(() => {
+        this.#requests.delete(ref);
+        reject(new RequestError({ code: 'unavailable', message: 'No answer; try again later.' }));
+      }, requestTimeoutMs);
+      this.#requests.set(ref, { event, data, resolve, reject, timer });
+      if (this.#isReady) this.#send({ event, data, ref });
+    });
   }
 
   get #isOpen() {
@@ -98,21 +155,39 @@ export class Client extends EventTarget {
     clearTimeout(this.#deadline);
     this.#openedAt = performance.now();
     this.#tell('state', { state: 'open' });
-    for (const topic of this.#topics.keys()) this.#requestTopic(topic);
     this.#schedulePing();
+    if (this.#token === null) this.#ready();
+    else this.#authenticate();
+  }
+
+  #authenticate() {
+    this.#authenticateRef = ++this.#lastRef;
+    this.#send({ event: 'authenticate', data: { token: this.#token }, ref: this.#authenticateRef });
+  }
+
+  /** Sends what was wanted before; `isReady` already means that only the token is new. */
+  #ready() {
+    if (this.#isReady) return;
+    this.#isReady = true;
+    for (const topic of this.#topics.keys()) this.#requestTopic(topic);
+    for (const [ref, { event, data }] of this.#requests) this.#send({ event, data, ref });
   }
 
   #closed(code, reason) {
     clearTimeout(this.#deadline);
     clearTimeout(this.#pingTimer);
     this.#socket = null;
-    this.#requests.clear();
+    this.#isReady = false;
+    this.#authenticateRef = null;
+    this.#subscriptions.clear();
+    for (const wanted of this.#topics.values()) clearTimeout(wanted.timer);
     if (this.#openedAt > 0 && performance.now() - this.#openedAt >= stableMs) this.#attempt = 0;
     this.#openedAt = 0;
     const retryMs = this.#hintMs ?? backOffMs(this.#attempt);
     this.#hintMs = null;
     this.#attempt += 1;
-    this.#tell('state', { state: 'waiting', reason: describeClose(code, reason), retryMs });
+    const why = navigator.onLine ? describeClose(code, reason) : 'no network';
+    this.#tell('state', { state: 'waiting', reason: why, retryMs });
     this.#retryTimer = setTimeout(() => this.#connect(), retryMs);
   }
 
@@ -133,12 +208,15 @@ export class Client extends EventTarget {
     }, ms);
   }
 
+  #probe(ms) {
+    if (!this.#isOpen) return;
+    this.#send({ event: 'ping' });
+    this.#expect(ms);
+  }
+
   #schedulePing() {
     clearTimeout(this.#pingTimer);
-    this.#pingTimer = setTimeout(() => {
-      this.#send({ event: 'ping' });
-      this.#expect(pongTimeoutMs);
-    }, pingIntervalMs);
+    this.#pingTimer = setTimeout(() => this.#probe(pongTimeoutMs), pingIntervalMs);
   }
 
   // The protocol.
@@ -146,8 +224,14 @@ export class Client extends EventTarget {
   #requestTopic(topic) {
     const ref = ++this.#lastRef;
     const { position } = this.#topics.get(topic);
-    this.#requests.set(ref, topic);
+    this.#subscriptions.set(ref, topic);
     this.#send({ event: 'subscribe', data: position ? { topic, since: position } : { topic }, ref });
+  }
+
+  /** Leaves a topic; an answer still to come to an earlier subscription is not heard any more. */
+  #leave(topic) {
+    for (const [ref, other] of this.#subscriptions) if (other === topic) this.#subscriptions.delete(ref);
+    this.#send({ event: 'unsubscribe', data: { topic }, ref: ++this.#lastRef });
   }
 
   #received(text) {
@@ -163,9 +247,14 @@ export class Client extends EventTarget {
     const { event, topic, ref, offset, data = {} } = message;
     switch (event) {
       case 'pong':
-      case 'ack':
       case 'unsubscribed':
         return;
+      case 'ack':
+        return this.#answered(ref, ({ resolve }) => resolve(data));
+      case 'authenticated':
+        if (ref !== this.#authenticateRef) return;
+        this.#tell('identified', { userId: data.userId });
+        return this.#ready();
       case 'subscribed':
         return this.#subscribed(topic ?? data.topic, data, ref);
       case 'gap':
@@ -174,66 +263,84 @@ export class Client extends EventTarget {
         this.#hintMs = Number.isFinite(data.reconnectAfterMs) ? Math.max(0, data.reconnectAfterMs) : null;
         return this.#tell('state', { state: 'draining' });
       case 'error':
-        return this.#refused(data, ref);
+        return this.#failed(data, ref);
       default:
         return this.#event(topic, event, data, offset);
     }
   }
 
-  #subscribed(topic, data, ref) {
+  #answered(ref, settle) {
+    const request = this.#requests.get(ref);
+    if (request === undefined) return false;
     this.#requests.delete(ref);
+    clearTimeout(request.timer);
+    settle(request);
+    return true;
+  }
+
+  #failed(data, ref) {
+    if (ref !== undefined && ref === this.#authenticateRef) {
+      this.#token = null;
+      return this.#tell('refused', data);
+    }
+    if (this.#answered(ref, ({ reject }) => reject(new RequestError(data)))) return;
+    const topic = this.#subscriptions.get(ref);
+    this.#subscriptions.delete(ref);
+    const wanted = this.#topics.get(topic);
+    if (wanted === undefined) return this.#tell('trouble', data);
+    if (data.code === 'unavailable' || data.code === 'rate_limited') {
+      // A busy server, or one whose store is away: the topic is asked for again.
+      wanted.timer = setTimeout(() => this.#isReady && this.#requestTopic(topic), backOffMs(wanted.attempt));
+      wanted.attempt += 1;
+    } else {
+      this.#topics.delete(topic);
+    }
+    wanted.listener.refused?.(data);
+  }
+
+  #subscribed(topic, data, ref) {
+    if (this.#subscriptions.get(ref) !== topic) return;
+    this.#subscriptions.delete(ref);
     const wanted = this.#topics.get(topic);
     if (wanted === undefined) return;
     const before = wanted.position;
     const now = { epoch: data.epoch, offset: data.offset };
+    const recovered = data.recovered === true && before !== null;
     // After a recovery the missed events follow, so the position stays where it was and moves with them.
-    if (!(data.recovered && before)) wanted.position = now;
-    wanted.isLost = false;
-    this.#tell('subscribed', { topic, position: now, recovered: data.recovered === true, state: data.state });
-    if (before && !data.recovered) {
+    if (!recovered) wanted.position = now;
+    wanted.attempt = 0;
+    if (before && !recovered) {
       const missed = before.epoch === now.epoch ? now.offset - before.offset : null;
-      if (missed !== 0) this.#tell('gap', { topic, reason: 'the log no longer reaches back that far', missed });
+      if (missed !== 0) wanted.listener.gap?.({ reason: 'the log no longer reaches back that far', missed });
     }
+    wanted.listener.live?.({ recovered, state: data.state });
   }
 
   #gap(topic, data) {
     const wanted = this.#topics.get(topic);
     if (wanted === undefined) return;
     const before = wanted.position;
-    const isPlaced = data.epoch !== undefined && data.offset !== undefined;
-    const missed = isPlaced && before?.epoch === data.epoch ? data.offset - before.offset : null;
-    if (isPlaced) {
-      wanted.position = { epoch: data.epoch, offset: data.offset };
-    } else {
-      // Where the log stands is not known, so the next event's offset says where this topic goes on.
-      wanted.isLost = true;
-    }
-    this.#tell('gap', { topic, reason: gapReasons.get(data.reason) ?? data.reason, missed });
+    const isSameLog = before !== null && before.epoch === data.epoch && data.offset !== undefined;
+    wanted.listener.gap?.({
+      reason: gapReasons.get(data.reason) ?? data.reason, missed: isSameLog ? data.offset - before.offset : null,
+    });
+    this.resynchronise(topic);
   }
 
-  #refused(data, ref) {
-    const topic = this.#requests.get(ref);
-    this.#requests.delete(ref);
-    if (topic === undefined) return this.#tell('trouble', data);
-    // A busy server is asked again with the next connection; any other refusal is final.
-    if (data.code !== 'unavailable' && data.code !== 'rate_limited') this.#topics.delete(topic);
-    this.#tell('refused', { topic, code: data.code, message: data.message });
-  }
-
-  #event(topic, event, data, offset) {
+  #event(topic, name, data, offset) {
     const wanted = this.#topics.get(topic);
     if (wanted === undefined) return;
     // Plain publishes have no offset: they are shown, and cannot be recovered.
     if (offset !== undefined && wanted.position !== null) {
       const expected = wanted.position.offset + 1;
-      if (offset < expected && !wanted.isLost) return;
-      if (offset > expected && !wanted.isLost) {
-        this.#tell('gap', { topic, reason: 'offsets jumped', missed: offset - expected });
+      if (offset < expected) return;
+      if (offset > expected) {
+        wanted.listener.gap?.({ reason: 'offsets jumped', missed: offset - expected });
+        return this.resynchronise(topic);
       }
       wanted.position = { epoch: wanted.position.epoch, offset };
-      wanted.isLost = false;
     }
-    this.#tell('message', { topic, event, data, offset });
+    wanted.listener.event?.(name, data);
   }
 }
 

@@ -47,8 +47,9 @@ public final class GatewayNode {
     public init(_ settings: GatewaySettings, servesPages: Bool, log: Log) throws(StartProblem) {
         self.settings = settings
         let parts = try NodeParts(settings)
+        let guests = servesPages ? try NodeParts.guests(settings) : nil
         do {
-            node = try Node(settings, parts: parts, servesPages: servesPages, log: log)
+            node = try Node(settings, parts: parts, servesPages: servesPages, guests: guests, log: log)
         } catch {
             throw StartProblem("cannot start: \(error)")
         }

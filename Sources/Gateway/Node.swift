@@ -47,6 +47,8 @@ final class Node: Sendable {
     let dialectPaths: [String: Int]
     let servesEcho: Bool
     let servesPages: Bool
+    /// Makes guests for the demo's page; `nil` where there is none.
+    let guests: DemoGuests?
     let allowsAnonymous: Bool
     let probeChannel: [UInt8]
     let log: Log
@@ -67,7 +69,7 @@ final class Node: Sendable {
     private let userActions: Guarded<KeyedBuckets<[UInt8]>>
 
     init(
-        _ settings: GatewaySettings, parts: NodeParts, servesPages: Bool, log: Log
+        _ settings: GatewaySettings, parts: NodeParts, servesPages: Bool, guests: DemoGuests?, log: Log
     ) throws(Errno) {
         name = String(decoding: SecureRandom.text(byteCount: 6), as: UTF8.self)
         limits = settings.limits
@@ -89,6 +91,7 @@ final class Node: Sendable {
         dialectPaths = Dictionary(uniqueKeysWithValues: Set(NativeDialect.paths).map { ($0, 0) })
         servesEcho = settings.echo
         self.servesPages = servesPages
+        self.guests = guests
         allowsAnonymous = settings.anonymous
         // `#` cannot occur in a topic, so no client can subscribe to a probe or forge one.
         probeChannel = keys.prefix + Array("#probe:\(name)".utf8)

@@ -25,7 +25,7 @@ struct NodeParts {
         redis = try RedisTarget.reading(settings.redis, limits: settings.limits)
         library = try ScriptLibrary(
             directory: settings.scripts, namespaces: settings.namespaces.keys,
-            reservedPaths: NativeDialect.paths + ["/echo"] + WebPages.files.keys)
+            reservedPaths: NativeDialect.paths + ["/echo", "/demo"] + WebPages.files.keys)
         scripts = try StoreScripts(library)
         do {
             access = try AccessPolicy(settings.namespaces)
@@ -79,6 +79,20 @@ struct NodeParts {
             tokenBytesMax: settings.limits.tokenBytesMax, leewaySeconds: settings.limits.tokenLeewaySeconds,
             issuer: settings.jwtIssuer.map { Array($0.utf8) }, audience: settings.jwtAudience.map { Array($0.utf8) })
         return Node.Reloadable(verifier: TokenVerifier(keys: keys, rules: rules), apiKeys: apiKeys)
+    }
+
+    /// The maker of the demo's guests; `nil` without a secret to sign with.
+    static func guests(_ settings: GatewaySettings) throws(StartProblem) -> DemoGuests? {
+        guard let path = settings.jwtSecretFile else { return nil }
+        do {
+            return DemoGuests(
+                signer: try TokenSigner(secretFile: try read(path)), issuer: settings.jwtIssuer.map { Array($0.utf8) },
+                audience: settings.jwtAudience.map { Array($0.utf8) })
+        } catch let problem as StartProblem {
+            throw problem
+        } catch {
+            throw StartProblem("\(path): \(error)")
+        }
     }
 
     /// Reads certificate, key and ticket keys; also for a reload.

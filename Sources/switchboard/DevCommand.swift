@@ -45,7 +45,7 @@ struct DevCommand {
         try GatewayCommand.writeReadyFile(gateway.readyFile, node)
         let worker = try WorkerNode(WorkerSettings(beside: gateway), log: log)
         defer { worker.stop() }
-        let demo = settings.demo ? try DemoPublisher(gateway) : nil
+        let demo = settings.demo ? try DemoShop(gateway, log: log) : nil
         defer { demo?.stop() }
         let origin = "https://" + (node.addresses.tls?.description ?? "")
         return GatewayCommand.serve(node, gateway, announce: { greet(origin) })

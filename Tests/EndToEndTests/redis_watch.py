@@ -1,5 +1,6 @@
 """Everything Redis is asked to do, by MONITOR."""
 
+import re
 import threading
 
 # What a gateway does of its own accord, whatever its clients do.
@@ -43,4 +44,10 @@ class RedisWatch:
         """The commands that are not a gateway's own housekeeping."""
         return [
             words for words in self.commands
-            if words[0] not in BACKGROUND and not any(PROBE.decode() in word for word in words[1:2])]
+            if words[0] not in BACKGROUND and not any(PROBE.decode() in word for word in words[1:2])
+            and not self._is_heartbeat(words)]
+
+    @staticmethod
+    def _is_heartbeat(words):
+        """Whether it is the gateway's regular word that a user is connected, and nothing else."""
+        return words[0] == "EVALSHA" and any(re.fullmatch(r"user:[^#]+#online", word) for word in words[3:8])

@@ -23,6 +23,7 @@ final class Router {
     private let topics: TopicRoute
     private let operations: OperationsRoute
     private let commands: CommandRoute
+    private let guests: GuestRoute?
 
     init(shard: Shard) {
         self.shard = shard
@@ -30,6 +31,7 @@ final class Router {
         topics = TopicRoute(shard: shard)
         operations = OperationsRoute(shard: shard)
         commands = CommandRoute(shard: shard)
+        guests = shard.node.guests.map { GuestRoute(shard: shard, guests: $0) }
     }
 
     /// Answers a request, now or later.
@@ -58,6 +60,7 @@ final class Router {
                         Refusal(.badRequest, "this path opens a WebSocket; send an upgrade"), status: 426,
                         keepAlive: true))
             }
+            if let guests, segments == ["demo", "guest"] { return guests.answer(request, respond) }
             if shard.node.servesPages, let page = page(request) { return respond(page) }
         }
         respond(.refusal(Refusal(.notFound, "there is no such path"), keepAlive: true))

@@ -1,0 +1,20 @@
+/// What will happen, in order of time; at one time, in order of addition.
+struct DemoAgenda<Happening> {
+    private var entries: [(atMs: Int, happening: Happening)] = []
+
+    /// How much will happen.
+    var count: Int { entries.count }
+
+    /// Adds a happening behind all others of its time.
+    mutating func add(_ happening: Happening, atMs: Int) {
+        let place = entries.firstIndex { $0.atMs > atMs } ?? entries.count
+        entries.insert((atMs, happening), at: place)
+    }
+
+    /// Takes what happens first.
+    mutating func popFirst() -> (Int, Happening)? {
+        guard let first = entries.first else { return nil }
+        entries.removeFirst()
+        return (first.atMs, first.happening)
+    }
+}

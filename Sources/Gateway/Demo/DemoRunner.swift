@@ -1,0 +1,159 @@
+import Commands
+import Configuration
+import Core
+import Glibc
+import Reactors
+import RedisLink
+import Rights
+import Service
+import Transport
+
+/// Does what the demo's day decides, on a link of its own, and tells the day what it then sees in the shop.
+///
+/// While Redis is away, or slow to answer, time in the shop stands still. Thread: the demo's.
+final class DemoRunner {
+    private let reactor: Reactor
+    private let link: CommandLink
+    private let store: Store
+    private let runner: CommandRunner
+    private let catalogue: Catalogue
+    private let keys: Keys
+    private let json: JSON.Limits
+    private let shop: Topic
+    private var timer: ReactorTimer?
+    private var day = DemoDay(run: DemoGuests.randomText(6), random: SystemRandomNumberGenerator())
+    private var step: DemoStep?
+    private var inFlight = 0
+    /// Connections to Redis so far, and how many of them the shop has been set up on.
+    private let connections = Count()
+    private var setUps = 0
+    private var lastMs: Int
+    /// The shop's time, milliseconds since the demo began.
+    private var clockMs = 0
+    private var lookMs = 0
+    /// Bookings of others at the last look: one seen twice is not just on its way to its end.
+    private var strangers: Set<String> = []
+
+    private static let tickMs = 100
+    private static let lookEveryMs = 1_500
+    private static let inFlightMax = 64
+    /// Calls keep their order: who votes has checked in before.
+    private static let lane: UInt64 = 1
+    /// What a service takes, minutes.
+    ///
+    /// Learned times would be seconds, since the day runs at speed.
+    private static let averageMinutes = "24"
+
+    init(reactor: Reactor, parts: NodeParts, settings: GatewaySettings, log: Log) throws(Errno) {
+        self.reactor = reactor
+        lastMs = reactor.nowMs
+        keys = Keys(prefix: Array(settings.redisPrefix.utf8))
+        json = settings.limits.json
+        catalogue = parts.library.catalogue
+        guard let shop = Topic("shop:" + DemoCast.shop) else { throw Errno(code: EINVAL) }
+        self.shop = shop
+        let context = ConnectionContext(reactor: reactor, limits: ConnectionLimits(settings.limits, reactors: 1))
+        link = try CommandLink(
+            context, parts.redis, name: "switchboard-demo", registry: parts.library.table.registry,
+            onReady: { [connections] _ in connections.value += 1 })
+        store = Store(link: link, scripts: parts.scripts, keys: keys, limits: settings.limits, access: parts.access)
+        runner = CommandRunner(
+            link: link, scripts: parts.library.table, settings: parts.commandSettings(settings)
+        ) { name, text in
+            log.write(.error, "a script failed", [("script", name), ("fault", String(text.prefix(500)))])
+        }
+        timer = try ReactorTimer(reactor) { [unowned self] in tick() }
+        timer?.set(atMs: reactor.nowMs)
+    }
+
+    // MARK: Time
+
+    private func tick() {
+        let passedMs = min(max(reactor.nowMs - lastMs, 0), 1_000)
+        lastMs = reactor.nowMs
+        timer?.set(atMs: reactor.nowMs + DemoRunner.tickMs)
+        guard store.isReady, inFlight < DemoRunner.inFlightMax else { return }
+        if setUps != connections.value { setUp() }
+        clockMs += passedMs
+        while inFlight < DemoRunner.inFlightMax {
+            let next = step ?? day.next()
+            step = next
+            guard next.atMs <= clockMs else { break }
+            step = nil
+            perform(next.action)
+        }
+        lookMs -= passedMs
+        guard lookMs <= 0 else { return }
+        lookMs = DemoRunner.lookEveryMs
+        look()
+    }
+
+    /// Says what must be so on a new connection: the store behind it may have begun anew.
+    private func setUp() {
+        if setUps > 0 { day.resume() }
+        setUps = connections.value
+        let service = keys.domain(shop, facet: "service", member: nil)
+        let command = RedisCommand(
+            "HSET", service, Array("averageMinutes".utf8), Array(DemoRunner.averageMinutes.utf8))
+        link.call(command) { _ in }
+    }
+
+    private func perform(_ action: DemoStep.Action) {
+        switch action {
+        case .call(let call):
+            run(call, lane: DemoRunner.lane) { [unowned self] answer in
+                if answer == nil { day.refused(call) }
+            }
+        case .clock(let reading):
+            guard let event = EventName("demo:clock") else { return }
+            let data = "{\"day\":\"\(reading.day)\",\"time\":\"\(reading.time)\",\"isOpen\":\(reading.isOpen)}"
+            store.publish(shop, event, Array(data.utf8), nil) { _ in }
+        }
+    }
+
+    /// Calls a command as a service; the answer is `nil` when it was refused.
+    ///
+    /// A command that this node does not have is not called, and the shop goes on without.
+    private func run(_ call: DemoCall, lane: UInt64? = nil, _ completion: @escaping (JSON.Value?) -> Void) {
+        let caller = CommandCaller(.service("demo"))
+        let arguments = call.arguments.map { TextArgument(name: $0.key, value: Array($0.value.utf8)) }
+        guard let command = catalogue.command(named: call.command),
+            let bound = try? ArgumentBinder.bind(command, body: nil, path: arguments, caller: caller)
+        else { return completion(nil) }
+        inFlight += 1
+        runner.run(command, bound, caller: caller, operation: nil, lane: lane) { [unowned self] result in
+            inFlight -= 1
+            guard case .success(let answer) = result else { return completion(nil) }
+            completion((try? JSON(parsing: answer.json, limits: json))?.root)
+        }
+    }
+
+    // MARK: Looking round
+
+    /// Sees what guests did: tracks they added, chairs they booked.
+    private func look() {
+        run(DemoCall(command: "dj", arguments: ["shopId": DemoCast.shop])) { [unowned self] answer in
+            guard let queue = answer?["queue"], queue.kind == .array else { return }
+            day.see(tracks: queue.members.compactMap { $0["trackId"]?.string })
+        }
+        link.call(RedisCommand("HGETALL", keys.domain(shop, facet: "bookings", member: nil))) { [unowned self] result in
+            guard case .success(let value) = result, let fields = value.elements else { return }
+            var seen: Set<String> = []
+            for index in stride(from: 0, to: fields.count - 1, by: 2) {
+                guard let id = fields[index].bytes.map({ String(decoding: $0, as: UTF8.self) }),
+                    let text = fields[index + 1].bytes, let booking = try? JSON(parsing: text, limits: json).root,
+                    let user = booking["userId"]?.string,
+                    let status = booking["status"]?.string.flatMap({ DemoBookingStatus(rawValue: $0) })
+                else { continue }
+                seen.insert(id)
+                if strangers.contains(id) { day.see(booking: id, user: user, status: status) }
+            }
+            strangers = seen
+        }
+    }
+
+    /// A number that the link's callback can count on before its owner is whole.
+    private final class Count {
+        var value = 0
+    }
+}

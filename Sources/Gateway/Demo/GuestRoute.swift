@@ -1,0 +1,49 @@
+import Commands
+import Core
+import HTTPCodec
+import Rights
+
+/// `GET /demo/guest`: a guest for a window of the demo's page, and the code that hangs in the shop.
+///
+/// Only where pages are served, which is `switchboard dev`. Thread: the shard's.
+struct GuestRoute {
+    unowned let shard: Shard
+    let guests: DemoGuests
+
+    /// Guests come from one allowance of the node, as if a user's commands: the name cannot be a user's.
+    private static let allowance = Array("/demo/guest".utf8)
+
+    /// Answers the request.
+    func answer(_ request: HTTPRequest, _ respond: @escaping Respond) {
+        guard request.head.method == .get else { return respond(.methodNotAllowed([.get], keepAlive: true)) }
+        guard shard.node.takeUserAction(GuestRoute.allowance, nowMs: shard.nowMs) else {
+            var response = HTTPResponse.refusal(
+                Refusal(.rateLimited, "too many guests at once; try again"), keepAlive: true)
+            response.setRetryAfter(seconds: 1)
+            return respond(response)
+        }
+        let arguments = CommandDesk.Request(
+            path: [TextArgument(name: "shopId", value: Array(DemoCast.shop.utf8))])
+        shard.commands.perform("check_in_code", arguments, caller: .service("demo")) { [shard, guests] result in
+            guard case .success(let answer) = result else { return respond(CommandRoute.response(result)) }
+            guard let json = try? JSON(parsing: answer.json, limits: shard.limits.json),
+                let code = json.root["code"]?.stringBytes, let guest = try? guests.make(nowSeconds: shard.wallSeconds)
+            else { return respond(.refusal(Refusal(.internalError, "no guest can be made"), keepAlive: true)) }
+            var response = HTTPResponse.json(status: 200, body: GuestRoute.body(guest, code: code), keepAlive: true)
+            response.set(.cacheControl, "no-store")
+            respond(response)
+        }
+    }
+
+    private static func body(_ guest: DemoGuests.Guest, code: [UInt8]) -> [UInt8] {
+        var body: [UInt8] = []
+        body.append(text: "{\"token\":")
+        body.append(jsonString: guest.token)
+        body.append(text: ",\"userId\":")
+        body.append(jsonString: guest.user)
+        body.append(text: ",\"shopId\":\"\(DemoCast.shop)\",\"challengeId\":\"\(DemoCast.challenge)\",\"code\":")
+        body.append(jsonString: code)
+        body.append(UInt8(ascii: "}"))
+        return body
+    }
+}
