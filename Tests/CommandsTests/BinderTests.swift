@@ -84,7 +84,7 @@ import Testing
         arguments: [
             ("u1", nil, false, "u1", nil), ("u1", "u1", false, "u1", nil), ("u1", "u2", false, nil, .forbidden),
             ("u1", "a b", false, nil, .badRequest), ("u1", nil, true, "u1", nil), ("u1", "u2", true, nil, .forbidden),
-            ("service", nil, false, nil, .badRequest), ("service", "u2", false, "u2", nil),
+            ("service", nil, false, nil, .forbidden), ("service", "u2", false, "u2", nil),
             ("service", nil, true, nil, nil),
             ("worker", nil, false, nil, .badRequest), ("worker", "u2", false, "u2", nil),
             ("worker", nil, true, nil, nil),

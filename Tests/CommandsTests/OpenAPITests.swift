@@ -51,8 +51,9 @@ import Testing
         let routes = paths.members.flatMap { path in path.members.map { $0.name + " " + path.name } }
         #expect(
             routes.sorted() == [
-                "get /livez", "get /readyz", "get /v1/shops/{shop}/queue", "get /v1/topics/{topic}",
-                "get /v1/topics/{topic}/events", "post /realtime/v1/api/broadcast", "post /v1/broadcast",
+                "get /livez", "get /readyz", "get /v1/openapi.json", "get /v1/shops/{shop}/queue",
+                "get /v1/topics/{topic}", "get /v1/topics/{topic}/events", "post /realtime/v1/api/broadcast",
+                "post /v1/broadcast",
                 "post /v1/commands/queue", "post /v1/commands/same", "post /v1/commands/vote",
                 "post /v1/shops/{shopId}/tracks/{trackId}/vote", "post /v1/shops/{shop}/queue",
                 "put /v1/shops/{shop}/queue",
@@ -76,7 +77,8 @@ import Testing
             ])
         #expect(
             raw(properties["shopId"])
-                == "{\"type\":[\"string\",\"integer\"],\"pattern\":\"^[A-Za-z0-9._~:-]{1,200}$\",\"description\":\"the shop\"}"
+                == "{\"type\":[\"string\",\"integer\"],\"pattern\":\"^[A-Za-z0-9._~:-]{1,200}$\","
+                + "\"minimum\":-9007199254740991,\"maximum\":9007199254740991,\"description\":\"the shop\"}"
         )
         #expect(
             raw(properties["vote"])

@@ -112,11 +112,11 @@ public enum ArgumentBinder {
             }
             return nil
         case .service, .worker:
-            // Not malformed: a user may leave it out. It is this caller that has to say whom it acts for.
-            if value == nil && argument.presence != .optional {
-                throw Refusal(.forbidden, "'\(argument.name)' is missing; a service says which user it acts for")
-            }
-            return value
+            guard value == nil && argument.presence != .optional else { return value }
+            // Not malformed: a user may leave it out. It is a service that has to say whom it acts for.
+            throw caller.role == .worker
+                ? missing(argument)
+                : Refusal(.forbidden, "'\(argument.name)' is missing; a service says which user it acts for")
         }
     }
 

@@ -21,6 +21,8 @@ final class CommandDesk {
         var query: [TextArgument] = []
         /// What makes a retry harmless, unless the arguments name an `id`.
         var operation: OperationID?
+        /// Random, the connection's own; empty where a connection means nothing.
+        var scope: [UInt8] = []
         /// Calls of one lane run in their order.
         var lane: UInt64?
     }
@@ -76,13 +78,19 @@ final class CommandDesk {
             return completion(.failure(CommandFailure(error)))
         }
         statistics.commands.add(1)
-        let operation = bound.operation.map { OperationID.named($0) } ?? request.operation
+        let operation = operation(bound.operation.map { .named($0) } ?? request.operation, request, caller)
         runner.run(
             command, bound, caller: commandCaller, operation: operation, lane: request.lane
         ) { [statistics] result in
             if case .failure = result { statistics.commandsRefused.add(1) }
             completion(result)
         }
+    }
+
+    /// Clients without a name have no names for operations either: what one calls `op-1` must not be another's.
+    private func operation(_ given: OperationID?, _ request: Request, _ caller: Caller) -> OperationID? {
+        guard case .anonymous = caller, case .named(let id) = given else { return given }
+        return request.scope.isEmpty ? nil : .numbered(connection: request.scope, number: id.bytes)
     }
 
     // MARK: Heartbeats

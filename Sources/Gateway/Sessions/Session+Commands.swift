@@ -12,7 +12,7 @@ extension Session {
         if operations.lane == nil { operations.lane = shard.store.newLane() }
         let request = CommandDesk.Request(
             body: json.root, operation: ref.flatMap { dialect.operation(of: $0) }.map { operations.id($0) },
-            lane: operations.lane)
+            scope: operations.scope, lane: operations.lane)
         shard.commands.perform(name, request, caller: caller) { [self] result in
             switch result {
             case .success(let answer):
