@@ -16,12 +16,14 @@ STOP_SECONDS = 30
 class RunningGateway:
     """`switchboard dev` on a free port, run from a directory of the test, where it keeps its state; a context manager.
 
-    The state's place is left to the default, `.switchboard` below the working directory, as `make run` does.
+    The state's place is left to the default, `.switchboard` below the working directory, as `make run` does. A port
+    other than 0 is for one that follows another at its address.
     """
 
-    def __init__(self, directory, *arguments):
+    def __init__(self, directory, *arguments, port=0):
         self._directory = Path(directory)
         self._arguments = [str(argument) for argument in arguments]
+        self._port = port
         self._ready_file = self._directory / "ready.json"
         self._log_path = self._directory / "switchboard.log"
         self._process = None
@@ -31,9 +33,12 @@ class RunningGateway:
         if not BINARY.exists():
             raise FileNotFoundError(f"{BINARY} is missing: `make build` makes it")
         self._directory.mkdir(parents=True, exist_ok=True)
+        # One that an earlier run left here would tell its address.
+        self._ready_file.unlink(missing_ok=True)
         with open(self._log_path, "wb") as log:
             self._process = subprocess.Popen(
-                [BINARY.resolve(), "dev", "--port", "0", "--ready-file", self._ready_file.resolve(), *self._arguments],
+                [BINARY.resolve(), "dev", "--port", str(self._port), "--ready-file", self._ready_file.resolve(),
+                 *self._arguments],
                 cwd=self._directory, stdin=subprocess.DEVNULL, stdout=log, stderr=subprocess.STDOUT)
         try:
             self.authority = listen_address(self._wait_ready())
@@ -59,6 +64,14 @@ class RunningGateway:
     @property
     def wss(self):
         return f"wss://{self.authority}"
+
+    @property
+    def port(self):
+        return int(self.authority.rpartition(":")[2])
+
+    @property
+    def api_key(self):
+        return (self._directory / ".switchboard/api-key").read_text()
 
     def log(self):
         return self._log_path.read_text(errors="replace")
