@@ -5,8 +5,8 @@ usage: .venv/bin/python bench/queue-latency.py [CHANGES]
 Method: one Redis, one worker, one gateway with default settings; one client on the shop's topic. A booking is moved by
 POST /v1/commands/move_booking, or written straight into Redis as a backend would, in turn; each change alters the
 queue's length. The clock runs from just before the request is sent until the client has the event that shows the new
-length; one process holds both ends. The next change follows 50 ms to 150 ms later, by chance, so that it falls at any moment of the
-20 ms in which the worker gathers changes.
+length; one process holds both ends. The next change follows 50 ms to 150 ms later, by chance, so that it falls at any
+moment of the 20 ms in which the worker gathers changes.
 """
 
 import json

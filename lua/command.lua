@@ -20,6 +20,9 @@ local random = ARGV[8]
 -- What the body wants done.
 local queued, emitted, outgoing = {}, {}, {}
 
+-- Types of keys that were found by reading them.
+local known = {}
+
 -- Whether the n-th declared argument was given.
 local function given(n)
   return string.sub(ARGV[12], n, n) == '1'
@@ -185,10 +188,21 @@ end
 -- ---------------------------------------------------------------------------------------------------------------
 -- What a body says
 
+-- The type that a command needs its key to have; nil when any will do.
+local function type_of(command)
+  local first = string.byte(command)
+  if first == 72 then return 'hash' elseif first == 90 then return 'zset' elseif first == 88 then return 'stream' end
+  if command == 'SADD' or command == 'SREM' then return 'set' end
+  if command == 'LPUSH' or command == 'RPUSH' or command == 'LTRIM' then return 'list' end
+  if command == 'INCR' or command == 'INCRBY' or command == 'APPEND' then return 'string' end
+end
+
 -- Reads from Redis; an error, such as another type under the key, ends the script with nothing changed.
 local function read(...)
   local reply = redis.pcall(...)
-  if failed(reply) then error({reply = bad_key(tostring((select(2, ...))), reply)}, 0) end
+  local command, name = ...
+  if failed(reply) then error({reply = bad_key(tostring(name), reply)}, 0) end
+  if name then known[name] = type_of(command) end
   return reply
 end
 
@@ -233,24 +247,15 @@ end
 -- ---------------------------------------------------------------------------------------------------------------
 -- Doing it
 
--- The type a write needs its key to have; a write that is not listed needs none.
-local TYPES = {
-  HSET = 'hash', HDEL = 'hash', HINCRBY = 'hash', HINCRBYFLOAT = 'hash', HSETNX = 'hash',
-  ZADD = 'zset', ZREM = 'zset', ZINCRBY = 'zset', ZREMRANGEBYSCORE = 'zset', ZREMRANGEBYRANK = 'zset',
-  SADD = 'set', SREM = 'set', XADD = 'stream', XDEL = 'stream', XTRIM = 'stream',
-  LPUSH = 'list', RPUSH = 'list', LTRIM = 'list', INCR = 'string', INCRBY = 'string', APPEND = 'string',
-}
-
 -- Checks every queued write against the type its key has, since a refusal half-way could not be undone.
 -- Returns an error reply or nil.
 local function check_writes()
-  local seen = {}
   for _, entry in ipairs(queued) do
-    local needed, name = TYPES[entry[1]], entry[2]
-    if needed and not seen[name] then
+    local needed, name = type_of(entry[1]), entry[2]
+    if needed and known[name] ~= needed then
       local kind = redis.call('TYPE', name).ok
       if kind ~= needed and kind ~= 'none' then return refuse('BADKEY', name .. ' holds another type') end
-      seen[name] = true
+      known[name] = needed
     end
   end
 end
