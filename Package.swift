@@ -33,7 +33,7 @@ let fuzzers: [Target] =
         ("FuzzTopic", ["Core"]), ("FuzzScriptHeader", ["Commands", "Core"]),
     ].map { (name: String, dependencies: [Target.Dependency]) in
         .executableTarget(
-            name: name, dependencies: dependencies, path: "Tests/Fuzz/" + name,
+            name: name, dependencies: dependencies, path: "Tests/Fuzz/" + name, exclude: ["corpus"],
             swiftSettings: strict + [
                 .unsafeFlags(["-sanitize=fuzzer,address", "-parse-as-library"])
             ],
@@ -97,11 +97,12 @@ let package = Package(
                 "create_booking.lua", "dj.lua", "feed.lua", "follow.lua", "following.lua", "history.lua",
                 "leaderboard_refresh.lua", "lease.lua", "mark_all_read.lua", "mark_read.lua",
                 "move_booking.lua", "my_votes.lua", "next_track.lua", "notifications.lua", "notify.lua",
-                "online.lua", "position.lua", "presence_count.lua", "presence_refresh.lua", "publish.lua",
-                "publish_post.lua", "queue.lua", "queue_refresh.lua", "rank.lua", "remove_track.lua",
-                "roster.lua", "set_barber.lua", "set_shop.lua", "start_session.lua", "state_booking.lua",
-                "state_challenge.lua", "state_dj.lua", "state_shop.lua", "stop_session.lua", "subscribe.lua",
-                "top.lua", "unfollow.lua", "user_place.lua", "vote.lua",
+                "online.lua", "part_booking.lua", "part_code.lua", "part_queue.lua", "position.lua",
+                "presence_count.lua", "presence_refresh.lua", "publish.lua", "publish_post.lua", "queue.lua",
+                "queue_refresh.lua", "rank.lua", "remove_track.lua", "roster.lua", "set_barber.lua",
+                "set_shop.lua", "start_session.lua", "state_booking.lua", "state_challenge.lua",
+                "state_dj.lua", "state_shop.lua", "stop_session.lua", "subscribe.lua", "top.lua",
+                "unfollow.lua", "user_place.lua", "vote.lua",
             ].map { .embedInCode($0) },
             swiftSettings: [.swiftLanguageMode(.v6)]),
         .target(

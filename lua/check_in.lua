@@ -6,6 +6,7 @@
 -- @arg      userId   user -- who is there
 -- @arg      code     string 1..64 optional -- what check_in_code answers, shown at the shop
 -- @arg      location json 500 4 optional -- {latitude, longitude} in degrees
+-- @include  code
 -- @key      presence shop:{shopId}#presence
 -- @key      settings shop:{shopId}#settings
 -- @key      told     shop:{shopId}#present
@@ -21,20 +22,8 @@
 
 local PRESENCE_MS = 90000
 local PRESENT_MAX = 10000
-local CODE_WINDOW_MS = 60000
 local RADIUS_METRES = 150 -- of a shop that has set none
 local EARTH_METRES = 6371008.8
-
--- HMAC-SHA1 (RFC 2104) in hex, for a secret of at most 64 bytes; the same as in check_in_code.lua.
-local function hmac(secret, text)
-  local function padded(byte)
-    local out = {}
-    for place = 1, 64 do out[place] = string.char(bit.bxor(string.byte(secret, place) or 0, byte)) end
-    return table.concat(out)
-  end
-  local inner = string.gsub(sha1(padded(0x36) .. text), '..', function(hex) return string.char(tonumber(hex, 16)) end)
-  return sha1(padded(0x5c) .. inner)
-end
 
 -- Whether two texts are the same, found without stopping at the first difference.
 local function same(one, other)

@@ -3,6 +3,7 @@
 -- @http     POST /v1/shops/{shopId}/presence/code
 -- @allow    service
 -- @arg      shopId   id
+-- @include  code
 -- @key      settings shop:{shopId}#settings
 -- @returns  {code, validUntil}
 -- @cost     O(1)
@@ -10,19 +11,6 @@
 --
 -- The code is the first 16 hex digits of HMAC-SHA1(secret, number of the minute since 1970). It is good in its minute
 -- and the one after. The shop's secret is made at the first call and never told.
-
-local CODE_WINDOW_MS = 60000
-
--- HMAC-SHA1 (RFC 2104) in hex, for a secret of at most 64 bytes; the same as in check_in.lua.
-local function hmac(secret, text)
-  local function padded(byte)
-    local out = {}
-    for place = 1, 64 do out[place] = string.char(bit.bxor(string.byte(secret, place) or 0, byte)) end
-    return table.concat(out)
-  end
-  local inner = string.gsub(sha1(padded(0x36) .. text), '..', function(hex) return string.char(tonumber(hex, 16)) end)
-  return sha1(padded(0x5c) .. inner)
-end
 
 local secret = read('HGET', key.settings, 'codeSecret')
 if not secret or #secret < 32 or #secret > 64 then

@@ -7,6 +7,7 @@
 -- @arg      status    enum pending,confirmed,in-progress,completed,cancelled,no-show
 -- @arg      barberId  id optional -- who serves, with in-progress only
 -- @arg      userId    user optional -- whose move it is; without it, the shop's
+-- @include  booking
 -- @key      bookings  shop:{shopId}#bookings
 -- @key      closed    shop:{shopId}#closed#{bookingId}
 -- @key      service   shop:{shopId}#service
@@ -22,24 +23,12 @@
 -- booking in progress. A completed one teaches how long services of its tier take.
 
 local CLOSED_TTL_S = 604800
-local BOOKING_BYTES_MAX = 4096
 local MINUTE_MS = 60000
-local SERVICE_MINUTES_MAX = 480 -- a longer or shorter service was not marked when it began or ended
-local SERVICE_MINUTES_MIN = 1
 local SERVICE_MINUTES = 30      -- before anything was learned
 local COUNT_MAX = 1000000000
 local RATIO_MIN = 0.01 -- of true to stated minutes
 local STATED = 'stated'
-local YEAR_9999_MS = 253370764800000
 
-local TIERS = {standard = true, blackCard = true}
-local STATUSES = {
-  pending = true, confirmed = true, ['in-progress'] = true, completed = true, cancelled = true, ['no-show'] = true,
-}
-local NUMBERS = {
-  serviceMinutes = SERVICE_MINUTES_MAX, scheduledAt = YEAR_9999_MS, createdAt = YEAR_9999_MS, startedAt = YEAR_9999_MS,
-  estimatedCompletion = YEAR_9999_MS,
-}
 local MOVES = {
   pending = {confirmed = true, cancelled = true},
   confirmed = {['in-progress'] = true, cancelled = true, ['no-show'] = true},
@@ -53,23 +42,6 @@ local TOLD = {
   cancelled = {'Booking cancelled', 'Your booking was cancelled.'},
   ['no-show'] = {'Booking missed', 'Your booking was closed, as you did not come.'},
 }
-
--- The booking that a text holds, nil when it holds none; null members are absent ones.
-local function booking(text)
-  local it = type(text) == 'string' and #text <= BOOKING_BYTES_MAX and decode(text)
-  if type(it) ~= 'table' or not is_id(it.userId) or not TIERS[it.tier] or not STATUSES[it.status] then return nil end
-  for name, most in pairs(NUMBERS) do
-    local value, least = it[name], name == 'serviceMinutes' and 1 or 0
-    if value == null then
-      it[name] = nil
-    elseif value ~= nil and not (type(value) == 'number' and value >= least and value <= most) then
-      return nil
-    end
-  end
-  if it.barberId == null then it.barberId = nil end
-  if not it.createdAt or it.barberId ~= nil and type(it.barberId) ~= 'string' then return nil end
-  return it
-end
 
 -- Count, sum and sum of squares of what was learned of `subject`: the minutes of a tier's services, or (`stated`) the
 -- ratio of true to stated minutes. Zeros when they are not what is written here.

@@ -5,6 +5,8 @@
 -- @refresh  shop:{shopId}#settings
 -- @arg      shopId   id
 -- @coalesce 20 ms
+-- @include  booking
+-- @include  queue
 -- @key      bookings shop:{shopId}#bookings
 -- @key      barbers  shop:{shopId}#barbers
 -- @key      service  shop:{shopId}#service
@@ -23,23 +25,13 @@
 --
 -- What was told is compared without updatedAt. An estimate alone changes with time: it is told again when its p50
 -- moved by ESTIMATE_STEP minutes, at most once in ESTIMATE_MS. Other systems write these keys: what is not a booking
--- is not counted (lua/README.md has the layout). queue.lua answers the same formula.
+-- is not counted. queue.lua answers the same formula.
 
-local FIELDS_MAX = 2000
-local BOOKING_BYTES_MAX = 4096
 local CACHE_S = 60
 local CACHE_RENEW_MS = 30000 -- less than this left: written again
 local TOLD_TTL_S = 604800
 local ESTIMATE_STEP = 1
 local ESTIMATE_MS = 15000
-local MINUTE_MS = 60000
-local DAY_MS = 86400000
-local YEAR_9999_MS = 253370764800000
-local SERVICE_MINUTES = 30 -- before anything was learned
-local SERVICE_MINUTES_MIN = 1
-local SERVICE_MINUTES_MAX = 480
-local COUNT_MAX = 1000000000
-local RATIO_MIN = 0.01 -- of true to stated minutes
 
 -- Bounds of the simulation.
 local WAITING_MAX = 200
@@ -51,62 +43,6 @@ local PRIOR_COUNT = 5      -- services that the prior variation counts for
 local PRIOR_VARIATION = 0.4
 local VARIATION_MIN = 0.05
 local VARIATION_MAX = 1
-
-local TIERS = {standard = true, blackCard = true}
-local STATUSES = {pending = true, confirmed = true, ['in-progress'] = true}
-local NUMBERS = {
-  serviceMinutes = SERVICE_MINUTES_MAX, scheduledAt = YEAR_9999_MS, createdAt = YEAR_9999_MS, startedAt = YEAR_9999_MS,
-  estimatedCompletion = YEAR_9999_MS,
-}
-
--- The booking that a text holds, nil when it holds none; null members are absent ones.
-local function booking(text)
-  local it = type(text) == 'string' and #text <= BOOKING_BYTES_MAX and decode(text)
-  if type(it) ~= 'table' or not is_id(it.userId) or not TIERS[it.tier] or not STATUSES[it.status] then return nil end
-  for name, most in pairs(NUMBERS) do
-    local value, least = it[name], name == 'serviceMinutes' and 1 or 0
-    if value == null then
-      it[name] = nil
-    elseif value ~= nil and not (type(value) == 'number' and value >= least and value <= most) then
-      return nil
-    end
-  end
-  if it.barberId == null then it.barberId = nil end
-  if not it.createdAt or it.barberId ~= nil and type(it.barberId) ~= 'string' then return nil end
-  return it
-end
-
--- Minutes from UTC to the shop's clock.
-local function utc_offset(text)
-  local minutes = number(text)
-  return minutes and minutes == math.floor(minutes) and minutes >= -720 and minutes <= 840 and minutes or 0
-end
-
--- What was learned: {count, sum, mean, square of the variation}, nil when it is not what move_booking.lua writes.
-local function learned(count, sum, squares, least)
-  count, sum, squares = integer(count, 1, COUNT_MAX), number(sum), number(squares)
-  if not count or not sum or not squares or squares < 0 then return nil end
-  local mean = sum / count
-  if mean < least or mean > SERVICE_MINUTES_MAX then return nil end
-  return {count = count, sum = sum, mean = mean, square = math.max(0, squares / count / (mean * mean) - 1)}
-end
-
--- The average minutes of a service, what was learned by tier, whether the average was set by hand, and what was
--- learned of the ratio of true to stated minutes.
-local function services()
-  local stored = read('HMGET', key.service, 'averageMinutes', 'count:standard', 'sum:standard', 'squares:standard',
-    'count:blackCard', 'sum:blackCard', 'squares:blackCard', 'count:stated', 'sum:stated', 'squares:stated')
-  local fixed = number(stored[1])
-  local function of(place, least)
-    return learned(stored[place], stored[place + 1], stored[place + 2], least)
-  end
-  local tiers = {standard = of(2, SERVICE_MINUTES_MIN), blackCard = of(5, SERVICE_MINUTES_MIN)}
-  local stated = of(8, RATIO_MIN)
-  if fixed and fixed >= SERVICE_MINUTES_MIN and fixed <= SERVICE_MINUTES_MAX then return fixed, tiers, true, stated end
-  local count, sum = 0, 0
-  for _, tier in pairs(tiers) do count, sum = count + tier.count, sum + tier.sum end
-  return count > 0 and sum / count or SERVICE_MINUTES, tiers, false, stated
-end
 
 -- ---------------------------------------------------------------------------------------------------------------
 -- The simulation. Service times are log-logistic: close to the log-normal that they are known to follow, and the
@@ -231,9 +167,7 @@ end
 
 -- ---------------------------------------------------------------------------------------------------------------
 
-if read('HLEN', key.bookings) > FIELDS_MAX then
-  fail('too_large', 'The shop has more than ' .. FIELDS_MAX .. ' open bookings: its queue is not computed')
-end
+check_size()
 
 local settings = read('HMGET', key.settings, 'utcOffsetMinutes', 'estimator')
 local offset_ms = utc_offset(settings[1]) * MINUTE_MS
@@ -243,7 +177,7 @@ local open, waiting, at_midnight = {}, {}, false
 local stored = read('HGETALL', key.bookings)
 for index = 1, #stored, 2 do
   local it = booking(stored[index + 1])
-  if it then
+  if it and OPEN[it.status] then
     it.id = stored[index]
     open[#open + 1] = it
     if it.status == 'confirmed' then
@@ -256,11 +190,8 @@ end
 
 local active = read('SCARD', key.barbers)
 local average, tiers, fixed, stated = services()
-local wait = active > 0 and math.ceil(#waiting / active * average) or 0
-local status = {
-  shopId = args.shopId, queueLength = #waiting, avgWaitTime = wait, currentlyServing = active,
-  estimatedWaitTimes = {standard = wait, blackCard = math.max(wait * 0.4, 5)}, updatedAt = iso(now_ms),
-}
+local status = queue_status(#waiting, active, average)
+local wait = status.avgWaitTime
 if settings[2] == 'simulated' then
   local function expected(it)
     local tier = tiers[it.tier]

@@ -115,8 +115,10 @@ class Commands:
     def text(self, name: str) -> bytes:
         """The whole text that is loaded for a script."""
         header = Header.read(self.directory / f"{name}.lua")
+        included = [(LUA / f"part_{text}.lua").read_text() for tag, text in header.tags if tag == "include"]
         parts = [(LUA / "prelude.lua").read_text(), (LUA / "command.lua").read_text(), self._generated(header),
-                 "local function command()", (self.directory / f"{name}.lua").read_text(), "end", "return run(command)"]
+                 *included, "local function command()", (self.directory / f"{name}.lua").read_text(), "end",
+                 "return run(command)"]
         return "\n".join(parts).encode()
 
     @staticmethod

@@ -10,10 +10,11 @@ SHARED = {"prelude", "command"}
 PLAIN = {"publish", "subscribe", "history", "position", "lease"}
 # Leases of several machines need one clock: Redis's.
 TIMED = {"lease"}
-BODIES = sorted(path.stem for path in LUA.glob("*.lua") if path.stem not in SHARED)
+FILES = sorted(path.stem for path in LUA.glob("*.lua") if path.stem not in SHARED)
+BODIES = [name for name in FILES if not name.startswith("part_")]
 COMMANDS = [name for name in BODIES if name not in PLAIN and not name.startswith("state_")]
 TAGS = {"command", "summary", "http", "allow", "arg", "key", "topic", "calls", "emits", "returns", "errors", "cost",
-        "state", "readonly", "random", "refresh", "coalesce", "heartbeat"}
+        "state", "readonly", "random", "refresh", "coalesce", "heartbeat", "include"}
 
 
 def header(name):
@@ -47,8 +48,11 @@ def test_header_has_every_tag(name):
 @pytest.mark.parametrize("name", COMMANDS)
 def test_a_command_writes_by_the_prelude_only(name):
     body = "\n".join(line for line in (LUA / f"{name}.lua").read_text().splitlines() if not line.startswith("--"))
-    assert "redis." not in body and "KEYS" not in body and "ARGV" not in body
     _, tags = header(name)
+    for tag, part in tags:
+        if tag == "include":
+            body += (LUA / f"part_{part}.lua").read_text()
+    assert "redis." not in body and "KEYS" not in body and "ARGV" not in body
     declared = {words.split()[0] for tag, text in tags if tag == "errors" for words in text.split(",")}
     assert set(re.findall(r"fail\('(\w+)'", body)) == declared - {"bad_request"} | (
         {"bad_request"} if "fail('bad_request'" in body else set())
@@ -62,18 +66,18 @@ def test_errors_are_declared(name):
     assert raised <= declared
 
 
-@pytest.mark.parametrize("name", BODIES)
+@pytest.mark.parametrize("name", FILES)
 def test_script_is_embedded(name):
     assert f'("{name}", PackageResources.{name}_lua)' in (LUA / "Scripts.swift").read_text()
     assert f'"{name}.lua"' in (LUA.parent / "Package.swift").read_text()
 
 
-@pytest.mark.parametrize("name", BODIES)
+@pytest.mark.parametrize("name", FILES)
 def test_script_is_described(name):
     assert f"`{name}.lua`" in (LUA / "README.md").read_text()
 
 
-@pytest.mark.parametrize("name", sorted(SHARED) + BODIES)
+@pytest.mark.parametrize("name", sorted(SHARED) + FILES)
 def test_text_is_plain(name):
     text = (LUA / f"{name}.lua").read_text()
     assert text.isascii() and text.endswith("\n") and "\t" not in text

@@ -26,6 +26,7 @@ public struct ScriptAssembler: Sendable {
         text.append(prelude, path: "prelude.lua")
         text.append(command, path: "command.lua")
         text.append(lines: GeneratedLua.lines(descriptor))
+        for part in descriptor.parts { text.append(part.bytes, path: part.path) }
         text.append(lines: ["local function command()"])
         let offset = text.lineCount
         text.append(descriptor.file.bytes, path: descriptor.file.path)

@@ -5,7 +5,7 @@ import HTTPCodec
 struct CatalogueReader {
     /// A command or refresh, and what is needed to say where it is wrong.
     struct Script {
-        let descriptor: CommandDescriptor
+        var descriptor: CommandDescriptor
         let lines: DescriptorReader.Lines
         let isEmbedded: Bool
     }
@@ -16,6 +16,7 @@ struct CatalogueReader {
     private(set) var disabled: [DisabledScript] = []
     private(set) var problems: [ScriptProblem] = []
 
+    private var parts: [String: ScriptFile] = [:]
     /// Why a command or refresh was left out, by its name in the registry.
     private var leftOut: [String: String] = [:]
     private let namespaces: Set<String>
@@ -40,7 +41,10 @@ struct CatalogueReader {
             plain.append(file)
         case .plain:
             guard problems.count == known else { return }
-            problem(file, 1, "the header has no @command, @refresh or @state")
+            problem(file, 1, "the header has no @command, @refresh, @state or @part")
+        case .part:
+            guard problems.count == known else { return }
+            readPart(header)
         case .state:
             readState(header, isEmbedded)
         case .command, .refresh:
@@ -84,13 +88,40 @@ struct CatalogueReader {
         states[name] = StateProvider(namespace: name, file: header.file, keys: keys)
     }
 
+    private mutating func readPart(_ header: ScriptHeader) {
+        for tag in header.tags {
+            guard case .part(let name) = tag.value else { continue }
+            if let other = parts[name] {
+                problem(header.file, tag.line, "@part: \(name) is defined in \(other.path)")
+            } else {
+                parts[name] = header.file
+            }
+        }
+    }
+
     // MARK: All together
 
     mutating func check() {
+        findParts()
         checkNames()
         checkRoutes()
         checkNamespaces()
         checkCalls()
+    }
+
+    private mutating func findParts() {
+        for index in scripts.indices {
+            let script = scripts[index]
+            for (name, line) in zip(script.descriptor.includes, script.lines.includes) {
+                if let part = parts[name] {
+                    scripts[index].descriptor.parts.append(part)
+                } else {
+                    problem(
+                        script.descriptor.file, line,
+                        "@include: there is no part \(name)" + NearestName.hint(parts.keys.sorted(), to: name))
+                }
+            }
+        }
     }
 
     private mutating func checkNames() {

@@ -43,6 +43,10 @@ public struct CommandDescriptor: Sendable {
     public internal(set) var routes: [HTTPRoute] = []
     /// The commands it may call through the outbox.
     public internal(set) var calls: [String] = []
+    /// The names of the parts it includes.
+    public internal(set) var includes: [String] = []
+    /// The parts it includes, in their order; they are put before its body.
+    public internal(set) var parts: [ScriptFile] = []
     /// The events it may emit.
     public internal(set) var emits: [EmittedEvent] = []
     /// The shape of its answer.

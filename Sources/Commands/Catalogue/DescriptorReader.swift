@@ -18,6 +18,7 @@ struct DescriptorReader {
         var keys: [Int] = []
         var arguments: [Int] = []
         var triggers: [Int] = []
+        var includes: [Int] = []
     }
 
     init(_ header: ScriptHeader) {
@@ -73,7 +74,11 @@ struct DescriptorReader {
         case .heartbeat(let seconds):
             descriptor.heartbeatSeconds = seconds
             lines.heartbeat = tag.line
-        case .state: break
+        case .include(let name):
+            if descriptor.includes.contains(name) { problem(tag.line, "@include: \(name) is included twice") }
+            descriptor.includes.append(name)
+            lines.includes.append(tag.line)
+        case .state, .part: break
         }
     }
 

@@ -6,6 +6,8 @@ public enum ScriptKind: String, Sendable {
     case refresh
     /// `@state`: defines the state a new subscriber of a namespace gets.
     case state
+    /// `@part`: Lua that other scripts include.
+    case part
     /// None of these: called by the gateway itself, with keys and arguments of its own.
     case plain
 
@@ -15,6 +17,8 @@ public enum ScriptKind: String, Sendable {
             self = .command
         } else if tags.contains(.refresh) {
             self = .refresh
+        } else if tags.contains(.part) {
+            self = .part
         } else {
             self = tags.contains(.state) ? .state : .plain
         }
@@ -26,6 +30,7 @@ public enum ScriptKind: String, Sendable {
         case .command: [.summary, .allow, .returns, .cost]
         case .refresh: [.summary, .arg, .cost]
         case .state: [.summary, .key, .cost]
+        case .part: [.summary]
         case .plain: []
         }
     }
@@ -33,8 +38,9 @@ public enum ScriptKind: String, Sendable {
     /// The tags that make no sense in a script of the kind.
     var foreign: Set<ScriptTag> {
         switch self {
-        case .command: [.refresh, .coalesce, .state]
-        case .refresh: [.http, .allow, .readonly, .heartbeat, .state]
+        case .command: [.refresh, .coalesce, .state, .part]
+        case .refresh: [.http, .allow, .readonly, .heartbeat, .state, .part]
+        case .part: Set(ScriptTag.allCases).subtracting([.part, .summary])
         case .state: Set(ScriptTag.allCases).subtracting([.state, .summary, .key, .returns, .errors, .cost])
         case .plain: Set(ScriptTag.allCases).subtracting([.summary, .key, .returns, .errors, .cost])
         }

@@ -36,13 +36,17 @@ public enum ScriptTag: String, CaseIterable, Sendable {
     case heartbeat
     /// The namespace whose state it provides.
     case state
+    /// The name of a part, which other scripts may include.
+    case part
+    /// A part that is put before the body.
+    case include
 
     /// Whether a header may have it several times.
     var isRepeatable: Bool {
         switch self {
-        case .http, .arg, .key, .topic, .emits, .refresh: true
+        case .http, .arg, .key, .topic, .emits, .refresh, .include: true
         case .command, .summary, .allow, .calls, .returns, .errors, .cost, .readonly, .random, .coalesce, .heartbeat,
-            .state:
+            .state, .part:
             false
         }
     }

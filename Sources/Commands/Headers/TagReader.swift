@@ -29,6 +29,8 @@ enum TagReader {
         case .coalesce: return .coalesce(milliseconds: try number(text, unit: "ms", 1...60_000))
         case .heartbeat: return .heartbeat(seconds: try number(text, unit: "s", 5...3_600))
         case .state: return .state(try state(text))
+        case .part: return .part(try part(text))
+        case .include: return .include(try part(text))
         }
     }
 
@@ -100,6 +102,13 @@ enum TagReader {
             range.contains(number)
         else { throw HeaderFault("expected \(range.lowerBound) to \(range.upperBound) and the unit, e.g. 20 \(unit)") }
         return number
+    }
+
+    private static func part(_ text: String) throws(HeaderFault) -> String {
+        guard HeaderText.isName(text) else {
+            throw HeaderFault("a part's name is a lower-case letter, then at most 63 of a-z 0-9 _")
+        }
+        return text
     }
 
     private static func state(_ text: String) throws(HeaderFault) -> String {

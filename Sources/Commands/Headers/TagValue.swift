@@ -36,4 +36,8 @@ public enum TagValue: Equatable, Sendable {
     case heartbeat(seconds: Int)
     /// `@state NAMESPACE`
     case state(String)
+    /// `@part NAME`
+    case part(String)
+    /// `@include NAME`
+    case include(String)
 }

@@ -26,7 +26,7 @@ public func fuzz(_ data: UnsafePointer<UInt8>?, _ size: Int) -> CInt {
 
 /// What was accepted can be assembled and described.
 private func check(_ catalogue: Catalogue) {
-    let assembler = ScriptAssembler(prelude: [], command: [], subscribe: [])
+    let assembler = ScriptAssembler(prelude: [], command: [], subscribe: [], position: [])
     for script in assembler.scripts(catalogue) {
         precondition(script.translate("user_script:\(script.bodyLineOffset + 1):") == "f.lua:1:")
     }
