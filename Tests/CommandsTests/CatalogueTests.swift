@@ -192,7 +192,8 @@ import Testing
     @Test func aFileWithoutAKindIsPlainWhenEmbeddedAndAMistakeOtherwise() throws {
         let plain = script("history", "@summary S.\n@key log {topic}#log\n@errors BADARG")
         #expect(try catalogue(plain).plain == [plain])
-        #expect(problems(operators: [plain]) == ["history.lua:1: the header has no @command, @refresh, @state or @part"])
+        #expect(
+            problems(operators: [plain]) == ["history.lua:1: the header has no @command, @refresh, @state or @part"])
     }
 
     // MARK: Answers
