@@ -7,7 +7,8 @@ import random
 import pytest
 
 from certificates import write_certificate
-from gateway_process import BINARY, Gateway
+from gateway_process import Gateway
+from node_process import BINARY
 from redis_watch import RedisWatch
 from support.redis_server import RedisServer
 from tokens import SECRET, sign

@@ -2,47 +2,34 @@
 
 import json
 import os
-import signal
-import subprocess
-import time
 from pathlib import Path
 
 import httpx
 
 from certificates import Certificate
 from client import Client
+from node_process import NodeProcess
 from waiting import eventually
 
-BINARY = Path(os.environ.get(
-    "SWITCHBOARD_BIN", Path(__file__).resolve().parents[2] / ".build" / "release" / "switchboard"))
-# Our own variables would be unknown settings to the gateway, which refuses them.
-ENVIRONMENT = {name: value for name, value in os.environ.items() if not name.startswith("SWITCHBOARD_")}
 API_KEY = "test-key-0123456789abcdef0123456789abcdef"
-START_SECONDS_MAX = 15
-STOP_SECONDS_MAX = 15
 
 
-class Gateway:
-    """One node. Its files (log, ready file, keys) live in its own directory."""
+class Gateway(NodeProcess):
+    """One node. Its keys live in its directory, too."""
 
     def __init__(self, directory: Path, redis_url: str, certificate: Certificate, secret: bytes, *flags: str,
                  limits: dict | None = None, config: dict | None = None):
-        self.directory = directory
+        super().__init__(directory, "gateway")
         self.certificate = certificate
-        self.log_path = directory / "gateway.log"
-        self.ready_path = directory / "ready.json"
         self.addresses = {}
-        self.process = None
-        directory.mkdir(parents=True, exist_ok=True)
         (directory / "secret").write_bytes(secret)
         (directory / "api-keys").write_text(f"backend:{API_KEY}\n")
         # Short goodbyes keep the tests quick; a test that is about them sets its own.
         limits = {"drainMs": 1_000, "drainGraceMs": 0} | (limits or {})
-        self.arguments = [
-            str(BINARY), "gateway", "--listen", "127.0.0.1:0", "--ops", "127.0.0.1:0", "--redis", redis_url,
+        self.arguments += [
+            "--listen", "127.0.0.1:0", "--ops", "127.0.0.1:0", "--redis", redis_url,
             "--tls-cert", str(certificate.cert), "--tls-key", str(certificate.key),
-            "--jwt-secret-file", str(directory / "secret"), "--api-keys", str(directory / "api-keys"),
-            "--ready-file", str(self.ready_path), "--log", "json", *flags]
+            "--jwt-secret-file", str(directory / "secret"), "--api-keys", str(directory / "api-keys"), *flags]
         for name, value in limits.items():
             self.arguments += ["--limit", f"{name}={value}"]
         if config is not None:
@@ -52,15 +39,8 @@ class Gateway:
     # Life
 
     def start(self) -> "Gateway":
-        """Starts the process and waits for the ready file."""
-        self.ready_path.unlink(missing_ok=True)
-        with open(self.log_path, "ab") as log:
-            self.process = subprocess.Popen(self.arguments, stdout=log, stderr=log, env=ENVIRONMENT)
-        deadline = time.monotonic() + START_SECONDS_MAX
-        while not self.ready_path.exists() or not self.ready_path.read_text().endswith("}\n"):
-            if self.process.poll() is not None or time.monotonic() > deadline:
-                raise RuntimeError(f"the gateway did not start:\n{self.log_path.read_text()}")
-            time.sleep(0.01)  # lint:allow between two looks, with a deadline
+        """Starts the process and reads where it listens."""
+        super().start()
         self.addresses = json.loads(self.ready_path.read_text())
         return self
 
@@ -68,36 +48,6 @@ class Gateway:
         """Waits until readiness is earned: a probe came back through Redis."""
         eventually(lambda: self.ops("/readyz").status_code == 200, seconds_max, "readiness")
         return self
-
-    def signal(self, number: int) -> None:
-        """Sends a signal to the process."""
-        self.process.send_signal(number)
-
-    def wait(self, seconds_max: float = STOP_SECONDS_MAX) -> int:
-        """Waits for the end of the process and returns its exit code."""
-        return self.process.wait(timeout=seconds_max)
-
-    def stop(self) -> None:
-        """Drains the gateway; it must end by itself, with 0."""
-        if self.process is None:
-            return
-        process, self.process = self.process, None
-        if process.poll() is None:
-            process.send_signal(signal.SIGTERM)
-            try:
-                process.wait(timeout=STOP_SECONDS_MAX)
-            except subprocess.TimeoutExpired:
-                process.kill()
-                process.wait()
-                raise
-        assert process.returncode == 0, f"exit code {process.returncode}:\n{self.log_path.read_text()[-4000:]}"
-
-    def kill(self) -> None:
-        """Ends the process as a crash would."""
-        if self.process is not None:
-            self.process.kill()
-            self.process.wait()
-            self.process = None
 
     # Addresses
 
@@ -145,10 +95,6 @@ class Gateway:
     def resident_bytes(self) -> int:
         pages = int(Path(f"/proc/{self.process.pid}/statm").read_text().split()[1])
         return pages * os.sysconf("SC_PAGE_SIZE")
-
-    @property
-    def log_text(self) -> str:
-        return self.log_path.read_text(errors="replace")
 
 
 def error_code(response: httpx.Response) -> str:

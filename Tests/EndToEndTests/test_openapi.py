@@ -10,7 +10,8 @@ from pathlib import Path
 import pytest
 from openapi_spec_validator import OpenAPIV31SpecValidator
 
-from gateway_process import API_KEY, ENVIRONMENT
+from gateway_process import API_KEY
+from node_process import ENVIRONMENT
 from operator_scripts import EXAMPLE, GUIDE, example, script, write_scripts
 
 SCHEMATHESIS = Path(sys.executable).with_name("st")

@@ -12,7 +12,7 @@ from websockets.exceptions import ConnectionClosed
 
 from certificates import write_certificate
 from crowd import Crowd
-from gateway_process import BINARY, ENVIRONMENT
+from node_process import BINARY, ENVIRONMENT
 from waiting import eventually
 
 

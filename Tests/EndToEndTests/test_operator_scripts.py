@@ -6,7 +6,8 @@ import subprocess
 
 import pytest
 
-from gateway_process import API_KEY, BINARY, ENVIRONMENT, error_code
+from gateway_process import API_KEY, error_code
+from node_process import BINARY, ENVIRONMENT
 from operator_scripts import EXAMPLE, example, script, write_scripts
 from support.redis_server import RedisServer
 from waiting import eventually

@@ -6,7 +6,8 @@ import subprocess
 
 import pytest
 
-from gateway_process import API_KEY, BINARY
+from gateway_process import API_KEY
+from node_process import BINARY
 
 
 def run(*words, **options):

@@ -2,7 +2,8 @@
 
 import pytest
 
-from gateway_process import ENVIRONMENT, Gateway
+from gateway_process import Gateway
+from node_process import ENVIRONMENT
 from support.redis_server import RedisServer, free_port
 from waiting import eventually
 

@@ -1,0 +1,73 @@
+"""A process of the built binary: known by its ready file, stopped by SIGTERM."""
+
+import os
+import signal
+import subprocess
+import time
+from pathlib import Path
+
+BINARY = Path(os.environ.get(
+    "SWITCHBOARD_BIN", Path(__file__).resolve().parents[2] / ".build" / "release" / "switchboard"))
+# Our own variables would be unknown settings to the process, which refuses them.
+ENVIRONMENT = {name: value for name, value in os.environ.items() if not name.startswith("SWITCHBOARD_")}
+START_SECONDS_MAX = 15
+STOP_SECONDS_MAX = 15
+
+
+class NodeProcess:
+    """One process. Its files (log, ready file) live in its own directory."""
+
+    def __init__(self, directory: Path, kind: str):
+        directory.mkdir(parents=True, exist_ok=True)
+        self.directory = directory
+        self.kind = kind
+        self.log_path = directory / f"{kind}.log"
+        self.ready_path = directory / "ready.json"
+        self.arguments = [str(BINARY), kind, "--ready-file", str(self.ready_path), "--log", "json"]
+        self.process = None
+
+    def start(self):
+        """Starts the process and waits for the ready file."""
+        self.ready_path.unlink(missing_ok=True)
+        with open(self.log_path, "ab") as log:
+            self.process = subprocess.Popen(self.arguments, stdout=log, stderr=log, env=ENVIRONMENT)
+        deadline = time.monotonic() + START_SECONDS_MAX
+        while not self.ready_path.exists() or not self.ready_path.read_text().endswith("}\n"):
+            if self.process.poll() is not None or time.monotonic() > deadline:
+                raise RuntimeError(f"the {self.kind} did not start:\n{self.log_text}")
+            time.sleep(0.01)  # lint:allow between two looks, with a deadline
+        return self
+
+    def signal(self, number: int) -> None:
+        """Sends a signal to the process."""
+        self.process.send_signal(number)
+
+    def wait(self, seconds_max: float = STOP_SECONDS_MAX) -> int:
+        """Waits for the end of the process and returns its exit code."""
+        return self.process.wait(timeout=seconds_max)
+
+    def stop(self) -> None:
+        """Ends the process in good order; it must end by itself, with 0."""
+        if self.process is None:
+            return
+        process, self.process = self.process, None
+        if process.poll() is None:
+            process.send_signal(signal.SIGTERM)
+            try:
+                process.wait(timeout=STOP_SECONDS_MAX)
+            except subprocess.TimeoutExpired:
+                process.kill()
+                process.wait()
+                raise
+        assert process.returncode == 0, f"exit code {process.returncode}:\n{self.log_text[-4000:]}"
+
+    def kill(self) -> None:
+        """Ends the process as a crash would."""
+        if self.process is not None:
+            self.process.kill()
+            self.process.wait()
+            self.process = None
+
+    @property
+    def log_text(self) -> str:
+        return self.log_path.read_text(errors="replace")
