@@ -130,7 +130,7 @@ def test_one_user_at_three_gateways_has_one_ballot(trio, token, server, session,
 
     async def phone(gateway):
         voter = Voter([gateway], random.Random(rng.random()), token("u1"))
-        for _ in range(10_000 // 30):
+        for _ in range(10_000 // 30 + 1):
             answer = await voter.command(
                 "vote", {"shopId": SHOP, "trackId": "t1", "vote": voter.rng.choice(["up", "down"])},
                 f"same-{next(numbers)}")
