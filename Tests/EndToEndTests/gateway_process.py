@@ -97,6 +97,13 @@ class Gateway(NodeProcess):
         return pages * os.sysconf("SC_PAGE_SIZE")
 
 
+def command(http: httpx.Client, name: str, **arguments) -> dict:
+    """Runs a command as the client's caller and returns its answer, which must be one."""
+    response = http.post(f"/v1/commands/{name}", json=arguments)
+    assert response.status_code == 200, response.text
+    return response.json()
+
+
 def error_code(response: httpx.Response) -> str:
     """The code in the body of an HTTP error: {"error":{"code":...,"message":...}}."""
     error = response.json()["error"]

@@ -3,10 +3,12 @@
 import asyncio
 import itertools
 import json
+from functools import partial
 
 import pytest
 from websockets.asyncio.client import connect
 
+from gateway_process import command
 from waiting import eventually
 
 FOLLOWERS, LIVE = 100_000, 200
@@ -21,11 +23,7 @@ def pair(gateway, server):
 @pytest.fixture
 def service(pair):
     with pair[0].http() as http:
-        def call(name, **arguments):
-            response = http.post(f"/v1/commands/{name}", json=arguments)
-            assert response.status_code == 200, response.text
-            return response.json()
-        yield call
+        yield partial(command, http)
 
 
 class Followers:

@@ -4,7 +4,7 @@ import time
 
 import pytest
 
-from gateway_process import error_code
+from gateway_process import command, error_code
 from waiting import eventually
 
 MEMBERS = 1_000_000
@@ -20,12 +20,6 @@ def gw(gateway, server):
 def http(gw):
     with gw.http() as http:
         yield http
-
-
-def command(http, name, **arguments):
-    response = http.post(f"/v1/commands/{name}", json=arguments)
-    assert response.status_code == 200, response.text
-    return response.json()
 
 
 @pytest.mark.parametrize("points", [

@@ -9,6 +9,7 @@ import time
 
 import pytest
 
+from gateway_process import command
 from phones import Watcher
 from waiting import eventually
 
@@ -54,15 +55,11 @@ class Changes:
             self.rng.choice([self._create, self._move, self._move, self._move, self._barber, self._average])(
                 shop, self.shops[shop], self.rng.random() < 0.5)
 
-    def _command(self, name, **arguments):
-        response = self.http.post(f"/v1/commands/{name}", json=arguments)
-        assert response.status_code == 200, response.text
-
     def _create(self, name, shop, is_command):
         self.number += 1
         booking = f"b{self.number}"
         if is_command:
-            self._command("create_booking", shopId=name, bookingId=booking, userId="u1", tier="standard")
+            command(self.http, "create_booking", shopId=name, bookingId=booking, userId="u1", tier="standard")
             shop.bookings[booking] = "pending"
         else:
             shop.bookings[booking] = self.rng.choice(list(MOVES))
@@ -74,7 +71,7 @@ class Changes:
         booking = self.rng.choice(sorted(shop.bookings))
         status = self.rng.choice(MOVES[shop.bookings[booking]])
         if is_command:
-            self._command("move_booking", shopId=name, bookingId=booking, status=status)
+            command(self.http, "move_booking", shopId=name, bookingId=booking, status=status)
         if status in CLOSED:
             del shop.bookings[booking]
             if not is_command:
@@ -93,7 +90,7 @@ class Changes:
         is_active = barber not in shop.barbers
         (shop.barbers.add if is_active else shop.barbers.discard)(barber)
         if is_command:
-            self._command("set_barber", shopId=name, barberId=barber, active=is_active)
+            command(self.http, "set_barber", shopId=name, barberId=barber, active=is_active)
         else:
             (self.db.sadd if is_active else self.db.srem)(f"shop:{name}#barbers", barber)
 

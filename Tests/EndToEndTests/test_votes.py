@@ -3,9 +3,11 @@
 import asyncio
 import itertools
 import random
+from functools import partial
 
 import pytest
 
+from gateway_process import command
 from phones import Voter, Watcher
 from waiting import eventually
 
@@ -26,11 +28,7 @@ def trio(gateway, server, worker):
 @pytest.fixture
 def service(trio):
     with trio[0].http() as http:
-        def call(name, **arguments):
-            response = http.post(f"/v1/commands/{name}", json=arguments)
-            assert response.status_code == 200, response.text
-            return response.json()
-        yield call
+        yield partial(command, http)
 
 
 @pytest.fixture
