@@ -1,5 +1,6 @@
 import Core
 import Dialects
+import Transport
 
 /// What a topic needs of its clients: sessions, or models of them in tests.
 ///
@@ -16,6 +17,8 @@ protocol TopicClient: AnyObject {
     /// Is told something about the topic.
     func send(_ message: ServerMessage, ref: Reference?)
     /// Gets an event; `isOwed`: it asked for it by its position.
+    ///
+    /// Whatever becomes of it is counted in `delivery.counts`, once for each call.
     func deliver(_ delivery: Delivery, isOwed: Bool)
 }
 
@@ -52,6 +55,8 @@ struct Member<Client: TopicClient> {
 /// Thread: the shard's.
 final class TopicFeed<Client: TopicClient> {
     let topic: Topic
+    /// What became of the events handed to members and joining clients.
+    let counts = OutboundCounts()
     var cursor = FeedCursor()
     /// Whether Redis has confirmed the channel and it has not been lost since.
     var isConfirmed = false

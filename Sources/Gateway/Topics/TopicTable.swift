@@ -124,7 +124,9 @@ final class TopicTable<Client: TopicClient> {
                 topic: feed.topic, position: answer.position, recovered: answer.recovered, state: answer.state),
             ref: joining.ref)
         for message in answer.events {
-            client.deliver(Delivery(topic: feed.topic, message: message, variants: dialects.count), isOwed: true)
+            client.deliver(
+                Delivery(topic: feed.topic, message: message, variants: dialects.count, counts: feed.counts),
+                isOwed: true)
         }
         statistics.recovered.add(answer.events.count)
         var reached = answer.position
@@ -178,7 +180,7 @@ final class TopicTable<Client: TopicClient> {
     /// An event came on the channel.
     func received(_ topic: Topic, _ message: ChannelMessage) {
         guard let feed = feeds[topic] else { return }
-        let delivery = Delivery(topic: topic, message: message, variants: dialects.count)
+        let delivery = Delivery(topic: topic, message: message, variants: dialects.count, counts: feed.counts)
         hold(delivery, forJoining: feed)
         process(delivery, in: feed)
     }
@@ -260,7 +262,8 @@ final class TopicTable<Client: TopicClient> {
             return repair(feed, after: start)
         }
         for message in answer.events {
-            deliver(Delivery(topic: feed.topic, message: message, variants: dialects.count), in: feed)
+            deliver(
+                Delivery(topic: feed.topic, message: message, variants: dialects.count, counts: feed.counts), in: feed)
         }
         statistics.repaired.add(answer.events.count)
         feed.cursor.repaired(to: answer.position)
