@@ -61,6 +61,9 @@ public final class GatewayNode {
         } catch {
             throw StartProblem("cannot start a thread: \(error)")
         }
+        if settings.testFault != .none {
+            log.write(.warn, "this node is broken on purpose", [("testFault", settings.testFault.rawValue)])
+        }
         for (name, address) in [("tls", addresses.tls), ("plain", addresses.plain), ("ops", addresses.operations)] {
             guard let address else { continue }
             log.write(.info, "listening", [("listener", name), ("address", address.description)])

@@ -16,10 +16,10 @@ enum ShardMessage: Sendable {
     case event(Topic, ChannelMessage)
     /// The subscription, or messages to this shard, were lost.
     case lost
-    /// Count a topic's members for another shard's question.
-    case countMembers(Topic, question: Int, asker: Int)
+    /// Tell what is known of a topic, for another shard's question.
+    case report(Topic, question: Int, asker: Int)
     /// The answer of one shard.
-    case memberCount(question: Int, count: Int)
+    case reported(question: Int, TopicReport)
     /// Use this certificate for new connections.
     case replaceTLS(TLSContext)
     /// Stop accepting, tell clients, close them over so many milliseconds.
@@ -54,7 +54,7 @@ final class Shard {
     private var timer: ReactorTimer?
     private var received: [ShardMessage] = []
     private var peers: [ObjectIdentifier: WebSocketPeer] = [:]
-    private var questions = MemberQuestions()
+    private var questions = TopicQuestions()
     /// Sets of followed topics that could not be read or joined; tried again at the next sweep.
     private var staleFollowings: [Followings] = []
     private var drain: DrainPlan<ObjectIdentifier>?
@@ -90,10 +90,14 @@ final class Shard {
             })
         store = Store(
             link: link, scripts: node.scripts, keys: node.keys, limits: node.limits, access: node.access)
-        commands = CommandDesk(node: node, link: link, statistics: statistics, nowMs: { reactor.nowMs })
+        commands = CommandDesk(
+            node: node, link: link, statistics: statistics, top: { [store] in store.top($0) },
+            nowMs: { reactor.nowMs })
         topics = TopicTable(
-            shard: index, limits: node.limits, heldMax: Shard.heldMax, store: store, broker: node.broker,
-            dialects: node.dialects, statistics: statistics, nowMs: { reactor.nowMs })
+            shard: index, limits: node.limits, heldMax: Shard.heldMax, repairs: node.testFault != .noRepair,
+            store: store, broker: node.broker, dialects: node.dialects, statistics: statistics,
+            nowMs: { reactor.nowMs })
+        store.lastDelivered = { [unowned topics] in topics.position($0) }
         node.shardStatistics.add(statistics)
         node.redisStatistics.add(link.statistics)
         timer = try ReactorTimer(reactor) { [unowned self] in timerFired() }
@@ -155,21 +159,22 @@ final class Shard {
         case .event(let topic, let event): topics.received(topic, event)
         case .confirmed(let topic): topics.confirmed(topic)
         case .lost: topics.lost()
-        case .countMembers(let topic, let question, let asker):
-            let count = topics.memberCount(topic)
-            _ = node.shards[asker].send(.memberCount(question: question, count: count))
-        case .memberCount(let question, let count): questions.answered(question, count)
+        case .report(let topic, let question, let asker):
+            var report = topics.report(topic)
+            report.published = store.published(topic)
+            _ = node.shards[asker].send(.reported(question: question, report))
+        case .reported(let question, let report): questions.answered(question, report)
         case .replaceTLS(let tls): for listener in secureListeners { listener.replaceTLS(tls) }
         case .drain(let overMs): beginDrain(overMs)
         case .stop: reactor.stop()
         }
     }
 
-    /// Counts a topic's members on all shards of this node.
-    func countMembers(_ topic: Topic, _ completion: @escaping (Int) -> Void) {
+    /// Asks all shards of this node what they know of a topic.
+    func askAll(_ topic: Topic, _ completion: @escaping (TopicReport) -> Void) {
         let question = questions.ask(of: node.shards.count, nowMs: nowMs, completion)
-        for mailbox in node.shards where !mailbox.send(.countMembers(topic, question: question, asker: index)) {
-            questions.answered(question, 0)
+        for mailbox in node.shards where !mailbox.send(.report(topic, question: question, asker: index)) {
+            questions.answered(question, TopicReport())
         }
     }
 
