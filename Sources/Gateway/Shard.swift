@@ -16,6 +16,10 @@ enum ShardMessage: Sendable {
     case event(Topic, ChannelMessage)
     /// The subscription, or messages to this shard, were lost.
     case lost
+    /// Publish this number on the probe channel.
+    case probe(Int)
+    /// Dial the command link again: it is mute or leads elsewhere.
+    case reconnect(NotReadyReason)
     /// Tell what is known of a topic, for another shard's question.
     case report(Topic, question: Int, asker: Int)
     /// The answer of one shard.
@@ -58,6 +62,7 @@ final class Shard {
     /// Sets of followed topics that could not be read or joined; tried again at the next sweep.
     private var staleFollowings: [Followings] = []
     private var drain: DrainPlan<ObjectIdentifier>?
+    private let news: LinkNews
 
     /// Events kept for a topic during a repair, and for a client during its join.
     private static let heldMax = 1_024
@@ -76,6 +81,8 @@ final class Shard {
             reactor: reactor, limits: ConnectionLimits(node.limits, reactors: node.shards.count))
         statistics = ShardStatistics(transport: context.statistics, loop: reactor.statistics)
         let (log, scripts) = (node.log, node.library.table)
+        let news = LinkNews(node.broker, shard: index)
+        self.news = news
         link = try CommandLink(
             context, node.redis, name: "switchboard-\(node.name)-shard-\(index)", registry: scripts.registry,
             onBrokenScript: { name, failure in
@@ -85,6 +92,7 @@ final class Shard {
                 log.write(.error, "a script does not compile", [("script", name), ("fault", fault)])
             },
             onReady: { facts in
+                news.connected(facts)
                 let version = facts.version.map { String($0) }.joined(separator: ".")
                 log.write(.info, "redis connected", [("shard", "\(index)"), ("version", version)])
             })
@@ -131,6 +139,7 @@ final class Shard {
     var wallSeconds: Int { wallMs / 1_000 }
 
     private func timerFired() {
+        news.look(at: link)
         topics.sweep()
         commands.sweep()
         let stale = staleFollowings
@@ -164,6 +173,8 @@ final class Shard {
             report.published = store.published(topic)
             _ = node.shards[asker].send(.reported(question: question, report))
         case .reported(let question, let report): questions.answered(question, report)
+        case .probe(let number): probe(number)
+        case .reconnect(let reason): link.reconnect(RedisFailure(reason))
         case .replaceTLS(let tls): for listener in secureListeners { listener.replaceTLS(tls) }
         case .drain(let overMs): beginDrain(overMs)
         case .stop: reactor.stop()
@@ -216,7 +227,28 @@ final class Shard {
         let isIdle = peers.isEmpty && requestsInFlight == 0 && context.statistics.queuedBytes.value == 0
         if isIdle && drain?.isOver == true {
             link.stop()
+            news.ended()
             reactor.stop()
         }
+    }
+
+    // MARK: The delivery probe
+
+    /// Publishes a number by the link that publishes go by; the broker's link must bring it back.
+    ///
+    /// PUBLISH works on a replica, too, so the link is also asked whether it still leads to a master.
+    private func probe(_ number: Int) {
+        var payload: [UInt8] = []
+        payload.append(decimal: index)
+        payload.append(UInt8(ascii: " "))
+        payload.append(decimal: number)
+        link.call(RedisCommand("PUBLISH", node.probeChannel, payload)) { _ in }
+        link.call(RedisCommand("INFO", Array("replication".utf8))) { [unowned self] result in
+            guard case .success(let reply) = result, let text = reply.bytes,
+                ServerFacts.role(info: text) == .replica
+            else { return }
+            link.reconnect(RedisFailure(.readOnly, detail: "the server has become a replica"))
+        }
+        link.recheck()
     }
 }

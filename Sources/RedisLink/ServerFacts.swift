@@ -110,6 +110,16 @@ public struct ServerFacts: Equatable, Sendable {
         return result
     }
 
+    /// Reads the role out of the text of `INFO replication`; `nil` when it is not told.
+    public static func role(info text: [UInt8]) -> Role? {
+        for line in text.split(separator: 0x0a) where line.starts(with: "role:".utf8) {
+            let word = line.dropFirst(5).prefix { $0 != 0x0d }
+            if word.elementsEqual("master".utf8) { return .master }
+            if word.elementsEqual("slave".utf8) { return .replica }
+        }
+        return nil
+    }
+
     /// Reads the reply of `ROLE`; `nil` when it is not one, and for a Sentinel.
     public static func role(_ reply: RESPValue) -> Role? {
         guard case .string(let word)? = reply.elements?.first else { return nil }

@@ -235,7 +235,7 @@ final class TopicWorld: TopicReader {
             case .unwant:
                 note("unwant")
                 (isWanted, isSubscribed) = (false, false)
-            case .stop:
+            case .link, .stop:
                 break
             }
         }
