@@ -106,7 +106,7 @@ final class Shard {
         let isSecure = plan.tls != nil
         let style = Listener.Style(
             tls: plan.tls, expectsProxyHeader: plan.expectsProxyHeader, acceptsPerTick: limits.acceptsPerTick,
-            acceptPauseMs: limits.acceptPauseMs)
+            acceptPauseMs: limits.acceptPauseMs, descriptorReserve: plan.door.isOperations ? 4 : 32)
         let listener = try Listener(
             context: context, listening: FileDescriptor(owning: plan.descriptors[index]), style: style,
             admission: plan.admission
@@ -127,6 +127,7 @@ final class Shard {
     var wallSeconds: Int { wallMs / 1_000 }
 
     private func timerFired() {
+        if index == 0 { node.lookAtMemory() }
         topics.sweep()
         commands.sweep()
         let stale = staleFollowings

@@ -8,6 +8,7 @@ final class Health: Sendable {
         /// Why delivery is not proven; `nil` when it is.
         var reason: String? = "starting"
         var isDraining = false
+        var isShortOfMemory = false
         var provenMs = 0
     }
 
@@ -31,13 +32,18 @@ final class Health: Sendable {
         state.withLock { $0.isDraining = true }
     }
 
+    /// Memory is short, or is no longer.
+    func memoryIsShort(_ isShort: Bool) {
+        state.withLock { $0.isShortOfMemory = isShort }
+    }
+
     var isDraining: Bool { state.withLock { $0.isDraining } }
 
     /// `nil` when the node is ready; otherwise why it is not.
     ///
     /// A loop that has not ended a tick for over a second while it had work is told by the caller.
     var notReadyBecause: String? {
-        state.withLock { $0.isDraining ? "draining" : $0.reason }
+        state.withLock { $0.isDraining ? "draining" : $0.reason ?? ($0.isShortOfMemory ? "memory" : nil) }
     }
 
     /// Milliseconds since a probe last came back; `nil` before the first.
