@@ -118,7 +118,7 @@ final class Shard {
         let isSecure = plan.tls != nil
         let style = Listener.Style(
             tls: plan.tls, expectsProxyHeader: plan.expectsProxyHeader, acceptsPerTick: limits.acceptsPerTick,
-            acceptPauseMs: limits.acceptPauseMs)
+            acceptPauseMs: limits.acceptPauseMs, descriptorReserve: plan.door.isOperations ? 4 : 32)
         let listener = try Listener(
             context: context, listening: FileDescriptor(owning: plan.descriptors[index]), style: style,
             admission: plan.admission
@@ -140,6 +140,7 @@ final class Shard {
 
     private func timerFired() {
         news.look(at: link)
+        if index == 0 { node.lookAtMemory() }
         topics.sweep()
         commands.sweep()
         let stale = staleFollowings

@@ -42,6 +42,23 @@ public enum Sockets {
         return descriptor
     }
 
+    /// The first descriptor number that is kept for the process itself: its soft limit less the reserve, of which a
+    /// low limit leaves a quarter at most.
+    static func descriptorCeiling(reserve: Int) -> Int32 {
+        var limit = rlimit()
+        guard unsafe getrlimit(__rlimit_resource_t(RLIMIT_NOFILE.rawValue), &limit) == 0 else { return Int32.max }
+        let all = Int(clamping: limit.rlim_cur)
+        return Int32(clamping: all - min(reserve, all / 4))
+    }
+
+    /// The number the next descriptor would get; `nil` when there is none left.
+    static func lowestFreeDescriptor(_ any: Int32) -> Int32? {
+        let raw = fcntl(any, F_DUPFD_CLOEXEC, 0)
+        guard raw >= 0 else { return nil }
+        _ = Glibc.close(raw)
+        return raw
+    }
+
     /// Takes a waiting connection and its peer's address.
     public static func accept(_ listener: Int32) throws(Errno) -> Accepted {
         var storage = sockaddr_storage()

@@ -90,8 +90,22 @@ final class HTTPPeer: ConnectionHandler {
         guard let segments = segments(head) else {
             return respond(.refusal(Refusal(.badRequest, "the path is malformed"), keepAlive: head.keepAlive))
         }
+        if let refusal = tooManyRequests(head) { return respond(.refusal(refusal, keepAlive: head.keepAlive)) }
         let request = HTTPRequest(head: head, body: body, segments: segments)
         shard.router.route(request, door: door) { [self] response in respond(response) }
+    }
+
+    /// Refuses what an address asks beyond its rate.
+    ///
+    /// A backend's key is checked before, since one backend may ask for many users; it costs a digest.
+    private func tooManyRequests(_ head: HTTPRequestHead) -> Refusal? {
+        guard !door.isOperations, !Credentials.hasAPIKey(head.headers, node: shard.node),
+            let waitMs = shard.node.waitForRequest(clientAddress(head, connection?.address), nowMs: shard.nowMs)
+        else { return nil }
+        shard.statistics.rateLimited.add(1)
+        return Refusal(
+            .rateLimited, "more than \(shard.limits.requestsPerAddressPerSecond) requests a second from this address",
+            retryAfterMs: waitMs)
     }
 
     /// Empty segments are refused, not skipped: a proxy in front may have judged `//` differently.
@@ -152,9 +166,13 @@ final class HTTPPeer: ConnectionHandler {
         guard case .front = door else {
             return refuse(.refusal(Refusal(.notFound, "there is no WebSocket here"), keepAlive: false), method: .get)
         }
+        guard !shard.node.memory.isShort else {
+            let refusal = Refusal(.unavailable, "this node takes no more clients now", retryAfterMs: 1_000)
+            return refuse(.refusal(refusal, keepAlive: false), method: .get, reason: .connectionLimit)
+        }
         let isSecure = isSecure || cameOverTLS(head, connection.address)
         guard connection.attribute(to: clientAddress(head, connection.address)) else {
-            let refusal = Refusal(.rateLimited, "too many connections from this address")
+            let refusal = Refusal(.rateLimited, "too many connections from this address", retryAfterMs: 1_000)
             return refuse(.refusal(refusal, keepAlive: false), method: .get, reason: .connectionLimit)
         }
         switch shard.router.openWebSocket(head, isSecure: isSecure) {

@@ -36,6 +36,10 @@ final class ShardStatistics: Sendable {
     let commandFaults = Counter()
     /// Requests and messages refused for their rate.
     let rateLimited = Counter()
+    /// Clients warned that they are close to their rate.
+    let rateWarnings = Counter()
+    /// Times a client that sent too fast was left unread for a while.
+    let rateDelays = Counter()
     /// Tokens and keys refused.
     let authenticationFailures = Counter()
     /// Connections of this shard.
