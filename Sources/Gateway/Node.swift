@@ -55,6 +55,7 @@ final class Node: Sendable {
     let health = Health()
     let admission: NodeAdmission
     let statistics = BrokerStatistics()
+    let reloads = ReloadStatistics()
     let shardStatistics = Registry<ShardStatistics>()
     let redisStatistics = Registry<RedisStatistics>()
     /// Mailboxes and wakes of the shards, by number.
