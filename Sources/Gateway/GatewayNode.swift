@@ -182,8 +182,9 @@ public final class GatewayNode {
     }
 
     /// Stops accepting and closes clients over the drain time; ``join()`` returns when all have gone.
+    ///
+    /// Who is connected already, or is waiting to be accepted, is served to the end.
     public func drain() {
-        node.admission.drain()
         for mailbox in node.shards { _ = mailbox.send(.drain(overMs: settings.limits.drainMs)) }
     }
 
