@@ -12,7 +12,7 @@ from gateway_process import API_KEY
 
 LOST = (ConnectionClosed, InvalidHandshake, OSError, TimeoutError, EOFError)
 #: What a client does when it is told that its gateway goes away.
-LEAVES, WAITS = "leaves after the hint", "is closed, then waits for the hint"
+LEAVES, WAITS = "leaves, then waits for the hint", "is closed, then waits for the hint"
 
 
 class Follower:

@@ -192,7 +192,7 @@ def test_clients_return_at_an_even_rate_and_miss_nothing(gateway, topics, manner
             await true(lambda: all(follower.live for follower in followers), 20, "everybody's return")
             publisher.cancel()
             await true(
-                lambda: all(follower.offset == published[follower.topic] for follower in followers), 10,
+                lambda: all(follower.offset >= published[follower.topic] for follower in followers), 10,
                 "the last event")
             for task in tasks:
                 task.cancel()
