@@ -57,6 +57,7 @@ final class Node: Sendable {
     let admission: NodeAdmission
     let memory: MemoryWatch
     let statistics = BrokerStatistics()
+    let reloads = ReloadStatistics()
     let shardStatistics = Registry<ShardStatistics>()
     let redisStatistics = Registry<RedisStatistics>()
     /// Mailboxes and wakes of the shards, by number.

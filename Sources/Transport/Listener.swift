@@ -78,6 +78,11 @@ public final class Listener: EventSource {
         style.tls = tls
     }
 
+    /// Takes what has been connected, and nothing new; ``close()`` a moment later then resets nobody.
+    public func dropNewConnections() {
+        Sockets.dropNewConnections(raw)
+    }
+
     /// Stops accepting and closes the socket at the end of this tick.
     public func close() {
         if let token { context.reactor.remove(token) }

@@ -71,6 +71,14 @@ public enum Sockets {
         return Accepted(descriptor: FileDescriptor(owning: raw), address: endpoint(of: storage).address)
     }
 
+    /// Lets the kernel open no more connections for a listener; what it has opened is still to be accepted.
+    ///
+    /// Closing a listener resets what it has not accepted (listen(2) says nothing, but Linux does). Where the kernel
+    /// refuses the filter, the close is as it would be without.
+    static func dropNewConnections(_ listener: Int32) {
+        _ = swb_drop_new_connections(listener)
+    }
+
     /// The port a listener got; matters when it asked for port 0.
     public static func port(of listener: Int32) -> UInt16 {
         var storage = sockaddr_storage()

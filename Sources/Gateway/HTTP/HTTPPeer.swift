@@ -39,6 +39,7 @@ final class HTTPPeer: ConnectionHandler {
 
     func opened(_ connection: Connection) {
         self.connection = connection
+        shard.opened(self)
         connection.setDeadline(at: shard.nowMs + shard.limits.requestHeadMs)
     }
 
@@ -195,12 +196,21 @@ final class HTTPPeer: ConnectionHandler {
                     caller: caller)
             }
             self.connection = nil
+            shard.ended(self)
             connection.replaceHandler(peer)
             if from < bytes.count { peer.received(bytes.extracting(from..<bytes.count)) }
         }
     }
 
     // MARK: End
+
+    /// Whether clients of this connection came through the private listener.
+    var isOperations: Bool { door.isOperations }
+
+    /// Closes a connection on which no request is under way.
+    func closeIfIdle() {
+        if !isBusy && head == nil && !parser.isInsideRequest { connection?.close(.restart) }
+    }
 
     func deadlineReached() {
         guard let connection else { return }
@@ -211,6 +221,7 @@ final class HTTPPeer: ConnectionHandler {
     func ended(_ reason: CloseReason) {
         if isBusy { shard.requestsInFlight -= 1 }
         isBusy = false
+        shard.ended(self)
         connection = nil
         stash = []
     }

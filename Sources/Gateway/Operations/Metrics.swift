@@ -82,6 +82,9 @@ enum Metrics {
             broker.channelMessagesRefused.value)
         page.counter(
             "switchboard_mailbox_overflows_total", "Times a shard fell behind.", broker.mailboxOverflows.value)
+        page.counter(
+            "switchboard_reloads_total", "Reloads of certificate and keys, taken or refused.",
+            [("result", "ok", node.reloads.done.value), ("result", "refused", node.reloads.refused.value)])
         page.counter("switchboard_log_lines_dropped_total", "Log lines dropped.", node.log.dropped)
     }
 

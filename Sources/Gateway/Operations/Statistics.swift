@@ -85,6 +85,16 @@ final class BrokerStatistics: Sendable {
     }
 }
 
+/// Figures of reloads.
+///
+/// Thread: written by the main one, readable by any.
+final class ReloadStatistics: Sendable {
+    /// Reloads after which everything new is used.
+    let done = Counter()
+    /// Reloads in which something was wrong, so that nothing was changed.
+    let refused = Counter()
+}
+
 /// The figures of every Redis link and shard of a node, collected as their threads start.
 final class Registry<Figures: Sendable>: Sendable {
     private let list = Guarded<[Figures]>([])
