@@ -1,6 +1,7 @@
 import Core
 import Dialects
 import Reactors
+import Transport
 
 /// The topics of one shard: who gets them, and the way of an event from the broker to the members.
 ///
@@ -214,6 +215,7 @@ final class TopicTable<Client: TopicClient> {
     private func deliver(_ delivery: Delivery, in feed: TopicFeed<Client>) {
         statistics.events.add(1)
         statistics.deliveries.add(feed.members.count)
+        delivery.isBulk = feed.members.count > limits.fanoutSliceMembers
         guard feed.aheadCount > 0 else {
             for member in feed.members { member.client.deliver(delivery, isOwed: false) }
             return
