@@ -5,7 +5,7 @@ import Testing
 @testable import Gateway
 
 /// A client's queue on its way through thinnings, and the client that reads it.
-private struct ThinnedQueue {
+private final class ThinnedQueue {
     struct Entry {
         let topic: Int
         let offset: Int?
@@ -22,7 +22,11 @@ private struct ThinnedQueue {
     var known = Array(repeating: 0, count: 3)
     var counts = (queued: 0, read: 0, dropped: 0)
 
-    mutating func append() {
+    init(_ random: Seeded) {
+        self.random = random
+    }
+
+    func append() {
         let topic = Int.random(in: 0..<3, using: &random)
         guard Int.random(in: 0..<12, using: &random) > 0 else { return waiting.append(nil) }
         let isPlain = Int.random(in: 0..<5, using: &random) == 0
@@ -36,7 +40,7 @@ private struct ThinnedQueue {
     }
 
     /// The client reads the first entry; says whether its rule holds.
-    mutating func read() -> Bool {
+    func read() -> Bool {
         guard !waiting.isEmpty, let entry = waiting.removeFirst() else { return true }
         if !entry.isGap { counts.read += 1 }
         guard let offset = entry.offset else { return true }
@@ -44,7 +48,7 @@ private struct ThinnedQueue {
         return entry.isGap ? offset > known[entry.topic] : offset == known[entry.topic] + 1
     }
 
-    mutating func thin() throws {
+    func thin() throws {
         let fates = Conflation.fates(
             try waiting.map { entry in
                 try entry.map { entry in
@@ -93,7 +97,7 @@ private struct ThinnedQueue {
 @Suite struct ConflationTests {
     @Test(arguments: 0..<200)
     func theClientsRuleHoldsThroughAnyHistory(_ seed: Int) throws {
-        var queue = ThinnedQueue(random: Seeded(UInt64(seed)))
+        let queue = ThinnedQueue(Seeded(UInt64(seed)))
         for _ in 0..<400 {
             switch Int.random(in: 0..<20, using: &queue.random) {
             case 0..<12: queue.append()

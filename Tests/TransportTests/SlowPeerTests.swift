@@ -60,6 +60,19 @@ import Testing
         try net.run { client.received.count == 600 }
     }
 
+    /// Queues what goes beyond 10,000 bytes with the last frame of the third connection.
+    static func overfill(_ large: Connection, _ small: Connection, _ last: Connection, _ counts: OutboundCounts) {
+        let item = OutboundItem(counts: counts)
+        for _ in 0..<8 { #expect(large.send(Array(repeating: 1, count: 1_000), item: item)) }
+        for size in [500, 500, 500, 400] { #expect(small.send(Array(repeating: 2, count: size))) }
+        #expect(last.send(Array(repeating: 3, count: 90)), "the first frame is always taken")
+        #expect(large.isOpen)
+        #expect(last.send(Array(repeating: 4, count: 90)), "a small queue is not the victim")
+        #expect(!large.isOpen)
+        #expect(small.isOpen)
+        #expect(last.isOpen)
+    }
+
     /// The bound of all connections together: the largest queue gives way, not whoever is sent the next frame.
     @Test func theLargestQueueGivesWayWhenAllTogetherAreTooMany() throws {
         let net = try Net { $0.outboundTotalBytesMax = 10_000 }
@@ -73,13 +86,7 @@ import Testing
             let connections = net.peers.compactMap(\.connection)
             if !isFilled && connections.count == 3 {
                 isFilled = true
-                let item = OutboundItem(counts: counts)
-                for _ in 0..<8 { #expect(connections[0].send(Array(repeating: 1, count: 1_000), item: item)) }
-                for size in [500, 500, 500, 400] { #expect(connections[1].send(Array(repeating: 2, count: size))) }
-                #expect(connections.allSatisfy(\.isOpen))
-                #expect(connections[2].send(Array(repeating: 3, count: 90)), "the first frame is always taken")
-                #expect(connections[2].send(Array(repeating: 4, count: 90)), "a small queue is not the victim")
-                #expect(!connections[0].isOpen && connections[1].isOpen && connections[2].isOpen)
+                SlowPeerTests.overfill(connections[0], connections[1], connections[2], counts)
                 #expect(net.server.statistics.queuedBytes.value <= 7_500)
             }
             return isFilled && clients[1].received.count == 1_900 && clients[2].received.count == 180
