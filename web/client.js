@@ -345,7 +345,7 @@ export class Client extends EventTarget {
 }
 
 const gapReasons = new Map([
-  ['slow', 'this client read too slowly'],
+  ['conflated', 'newer ones took their place, since this client read too slowly'],
   ['missed', 'the gateway lost sight of them'],
   ['reset', 'the log began anew'],
 ]);

@@ -61,6 +61,7 @@ extension Limits {
             LimitEntry(name: "outboundBytesMax", range: bytes, path: \.outboundBytesMax),
             LimitEntry(name: "outboundAgeMs", range: time, path: \.outboundAgeMs),
             LimitEntry(name: "outboundTotalBytesMax", range: 128...1_099_511_627_776, path: \.outboundTotalBytesMax),
+            LimitEntry(name: "fanoutSliceMembers", range: size, path: \.fanoutSliceMembers),
             LimitEntry(name: "topicLingerMs", range: time, path: \.topicLingerMs),
             LimitEntry(name: "recoveryEventsMax", range: 1...10_000, path: \.recoveryEventsMax),
             LimitEntry(name: "recoveryBytesMax", range: bytes, path: \.recoveryBytesMax),

@@ -113,6 +113,8 @@ public struct Limits: Sendable, Equatable {
     public var outboundAgeMs = 8_000
     /// Bytes waiting for all connections of a node together.
     public var outboundTotalBytesMax = 1_073_741_824
+    /// Members of a topic beyond which its events are written in slices of so many connections per loop tick.
+    public var fanoutSliceMembers = 2_048
     /// Time an abandoned topic stays subscribed in Redis.
     public var topicLingerMs = 1_000
     /// Events one recovery, or one step of a repair, may return; beyond: `recovered:false`.

@@ -24,6 +24,14 @@ public struct NamespacePolicy: Sendable, Equatable {
         case disconnect
     }
 
+    /// Which events of one name replace each other.
+    public enum ConflateBy: Sendable, Equatable {
+        /// All of them.
+        case name
+        /// Those in whose data this member has the same text.
+        case member(String)
+    }
+
     /// Who may subscribe.
     public var subscribe: Rule
     /// Which clients may publish; services always may.
@@ -34,14 +42,18 @@ public struct NamespacePolicy: Sendable, Equatable {
     public var logSeconds: Int
     /// What happens to slow clients.
     public var slow: SlowPolicy
+    /// Which events a newer one may replace under ``SlowPolicy/conflate``; others are never dropped.
+    public var conflate: [EventName: ConflateBy]
     /// Whether the owner of a topic also gets, as events of that topic, those of the topics in its set
     /// `<topic>#follows`.
     public var follows: Bool
 
     /// Makes a policy.
     public init(
-        subscribe: Rule, publish: Rule, logEventsMax: Int, logSeconds: Int, slow: SlowPolicy, follows: Bool = false
+        subscribe: Rule, publish: Rule, logEventsMax: Int, logSeconds: Int, slow: SlowPolicy,
+        conflate: [EventName: ConflateBy] = [:], follows: Bool = false
     ) {
+        self.conflate = conflate
         self.follows = follows
         self.subscribe = subscribe
         self.publish = publish
@@ -57,9 +69,14 @@ public struct NamespacePolicy: Sendable, Equatable {
     /// The policies of the apps' namespaces, by name.
     public static let defaults: [String: NamespacePolicy] = [
         "shop": NamespacePolicy(
-            subscribe: .anyone, publish: .service, logEventsMax: 200, logSeconds: 300, slow: .conflate),
+            subscribe: .anyone, publish: .service, logEventsMax: 200, logSeconds: 300, slow: .conflate,
+            conflate: byName(["queue:update": .name, "presence:update": .name])),
         "dj": NamespacePolicy(
-            subscribe: .anyone, publish: .service, logEventsMax: 500, logSeconds: 3_600, slow: .conflate),
+            subscribe: .anyone, publish: .service, logEventsMax: 500, logSeconds: 3_600, slow: .conflate,
+            conflate: byName([
+                "queue:update": .member("trackId"), "track:added": .member("trackId"),
+                "track:removed": .member("trackId"), "track:playing": .member("trackId"),
+            ])),
         "order": NamespacePolicy(
             subscribe: .granted, publish: .service, logEventsMax: 200, logSeconds: 86_400, slow: .disconnect),
         "user": NamespacePolicy(
@@ -70,10 +87,16 @@ public struct NamespacePolicy: Sendable, Equatable {
         "booking": NamespacePolicy(
             subscribe: .granted, publish: .service, logEventsMax: 100, logSeconds: 86_400, slow: .disconnect),
         "challenge": NamespacePolicy(
-            subscribe: .anyone, publish: .service, logEventsMax: 200, logSeconds: 3_600, slow: .conflate),
+            subscribe: .anyone, publish: .service, logEventsMax: 200, logSeconds: 3_600, slow: .disconnect),
         "session": NamespacePolicy(
             subscribe: .granted, publish: .granted, logEventsMax: 1_000, logSeconds: 86_400, slow: .disconnect),
         "conversation": NamespacePolicy(
             subscribe: .granted, publish: .granted, logEventsMax: 1_000, logSeconds: 86_400, slow: .disconnect),
     ]
+
+    private static func byName(_ keys: KeyValuePairs<String, ConflateBy>) -> [EventName: ConflateBy] {
+        var conflate: [EventName: ConflateBy] = [:]
+        for (text, by) in keys { if let name = EventName(text) { conflate[name] = by } }
+        return conflate
+    }
 }

@@ -17,6 +17,7 @@ public final class Reactor {
         /// The earliest wheel entry of this slot still to come; a later deadline needs no second entry.
         var armedMs = Int.max
         var isDirty = false
+        var isBulkDirty = false
         var isReadable = false
         var isRemoved = false
     }
@@ -41,12 +42,18 @@ public final class Reactor {
     /// Called once a tick before the wait, after everything was flushed and freed.
     public var onTickEnd: () -> Void = {}
 
+    /// Sources marked as bulk that are flushed per tick.
+    public var bulkPerTick = 2_048
+
     private let epoll: FileDescriptor
     private var slots: [Slot] = []
     private var freeSlots: [Int] = []
     private var wheel: TimerWheel
     private let events = EventBuffer(capacity: 512)
     private var dirty: [EventToken] = []
+    /// Those before `firstBulk` have been flushed.
+    private var bulk: [EventToken] = []
+    private var firstBulk = 0
     private var readable: [EventToken] = []
     private var removed: [EventToken] = []
     private var due: [EventToken] = []
@@ -111,8 +118,17 @@ public final class Reactor {
     }
 
     /// Asks for ``EventSource/flush()`` in this tick's flush phase, or the next one's when flushing already.
-    public func markDirty(_ token: EventToken) {
+    ///
+    /// `isBulk`: it is one of very many (the members of a large topic) and may wait for a later tick, ``bulkPerTick`` of
+    /// them taking their turn in each, so that who is marked alone does not wait for all of them.
+    public func markDirty(_ token: EventToken, isBulk: Bool = false) {
         guard let index = index(of: token), !slots[index].isDirty else { return }
+        if isBulk {
+            guard !slots[index].isBulkDirty else { return }
+            slots[index].isBulkDirty = true
+            bulk.append(token)
+            return
+        }
         slots[index].isDirty = true
         dirty.append(token)
     }
@@ -139,6 +155,13 @@ public final class Reactor {
     /// The source a token names; `nil` when it is gone.
     public func source(_ token: EventToken) -> (any EventSource)? {
         index(of: token).flatMap { slots[$0].isRemoved ? nil : slots[$0].source }
+    }
+
+    /// Calls for every source that is not removed; it must not add one.
+    public func forEachSource(_ body: (any EventSource) -> Void) {
+        for index in slots.indices where !slots[index].isRemoved {
+            if let source = slots[index].source { body(source) }
+        }
     }
 
     /// Ends ``run()`` after this tick.
@@ -191,7 +214,7 @@ public final class Reactor {
     }
 
     private func waitMs() -> Int32 {
-        if !dirty.isEmpty || !readable.isEmpty || !removed.isEmpty { return 0 }
+        if !dirty.isEmpty || !bulk.isEmpty || !readable.isEmpty || !removed.isEmpty { return 0 }
         guard let wait = wheel.waitMs(nowMs: Clock.monotonicMs()) else { return -1 }
         return Int32(clamping: min(wait, 60_000))
     }
@@ -249,12 +272,35 @@ public final class Reactor {
         for token in tokens {
             guard let index = index(of: token) else { continue }
             slots[index].isDirty = false
+            slots[index].isBulkDirty = false
             if !slots[index].isRemoved { slots[index].source?.flush() }
         }
         // What was marked while flushing waits for the next tick; the storage is kept for reuse.
         if dirty.isEmpty {
             tokens.removeAll(keepingCapacity: true)
             swap(&tokens, &dirty)
+        }
+        flushBulk()
+    }
+
+    /// Flushes the next so many of those marked as bulk; who was flushed meanwhile counts for nothing.
+    private func flushBulk() {
+        var left = bulkPerTick
+        while left > 0, firstBulk < bulk.count {
+            let token = bulk[firstBulk]
+            firstBulk += 1
+            guard let index = index(of: token), slots[index].isBulkDirty else { continue }
+            slots[index].isBulkDirty = false
+            guard !slots[index].isRemoved else { continue }
+            left -= 1
+            slots[index].source?.flush()
+        }
+        if firstBulk == bulk.count {
+            bulk.removeAll(keepingCapacity: true)
+            firstBulk = 0
+        } else if firstBulk > 65_536, firstBulk * 2 > bulk.count {
+            bulk.removeFirst(firstBulk)
+            firstBulk = 0
         }
     }
 

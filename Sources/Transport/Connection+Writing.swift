@@ -16,7 +16,6 @@ extension Connection {
         var budget = Connection.bytesPerFlush
         var items = 0
         defer {
-            if queue.isEmpty { allowedBytes = 0 }
             if items > 0 { context.statistics.itemsWritten.add(items) }
         }
         while !queue.isEmpty, !isWriteBlocked {
@@ -31,6 +30,7 @@ extension Connection {
             switch outcome {
             case .moved(let written):
                 pinned = 0
+                progressMs = context.reactor.nowMs
                 items += queue.written(written)
                 budget -= written
                 context.statistics.bytesOut.add(written)

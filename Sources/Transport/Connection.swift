@@ -11,15 +11,18 @@ public protocol ConnectionHandler: AnyObject {
     func received(_ bytes: Span<UInt8>)
     /// The deadline set with ``Connection/setDeadline(at:)`` has passed.
     func deadlineReached()
-    /// The oldest waiting byte has waited too long; unless the handler closes the connection, it is closed without a word.
-    func readTooSlowly()
+    /// The peer reads too slowly for a bound; true when the handler has thinned the queue so that the connection may live.
+    ///
+    /// Unless the handler closes the connection itself, it is then closed without a word, or at the bound in bytes the
+    /// frame refused. It may come inside any ``Connection/send(_:)`` to any connection of the reactor.
+    func readTooSlowly(_ bound: OutboundBound) -> Bool
     /// The connection is over for the handler; the last call it gets, never from inside another of its calls.
     func ended(_ reason: CloseReason)
 }
 
 extension ConnectionHandler {
-    /// Most handlers have nothing to say.
-    public func readTooSlowly() {}
+    /// Most handlers have nothing to say and nothing to thin.
+    public func readTooSlowly(_ bound: OutboundBound) -> Bool { false }
 }
 
 /// One byte stream: a client's, or ours to Redis.
@@ -48,8 +51,10 @@ public final class Connection: EventSource {
 
     let context: ConnectionContext
     let outboundBytesMax: Int
-    /// Bytes that may wait beyond the bound until the queue is next empty.
-    var allowedBytes = 0
+    /// When bytes last began to wait or were written, monotonic milliseconds.
+    var progressMs = 0
+    /// Before that, the age of what waits is not looked at again.
+    var nextAgeCheckMs = Int.min
     var descriptor: FileDescriptor?
     let raw: Int32
     var token: EventToken?
@@ -158,39 +163,10 @@ public final class Connection: EventSource {
 
     // MARK: The handler's side
 
-    /// Bytes waiting to be written.
-    public var queuedBytes: Int { queue.byteCount }
-
     /// Whether the handler may still send.
     public var isOpen: Bool {
         if case .open = phase { return true }
         return false
-    }
-
-    /// Queues a frame for this tick's flush; false, and nothing queued, when it would exceed the byte limit or the
-    /// connection is not open.
-    public func send(_ frame: [UInt8]) -> Bool {
-        send(frame, item: nil)
-    }
-
-    /// Queues a frame and counts what becomes of it in its item's counts: a refused one as dropped.
-    public func send(_ frame: [UInt8], item: OutboundItem?) -> Bool {
-        guard isOpen, let token, hasRoom(frame.count) else {
-            item?.counts.dropped += 1
-            if let item, item.isCounted { context.statistics.itemsDropped.add(1) }
-            return false
-        }
-        queue.append(frame, item: item, nowMs: context.reactor.nowMs)
-        context.statistics.queuedBytes.add(frame.count)
-        if !isWriteBlocked { context.reactor.markDirty(token) }
-        return true
-    }
-
-    /// A connection that has read everything may always be sent one more frame; the bounds are for the others.
-    private func hasRoom(_ bytes: Int) -> Bool {
-        queue.isEmpty
-            || queue.byteCount + bytes <= outboundBytesMax + allowedBytes
-                && context.statistics.queuedBytes.value + bytes <= context.limits.outboundTotalBytesMax
     }
 
     /// Gives the connection to another handler, which hears everything from now on (an upgrade to WebSocket).
@@ -204,11 +180,6 @@ public final class Connection: EventSource {
         guard admission.move(from: address, to: client, wasEstablished: isEstablished) else { return false }
         address = client
         return true
-    }
-
-    /// Lets so many more bytes wait until the queue is next empty: what the peer asked for at once is not slowness.
-    public func allow(_ bytes: Int) {
-        allowedBytes += bytes
     }
 
     /// Counts the connection as established from now on: its client has authenticated or subscribed.
@@ -308,8 +279,7 @@ public final class Connection: EventSource {
             return abort(.timeout)
         }
         if isOpen, let ageMs = ageDeadlineMs, nowMs >= ageMs {
-            handler?.readTooSlowly()
-            return close(.slowConsumer, discarding: true)
+            guard mayLive(nowMs) else { return close(.slowConsumer, discarding: true) }
         }
         if nowMs >= handlerDeadlineMs {
             handlerDeadlineMs = Int.max
@@ -369,8 +339,6 @@ public final class Connection: EventSource {
         if isOpen && !isReadPaused { interest.insert(.read) }
         context.reactor.setInterest(token, interest)
     }
-
-    var ageDeadlineMs: Int? { queue.oldestMs.map { $0 + context.limits.outboundAgeMs } }
 
     func updateDeadline() {
         guard let token else { return }

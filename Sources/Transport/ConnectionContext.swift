@@ -17,6 +17,8 @@ public struct ConnectionLimits: Sendable {
     public var outboundAgeMs: Int
     /// Bytes that may wait for all connections of one reactor together.
     public var outboundTotalBytesMax: Int
+    /// Connections of large topics written per tick.
+    public var fanoutSliceMembers: Int
     /// Milliseconds a closing connection may take.
     public var closeMs: Int
 
@@ -29,6 +31,7 @@ public struct ConnectionLimits: Sendable {
         handshakesPendingMax = max(limits.handshakesPendingMax / max(reactors, 1), 1)
         outboundBytesMax = limits.outboundBytesMax
         outboundAgeMs = limits.outboundAgeMs
+        fanoutSliceMembers = limits.fanoutSliceMembers
         closeMs = limits.closeMs
     }
 }
@@ -92,6 +95,9 @@ public final class TransportStatistics: Sendable {
     let gatherBuffer: UnsafeMutableRawBufferPointer
     private var handshakes: HandshakeQueue
     private var heldListeners: [Listener] = []
+    /// What waited for all connections after the last relief, unless that was within the bound; it is not tried again
+    /// before much more does.
+    private var unrelievedBytes = 0
 
     /// TLS records carry at most 16 KiB (RFC 8446 section 5.1); gathering exactly that makes one record a write.
     static let recordBytes = 16_384
@@ -104,6 +110,7 @@ public final class TransportStatistics: Sendable {
         handshakes = HandshakeQueue(
             stepsPerTick: limits.handshakesPerTick, usPerTick: limits.handshakeMsPerTick * 1_000,
             waitingMax: limits.handshakesPendingMax)
+        reactor.bulkPerTick = limits.fanoutSliceMembers
         unsafe receiveBuffer = .allocate(byteCount: ConnectionContext.bufferBytes, alignment: 64)
         unsafe gatherBuffer = .allocate(byteCount: ConnectionContext.bufferBytes, alignment: 64)
     }
@@ -111,6 +118,30 @@ public final class TransportStatistics: Sendable {
     deinit {
         unsafe receiveBuffer.deallocate()
         unsafe gatherBuffer.deallocate()
+    }
+
+    /// Makes room for so many more bytes when all connections together wait for more than they may: the largest queues
+    /// are thinned, or closed, until a quarter of the bound is free.
+    ///
+    /// Those whose peer does not read come first, so that a healthy one with a small queue is not their victim. Rare:
+    /// O(connections), and not again before a quarter of the bound has been filled.
+    func makeRoom(for bytes: Int) {
+        let boundBytes = limits.outboundTotalBytesMax
+        guard statistics.queuedBytes.value + bytes > max(boundBytes, unrelievedBytes + boundBytes / 4) else { return }
+        var waiting: [(connection: Connection, isBlocked: Bool, bytes: Int)] = []
+        reactor.forEachSource { source in
+            guard let connection = source as? Connection, connection.context === self, connection.isClient,
+                connection.isOpen
+            else { return }
+            waiting.append((connection, connection.isWriteBlocked, connection.queuedBytes))
+        }
+        waiting.sort { $0.isBlocked != $1.isBlocked ? $0.isBlocked : $0.bytes > $1.bytes }
+        for victim in waiting {
+            guard statistics.queuedBytes.value + bytes > boundBytes - boundBytes / 4, victim.bytes > 0 else { break }
+            victim.connection.relieve()
+        }
+        let left = statistics.queuedBytes.value
+        unrelievedBytes = left + bytes > boundBytes ? left : 0
     }
 
     /// Makes one handshake step out of this tick's budget; `nil` when it is used up and the peer has to wait.

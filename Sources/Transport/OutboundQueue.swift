@@ -110,6 +110,50 @@ struct OutboundQueue {
         return items
     }
 
+    /// What waits, in order.
+    func waiting(pinned: Int) -> [WaitingFrame] {
+        let begun = unstarted(pinned: pinned).index
+        return (firstEntry..<entries.count).map { index in
+            WaitingFrame(
+                item: entries[index].item, enqueuedMs: entries[index].enqueuedMs, isOwed: entries[index].isOwed,
+                hasBegun: index < begun)
+        }
+    }
+
+    /// Takes out or replaces what waits, a fate for each of ``waiting(pinned:)``; returns how many counted items went.
+    ///
+    /// What takes a frame's place is as old as it. What has begun stays.
+    mutating func thin(_ fates: [FrameFate], pinned: Int) -> Int {
+        let begun = unstarted(pinned: pinned).index
+        var items = 0
+        var next = begun
+        for index in begun..<entries.count {
+            let entry = entries[index]
+            switch index - firstEntry < fates.count ? fates[index - firstEntry] : .keep {
+            case .keep:
+                entries[next] = entry
+                next += 1
+                continue
+            case .conflate:
+                break
+            case .replace(let frame, let item):
+                item.counts.waiting += 1
+                entries[next] = Entry(frame: frame, item: item, enqueuedMs: entry.enqueuedMs, isOwed: false)
+                byteCount += frame.count
+                next += 1
+            }
+            byteCount -= entry.frame.count
+            if entry.isOwed { owedBytes -= entry.frame.count }
+            guard let item = entry.item else { continue }
+            item.counts.waiting -= 1
+            item.counts.conflated += 1
+            if item.isCounted { items += 1 }
+        }
+        entries.removeSubrange(next...)
+        compact()
+        return items
+    }
+
     /// Forgets everything; returns how many counted items went.
     @discardableResult
     mutating func removeAll() -> Int {

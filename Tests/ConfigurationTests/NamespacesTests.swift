@@ -33,6 +33,16 @@ private let wrongRule =
         #expect(settings.describe().contains("removed"))
     }
 
+    @Test func theKeysOfConflationAreReplacedAsAWhole() throws {
+        let settings = try #require(
+            gateway(policies(#"{"shop": {"conflate": {"price": "sku", "clock": null}}, "dj": {"slow": "disconnect"}}"#))
+        )
+        let (price, clock) = (try #require(EventName("price")), try #require(EventName("clock")))
+        #expect(settings.namespaces["shop"]?.conflate == [price: .member("sku"), clock: .name])
+        #expect(settings.namespaces["dj"]?.conflate == NamespacePolicy.defaults["dj"]?.conflate)
+        #expect(NamespacePolicy.defaults.values.allSatisfy { ($0.slow == .conflate) == !$0.conflate.isEmpty })
+    }
+
     @Test(arguments: [
         (#"[]"#, "c.json: namespaces: expected an object of namespaces; got an array"),
         (
@@ -51,6 +61,18 @@ private let wrongRule =
         (
             #"{"shop": {"slow": 1}}"#,
             "c.json: namespaces.shop.slow: expected one of conflate, disconnect; got a number"
+        ),
+        (
+            #"{"shop": {"conflate": ["queue:update"]}}"#,
+            "c.json: namespaces.shop.conflate: expected an object of event names; got an array"
+        ),
+        (
+            #"{"shop": {"conflate": {"a b": null}}}"#,
+            "c.json: namespaces.shop.conflate.a b: expected the name of an event: 1 to 64 of A-Z a-z 0-9 . _ : / -"
+        ),
+        (
+            #"{"shop": {"conflate": {"a": 1}}}"#,
+            "c.json: namespaces.shop.conflate.a: expected null or the name of a member; got a number"
         ),
         (#"{"shop": {"logs": {}}}"#, "c.json: namespaces.shop.logs: unknown key; did you mean log?"),
         (#"{"shop": {"log": 5}}"#, #"c.json: namespaces.shop.log: expected {"events": N, "seconds": N}; got a number"#),

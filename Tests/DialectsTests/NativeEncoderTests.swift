@@ -44,8 +44,8 @@ import Testing
             Native.encode(.event(topic: shop, name: name, data: data, offset: nil))
                 == "{\"topic\":\"shop:42\",\"event\":\"queue:update\",\"data\":{\"queueLength\":3}}")
         #expect(
-            Native.encode(.gap(topic: shop, position: try Native.position("k", 9), reason: .slow))
-                == "{\"event\":\"gap\",\"topic\":\"shop:42\",\"data\":{\"epoch\":\"k\",\"offset\":9,\"reason\":\"slow\"}}"
+            Native.encode(.gap(topic: shop, position: try Native.position("k", 9), reason: .conflated))
+                == "{\"event\":\"gap\",\"topic\":\"shop:42\",\"data\":{\"epoch\":\"k\",\"offset\":9,\"reason\":\"conflated\"}}"
         )
         #expect(
             Native.encode(.gap(topic: shop, position: nil, reason: .missed))

@@ -16,6 +16,8 @@ final class Peer: ConnectionHandler {
     var onOpened: (Connection) -> Void = { _ in }
     var onReceived: (Connection, [UInt8]) -> Void = { _, _ in }
     var onDeadline: (Connection) -> Void = { _ in }
+    /// Says whether the queue was thinned.
+    var onTooSlow: (Connection, OutboundBound) -> Bool = { _, _ in false }
 
     func opened(_ connection: Connection) {
         self.connection = connection
@@ -33,6 +35,10 @@ final class Peer: ConnectionHandler {
     func deadlineReached() {
         deadlines += 1
         if let connection { onDeadline(connection) }
+    }
+
+    func readTooSlowly(_ bound: OutboundBound) -> Bool {
+        connection.map { onTooSlow($0, bound) } ?? false
     }
 
     func ended(_ reason: CloseReason) {

@@ -106,4 +106,55 @@ import Testing
         }
         #expect(OutboundQueueTests.gathered(queue, model.count + 1) == model, "seed \(seed)")
     }
+
+    /// Thinning leaves what has begun, and every item ends in exactly one of its counts.
+    @Test(arguments: 0..<100)
+    func whateverHappensToAnItemIsCountedOnce(_ seed: Int) {
+        var random = Seeded(UInt64(seed))
+        var queue = OutboundQueue()
+        let counts = OutboundCounts()
+        let items = (0..<3).map { OutboundItem(counts: counts, isCounted: $0 > 0) }
+        let gaps = OutboundItem(counts: OutboundCounts(), isCounted: false)
+        var (given, written, conflated, dropped, uncounted) = (0, 0, 0, 0, 0)
+        for step in 0..<400 {
+            switch Int.random(in: 0..<12, using: &random) {
+            case 0..<6:
+                let frame = Array(repeating: UInt8(step % 256), count: Int.random(in: 1...40, using: &random))
+                let item = Bool.random(using: &random) ? items.randomElement(using: &random) : nil
+                queue.append(frame, item: item, isOwed: Int.random(in: 0..<4, using: &random) == 0, nowMs: step)
+                given += item == nil ? 0 : 1
+                uncounted += item?.isCounted == false ? 1 : 0
+            case 6..<9:
+                written += queue.written(Int.random(in: 0...120, using: &random))
+            case 9, 10:
+                let pinned = Int.random(in: 0...min(60, queue.byteCount), using: &random)
+                let before = OutboundQueueTests.gathered(queue, queue.byteCount)
+                let frames = queue.waiting(pinned: pinned)
+                let fates = frames.map { _ -> FrameFate in
+                    switch Int.random(in: 0..<3, using: &random) {
+                    case 0: .keep
+                    case 1: .conflate
+                    default: .replace([0xff, 0xff], gaps)
+                    }
+                }
+                conflated += queue.thin(fates, pinned: pinned)
+                let after = OutboundQueueTests.gathered(queue, queue.byteCount)
+                #expect(after.count == queue.byteCount)
+                #expect(after.prefix(pinned) == before.prefix(pinned), "what TLS was offered changed, seed \(seed)")
+                let left = zip(frames, fates).count { frame, fate in
+                    if case .conflate = fate { return frame.hasBegun }
+                    return true
+                }
+                #expect(queue.waiting(pinned: pinned).count == left, "seed \(seed)")
+            default:
+                dropped += step % 2 == 0 ? queue.dropUnstarted(pinned: 0) : queue.removeAll()
+            }
+            #expect(counts.waiting == queue.waiting(pinned: 0).count { $0.item?.counts === counts })
+            #expect(given == counts.written + counts.conflated + counts.dropped + counts.waiting, "seed \(seed)")
+            #expect((queue.owedBytes > 0) == queue.waiting(pinned: 0).contains { $0.isOwed }, "seed \(seed)")
+        }
+        dropped += queue.removeAll()
+        #expect(written + conflated + dropped + uncounted == given, "seed \(seed)")
+        #expect(counts.waiting == 0 && gaps.counts.waiting == 0)
+    }
 }

@@ -45,51 +45,116 @@ import Testing
         #expect(net.server.statistics.queuedBytes.value == 0)
     }
 
-    @Test func anOwedFrameIsTakenBeyondTheBoundUntilTheQueueIsEmpty() throws {
+    @Test func anOwedFrameIsTakenBeyondTheBoundAndDoesNotCountAgainstIt() throws {
         let net = try Net { $0.outboundBytesMax = 100 }
-        var isChecked = false
         let port = try net.listen { peer in
             peer.onOpened = { connection in
-                #expect(connection.send(Array(repeating: 1, count: 100)))
-                #expect(!connection.send([2]))
-                connection.allow(50)
-                #expect(connection.send(Array(repeating: 3, count: 50)))
+                #expect(connection.send(Array(repeating: 1, count: 60)))
+                #expect(connection.send(Array(repeating: 2, count: 500), item: nil, isOwed: true))
+                #expect(connection.unowedBytes == 60 && connection.queuedBytes == 560)
+                #expect(connection.send(Array(repeating: 3, count: 40)))
                 #expect(!connection.send([4]))
             }
-            peer.onReceived = { connection, _ in
-                #expect(connection.send(Array(repeating: 5, count: 100)))
-                #expect(!connection.send([6]), "the allowance ended with the queue")
-                isChecked = true
-            }
         }
-        let client = try net.connect(port) { peer in
-            peer.onReceived = { connection, _ in
-                if peer.received.count == 150 { _ = connection.send([0]) }
-            }
-        }
-        try net.run { client.received.count == 250 }
-        #expect(isChecked)
+        let client = try net.connect(port)
+        try net.run { client.received.count == 600 }
     }
 
-    /// The bound of all connections together: a connection that has read everything may still be sent a frame.
-    @Test func allConnectionsTogetherHaveABound() throws {
-        let net = try Net { $0.outboundTotalBytesMax = 1_000 }
-        var taken: [Bool] = []
+    /// Queues what goes beyond 10,000 bytes with the last frame of the third connection.
+    static func overfill(_ large: Connection, _ small: Connection, _ last: Connection, _ counts: OutboundCounts) {
+        let item = OutboundItem(counts: counts)
+        for _ in 0..<8 { #expect(large.send(Array(repeating: 1, count: 1_000), item: item)) }
+        for size in [500, 500, 500, 400] { #expect(small.send(Array(repeating: 2, count: size))) }
+        #expect(last.send(Array(repeating: 3, count: 90)), "the first frame is always taken")
+        #expect(large.isOpen)
+        #expect(last.send(Array(repeating: 4, count: 90)), "a small queue is not the victim")
+        #expect(!large.isOpen)
+        #expect(small.isOpen)
+        #expect(last.isOpen)
+    }
+
+    /// The bound of all connections together: the largest queue gives way, not whoever is sent the next frame.
+    @Test func theLargestQueueGivesWayWhenAllTogetherAreTooMany() throws {
+        let net = try Net { $0.outboundTotalBytesMax = 10_000 }
+        let counts = OutboundCounts()
+        var isFilled = false
         let port = try net.listen()
         let clients = try (0..<3).map { _ in try net.connect(port) }
         let wake = net.wake
         try net.run {
             wake.signal()
             let connections = net.peers.compactMap(\.connection)
-            if taken.isEmpty && connections.count == 3 {
-                for connection in connections {
-                    taken.append(connection.send(Array(repeating: 1, count: 600)))
-                    taken.append(connection.send(Array(repeating: 1, count: 300)))
-                }
+            if !isFilled && connections.count == 3 {
+                isFilled = true
+                SlowPeerTests.overfill(connections[0], connections[1], connections[2], counts)
+                #expect(net.server.statistics.queuedBytes.value <= 7_500)
             }
-            return clients.allSatisfy { $0.received.count >= 600 } && net.server.statistics.queuedBytes.value == 0
+            return isFilled && clients[1].received.count == 1_900 && clients[2].received.count == 180
         }
-        #expect(taken == [true, true, true, false, true, false])
+        #expect(net.peers.first?.reason == .slowConsumer)
+        #expect([counts.dropped, counts.written, counts.waiting] == [8, 0, 0])
+        #expect(net.server.statistics.itemsDropped.value == 8)
+    }
+
+    /// A handler that thins keeps its connection, at the bound in bytes and when all together are too many.
+    @Test(arguments: [OutboundBound.bytes, .total])
+    func aThinnedConnectionLives(_ wanted: OutboundBound) throws {
+        let net = try Net {
+            if wanted == .bytes { $0.outboundBytesMax = 1_000 } else { $0.outboundTotalBytesMax = 1_000 }
+        }
+        let counts = OutboundCounts()
+        var bounds: [OutboundBound] = []
+        let port = try net.listen { peer in
+            peer.onTooSlow = { connection, bound in
+                bounds.append(bound)
+                var fates = connection.waitingFrames().map { _ in FrameFate.conflate }
+                fates[fates.count - 1] = .keep
+                connection.thin(fates)
+                return true
+            }
+            peer.onOpened = { connection in
+                let item = OutboundItem(counts: counts)
+                for byte in 0..<15 { #expect(connection.send(Array(repeating: UInt8(byte), count: 100), item: item)) }
+            }
+        }
+        let client = try net.connect(port)
+        try net.run { client.received.last == 14 }
+        #expect(bounds == [wanted])
+        #expect(client.received.count == 600 && client.received.first == 9)
+        #expect([counts.written, counts.conflated, counts.dropped, counts.waiting] == [6, 9, 0, 0])
+        #expect(net.server.statistics.itemsConflated.value == 9 && net.server.statistics.itemsWritten.value == 6)
+    }
+
+    /// A handler may thin as often as it likes: a peer that takes no byte for twice the age is closed.
+    @Test func aPeerThatTakesNothingIsClosedThoughItsQueueIsThinned() throws {
+        var bounds: [OutboundBound] = []
+        var isFull = false
+        let net = try Net {
+            $0.outboundBytesMax = 1 << 20
+            $0.outboundAgeMs = 500
+            $0.closeMs = 50
+        }
+        let port = try net.listen { peer in
+            peer.onTooSlow = { _, bound in
+                if bound != .bytes { bounds.append(bound) }
+                return bound != .bytes
+            }
+        }
+        try net.connect(port) { peer in peer.onOpened = { $0.pauseReading() } }
+        let wake = net.wake
+        var ticksFull = 0
+        try net.run {
+            guard let connection = net.peers.first?.connection else { return false }
+            if connection.isOpen, !isFull {
+                wake.signal()
+                ticksFull = SlowPeerTests.fill(connection) == 0 ? ticksFull + 1 : 0
+                isFull = ticksFull > 50
+            }
+            return net.server.statistics.open.value == 0
+        }
+        #expect(net.peers.first?.reason == .slowConsumer)
+        #expect(bounds.last == .stuck)
+        #expect(bounds.dropLast().allSatisfy { $0 == .age } && bounds.count > 1)
     }
 
     @Test func oneFrameLargerThanTheBoundFitsAnEmptyQueue() throws {

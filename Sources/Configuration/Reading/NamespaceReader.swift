@@ -13,7 +13,7 @@ struct NamespaceReader {
     private let path: String
 
     /// The fields of a policy.
-    private static let fields = ["subscribe", "publish", "log", "slow", "follows"]
+    private static let fields = ["subscribe", "publish", "log", "slow", "conflate", "follows"]
     /// The most events a log may keep.
     static let logEventsMax = 100_000
     /// The longest a log may outlive its last event: 366 days, in seconds.
@@ -66,6 +66,7 @@ struct NamespaceReader {
             case "publish": choice(member, field).map { policy.publish = $0 }
             case "slow": choice(member, field).map { policy.slow = $0 }
             case "log": log(member, field, &policy)
+            case "conflate": conflate(member, field).map { policy.conflate = $0 }
             case "follows":
                 if let given = member.bool {
                     policy.follows = given
@@ -87,6 +88,30 @@ struct NamespaceReader {
         let hint = value.string.map { NearestName.hint(words, to: $0) } ?? ""
         problem(place, "expected one of " + words.joined(separator: ", ") + "; got " + got + hint)
         return nil
+    }
+
+    /// `{"event name": null}`, or the name of the member by which its events are told apart.
+    private mutating func conflate(_ value: JSON.Value, _ place: String) -> [EventName: NamespacePolicy.ConflateBy]? {
+        guard value.kind == .object else {
+            problem(place, "expected an object of event names; got " + FileReader.nameOfKind(value))
+            return nil
+        }
+        var keys: [EventName: NamespacePolicy.ConflateBy] = [:]
+        for member in value.members {
+            let field = place + "." + member.name
+            guard let name = EventName(member.name) else {
+                problem(field, "expected the name of an event: 1 to 64 of A-Z a-z 0-9 . _ : / -")
+                continue
+            }
+            if member.kind == .null {
+                keys[name] = .name
+            } else if let text = member.string, !text.isEmpty {
+                keys[name] = .member(text)
+            } else {
+                problem(field, "expected null or the name of a member; got " + FileReader.nameOfKind(member))
+            }
+        }
+        return keys
     }
 
     private mutating func log(_ value: JSON.Value, _ place: String, _ policy: inout NamespacePolicy) {

@@ -39,6 +39,12 @@ enum Metrics {
         page.counter("switchboard_bytes_received_total", "Bytes read, decrypted.", sum(\.bytesIn))
         page.counter("switchboard_bytes_sent_total", "Bytes written, before encryption.", sum(\.bytesOut))
         page.counter("switchboard_writes_total", "Writes, each carrying a tick's frames.", sum(\.writes))
+        page.counter(
+            "switchboard_events_ended_total", "Events handed to clients, by what became of them; the rest waits.",
+            [
+                ("fate", "written", sum(\.itemsWritten)), ("fate", "conflated", sum(\.itemsConflated)),
+                ("fate", "dropped", sum(\.itemsDropped)),
+            ])
         page.gauge("switchboard_queued_bytes", "Bytes waiting for clients.", sum(\.queuedBytes))
         var closed: [CloseReason: Int] = [:]
         for transport in transports {

@@ -146,8 +146,10 @@ final class Followings {
         }
         guard owns(delivery.topic) else { return delivery }
         let event = delivery.message
-        return Delivery(
+        let shown = Delivery(
             topic: topic, message: ChannelMessage(position: nil, event: event.event, id: event.id, data: event.data),
             variants: session.shard.node.dialects.count, counts: delivery.counts)
+        shown.isBulk = delivery.isBulk
+        return shown
     }
 }

@@ -133,8 +133,13 @@ final class WebSocketPeer: ConnectionHandler, Outlet {
         updateDeadline()
     }
 
-    func readTooSlowly() {
+    func readTooSlowly(_ bound: OutboundBound) -> Bool {
+        guard closing == nil else { return false }
+        if bound != .stuck, let session, QueueThinner(session: session, connection: connection).thin(bound) {
+            return true
+        }
         close(.slowConsumer)
+        return false
     }
 
     func ended(_ reason: CloseReason) {
@@ -156,8 +161,7 @@ final class WebSocketPeer: ConnectionHandler, Outlet {
             return true
         }
         let frame = delivery.frame(session.variant, session.dialect)
-        if isOwed { connection.allow(frame.count) }
-        return connection.send(frame, item: delivery) || !connection.isOpen
+        return connection.send(frame, item: delivery, isOwed: isOwed) || !connection.isOpen
     }
 
     func close(_ reason: CloseReason) {

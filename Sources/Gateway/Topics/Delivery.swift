@@ -1,5 +1,6 @@
 import Core
 import Dialects
+import Rights
 import Transport
 import WebSocketCodec
 
@@ -10,6 +11,15 @@ final class Delivery: OutboundItem {
     let topic: Topic
     let message: ChannelMessage
     private var frames: [[UInt8]?]
+    private var knownRule: SlowRule?
+
+    /// What may be done with it in the queue of a client that reads too slowly.
+    enum SlowRule: Equatable {
+        /// Nothing: the client is closed and resumes by position.
+        case disconnect
+        /// It gives way to a newer event of the same key; without a key it stays.
+        case conflate(ConflationKey?)
+    }
 
     /// `counts` are those of the topic on its shard.
     init(topic: Topic, message: ChannelMessage, variants: Int, counts: OutboundCounts) {
@@ -27,5 +37,19 @@ final class Delivery: OutboundItem {
         let frame = WebSocketEncoder.frame(.text, payload: dialect.encode(event, ref: nil))
         frames[variant] = frame
         return frame
+    }
+
+    /// The rule of its namespace; found out when first asked for, which only slow clients do.
+    func slowRule(_ access: AccessPolicy, _ json: JSON.Limits) -> SlowRule {
+        if let knownRule { return knownRule }
+        var rule = SlowRule.disconnect
+        if let policy = access.policy(of: topic), policy.slow == .conflate {
+            let key = policy.conflate[message.event].flatMap { by in
+                ConflationKey(topic: topic, event: message.event, data: message.data, by: by, json: json)
+            }
+            rule = .conflate(key)
+        }
+        knownRule = rule
+        return rule
     }
 }

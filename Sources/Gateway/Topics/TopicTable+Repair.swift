@@ -1,6 +1,7 @@
 import Core
 import Dialects
 import Reactors
+import Transport
 
 /// How events reach the members in order, and how a hole is closed from the log before anything follows it.
 extension TopicTable {
@@ -32,6 +33,7 @@ extension TopicTable {
 
     private func deliver(_ delivery: Delivery, in feed: TopicFeed<Client>) {
         statistics.events.add(1)
+        delivery.isBulk = feed.members.count > limits.fanoutSliceMembers
         guard feed.aheadCount > 0 else {
             statistics.deliveries.add(feed.members.count)
             feed.ledger.handed += feed.members.count

@@ -1,6 +1,7 @@
 import Core
 import Dialects
 import Reactors
+import Transport
 
 /// The topics of one shard: who gets them, and the way of an event from the broker to the members.
 ///

@@ -1,0 +1,34 @@
+import Core
+
+/// What a newer event must have in common with an older one to take its place: topic, name, and perhaps the text of one
+/// member of its data.
+///
+/// The hash is kept, since each of many slow clients asks for it again.
+struct ConflationKey: Hashable {
+    private let bytes: [UInt8]
+    private let hash: Int
+
+    /// The key of an event; `nil` when its data lacks the member.
+    init?(topic: Topic, event: EventName, data: [UInt8], by: NamespacePolicy.ConflateBy, json: JSON.Limits) {
+        var bytes = topic.bytes
+        bytes.append(0)
+        bytes.append(contentsOf: event.bytes)
+        if case .member(let name) = by {
+            guard let text = try? JSON(parsing: data, limits: json), let value = text.root[name] else { return nil }
+            bytes.append(0)
+            bytes.append(contentsOf: value.raw)
+        }
+        self.bytes = bytes
+        var hasher = Hasher()
+        unsafe bytes.withUnsafeBytes { unsafe hasher.combine(bytes: $0) }
+        hash = hasher.finalize()
+    }
+
+    static func == (one: ConflationKey, other: ConflationKey) -> Bool {
+        one.hash == other.hash && one.bytes == other.bytes
+    }
+
+    func hash(into hasher: inout Hasher) {
+        hasher.combine(hash)
+    }
+}
