@@ -78,4 +78,4 @@ venv:
 
 clients: venv
 	.venv/bin/python -m pytest -ra $(PYTEST) \
-	    $(wildcard Tests/LuaTests Tests/EndToEndTests Tests/ConformanceTests Tests/BrowserTests)
+	    $(wildcard Tests/LuaTests Tests/EndToEndTests Tests/ChaosTests Tests/ConformanceTests Tests/BrowserTests)
