@@ -125,6 +125,7 @@ let package = Package(
         tests("RedisLink", ["RedisLink", "Reactors", "Core"]),
         tests("Commands", ["Commands", "Core", "HTTPCodec", "RedisLink", "Rights", "Scripts"]),
         tests("Worker", ["Worker", "Commands", "Core", "RedisLink"]),
+        tests("Bench", ["switchboard-bench", "Core"]),
         tests(
             "Gateway",
             [

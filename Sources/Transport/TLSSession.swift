@@ -23,7 +23,7 @@ internal import Core
         case failed(String)
     }
 
-    private let ssl: OpaquePointer
+    let ssl: OpaquePointer
     private var isBroken = false
     /// Whether the handshake is over.
     private(set) var isEstablished = false

@@ -7,13 +7,17 @@ import Transport
 ///
 /// `idle` opens connections, lets them lie, and tells memory and CPU; `churn` opens and closes them again and again
 /// and compares descriptors and memory with the beginning; `fanout` publishes to many and measures the deliveries; `vote`
-/// lets many users vote and measures their acknowledgements.
+/// lets many users vote and measures their acknowledgements; `crowd` records what many subscribers are sent
+/// (`switchboard-bench crowd --help`).
 @main
 struct Bench {
     static func main() {
         do throws(BenchFailure) {
-            let options = try BenchOptions(Array(CommandLine.arguments.dropFirst()))
             _ = signal(SIGPIPE, SIG_IGN)
+            if CommandLine.arguments.dropFirst().first == "crowd" {
+                exit(try CrowdScenario(try CrowdOptions(Array(CommandLine.arguments.dropFirst(2)))).run() ? 0 : 1)
+            }
+            let options = try BenchOptions(Array(CommandLine.arguments.dropFirst()))
             let passed =
                 switch options.scenario {
                 case .idle: try IdleScenario(options).run()
@@ -70,6 +74,7 @@ struct BenchOptions {
     static let usage = """
         usage: switchboard-bench idle|churn|fanout|vote --port N --pid N [--connections N] [--seconds N] [--rounds N]
                                  [--rate N] [--window N] [--topic T] [--api-key KEY] [--secret-file FILE]
+               switchboard-bench crowd --help
         """
 
     init(_ arguments: [String]) throws(BenchFailure) {

@@ -1,0 +1,166 @@
+import Core
+import Reactors
+import Transport
+
+/// What the clients of a crowd share: reactor, log, figures.
+///
+/// Thread: main.
+final class Crowd {
+    let options: CrowdOptions
+    let reactor: Reactor
+    let context: ConnectionContext
+    let tls: TLSContext
+    let log: CrowdLog
+    let crc = CRC32()
+    private(set) var clients: [CrowdClient] = []
+
+    private var connections = 0
+    private var live = 0
+    private var events = 0
+    private var gaps = 0
+    private var errors = 0
+    private var failedAttempts = 0
+    private var openings = 0
+    private var resumed = 0
+    private var unreadableMessages = 0
+    private var latencies = LatencyHistogram()
+    private var connects = LatencyHistogram()
+    /// When the first client was lost after a quiet second, when the last one was lost, and when all were back since.
+    private var lossBeganMs = 0
+    private var lastLossMs = Int.min / 2
+    private var backMs: Int?
+    /// Clients that have begun, and those of them that were live or failed once.
+    private var begun = 0
+    private var settled = 0
+    /// Where the next cut begins.
+    private var cursor = 0
+
+    /// First attempts under way at most: enough to keep a core busy, few enough not to overrun a backlog.
+    private static let openingMax = 64
+
+    init(_ options: CrowdOptions) throws(BenchFailure) {
+        self.options = options
+        log = try CrowdLog(path: options.log)
+        do {
+            reactor = try Reactor(wake: try Wake())
+            tls = try TLSContext(clientTrusting: options.ca)
+            var limits = Limits()
+            limits.handshakesPerTick = 64
+            context = ConnectionContext(reactor: reactor, limits: ConnectionLimits(limits, reactors: 1))
+        } catch {
+            throw BenchFailure("cannot start: \(error)")
+        }
+        do {
+            for number in 0..<options.clients { clients.append(try CrowdClient(self, number: number)) }
+        } catch {
+            throw BenchFailure("cannot start: \(error)")
+        }
+    }
+
+    // MARK: What the scenario asks for
+
+    /// Begins a few more clients.
+    func open() {
+        while begun < clients.count, begun - settled < Crowd.openingMax {
+            begun += 1
+            clients[begun - 1].connect()
+        }
+    }
+
+    /// Makes the first so many clients stop reading; the others read.
+    func stall(_ count: Int) {
+        for client in clients { client.setStalled(client.number < count) }
+    }
+
+    /// Lets the next so many connected clients leave; tells how many there were.
+    func leave(_ count: Int, byReset: (Int) -> Bool) -> Int {
+        var left = 0
+        for _ in clients.indices where left < count {
+            let client = clients[cursor]
+            cursor = (cursor + 1) % clients.count
+            guard client.isConnected else { continue }
+            client.leave(byReset: byReset(left))
+            left += 1
+        }
+        return left
+    }
+
+    // MARK: What the clients tell
+
+    func connected(isResumed: Bool) {
+        connections += 1
+        openings += 1
+        if isResumed { resumed += 1 }
+    }
+
+    func disconnected(wasLive: Bool) {
+        connections -= 1
+        if wasLive { live -= 1 }
+        let nowMs = Clock.monotonicMs()
+        if nowMs - lastLossMs > 1_000 { lossBeganMs = nowMs }
+        (lastLossMs, backMs) = (nowMs, nil)
+        if !wasLive { settle() }
+    }
+
+    func attemptFailed() {
+        failedAttempts += 1
+        settle()
+    }
+
+    func isLive(afterUs: Int) {
+        live += 1
+        connects.add(afterUs)
+        if live == clients.count, openings > clients.count { backMs = Clock.monotonicMs() - lossBeganMs }
+        settle()
+    }
+
+    /// Every client comes here once before all have begun; later calls are harmless.
+    private func settle() {
+        settled = min(settled + 1, begun)
+    }
+
+    func eventCame(latencyUs: Int?) {
+        events += 1
+        if let latencyUs { latencies.add(latencyUs) }
+    }
+
+    func gapCame() { gaps += 1 }
+
+    func errorCame() { errors += 1 }
+
+    /// Logs a message that was not understood, so that it is not lost silently.
+    func unreadable(_ client: CrowdClient) {
+        unreadableMessages += 1
+        log.begin("X", client: client.number, atUs: Clock.monotonicUs())
+        log.add(nil as Int?)
+        log.add(Array("unreadable".utf8))
+        log.end()
+    }
+
+    // MARK: Figures
+
+    /// The figures as JSON; latencies and connects begin anew.
+    func status() -> String {
+        log.flush()
+        defer {
+            latencies.removeAll()
+            connects.removeAll()
+        }
+        func text(_ value: Int?) -> String { value.map { String($0) } ?? "null" }
+        func ms(_ us: Int?) -> String { us.map { "\(Double($0) / 1_000)" } ?? "null" }
+        let figures: [(String, String)] = [
+            ("clients", text(clients.count)), ("connected", text(connections)), ("live", text(live)),
+            ("events", text(events)), ("gaps", text(gaps)), ("errors", text(errors)),
+            ("unreadable", text(unreadableMessages)), ("connects", text(openings)),
+            ("reconnects", text(max(openings - clients.count, 0))), ("resumed", text(resumed)),
+            ("failedAttempts", text(failedAttempts)), ("timed", text(latencies.count)),
+            ("p50Ms", ms(latencies.percentile(0.5))), ("p99Ms", ms(latencies.percentile(0.99))),
+            ("maxMs", ms(latencies.count > 0 ? latencies.maxUs : nil)),
+            ("connectMs", ms(connects.percentile(0.99))), ("backMs", text(backMs)), ("lines", text(log.lines)),
+        ]
+        return "{" + figures.map { "\"\($0.0)\":\($0.1)" }.joined(separator: ",") + "}"
+    }
+
+    /// Whether every client is live.
+    var isComplete: Bool { live == clients.count }
+}
