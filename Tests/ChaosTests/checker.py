@@ -125,7 +125,8 @@ class Names:
             self.placed[identity] = (epoch, offset)
         elif first != (epoch, offset):
             if self.durable or first[0] == epoch or identity not in self.retried:
-                self.report.violation("I6", f"{identity} is stored at {first} and at {(epoch, offset)} of {topic}", where)
+                self.report.violation(
+                    "I6", f"{identity} is stored at {first} and at {(epoch, offset)} of {topic}", where)
             else:
                 self.report.notes["stored again in a later epoch"] += 1
 
@@ -244,6 +245,8 @@ class Subscribers:
                 place.live = False
         elif kind == "X":
             self.report.notes[f"error {fields[4]}"] += 1
+            if fields[4] == "unreadable":
+                self.report.violation("I4", f"client {client} got a message it cannot read", where)
         elif kind == "W":
             self.report.counts["draining"] += 1
         elif kind == "N":
@@ -266,7 +269,8 @@ class Subscribers:
         if recovered == "1":
             self.report.counts["recovered"] += 1
             if since_epoch != epoch or since_epoch == "-":
-                self.report.violation("I3", f"client {client}: recovered, but from epoch {since_epoch} to {epoch}", where)
+                self.report.violation(
+                    "I3", f"client {client}: recovered, but from epoch {since_epoch} to {epoch}", where)
                 place.offset = offset
             elif offset < int(since_offset):
                 self.report.violation("I3", f"client {client}: recovered to {offset}, before its own position", where)

@@ -9,7 +9,7 @@
     absent        subscribers that need not be live at the end (names)
     votes         [{"what", "tally", "voters"}]: tally as the gateway tells, voters as counted by who cast them
     boards        [{"what", "stored", "model"}]
-    channels      {"actual": [...], "desired": [...]}
+    channels      {"actual": [...], "desired": [...]}, with everybody live; channels_after: when all have left
     gateways      [{"name", "before": {"fds", "rss", "queued"}, "after": {...}}]
     audits        [{"node", "topic", "epoch", "offset", "balanced", "ledger"}]
 """
@@ -104,14 +104,12 @@ def check_votes(facts: dict, report) -> None:
 
 def check_channels(facts: dict, report) -> None:
     """I9: Redis knows exactly the subscriptions that are wanted."""
-    channels = facts.get("channels")
-    if channels is None:
-        return
-    actual, desired = set(channels["actual"]), set(channels["desired"])
-    if actual - desired:
-        report.violation("I9", f"subscribed and not wanted: {sorted(actual - desired)[:5]} ({len(actual - desired)})")
-    if desired - actual:
-        report.violation("I9", f"wanted and not subscribed: {sorted(desired - actual)[:5]} ({len(desired - actual)})")
+    for when in ("channels", "channels_after"):
+        channels = facts.get(when, {"actual": (), "desired": ()})
+        actual, desired = set(channels["actual"]), set(channels["desired"])
+        for what, left in (("subscribed and not wanted", actual - desired), ("not subscribed", desired - actual)):
+            if left:
+                report.violation("I9", f"{when}: {what}: {sorted(left)[:5]} ({len(left)})")
 
 
 def check_resources(facts: dict, report) -> None:
@@ -132,7 +130,7 @@ def check_ledgers(facts: dict, report) -> None:
         ledger = audit.get("ledger", {})
         report.counts["audits"] += 1
         if not audit["balanced"]:
-            report.violation("ledger", f"{audit['node']} {audit['topic']}: the gateway says it is out of balance: {ledger}")
+            report.violation("ledger", f"{audit['node']} {audit['topic']}: out of balance by itself: {ledger}")
             continue
         parts = ("written", "conflated", "dropped", "waiting")
         if "handed" in ledger and all(part in ledger for part in parts):
