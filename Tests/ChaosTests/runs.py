@@ -39,7 +39,7 @@ def world_options(options) -> dict:
     """What the shared options say to a World."""
     return {"seed": options.seed, "clients": options.clients, "topics": options.topics,
             "bench": False if options.python_crowd else None,
-            "flags": ("--fault", "no-repair") if options.no_repair else ()}
+            "flags": ("--test-fault", "no-repair") if options.no_repair else ()}
 
 
 @contextlib.contextmanager
