@@ -8,8 +8,6 @@ import shutil
 import tempfile
 from pathlib import Path
 
-import faults
-
 
 def arguments(description: str, **defaults) -> argparse.ArgumentParser:
     """A parser with what every program takes."""
@@ -22,7 +20,6 @@ def arguments(description: str, **defaults) -> argparse.ArgumentParser:
     parser.add_argument("--python-crowd", action="store_true", help="the small crowd even where the large one is built")
     parser.add_argument("--no-repair", action="store_true", help="gateways do not repair: the checker must see it")
     parser.add_argument("--keep", action="store_true", help="keep the logs of a good run, too")
-    parser.add_argument("--verbose", action="store_true")
     return parser
 
 
@@ -64,12 +61,3 @@ def close(outcome, report, problems=()) -> int:
     outcome.good = report.good and not problems
     print("PASS" if outcome.good else "FAIL", flush=True)
     return 0 if outcome.good else 1
-
-
-def print_plan(plan: list) -> None:
-    for fault in plan:
-        print(fault)
-
-
-def make_plan(options, **more) -> list:
-    return faults.plan(options.seed, options.seconds, **more)

@@ -9,12 +9,14 @@ import pytest
 from node_process import BINARY
 from world import BENCH
 
-SECONDS = 8
+SECONDS = 6
 
 
 @pytest.mark.slow
-def test_mixed_faults(tmp_path):
-    seed = int(os.environ.get("SWITCHBOARD_SEED", random.SystemRandom().randrange(2**32)))
+@pytest.mark.parametrize("durable", [0, 1], ids=["everysec", "always"])
+def test_mixed_faults(tmp_path, durable):
+    """Half of the runs may lose what Redis did not keep and must say so; the others may lose nothing."""
+    seed = int(os.environ.get("SWITCHBOARD_SEED", random.SystemRandom().randrange(2**31) * 2 + durable))
     print(f"SWITCHBOARD_SEED={seed}")
     assert BINARY.exists(), f"{BINARY} is missing: `make build` makes it"
     options = argparse.Namespace(seed=seed, seconds=SECONDS, clients=20, rate=150, topics=10, no_repair=False,
@@ -23,5 +25,5 @@ def test_mixed_faults(tmp_path):
     assert not failures, "\n".join(failures)
     assert report.good, report.summary()
     # A run without load or faults would prove nothing.
-    assert report.counts["acked"] > SECONDS * 50 and report.counts["delivered"] > report.counts["acked"]
+    assert report.counts["acked"] > SECONDS * 40 and report.counts["delivered"] > report.counts["acked"]
     assert report.counts["faults"] >= 5, report.counts

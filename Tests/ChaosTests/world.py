@@ -104,7 +104,7 @@ class World:
             self.gateways.append(gateway)
         self.worker = Worker(self.directory / "worker", self.redis.url) if worker else None
         self.nginx = StreamNginx(self.directory / "nginx", [one.fixed for one in self.gateways])
-        self.crowd = self.publishers = None
+        self.crowd = self.publishers = self.votes = None
 
     # Life
 
@@ -220,6 +220,8 @@ class World:
                  "topics": {topic: self._topic(topic) for topic in self.topics},
                  "channels": {"actual": self._channels(), "desired": self._wanted()},
                  "audits": [audit for gateway in self.gateways for audit in self._audits(gateway)]}
+        if self.votes is not None:
+            facts["votes"] = self.votes.facts()
         self.crowd.end()
         self.publishers.end()
         facts["gateways"] = [self._usage(gateway) for gateway in self.gateways]
