@@ -15,17 +15,21 @@ import runs
 from votes import Votes
 from world import World
 
+# Small queues, so that a stalled client is a slow one.
+SLOW = {"outboundBytesMax": 262_144, "outboundAgeMs": 3_000}
+
 
 def run(options, outcome, quiet=False):
     """One run; returns the report and the problems of the rig itself."""
     durable = options.seed % 2 == 1
-    plan = faults.plan(options.seed, options.seconds, without=("flush all",) if durable else ())
+    plan = faults.plan(options.seed, options.seconds, without=faults.LOSSES if durable else ())
     if not quiet:
         print("always" if durable else "everysec")
         for fault in plan:
             print(fault)
     with World(outcome.path, gateways=3, proxied=True, worker=True, per_client=4, durable=durable, epoch_kept=durable,
-               persistence="always" if durable else "everysec", **runs.world_options(options)) as world:
+               persistence="always" if durable else "everysec", prefix=options.prefix, limits=SLOW,
+               **runs.world_options(options)) as world:
         if durable:
             world.votes = Votes(world, options.seed).start()
         world.rate(options.rate)
@@ -39,6 +43,7 @@ def run(options, outcome, quiet=False):
 def main() -> int:
     parser = runs.arguments(__doc__.split("\n")[0], clients=100, rate=300, topics=40)
     parser.add_argument("--seconds", type=float, default=60)
+    parser.add_argument("--prefix", default="load:t", help="load:t disconnects slow clients, live:t conflates")
     options = runs.parse(parser)
     with runs.directory(options) as outcome:
         report, failures = run(options, outcome)

@@ -35,14 +35,18 @@ LANES = {
         "kill redis": (3, 0.2, 2), "stop redis": (2, 0.3, 3), "kill pubsub clients": (3, 0, 0.1),
         "kill normal clients": (2, 0, 0.1), "small output buffer": (2, 1, 3), "flush scripts": (2, 0.5, 2),
         "pause clients": (1, 0.3, 2), "no memory": (1, 0.5, 2), "flush all": (1, 0, 0.1),
+        "delete logs": (1, 0, 0.1), "delete positions": (1, 0, 0.1),
     },
     "network": {
         "delay": (2, 0.5, 3), "throttle": (1, 0.5, 2), "mute to gateway": (2, 0.5, 8), "mute to redis": (2, 0.5, 8),
         "reset": (3, 0, 0.1), "half close": (2, 0, 0.5), "split": (2, 1, 4), "truncate": (2, 0.2, 1),
         "refuse": (1, 0.3, 2),
     },
-    "clients": {"stall": (2, 1, 4), "drop": (3, 0, 0.2), "churn": (3, 1, 4), "burst": (2, 0, 0.1)},
+    "clients": {"stall": (2, 1, 10), "drop": (3, 0, 0.2), "churn": (3, 1, 4), "burst": (2, 0, 0.1)},
 }
+
+# Faults that lose what Redis had acknowledged.
+LOSSES = ("flush all", "delete logs", "delete positions")
 
 
 def plan(seed: int, seconds: float, lanes=tuple(LANES), without=()) -> list:
@@ -203,6 +207,19 @@ class Injector:
     def _flush_all(self, rng, seconds):
         with self._db() as db:
             db.flushall()
+
+    def _some_topics(self, rng):
+        return rng.sample(self.world.topics, max(1, len(self.world.topics) // 5))
+
+    def _delete_logs(self, rng, seconds):
+        topics = self._some_topics(rng)
+        self.world.evicted.update(topics)
+        with self._db() as db:
+            db.delete(*(f"{topic}#log" for topic in topics))
+
+    def _delete_positions(self, rng, seconds):
+        with self._db() as db:
+            db.delete(*(f"{topic}#meta" for topic in self._some_topics(rng)))
 
     # The network between gateways and Redis
 

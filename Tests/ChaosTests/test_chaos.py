@@ -19,8 +19,9 @@ def test_mixed_faults(tmp_path, durable):
     seed = int(os.environ.get("SWITCHBOARD_SEED", random.SystemRandom().randrange(2**31) * 2 + durable))
     print(f"SWITCHBOARD_SEED={seed}")
     assert BINARY.exists(), f"{BINARY} is missing: `make build` makes it"
-    options = argparse.Namespace(seed=seed, seconds=SECONDS, clients=20, rate=150, topics=10, no_repair=False,
-                                 python_crowd=not BENCH.exists())
+    options = argparse.Namespace(
+        seed=seed, seconds=SECONDS, clients=20, rate=150, topics=10, no_repair=False, prefix="load:t",
+        python_crowd=not BENCH.exists())
     report, failures = chaos.run(options, argparse.Namespace(path=tmp_path))
     assert not failures, "\n".join(failures)
     assert report.good, report.summary()

@@ -7,6 +7,7 @@ import os
 import random
 import re
 import signal
+import subprocess
 import sys
 import time
 import zlib
@@ -18,6 +19,7 @@ import httpx
 from certificates import write_certificate
 from commanded import Commanded
 from gateway_process import API_KEY, Gateway
+from node_process import BINARY, ENVIRONMENT
 from stream_nginx import StreamNginx
 from support.fault_proxy import FaultProxy
 from support.redis_server import RedisServer
@@ -40,9 +42,21 @@ NAMESPACES = {
     "live": {"subscribe": "anyone", "publish": "service", "log": {"events": LOG_EVENTS, "seconds": 300},
              "slow": "conflate"},
 }
+# How events of `live` replace each other in a slow client's queue, where the gateway knows that setting.
+CONFLATE = {"e": "k"}
 # All clients come from one address, and all of them come back at once.
 LIMITS = {"connectionsPerAddressMax": 100_000, "unauthenticatedPerAddressMax": 100_000, "unauthenticatedMax": 100_000,
           "connectsPerAddressPerSecond": 100_000}
+
+
+def namespaces(directory: Path) -> dict:
+    """The rig's namespaces, with conflation by key if the binary takes it."""
+    with_keys = NAMESPACES | {"live": NAMESPACES["live"] | {"conflate": CONFLATE}}
+    path = directory / "namespaces.json"
+    path.write_text(json.dumps({"namespaces": with_keys}))
+    checked = subprocess.run(
+        [BINARY, "check", "--config", path, "--listen-plain", "127.0.0.1:0"], env=ENVIRONMENT, capture_output=True)
+    return with_keys if checked.returncode == 0 else NAMESPACES
 
 
 class FixedGateway(Gateway):
@@ -93,7 +107,7 @@ class World:
         certificate = self.certificate = write_certificate(self.directory)
         self.proxies = [FaultProxy(self.redis.socket_path, seed + number) for number in range(gateways)] \
             if proxied else []
-        config = {"namespaces": NAMESPACES}
+        config = {"namespaces": namespaces(self.directory)}
         self.gateways = []
         for number in range(gateways):
             url = self.proxies[number].redis_url if proxied else self.redis.url
@@ -105,6 +119,8 @@ class World:
         self.worker = Worker(self.directory / "worker", self.redis.url) if worker else None
         self.nginx = StreamNginx(self.directory / "nginx", [one.fixed for one in self.gateways])
         self.crowd = self.publishers = self.votes = None
+        # Topics whose log a fault deleted: it need not hold what was acked.
+        self.evicted = set()
 
     # Life
 
@@ -239,7 +255,8 @@ class World:
                 data = fields[b"d"]
                 message = f"{fields[b'e'].decode()} {json.loads(data)['m']} {zlib.crc32(data):08x}"
                 log.append([int(identity.split(b"-")[0]), message])
-        return {"epoch": meta[b"epoch"].decode(), "offset": int(meta[b"offset"]), "log": log}
+        return {"epoch": meta[b"epoch"].decode(), "offset": int(meta[b"offset"]), "log": log,
+                "expired": topic in self.evicted}
 
     def _channels(self) -> list:
         with self.redis.client() as db:
