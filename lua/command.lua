@@ -267,7 +267,7 @@ local function prepare_events()
     item.keys = {log = home.log, meta = home.meta}
     item.opts = {
       now_ms = ARGV[1], log_max = home.log_max, log_ttl_s = home.log_ttl_s, meta_ttl_s = home.meta_ttl_s,
-      seen_ttl_s = '1', epoch = ARGV[5], run = ARGV[4],
+      seen_ttl_s = '1', epoch = ARGV[5], run = ARGV[4], top = home.top,
     }
     if home.prepared then
       local wrong = check_event(home.channel, item.event, item.data, NO_ID)

@@ -22,7 +22,9 @@ local WORKERS_MAX = 256
 
 if #KEYS ~= 2 or #ARGV ~= 3 then return refuse('BADARG', 'lease takes 2 keys and 3 arguments') end
 local name, lease_ms = ARGV[1], integer(ARGV[2], 0, 600000)
-if not is_run(name) then return refuse('BADARG', 'name is not 1...64 allowed bytes') end
+if #name > 64 or not string.find(name, '^[A-Za-z0-9_-]+$') then
+  return refuse('BADARG', 'name is not 1...64 allowed bytes')
+end
 if not lease_ms or (lease_ms > 0 and lease_ms < 100) then
   return refuse('BADARG', 'lease_ms is neither 0 nor 100...600000')
 end

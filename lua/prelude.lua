@@ -54,7 +54,7 @@ local function is_epoch(text)
   return type(text) == 'string' and #text <= 32 and string.find(text, '^[A-Za-z0-9_-]+$') ~= nil
 end
 local function is_run(text)
-  return type(text) == 'string' and #text <= 64 and string.find(text, '^[A-Za-z0-9_-]+$') ~= nil
+  return type(text) == 'string' and #text <= 64 and string.find(text, '^[A-Za-z0-9_-]+%+?$') ~= nil
 end
 local function is_event(text)
   return type(text) == 'string' and #text <= 64 and string.find(text, '^[A-Za-z0-9._:/-]+$') ~= nil
@@ -63,15 +63,39 @@ local function is_id(text)
   return type(text) == 'string' and #text <= 128 and string.find(text, '^[A-Za-z0-9._~:-]+$') ~= nil
 end
 
--- Reads a topic's position: epoch (text) and offset (number).
--- Returns nil when the topic has none: the hash is absent or unreadable, its offsets are used up, or it was written
--- in another run of Redis, whose data may since have been rolled back (the run-id fence). The third value is then
--- the epoch that must not be used again, if one is known. Returns nil, reply when the key cannot be read.
-local function read_position(meta, run)
+-- The run-id fence. `run` is the run id of the Redis process, with a `+` behind it when every write is on disk before
+-- it is answered. Data written in the run `stored` are whole in the run `run` when both are one process, or when both
+-- have the `+`: then a restart loses nothing that was answered. Any other restart may have rolled data back.
+local function is_whole(stored, run)
+  if stored == run then return true end
+  if type(stored) ~= 'string' then return false end
+  local durable = string.sub(stored, -1) == '+'
+  if string.sub(run, -1) == '+' then return durable or stored .. '+' == run end
+  return durable and stored == run .. '+'
+end
+
+-- Whether the caller knows of a later event of the epoch than the one stored: the data went backwards.
+-- `top` is "<epoch> <offset>", or empty or nil when the caller knows none.
+local function is_behind(epoch, offset, top)
+  if not top or top == '' then return false end
+  local known_epoch, known_offset = string.match(top, '^(%S+) ([0-9]+)$')
+  if known_epoch ~= epoch then return false end
+  known_offset = integer(known_offset, 0, INTEGER_MAX)
+  return known_offset ~= nil and known_offset > offset
+end
+
+-- Reads a topic's position: epoch (text), offset (number), and whether `run` has to be stored with the next write.
+-- Returns nil when the topic has none: the hash is absent or unreadable, its offsets are used up, it was written in
+-- another run of Redis whose data may since have been rolled back, or `top`, the last event the caller knows of, is
+-- beyond it. The third value is then the epoch that must not be used again, if one is known. Returns nil, reply when
+-- the key cannot be read.
+local function read_position(meta, run, top)
   local got = redis.pcall('HMGET', meta, 'epoch', 'offset', 'run')
   if failed(got) then return nil, bad_key('meta', got) end
   local offset = integer(got[2], 0, INTEGER_MAX - 1)
-  if offset and got[3] == run and is_epoch(got[1]) then return got[1], offset end
+  if offset and is_epoch(got[1]) and is_whole(got[3], run) and not is_behind(got[1], offset, top) then
+    return got[1], offset, got[3] ~= run
+  end
   return nil, nil, got[1]
 end
 
@@ -158,7 +182,8 @@ end
 -- channel  the topic's pub/sub channel.
 -- event, data, id   the name, one JSON object as text, and the idempotency key or '-'.
 -- opts     text: now_ms; log_max (events, 0 keeps no log); log_ttl_s, meta_ttl_s, seen_ttl_s; epoch (the candidate,
---          random, used only if a new epoch must begin); run (run_id of the Redis process the caller talks to).
+--          random, used only if a new epoch must begin); run (of the Redis process the caller talks to, see
+--          is_whole); top ("<epoch> <offset>" of the last event the caller knows of, or empty).
 --
 -- Returns a plan for `commit_event`, or nil, reply. A plan is good until the next write to the same topic. A script
 -- that writes keys of its own prepares first, writes, then commits: a commit after a write does not fail.
@@ -177,17 +202,17 @@ local function prepare_event(keys, channel, event, data, id, opts)
     return nil, seen_offset
   end
 
-  local epoch, offset, replaced = read_position(keys.meta, opts.run)
+  local epoch, offset, more = read_position(keys.meta, opts.run, opts.top)
   if not epoch and offset then return nil, offset end
   if not epoch or offset == 0 then
     wrong = check_rights(keys, channel, id)
     if wrong then return nil, wrong end
   end
   if epoch then
-    plan.epoch, plan.offset = epoch, decimal(offset + 1)
+    plan.epoch, plan.offset, plan.crosses = epoch, decimal(offset + 1), more
     return plan
   end
-  wrong = check_new_epoch(keys, opts.epoch, replaced)
+  wrong = check_new_epoch(keys, opts.epoch, more)
   if wrong then return nil, wrong end
   plan.fresh, plan.epoch, plan.offset = true, opts.epoch, '1'
   return plan
@@ -208,6 +233,12 @@ local function renew(plan)
   return nil
 end
 
+-- Stores the plan's offset, and the run when the epoch goes on in another one than it was written in.
+local function advance(plan, call)
+  if plan.crosses then return call('HSET', plan.keys.meta, 'offset', plan.offset, 'run', plan.opts.run) end
+  return call('HSET', plan.keys.meta, 'offset', plan.offset)
+end
+
 -- Second half of publishing: offset, log, idempotency key, and PUBLISH last.
 --
 -- The first write decides: if Redis refuses it (OOM, READONLY, MISCONF, wrong type) nothing has changed and the
@@ -221,7 +252,7 @@ local function commit_event(plan)
     if logged then
       first = append(plan)
     else
-      first = redis.pcall('HSET', keys.meta, 'offset', plan.offset)
+      first = advance(plan, redis.pcall)
     end
     if failed(first) and (string.find(first.err, 'equal or smaller', 1, true)
       or string.find(first.err, 'exhausted', 1, true)) then
@@ -236,7 +267,7 @@ local function commit_event(plan)
     if wrong then return nil, wrong end
     if logged then append(plan) end
   else
-    if logged then redis.call('HSET', keys.meta, 'offset', plan.offset) end
+    if logged then advance(plan, redis.call) end
     redis.call('EXPIRE', keys.meta, policy.meta_ttl_s)
   end
   if logged then redis.call('EXPIRE', keys.log, policy.log_ttl_s) end
@@ -255,10 +286,16 @@ local function publish_event(keys, channel, event, data, id, opts)
   return commit_event(plan)
 end
 
--- Reads entries first...last (numbers) of a log, at most `count`: a list of {offset, event, data, id}, all text.
--- Entries that publish_event did not write are left out. Returns nil, reply when the key is not a log.
-local function read_log(log, first, last, count)
-  local entries = redis.pcall('XRANGE', log, decimal(first) .. '-0', decimal(last) .. '-0', 'COUNT', count)
+-- Reads entries first...last (numbers) of a log, at most `count`: a list of {offset, event, data, id}, all text; from
+-- the last to the first when `backwards`. Entries that publish_event did not write are left out. Returns nil, reply
+-- when the key is not a log.
+local function read_log(log, first, last, count, backwards)
+  local entries
+  if backwards then
+    entries = redis.pcall('XREVRANGE', log, decimal(last) .. '-0', decimal(first) .. '-0', 'COUNT', count)
+  else
+    entries = redis.pcall('XRANGE', log, decimal(first) .. '-0', decimal(last) .. '-0', 'COUNT', count)
+  end
   if failed(entries) then return nil, bad_key('log', entries) end
   local events = {}
   for _, entry in ipairs(entries) do

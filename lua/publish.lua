@@ -19,19 +19,20 @@
 -- ARGV[8]   meta_ttl_s  seconds the position outlives it; at least log_ttl_s
 -- ARGV[9]   seen_ttl_s  seconds a retry is recognised
 -- ARGV[10]  epoch       candidate: random, new for every call; used if a new epoch begins
--- ARGV[11]  run         run_id of the Redis process (INFO server)
+-- ARGV[11]  run         run id of the Redis process (INFO server), and + when every write is synced
+-- ARGV[12]  top         "<epoch> <offset>" of the last event the caller knows of, or empty
 --
 -- A retry with a known id writes and sends nothing and returns the first position with duplicate 1. A new epoch
 -- begins, and the old log is deleted, when the position is absent or unreadable, was written in another run of
--- Redis, or lags behind the log. On any error nothing has changed.
+-- Redis (but for two runs that sync every write), or lags behind the log or `top`. On any error nothing has changed.
 
-if #KEYS ~= 3 or #ARGV ~= 11 then return refuse('BADARG', 'publish takes 3 keys and 11 arguments') end
+if #KEYS ~= 3 or #ARGV ~= 12 then return refuse('BADARG', 'publish takes 3 keys and 12 arguments') end
 
 local result, wrong = publish_event(
   {log = KEYS[1], meta = KEYS[2], seen = KEYS[3]}, ARGV[1], ARGV[2], ARGV[3], ARGV[4],
   {
     now_ms = ARGV[5], log_max = ARGV[6], log_ttl_s = ARGV[7], meta_ttl_s = ARGV[8], seen_ttl_s = ARGV[9],
-    epoch = ARGV[10], run = ARGV[11],
+    epoch = ARGV[10], run = ARGV[11], top = ARGV[12],
   })
 if not result then return wrong end
 return {result.epoch, result.offset, result.duplicate and 1 or 0}

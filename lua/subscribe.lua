@@ -1,36 +1,44 @@
--- @summary  What a joining client is told: the position, the events it missed, and the topic's state, in one read.
+-- @summary  What joining clients, or a gateway that missed events, are told: position, logged events, and state.
 -- @key      log   {topic}#log
 -- @key      meta  {topic}#meta
--- @returns  {epoch, offset, recovered, [{offset, event, data, id}], state}: recovered 0 or 1, state JSON text or nil
+-- @returns  {epoch, offset, first, [{offset, event, data, id}], state}: first is the offset of the first event, 0
+--           without any; state JSON text or nil
 -- @errors   BADARG, BADKEY, BADEPOCH
--- @cost     O(n) in the events recovered, at most recovery_max
+-- @cost     O(n) in the events returned, at most events_max
 --
 -- KEYS[1]   log    stream of recent events
 -- KEYS[2]   meta   hash epoch, offset, run
 -- KEYS[3..] the keys of state_<namespace>.lua, when the namespace has one
 -- ARGV[1]   epoch         candidate: random, new for every call; used if a new epoch begins
--- ARGV[2]   run           run_id of the Redis process
--- ARGV[3]   now_ms        milliseconds since 1970 (for state providers)
--- ARGV[4]   meta_ttl_s    seconds an unused position is kept
--- ARGV[5]   since_epoch   epoch of the last event the client saw; empty when it joins afresh
--- ARGV[6]   since_offset  offset of that event: 1...19 digits; ignored when since_epoch is empty
--- ARGV[7]   recovery_max  events one recovery may return
+-- ARGV[2]   run           run id of the Redis process, and + when every write is synced
+-- ARGV[3]   top           "<epoch> <offset>" of the last event the gateway knows of, or empty
+-- ARGV[4]   now_ms        milliseconds since 1970 (for state providers)
+-- ARGV[5]   meta_ttl_s    seconds an unused position is kept
+-- ARGV[6]   since_epoch   epoch of the last event seen; empty: no events are wanted
+-- ARGV[7]   since_offset  offset of that event: 1...19 digits; ignored when since_epoch is empty
+-- ARGV[8]   order         newest: the last events after since, down to the newest; oldest: the first ones the log has
+-- ARGV[9]   events_max    events that may be returned
+-- ARGV[10]  bytes_max     bytes of data they may have together, each counted 256 more; one is always returned
 --
 -- A topic without a position gets one (offset 0), so that recovery works from before the first event and a flush in
--- between is noticed. Recovery is all or nothing: recovered is 1 only when the epoch is the same and every event
--- after since_offset is still in the log and they are at most recovery_max; otherwise there are no events.
+-- between is noticed. The events are always consecutive: with `newest` they end at offset, and whoever has seen what
+-- is before `first` misses nothing; with `oldest` they begin where the log begins, and more may follow. A since of
+-- another epoch, or of the future, gets none.
 
-if #KEYS < 2 or #ARGV ~= 7 then return refuse('BADARG', 'subscribe takes 2 keys or more and 7 arguments') end
+if #KEYS < 2 or #ARGV ~= 10 then return refuse('BADARG', 'subscribe takes 2 keys or more and 10 arguments') end
 local keys = {log = KEYS[1], meta = KEYS[2]}
-local candidate, run, since_epoch, since_offset = ARGV[1], ARGV[2], ARGV[5], ARGV[6]
-local now_ms = integer(ARGV[3], 0, INTEGER_MAX)
-local meta_ttl_s = integer(ARGV[4], 1, TTL_SECONDS_MAX)
-local recovery_max = integer(ARGV[7], 0, LOG_EVENTS_MAX)
+local candidate, run, since_epoch, since_offset, order = ARGV[1], ARGV[2], ARGV[6], ARGV[7], ARGV[8]
+local now_ms = integer(ARGV[4], 0, INTEGER_MAX)
+local meta_ttl_s = integer(ARGV[5], 1, TTL_SECONDS_MAX)
+local events_max = integer(ARGV[9], 0, LOG_EVENTS_MAX)
+local bytes_max = integer(ARGV[10], 0, INTEGER_MAX)
 if not is_epoch(candidate) then return refuse('BADARG', 'epoch is not 1...32 allowed bytes') end
 if not is_run(run) then return refuse('BADARG', 'run is not 1...64 allowed bytes') end
 if not now_ms then return refuse('BADARG', 'now_ms is not a number in range') end
 if not meta_ttl_s then return refuse('BADARG', 'meta_ttl_s is not a number in range') end
-if not recovery_max then return refuse('BADARG', 'recovery_max is not a number in range') end
+if order ~= 'newest' and order ~= 'oldest' then return refuse('BADARG', 'order is neither newest nor oldest') end
+if not events_max then return refuse('BADARG', 'events_max is not a number in range') end
+if not bytes_max then return refuse('BADARG', 'bytes_max is not a number in range') end
 if since_epoch ~= '' then
   if not is_epoch(since_epoch) then return refuse('BADARG', 'since_epoch is not 1...32 allowed bytes') end
   if #since_offset > 19 or not string.find(since_offset, '^[0-9]+$') then
@@ -38,26 +46,47 @@ if since_epoch ~= '' then
   end
 end
 
--- The events after `since`, all of them or nil; nil, reply when the log cannot be read.
-local function missed(epoch, offset)
-  if since_epoch ~= epoch then return nil end
-  local since = integer(since_offset, 0, offset) -- nil for the future and for what only looks like an offset
-  if not since or offset - since > recovery_max then return nil end
-  if since == offset then return {} end
-  local events, wrong = read_log(keys.log, since + 1, offset, offset - since)
-  if not events then return nil, wrong end
-  -- Each event has its own offset between since + 1 and offset, so when the number is right none is missing.
-  if #events ~= offset - since then return nil end
+local CHUNK = 64 -- events read at once: the bound in bytes stops the reading, not what is returned only
+
+-- The events of first...last that are asked for, oldest first; nil, reply when the log cannot be read.
+local function consecutive(first, last)
+  local backwards = order == 'newest'
+  local events, bytes = {}, 0
+  while first <= last and #events < events_max do
+    local chunk, wrong = read_log(keys.log, first, last, math.min(CHUNK, events_max - #events), backwards)
+    if not chunk then return nil, wrong end
+    if #chunk == 0 then break end
+    -- The log begins where it begins; from there on, nothing may be missing.
+    if not backwards and #events == 0 then first = tonumber(chunk[1][1]) end
+    for _, event in ipairs(chunk) do
+      bytes = bytes + #event[3] + 256
+      if (bytes > bytes_max and #events > 0) or tonumber(event[1]) ~= (backwards and last or first) then
+        return events
+      end
+      events[#events + 1] = event
+      if backwards then last = last - 1 else first = first + 1 end
+    end
+  end
   return events
 end
 
-local epoch, offset, replaced = read_position(keys.meta, run)
+local function reversed(list)
+  local result = {}
+  for index = #list, 1, -1 do result[#result + 1] = list[index] end
+  return result
+end
+
+local epoch, offset, replaced = read_position(keys.meta, run, ARGV[3])
 if not epoch and offset then return offset end
-local events
+local events = {}
 if epoch then
-  local wrong
-  events, wrong = missed(epoch, offset)
-  if wrong then return wrong end
+  local since = since_epoch == epoch and integer(since_offset, 0, offset)
+  if since then
+    local wrong
+    events, wrong = consecutive(since + 1, offset)
+    if not events then return wrong end
+    if order == 'newest' then events = reversed(events) end
+  end
   -- Below half its life the position is renewed, so that a quiet topic with listeners keeps it and most joins
   -- stay plain reads.
   local left_s = redis.call('TTL', keys.meta)
@@ -72,4 +101,4 @@ else
   if wrong then return wrong end
   epoch, offset = candidate, 0
 end
-return {epoch, decimal(offset), events and 1 or 0, events or {}, state and state() or false}
+return {epoch, decimal(offset), events[1] and events[1][1] or '0', events, state and state() or false}

@@ -106,8 +106,8 @@ public struct Limits: Sendable, Equatable {
     public var outboundTotalBytesMax = 1_073_741_824
     /// Time an abandoned topic stays subscribed in Redis.
     public var topicLingerMs = 1_000
-    /// Events one recovery may return; beyond: `recovered:false`.
-    public var recoveryEventsMax = 300
+    /// Events one recovery, or one step of a repair, may return; beyond: `recovered:false`.
+    public var recoveryEventsMax = 1_000
     /// Bytes of the events one recovery may return; beyond: `recovered:false`.
     public var recoveryBytesMax = 4_194_304
     /// Events one history request may return.

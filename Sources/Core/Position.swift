@@ -18,6 +18,14 @@ public struct Position: Hashable, Sendable {
         self.offset = offset
     }
 
+    /// The text by which scripts are told the last event that is known: epoch, space, offset.
+    public var fenceText: [UInt8] {
+        var text = epoch
+        text.append(UInt8(ascii: " "))
+        text.append(decimal: offset)
+        return text
+    }
+
     /// Whether the bytes are `[A-Za-z0-9_-]{1,32}`.
     public static func isEpoch(_ bytes: some Collection<UInt8>) -> Bool {
         let count = bytes.count

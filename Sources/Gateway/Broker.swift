@@ -12,14 +12,16 @@ enum BrokerMessage: Sendable {
     case want(Topic, shard: Int)
     /// A shard has none left.
     case unwant(Topic, shard: Int)
+    /// What became of a shard's command link.
+    case link(shard: Int, LinkReport)
     /// End the thread.
     case stop
 }
 
 /// The broker: owns the subscription to Redis and sends each channel message to the shards that have members for it.
 ///
-/// It also proves that delivery works: a probe published through Redis must come back (design section 8). Thread:
-/// its own.
+/// It also proves that delivery works: probes that the shards publish through Redis must come back (design section 8).
+/// Thread: its own.
 final class Broker: SubscriberLinkOwner {
     private struct Interest {
         /// One bit a shard.
@@ -34,8 +36,9 @@ final class Broker: SubscriberLinkOwner {
     private let keys: Keys
     private let limits: Limits
     private var link: SubscriberLink?
-    private var prober: CommandLink?
-    private var probe: DeliveryProbe
+    private var probes: DeliveryProbes
+    /// What is known of the subscriber link; compared with what it is.
+    private var report = LinkReport.down(nil)
     private var timer: ReactorTimer?
     private var directory: [Topic: Interest] = [:]
     /// What this tick brings to each shard; sent together at its end.
@@ -43,8 +46,9 @@ final class Broker: SubscriberLinkOwner {
     /// Shards whose mailbox was full: they are told that they lost messages as soon as there is room.
     private var overflowed: Set<Int> = []
     private var received: [BrokerMessage] = []
-    /// The failure that the log was told last; `nil` while Redis is well.
-    private var toldReason: String?
+    /// The failures that the log was told, by part.
+    private var toldReasons: [Condition.Part: NotReadyReason] = [:]
+    private var hasBeenLive = false
 
     /// Builds the broker on its thread.
     init(node: Node, reactor: Reactor, mailbox: Mailbox<BrokerMessage>) throws(Errno) {
@@ -55,15 +59,13 @@ final class Broker: SubscriberLinkOwner {
         limits = node.limits
         outgoing = node.shards.map { _ in [] }
         context = ConnectionContext(reactor: reactor, limits: ConnectionLimits(node.limits, reactors: 1))
-        probe = DeliveryProbe(intervalMs: node.limits.redisProbeMs, timeoutMs: node.limits.redisProbeTimeoutMs)
-        let name = "switchboard-" + node.name
-        link = try SubscriberLink(context, node.redis, name: name + "-subscriber", owner: self)
-        prober = try CommandLink(
-            context, node.redis, name: name + "-probe", registry: node.library.table.registry, onReady: { _ in })
+        probes = DeliveryProbes(
+            shards: node.shards.count, intervalMs: node.limits.redisProbeMs, timeoutMs: node.limits.redisProbeTimeoutMs)
+        link = try SubscriberLink(context, node.redis, name: "switchboard-\(node.name)-subscriber", owner: self)
         _ = link?.want(node.probeChannel)
         timer = try ReactorTimer(reactor) { [unowned self] in probeDue() }
         timer?.set(atMs: reactor.nowMs)
-        node.redisStatistics.add(link?.statistics, prober?.statistics)
+        node.redisStatistics.add(link?.statistics)
         reactor.onMailbox = { [unowned self] in takeMessages() }
         reactor.onTickEnd = { [unowned self] in tickEnded() }
     }
@@ -74,6 +76,7 @@ final class Broker: SubscriberLinkOwner {
             switch message {
             case .want(let topic, let shard): want(topic, shard)
             case .unwant(let topic, let shard): unwant(topic, shard)
+            case .link(let shard, let report): shardLink(shard, report)
             case .stop: reactor.stop()
             }
         }
@@ -133,6 +136,7 @@ final class Broker: SubscriberLinkOwner {
     // MARK: SubscriberLinkOwner
 
     func channelLive(_ channel: [UInt8]) {
+        if channel == node.probeChannel { return subscriptionLive() }
         guard let topic = keys.topic(ofChannel: channel), let interest = directory[topic] else { return }
         directory[topic]?.isLive = true
         forEachShard(interest.shards) { outgoing[$0].append(.confirmed(topic)) }
@@ -153,8 +157,8 @@ final class Broker: SubscriberLinkOwner {
         node.log.write(.warn, "redis subscription lost", [("reason", failure.metricLabel), ("detail", failure.detail)])
         for topic in directory.keys { directory[topic]?.isLive = false }
         for shard in outgoing.indices { outgoing[shard].append(.lost) }
-        probe.reset()
-        node.health.deliveryLost(failure.metricLabel)
+        watchLink()
+        tellHealth()
     }
 
     private func forEachShard(_ shards: UInt64, _ body: (Int) -> Void) {
@@ -165,49 +169,85 @@ final class Broker: SubscriberLinkOwner {
         }
     }
 
-    // MARK: The delivery probe
+    // MARK: Delivery probes
 
     private func probeDue() {
-        let nowMs = reactor.nowMs
-        timer?.set(atMs: nowMs + min(limits.redisProbeMs, 500))
-        switch probe.due(nowMs: nowMs, isSubscribed: link?.facts != nil && prober?.isReady == true) {
-        case .wait:
-            break
-        case .send(let number):
-            var payload: [UInt8] = []
-            payload.append(decimal: number)
-            prober?.call(RedisCommand("PUBLISH", node.probeChannel, payload)) { _ in }
-        case .failed:
-            node.log.write(.error, "redis delivery probe lost", [("timeoutMs", "\(limits.redisProbeTimeoutMs)")])
-            node.statistics.probeFailures.add(1)
-            node.health.deliveryLost("probe_lost")
-            link?.reconnect(RedisFailure(.timedOut))
-            prober?.reconnect(RedisFailure(.timedOut))
-        }
-        tellWhatIsDown()
+        timer?.set(atMs: reactor.nowMs + min(limits.redisProbeMs, limits.redisProbeTimeoutMs, Broker.probeTickMs))
+        watchLink()
+        takeProbeSteps()
     }
 
-    /// Readiness and the log say why Redis cannot be used; the log once per reason.
-    private func tellWhatIsDown() {
-        var failure: RedisFailure?
-        if link?.facts == nil {
-            failure = link?.lastFailure
-        } else if prober?.isReady != true {
-            failure = prober?.lastFailure
-        } else {
-            toldReason = nil
-            return
+    /// Notices what became of the subscriber link, failed dials included.
+    private func watchLink() {
+        let now = link?.facts.map { LinkReport.up(runID: $0.runID) } ?? .down(link?.lastFailure)
+        guard now != report else { return }
+        report = now
+        probes.subscriber(now, nowMs: reactor.nowMs)
+    }
+
+    private func shardLink(_ shard: Int, _ report: LinkReport) {
+        watchLink()
+        probes.shard(shard, report, nowMs: reactor.nowMs)
+        takeProbeSteps()
+    }
+
+    private func subscriptionLive() {
+        watchLink()
+        probes.subscriberLive()
+        if hasBeenLive { node.statistics.resubscribes.add(1) }
+        hasBeenLive = true
+        takeProbeSteps()
+    }
+
+    private func takeProbeSteps() {
+        for step in probes.due(nowMs: reactor.nowMs, resumedMs: reactor.stalledMs) {
+            switch step {
+            case .send(let number, let shards): for shard in shards { outgoing[shard].append(.probe(number)) }
+            case .reconnect(let parts, let reason): reconnect(parts, reason)
+            }
         }
-        let reason = failure?.metricLabel ?? "connecting"
-        node.health.deliveryLost(reason)
-        if let failure, toldReason != reason {
-            toldReason = reason
-            node.log.write(.warn, "redis cannot be used", [("reason", reason), ("detail", failure.detail)])
+        tellHealth()
+    }
+
+    private func reconnect(_ parts: [Condition.Part], _ reason: NotReadyReason) {
+        // Told before the links go down, so that the log says first what was found.
+        tellHealth()
+        node.statistics.count(reason, parts)
+        for part in parts {
+            switch part {
+            case .subscriber: link?.reconnect(RedisFailure(reason))
+            case .shard(let shard): outgoing[shard].append(.reconnect(reason))
+            case .node: break
+            }
         }
     }
 
     private func probeReturned(_ payload: [UInt8]) {
-        guard let number = ASCII.decimal(payload), probe.returned(number) else { return }
-        node.health.deliveryProven(atMs: reactor.nowMs)
+        let words = payload.split(separator: UInt8(ascii: " "))
+        guard words.count == 2, let shard = ASCII.decimal(words[0]), let number = ASCII.decimal(words[1]),
+            probes.returned(number, shard: shard, nowMs: reactor.nowMs)
+        else { return }
+        tellHealth()
     }
+
+    /// Readiness says what is not proven, and the log what fails: once per reason.
+    private func tellHealth() {
+        node.health.delivery(probes.conditions, provenMs: probes.provenMs)
+        let unproven = probes.unproven
+        for condition in unproven where condition.reason.isFailure && toldReasons[condition.part] != condition.reason {
+            toldReasons[condition.part] = condition.reason
+            node.log.write(
+                .warn, "redis cannot be used",
+                [
+                    ("part", condition.part.name), ("reason", condition.reason.label), ("detail", condition.detail),
+                ])
+        }
+        for part in toldReasons.keys where !unproven.contains(where: { $0.part == part }) {
+            toldReasons[part] = nil
+            node.log.write(.info, "redis can be used again", [("part", part.name)])
+        }
+    }
+
+    /// How often links are looked at: what a probe may be late, twice.
+    private static let probeTickMs = 250
 }

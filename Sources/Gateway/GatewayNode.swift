@@ -61,6 +61,9 @@ public final class GatewayNode {
         } catch {
             throw StartProblem("cannot start a thread: \(error)")
         }
+        if settings.testFault != .none {
+            log.write(.warn, "this node is broken on purpose", [("testFault", settings.testFault.rawValue)])
+        }
         for (name, address) in [("tls", addresses.tls), ("plain", addresses.plain), ("ops", addresses.operations)] {
             guard let address else { continue }
             log.write(.info, "listening", [("listener", name), ("address", address.description)])
@@ -75,7 +78,7 @@ public final class GatewayNode {
                 withExtendedLifetime(broker) { reactor.run() }
             } catch {
                 node.log.write(.error, "the broker cannot run", [("reason", error.description)])
-                node.health.deliveryLost("broker_failed")
+                node.health.failed(.node, .brokerFailed)
             }
         }
     }
@@ -93,7 +96,7 @@ public final class GatewayNode {
                 withExtendedLifetime(shard) { reactor.run() }
             } catch {
                 node.log.write(.error, "a shard cannot run", [("shard", "\(index)"), ("reason", error.description)])
-                node.health.deliveryLost("shard_failed")
+                node.health.failed(.shard(index), .shardFailed)
             }
         }
     }
@@ -168,6 +171,18 @@ public final class GatewayNode {
             node.log.write(.error, "reload refused, nothing changed", [("reason", error.description)])
         }
     }
+
+    /// Turns readiness red while hardly any file descriptors are left, since the next client may not be accepted.
+    public func watchDescriptors() {
+        guard let (open, limit) = Descriptors.count() else { return }
+        let isShort = open * 100 > limit * GatewayNode.descriptorsPercentMax
+        guard node.health.lacksDescriptors(isShort) else { return }
+        node.log.write(
+            isShort ? .error : .info, isShort ? "hardly any file descriptors left" : "file descriptors are left again",
+            [("open", "\(open)"), ("limit", "\(limit)")])
+    }
+
+    private static let descriptorsPercentMax = 95
 
     /// Turns readiness red; balancers then send nobody new.
     public func announceDrain() {

@@ -46,6 +46,7 @@ final class Node: Sendable {
     /// The dialect, by number, that a WebSocket path speaks.
     let dialectPaths: [String: Int]
     let servesEcho: Bool
+    let testFault: TestFault
     let servesPages: Bool
     /// Makes guests for the demo's page; `nil` where there is none.
     let guests: DemoGuests?
@@ -90,6 +91,7 @@ final class Node: Sendable {
         ]
         dialectPaths = Dictionary(uniqueKeysWithValues: Set(NativeDialect.paths).map { ($0, 0) })
         servesEcho = settings.echo
+        testFault = settings.testFault
         self.servesPages = servesPages
         self.guests = guests
         allowsAnonymous = settings.anonymous

@@ -16,10 +16,14 @@ enum ShardMessage: Sendable {
     case event(Topic, ChannelMessage)
     /// The subscription, or messages to this shard, were lost.
     case lost
-    /// Count a topic's members for another shard's question.
-    case countMembers(Topic, question: Int, asker: Int)
+    /// Publish this number on the probe channel.
+    case probe(Int)
+    /// Dial the command link again: it is mute or leads elsewhere.
+    case reconnect(NotReadyReason)
+    /// Tell what is known of a topic, for another shard's question.
+    case report(Topic, question: Int, asker: Int)
     /// The answer of one shard.
-    case memberCount(question: Int, count: Int)
+    case reported(question: Int, TopicReport)
     /// Use this certificate for new connections.
     case replaceTLS(TLSContext)
     /// Stop accepting, tell clients, close them over so many milliseconds.
@@ -54,10 +58,11 @@ final class Shard {
     private var timer: ReactorTimer?
     private var received: [ShardMessage] = []
     private var peers: [ObjectIdentifier: WebSocketPeer] = [:]
-    private var questions = MemberQuestions()
+    private var questions = TopicQuestions()
     /// Sets of followed topics that could not be read or joined; tried again at the next sweep.
     private var staleFollowings: [Followings] = []
     private var drain: DrainPlan<ObjectIdentifier>?
+    private let news: LinkNews
 
     /// Events kept for a topic during a repair, and for a client during its join.
     private static let heldMax = 1_024
@@ -76,6 +81,8 @@ final class Shard {
             reactor: reactor, limits: ConnectionLimits(node.limits, reactors: node.shards.count))
         statistics = ShardStatistics(transport: context.statistics, loop: reactor.statistics)
         let (log, scripts) = (node.log, node.library.table)
+        let news = LinkNews(node.broker, shard: index)
+        self.news = news
         link = try CommandLink(
             context, node.redis, name: "switchboard-\(node.name)-shard-\(index)", registry: scripts.registry,
             onBrokenScript: { name, failure in
@@ -85,15 +92,20 @@ final class Shard {
                 log.write(.error, "a script does not compile", [("script", name), ("fault", fault)])
             },
             onReady: { facts in
+                news.connected(facts)
                 let version = facts.version.map { String($0) }.joined(separator: ".")
                 log.write(.info, "redis connected", [("shard", "\(index)"), ("version", version)])
             })
         store = Store(
             link: link, scripts: node.scripts, keys: node.keys, limits: node.limits, access: node.access)
-        commands = CommandDesk(node: node, link: link, statistics: statistics, nowMs: { reactor.nowMs })
+        commands = CommandDesk(
+            node: node, link: link, statistics: statistics, top: { [store] in store.top($0) },
+            nowMs: { reactor.nowMs })
         topics = TopicTable(
-            shard: index, limits: node.limits, heldMax: Shard.heldMax, store: store, broker: node.broker,
-            dialects: node.dialects, statistics: statistics, nowMs: { reactor.nowMs })
+            shard: index, limits: node.limits, heldMax: Shard.heldMax, repairs: node.testFault != .noRepair,
+            store: store, broker: node.broker, dialects: node.dialects, statistics: statistics,
+            nowMs: { reactor.nowMs })
+        store.lastDelivered = { [unowned topics] in topics.position($0) }
         node.shardStatistics.add(statistics)
         node.redisStatistics.add(link.statistics)
         timer = try ReactorTimer(reactor) { [unowned self] in timerFired() }
@@ -127,6 +139,7 @@ final class Shard {
     var wallSeconds: Int { wallMs / 1_000 }
 
     private func timerFired() {
+        news.look(at: link)
         topics.sweep()
         commands.sweep()
         let stale = staleFollowings
@@ -155,21 +168,24 @@ final class Shard {
         case .event(let topic, let event): topics.received(topic, event)
         case .confirmed(let topic): topics.confirmed(topic)
         case .lost: topics.lost()
-        case .countMembers(let topic, let question, let asker):
-            let count = topics.memberCount(topic)
-            _ = node.shards[asker].send(.memberCount(question: question, count: count))
-        case .memberCount(let question, let count): questions.answered(question, count)
+        case .report(let topic, let question, let asker):
+            var report = topics.report(topic)
+            report.published = store.published(topic)
+            _ = node.shards[asker].send(.reported(question: question, report))
+        case .reported(let question, let report): questions.answered(question, report)
+        case .probe(let number): probe(number)
+        case .reconnect(let reason): link.reconnect(RedisFailure(reason))
         case .replaceTLS(let tls): for listener in secureListeners { listener.replaceTLS(tls) }
         case .drain(let overMs): beginDrain(overMs)
         case .stop: reactor.stop()
         }
     }
 
-    /// Counts a topic's members on all shards of this node.
-    func countMembers(_ topic: Topic, _ completion: @escaping (Int) -> Void) {
+    /// Asks all shards of this node what they know of a topic.
+    func askAll(_ topic: Topic, _ completion: @escaping (TopicReport) -> Void) {
         let question = questions.ask(of: node.shards.count, nowMs: nowMs, completion)
-        for mailbox in node.shards where !mailbox.send(.countMembers(topic, question: question, asker: index)) {
-            questions.answered(question, 0)
+        for mailbox in node.shards where !mailbox.send(.report(topic, question: question, asker: index)) {
+            questions.answered(question, TopicReport())
         }
     }
 
@@ -211,7 +227,28 @@ final class Shard {
         let isIdle = peers.isEmpty && requestsInFlight == 0 && context.statistics.queuedBytes.value == 0
         if isIdle && drain?.isOver == true {
             link.stop()
+            news.ended()
             reactor.stop()
         }
+    }
+
+    // MARK: The delivery probe
+
+    /// Publishes a number by the link that publishes go by; the broker's link must bring it back.
+    ///
+    /// PUBLISH works on a replica, too, so the link is also asked whether it still leads to a master.
+    private func probe(_ number: Int) {
+        var payload: [UInt8] = []
+        payload.append(decimal: index)
+        payload.append(UInt8(ascii: " "))
+        payload.append(decimal: number)
+        link.call(RedisCommand("PUBLISH", node.probeChannel, payload)) { _ in }
+        link.call(RedisCommand("INFO", Array("replication".utf8))) { [unowned self] result in
+            guard case .success(let reply) = result, let text = reply.bytes,
+                ServerFacts.role(info: text) == .replica
+            else { return }
+            link.reconnect(RedisFailure(.readOnly, detail: "the server has become a replica"))
+        }
+        link.recheck()
     }
 }

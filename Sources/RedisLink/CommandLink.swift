@@ -71,6 +71,16 @@ public final class CommandLink: RedisSocketOwner {
         socket?.fail(failure)
     }
 
+    /// Looks again whether every write is synced, which `CONFIG SET` may have changed since the link was made.
+    ///
+    /// Called with each delivery probe, so that what is written after such a change stands under it soon.
+    public func recheck() {
+        call(ServerFacts.persistenceQuestion) { [weak self] result in
+            guard case .success(let value) = result, let config = ServerFacts.config(value) else { return }
+            self?.facts?.apply(config: config)
+        }
+    }
+
     // MARK: Calls
 
     /// Calls one command.

@@ -75,6 +75,8 @@ final class RedisSocket: ConnectionHandler {
     private var backOff: BackOff
     private var failure = RedisFailure(.disconnected)
     private var isFailing = false
+    /// What the greeting's CONFIG GET told.
+    private var config: [[UInt8]: [UInt8]] = [:]
     /// Dials made; a look-up that answers a dial that is over is recognised by it.
     private var dial = 0
 
@@ -188,6 +190,7 @@ final class RedisSocket: ConnectionHandler {
         reader = made
         var commands = target.url.greeting
         commands.append(RedisCommand("CLIENT", Array("SETNAME".utf8), Array(name.utf8)))
+        commands.append(ServerFacts.persistenceQuestion)
         commands.append(RedisCommand("INFO", Array("everything".utf8)))
         state = .greeting(commands.count)
         var bytes: [UInt8] = []
@@ -218,16 +221,19 @@ final class RedisSocket: ConnectionHandler {
 
     private func greeted(_ value: RESPValue, left: Int) {
         if let refused = value.failure {
-            // CLIENT SETNAME may be forbidden by an ACL; it is a courtesy. The last reply, INFO's, is not.
-            guard left == 2 && refused.kind == .noPermission else { return fail(refused) }
+            // CLIENT SETNAME may be forbidden by an ACL; it is a courtesy. CONFIG is renamed or missing at some hosts;
+            // then nothing is known to be synced. The last reply, INFO's, is needed.
+            guard left == 2 || left == 3 && refused.kind == .noPermission else { return fail(refused) }
         }
         guard left == 1 else {
+            if left == 2 { config = ServerFacts.config(value) ?? [:] }
             state = .greeting(left - 1)
             return
         }
-        guard let text = value.bytes, let facts = ServerFacts(info: text) else {
+        guard let text = value.bytes, var facts = ServerFacts(info: text) else {
             return fail(RedisFailure(.protocolViolation, detail: "INFO was not understood"))
         }
+        facts.apply(config: config)
         guard facts.role == .master else { return fail(RedisFailure(.readOnly, detail: "the server is a replica")) }
         guard !facts.isLoading else { return fail(RedisFailure(.loading)) }
         backOff.succeeded()

@@ -21,13 +21,15 @@ public struct ServerFacts: Equatable, Sendable {
     /// Whether the data set is still being read from disk.
     public let isLoading: Bool
     /// Whether every write goes to the append-only file (`aof_enabled`).
-    public let hasAppendOnlyFile: Bool
+    public private(set) var hasAppendOnlyFile: Bool
     /// Whether the server is a node of a cluster (`redis_mode:cluster` or `cluster_enabled:1`).
     public let isCluster: Bool
     /// Replicas connected to this master.
     public let connectedReplicas: Int
     /// `maxmemory_policy`; `nil` when `INFO memory` was not asked.
     public let evictionPolicy: [UInt8]?
+    /// Whether this process has been a replica: then its data may be another server's, with the end missing.
+    public let wasReplica: Bool
     /// Whether `appendfsync` is `always`; known after ``apply(config:)``.
     public private(set) var syncsEveryWrite = false
     /// `notify-keyspace-events`; known after ``apply(config:)``.
@@ -57,16 +59,26 @@ public struct ServerFacts: Equatable, Sendable {
         isLoading = isSet("loading") || isSet("async_loading")
         hasAppendOnlyFile = isSet("aof_enabled")
         isCluster = isSet("cluster_enabled") || fields["redis_mode"]?.elementsEqual("cluster".utf8) == true
+        // All zeros as long as the server has never followed another (INFO replication).
+        wasReplica = fields["master_replid2"].map { !$0.allSatisfy { $0 == UInt8(ascii: "0") } } ?? false
         connectedReplicas = fields["connected_slaves"].flatMap { ASCII.decimal($0) } ?? 0
         evictionPolicy = fields["maxmemory_policy"].map { Array($0) }
     }
 
     /// Takes what `CONFIG GET` told; names the server did not tell stay unknown.
     public mutating func apply(config: [[UInt8]: [UInt8]]) {
+        if let value = config[Array("appendonly".utf8)] { hasAppendOnlyFile = value.elementsEqual("yes".utf8) }
         if let value = config[Array("appendfsync".utf8)] {
             syncsEveryWrite = hasAppendOnlyFile && value.elementsEqual("always".utf8)
         }
         if let value = config[Array("notify-keyspace-events".utf8)] { keyspaceEvents = value }
+    }
+
+    /// What scripts compare positions with: the run id, and `+` behind it when whatever was answered survives a restart.
+    ///
+    /// Two runs with the `+` share their epochs, all others do not (failures.md 2.3, rules 2 and 3).
+    public var fence: [UInt8] {
+        syncsEveryWrite && !wasReplica ? runID + [UInt8(ascii: "+")] : runID
     }
 
     /// Whether keys may vanish before their time because memory is short; only `noeviction` keeps logs whole.
@@ -80,6 +92,11 @@ public struct ServerFacts: Equatable, Sendable {
         version[0] > major || (version[0] == major && version[1] >= minor)
     }
 
+    /// Asks for what ``apply(config:)`` takes.
+    ///
+    /// A pattern, since Redis before 7.0 takes one name at a time.
+    static let persistenceQuestion = RedisCommand("CONFIG", Array("GET".utf8), Array("append*".utf8))
+
     /// Reads the reply of `CONFIG GET`: names and values in turn; `nil` when it is not that.
     public static func config(_ reply: RESPValue) -> [[UInt8]: [UInt8]]? {
         guard let elements = reply.elements, elements.count % 2 == 0 else { return nil }
@@ -91,6 +108,16 @@ public struct ServerFacts: Equatable, Sendable {
             result[name] = value
         }
         return result
+    }
+
+    /// Reads the role out of the text of `INFO replication`; `nil` when it is not told.
+    public static func role(info text: [UInt8]) -> Role? {
+        for line in text.split(separator: 0x0a) where line.starts(with: "role:".utf8) {
+            let word = line.dropFirst(5).prefix { $0 != 0x0d }
+            if word.elementsEqual("master".utf8) { return .master }
+            if word.elementsEqual("slave".utf8) { return .replica }
+        }
+        return nil
     }
 
     /// Reads the reply of `ROLE`; `nil` when it is not one, and for a Sentinel.

@@ -14,7 +14,11 @@ extension Connection {
         let room = unsafe tls == nil ? context.gatherBuffer.count : ConnectionContext.recordBytes
         let buffer = unsafe UnsafeMutableRawBufferPointer(rebasing: context.gatherBuffer[..<room])
         var budget = Connection.bytesPerFlush
-        defer { if queue.isEmpty { allowedBytes = 0 } }
+        var items = 0
+        defer {
+            if queue.isEmpty { allowedBytes = 0 }
+            if items > 0 { context.statistics.itemsWritten.add(items) }
+        }
         while !queue.isEmpty, !isWriteBlocked {
             guard budget > 0 else {
                 if let token { context.reactor.markDirty(token) }
@@ -27,7 +31,7 @@ extension Connection {
             switch outcome {
             case .moved(let written):
                 pinned = 0
-                queue.written(written)
+                items += queue.written(written)
                 budget -= written
                 context.statistics.bytesOut.add(written)
                 context.statistics.queuedBytes.add(-written)

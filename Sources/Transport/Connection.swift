@@ -168,18 +168,27 @@ public final class Connection: EventSource {
     /// Queues a frame for this tick's flush; false, and nothing queued, when it would exceed the byte limit or the
     /// connection is not open.
     public func send(_ frame: [UInt8]) -> Bool {
-        guard isOpen, let token else { return false }
-        // A connection that has read everything may always be sent one more frame; the bounds are for the others.
-        let total = context.statistics.queuedBytes.value + frame.count
-        guard
-            queue.isEmpty
-                || queue.byteCount + frame.count <= outboundBytesMax + allowedBytes
-                    && total <= context.limits.outboundTotalBytesMax
-        else { return false }
-        queue.append(frame, nowMs: context.reactor.nowMs)
+        send(frame, item: nil)
+    }
+
+    /// Queues a frame and counts what becomes of it in its item's counts: a refused one as dropped.
+    public func send(_ frame: [UInt8], item: OutboundItem?) -> Bool {
+        guard isOpen, let token, hasRoom(frame.count) else {
+            item?.counts.dropped += 1
+            if let item, item.isCounted { context.statistics.itemsDropped.add(1) }
+            return false
+        }
+        queue.append(frame, item: item, nowMs: context.reactor.nowMs)
         context.statistics.queuedBytes.add(frame.count)
         if !isWriteBlocked { context.reactor.markDirty(token) }
         return true
+    }
+
+    /// A connection that has read everything may always be sent one more frame; the bounds are for the others.
+    private func hasRoom(_ bytes: Int) -> Bool {
+        queue.isEmpty
+            || queue.byteCount + bytes <= outboundBytesMax + allowedBytes
+                && context.statistics.queuedBytes.value + bytes <= context.limits.outboundTotalBytesMax
     }
 
     /// Gives the connection to another handler, which hears everything from now on (an upgrade to WebSocket).
@@ -238,7 +247,7 @@ public final class Connection: EventSource {
         case .open:
             if discarding {
                 let before = queue.byteCount
-                queue.dropUnstarted(pinned: pinned)
+                context.statistics.itemsDropped.add(queue.dropUnstarted(pinned: pinned))
                 context.statistics.queuedBytes.add(queue.byteCount - before)
             }
             queue.append(last, nowMs: context.reactor.nowMs)
@@ -327,7 +336,7 @@ public final class Connection: EventSource {
         tellHandler()
         context.statistics.queuedBytes.add(-queue.byteCount)
         context.statistics.open.add(-1)
-        queue.removeAll()
+        context.statistics.itemsDropped.add(queue.removeAll())
         tls = nil
         token = nil
         descriptor = nil

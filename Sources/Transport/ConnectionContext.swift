@@ -49,6 +49,12 @@ public final class TransportStatistics: Sendable {
     public let writes = Counter()
     /// Bytes waiting for all connections.
     public let queuedBytes = Counter()
+    /// Items written to the last byte (``OutboundItem``).
+    public let itemsWritten = Counter()
+    /// Items taken out of a queue because newer ones say the same.
+    public let itemsConflated = Counter()
+    /// Items whose connection ended before they were written, or did not take them.
+    public let itemsDropped = Counter()
     private let closed = CloseReason.allCases.map { _ in Counter() }
 
     /// Zeroes.

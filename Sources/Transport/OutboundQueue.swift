@@ -1,11 +1,23 @@
 /// The bytes waiting for one connection: references to shared immutable frames, in order.
 ///
 /// Appending costs a reference, never a copy; ``gather(into:)`` copies pending frames together so that one write per
-/// tick carries them all. Pure: time is a parameter.
+/// tick carries them all. What becomes of items is counted here, in the counts of each and as the numbers returned.
+/// Pure but for that: time is a parameter.
 struct OutboundQueue {
     private struct Entry {
         var frame: [UInt8]
-        let enqueuedMs: Int
+        var item: OutboundItem?
+        /// Milliseconds when it came, and in the lowest bit whether it is owed.
+        private let stamp: Int
+
+        init(frame: [UInt8], item: OutboundItem?, enqueuedMs: Int, isOwed: Bool) {
+            self.frame = frame
+            self.item = item
+            stamp = enqueuedMs << 1 | (isOwed ? 1 : 0)
+        }
+
+        var enqueuedMs: Int { stamp >> 1 }
+        var isOwed: Bool { stamp & 1 == 1 }
     }
 
     private var entries: [Entry] = []
@@ -15,6 +27,8 @@ struct OutboundQueue {
     private var firstOffset = 0
     /// Bytes waiting.
     private(set) var byteCount = 0
+    /// Of them, those of owed frames; of a frame that has begun, all until it is written.
+    private(set) var owedBytes = 0
 
     var isEmpty: Bool { byteCount == 0 }
 
@@ -22,10 +36,14 @@ struct OutboundQueue {
     var oldestMs: Int? { firstEntry < entries.count ? entries[firstEntry].enqueuedMs : nil }
 
     /// Appends a frame; empty frames vanish.
-    mutating func append(_ frame: [UInt8], nowMs: Int) {
+    ///
+    /// `isOwed`: the peer asked for it at once, so that it waits is not slowness.
+    mutating func append(_ frame: [UInt8], item: OutboundItem? = nil, isOwed: Bool = false, nowMs: Int) {
         guard !frame.isEmpty else { return }
-        entries.append(Entry(frame: frame, enqueuedMs: nowMs))
+        item?.counts.waiting += 1
+        entries.append(Entry(frame: frame, item: item, enqueuedMs: nowMs, isOwed: isOwed))
         byteCount += frame.count
+        if isOwed { owedBytes += frame.count }
     }
 
     /// Copies as many waiting bytes as fit; returns how many.
@@ -49,9 +67,11 @@ struct OutboundQueue {
         return filled
     }
 
-    /// Drops bytes that were written.
-    mutating func written(_ count: Int) {
+    /// Drops bytes that were written; returns how many counted items they end.
+    @discardableResult
+    mutating func written(_ count: Int) -> Int {
         var left = min(count, byteCount)
+        var items = 0
         byteCount -= left
         while left > 0, firstEntry < entries.count {
             let rest = entries[firstEntry].frame.count - firstOffset
@@ -60,32 +80,64 @@ struct OutboundQueue {
                 break
             }
             left -= rest
+            if let item = entries[firstEntry].item {
+                item.counts.waiting -= 1
+                item.counts.written += 1
+                if item.isCounted { items += 1 }
+                entries[firstEntry].item = nil
+            }
+            if entries[firstEntry].isOwed { owedBytes -= entries[firstEntry].frame.count }
             entries[firstEntry].frame = []
             firstEntry += 1
             firstOffset = 0
         }
         compact()
+        return items
     }
 
-    /// Drops every frame that has not begun to be written, so that a close frame can follow at a frame's boundary.
+    /// Drops every frame that has not begun to be written, so that a close frame can follow at a frame's boundary;
+    /// returns how many counted items went.
     ///
     /// `pinned` bytes were handed to TLS and must be offered again as they were.
-    mutating func dropUnstarted(pinned: Int) {
-        var kept = 0
-        var index = firstEntry
-        while index < entries.count, kept < pinned || (index == firstEntry && firstOffset > 0) {
-            kept += entries[index].frame.count - (index == firstEntry ? firstOffset : 0)
-            index += 1
-        }
+    @discardableResult
+    mutating func dropUnstarted(pinned: Int) -> Int {
+        let (index, kept) = unstarted(pinned: pinned)
+        let items = countDropped(from: index)
+        for entry in entries[index...] where entry.isOwed { owedBytes -= entry.frame.count }
         entries.removeSubrange(index...)
         byteCount = kept
         compact()
+        return items
     }
 
-    /// Forgets everything.
-    mutating func removeAll() {
+    /// Forgets everything; returns how many counted items went.
+    @discardableResult
+    mutating func removeAll() -> Int {
+        let items = countDropped(from: firstEntry)
         entries = []
-        (firstEntry, firstOffset, byteCount) = (0, 0, 0)
+        (firstEntry, firstOffset, byteCount, owedBytes) = (0, 0, 0, 0)
+        return items
+    }
+
+    /// The first entry that has not begun, and the bytes waiting before it.
+    private func unstarted(pinned: Int) -> (index: Int, bytes: Int) {
+        var bytes = 0
+        var index = firstEntry
+        while index < entries.count, bytes < pinned || (index == firstEntry && firstOffset > 0) {
+            bytes += entries[index].frame.count - (index == firstEntry ? firstOffset : 0)
+            index += 1
+        }
+        return (index, bytes)
+    }
+
+    private func countDropped(from index: Int) -> Int {
+        var items = 0
+        for case let item? in entries[index...].lazy.map(\.item) {
+            item.counts.waiting -= 1
+            item.counts.dropped += 1
+            if item.isCounted { items += 1 }
+        }
+        return items
     }
 
     /// An empty queue keeps a little storage, so that a delivery allocates nothing; a burst's storage is given back.

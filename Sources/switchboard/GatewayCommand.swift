@@ -31,7 +31,8 @@ enum GatewayCommand {
         var isAnnounced = false
         while true {
             // Ready for the supervisor means ready for clients: Redis has brought a probe back.
-            let signal = Signals.wait(timeoutMs: isAnnounced ? nil : 100)
+            let signal = Signals.wait(timeoutMs: isAnnounced ? 1_000 : 100)
+            node.watchDescriptors()
             if !isAnnounced && node.notReadyBecause == nil {
                 isAnnounced = true
                 announce()

@@ -37,13 +37,14 @@ import Testing
         #expect(
             GeneratedLua.lines(full) == [
                 "key = {tracks = KEYS[7], queue = KEYS[8]}",
-                "args = {shopId = ARGV[23], points = tonumber(ARGV[24]), open = ARGV[26] == '1', at = tonumber(ARGV[28]), "
-                    + "note = ARGV[29]}",
-                "if given(3) then args.ratio = tonumber(ARGV[25]) end",
-                "if given(5) then args.friends = words(ARGV[27]) end",
+                "args = {shopId = ARGV[25], points = tonumber(ARGV[26]), open = ARGV[28] == '1', at = tonumber(ARGV[30]), "
+                    + "note = ARGV[31]}",
+                "if given(3) then args.ratio = tonumber(ARGV[27]) end",
+                "if given(5) then args.friends = words(ARGV[29]) end",
                 "homes = {[ARGV[13]] = {log = KEYS[3], meta = KEYS[4], channel = ARGV[14], log_max = ARGV[15], "
-                    + "log_ttl_s = ARGV[16], meta_ttl_s = ARGV[17]}, [ARGV[18]] = {log = KEYS[5], meta = KEYS[6], "
-                    + "channel = ARGV[19], log_max = ARGV[20], log_ttl_s = ARGV[21], meta_ttl_s = ARGV[22]}}",
+                    + "log_ttl_s = ARGV[16], meta_ttl_s = ARGV[17], top = ARGV[18]}, [ARGV[19]] = {log = KEYS[5], "
+                    + "meta = KEYS[6], channel = ARGV[20], log_max = ARGV[21], log_ttl_s = ARGV[22], "
+                    + "meta_ttl_s = ARGV[23], top = ARGV[24]}}",
                 "foreign = {['user'] = true}",
                 "callable = {['other'] = true}",
             ])

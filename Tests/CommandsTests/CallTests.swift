@@ -13,7 +13,7 @@ import Testing
         answerLimits: JSON.Limits(depthMax: 32, elementsMax: 1_000), nowMs: { 5 })
     private let builder = CommandCallBuilder(CallTests.settings)
     private let moment = CommandCallBuilder.Moment(
-        nowMs: 1_795_205_000_000, runID: bytes("run"), epoch: bytes("e-1"), random: bytes("abcd"))
+        nowMs: 1_795_205_000_000, run: bytes("run"), epoch: bytes("e-1"), random: bytes("abcd"))
 
     private func texts(_ list: [[UInt8]]?) -> [String] { (list ?? []).map { String(decoding: $0, as: UTF8.self) } }
 
@@ -46,7 +46,10 @@ import Testing
         let bound = try bind(
             vote, "{\"shopId\":42,\"trackId\":\"t #1\",\"vote\":\"up\",\"id\":\"op-1\"}", caller: caller)
         let operation = OperationID.named(try #require(bound.operation))
-        let call = builder.call(vote, bound, caller: caller, operation: operation, fence: nil, moment)
+        let known = Position(epoch: bytes("k"), offset: 7)
+        let call = builder.call(vote, bound, caller: caller, operation: operation, fence: nil, moment) {
+            $0.bytes == bytes("dj:42") ? known : nil
+        }
         let digest = String(decoding: CommandCallBuilder.digest(caller, operation), as: UTF8.self)
         let fingerprint = String(decoding: CommandCallBuilder.fingerprint(vote, bound), as: UTF8.self)
         #expect(
@@ -57,8 +60,8 @@ import Testing
         #expect(
             texts(call?.arguments) == [
                 "1795205000000", "u1", "user", "run", "e-1", fingerprint, "300", "abcd", "p:", "1000", "", "11110",
-                "dj:42", "p:dj:42", "500", "3600", "90000", "shop:42", "p:shop:42", "200", "300", "86700", "u1", "42",
-                "t #1", "up", "",
+                "dj:42", "p:dj:42", "500", "3600", "90000", "k 7", "shop:42", "p:shop:42", "200", "300", "86700", "",
+                "u1", "42", "t #1", "up", "",
             ])
         let isHexadecimal = (digest + fingerprint).utf8.allSatisfy { ASCII.hexValue($0) != nil }
         #expect(digest.count == 32 && fingerprint.count == 64 && isHexadecimal)
@@ -85,7 +88,7 @@ import Testing
         #expect(try at("vote = ", "ARGV") == "down")
         #expect(try at("weight = tonumber(", "ARGV") == "2.5")
         let second = try #require(HeaderText.cut(lua, at: "}, [ARGV[")).after
-        #expect(second.hasPrefix("18]] = {log = KEYS[5]"))
+        #expect(second.hasPrefix("19]] = {log = KEYS[5]"))
         #expect(call.arguments[1] == bytes("u9"), "the user acted for")
     }
 

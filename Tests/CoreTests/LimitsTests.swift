@@ -59,7 +59,8 @@ import Testing
         #expect(limits.outboundBytesMax <= limits.outboundTotalBytesMax)
         #expect(limits.subscribeBatchMax <= limits.topicsPerConnectionMax)
         #expect(
-            limits.recoveryEventsMax * limits.publishBytesMax < limits.redisReplyBytesMax, "a recovery fits a reply")
+            limits.recoveryBytesMax + limits.recoveryEventsMax * 512 < limits.redisReplyBytesMax,
+            "a recovery fits a reply")
         #expect(limits.tokenLeewaySeconds * 1_000 < limits.tokenWarningMs)
         #expect(limits.topicLingerMs >= 1_000)
     }

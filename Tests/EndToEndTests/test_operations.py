@@ -40,6 +40,21 @@ def test_health_routes(gw):
     assert gw.ops("/livez").status_code == gw.ops("/readyz").status_code == gw.ops("/metrics").status_code == 200
 
 
+def test_readiness_is_red_while_hardly_any_descriptor_is_left(gateway, topic):
+    gw = gateway()
+    with Crowd(gw, topic, 60):
+        # Room for whoever asks; one of those counted may be a look at readiness that has ended.
+        subprocess.run(["prlimit", f"--nofile={gw.fd_count + 1}:", "--pid", str(gw.process.pid)], check=True)
+        answer = eventually(
+            lambda: (answer := gw.ops("/readyz")).status_code == 503 and answer.json(), 5, "readiness red")
+        assert answer == {
+            "status": "not ready", "reason": "descriptors", "conditions": [{"part": "node", "reason": "descriptors"}]}
+        assert gw.ops("/livez").status_code == 200
+        subprocess.run(["prlimit", "--nofile=1024:", "--pid", str(gw.process.pid)], check=True)
+        gw.wait_ready()
+    assert gw.log_text.count("hardly any file descriptors left") == 1
+
+
 def test_private_routes_are_not_public_when_ops_is_apart(gw):
     with gw.http(key=None) as http:
         for path in ("/metrics", "/readyz", "/livez", "/debug"):

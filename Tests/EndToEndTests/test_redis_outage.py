@@ -47,30 +47,6 @@ def test_two_hundred_clients_stay(gateway, own_server, topic):
         eventually(lambda: gw.ops("/readyz").status_code == 200, 10, "readiness green")
 
 
-def test_restart_with_data_kept_loses_nothing_silently(gateway, tmp_path, topic):
-    """AOF always: either every event arrives, or the reset is told before anything else."""
-    server = RedisServer(tmp_path / "aof", "--appendfsync", "always")
-    server.start("--appendonly", "yes")
-    try:
-        gw = gateway(server=server)
-        with gw.client() as client, gw.http() as http:
-            epoch = client.subscribe(topic)["epoch"]
-            for offset in range(1, 4):
-                assert broadcast(http, topic).status_code == 200
-                client.expect("e", offset=offset)
-            server.kill()
-            server.start("--appendonly", "yes")
-            eventually(lambda: broadcast(http, topic).status_code == 200, 5, "publishing again")
-            message = client.receive()
-            if message["event"] == "gap":
-                assert message["data"]["epoch"] != epoch
-                client.expect("e", offset=1)
-            else:
-                assert message["event"] == "e" and message["offset"] == 4
-    finally:
-        server.stop()
-
-
 def test_requests_during_the_outage_are_answered_unavailable(gateway, own_server, topic, token):
     gw = gateway(server=own_server)
     with gw.client(token=token("u1", topics=["conversation:1"])) as client, gw.http() as http:

@@ -1,5 +1,6 @@
 import Core
 import Dialects
+import Transport
 
 @testable import Gateway
 
@@ -63,6 +64,7 @@ final class ModelClient: TopicClient {
     }
 
     func deliver(_ delivery: Delivery, isOwed: Bool) {
+        delivery.counts.countUndeliverable()
         if world.strikes(.orderIsWrong), held == nil {
             held = delivery
             return

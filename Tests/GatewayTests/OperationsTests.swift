@@ -50,41 +50,6 @@ import Transport
     }
 }
 
-@Suite struct DeliveryProbeTests {
-    @Test func aProbeThatComesBackIsFollowedByTheNextAfterTheInterval() {
-        var probe = DeliveryProbe(intervalMs: 100, timeoutMs: 300)
-        #expect(probe.due(nowMs: 1_000, isSubscribed: true) == .send(1))
-        #expect(probe.due(nowMs: 1_050, isSubscribed: true) == .wait)
-        #expect(probe.returned(2) == false)
-        #expect(probe.returned(1) == true)
-        #expect(probe.returned(1) == false)
-        #expect(probe.due(nowMs: 1_099, isSubscribed: true) == .wait)
-        #expect(probe.due(nowMs: 1_100, isSubscribed: true) == .send(2))
-        #expect(probe.returned(1) == false)
-    }
-
-    @Test func aProbeThatDoesNotComeBackFailsOnceAndIsSentAnew() {
-        var probe = DeliveryProbe(intervalMs: 100, timeoutMs: 300)
-        #expect(probe.due(nowMs: 0, isSubscribed: true) == .send(1))
-        #expect(probe.due(nowMs: 299, isSubscribed: true) == .wait)
-        #expect(probe.due(nowMs: 300, isSubscribed: true) == .failed)
-        #expect(probe.returned(1) == false, "too late")
-        #expect(probe.due(nowMs: 300, isSubscribed: true) == .send(2))
-    }
-
-    @Test func withoutLinksThereIsNothingToProve() {
-        var probe = DeliveryProbe(intervalMs: 100, timeoutMs: 300)
-        #expect(probe.due(nowMs: 0, isSubscribed: false) == .wait)
-        #expect(probe.due(nowMs: 1, isSubscribed: true) == .send(1))
-        #expect(probe.due(nowMs: 2, isSubscribed: false) == .wait)
-        #expect(probe.returned(1) == false)
-        #expect(probe.due(nowMs: 3, isSubscribed: true) == .send(2))
-        probe.reset()
-        #expect(probe.returned(2) == false)
-        #expect(probe.due(nowMs: 4, isSubscribed: true) == .send(3))
-    }
-}
-
 @Suite struct TimestampTests {
     @Test(arguments: [
         (0, "1970-01-01T00:00:00.000Z"), (1, "1970-01-01T00:00:00.001Z"), (86_399_999, "1970-01-01T23:59:59.999Z"),

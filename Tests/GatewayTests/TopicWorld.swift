@@ -28,13 +28,18 @@ final class TopicWorld: TopicReader {
         case positionIsAhead
         /// A reply gets lost.
         case replyIsLost
+        /// The table repairs nothing, as a node told to by `--test-fault`.
+        case nothingIsRepaired
     }
 
     /// One request on the way to Redis, and its answer on the way back.
     private struct Request {
+        let order: LogRead.Order
         let since: Position?
-        let completion: (Result<Store.Answer, Refusal>) -> Void
-        var answer: Store.Answer?
+        /// The last event that the shard knew of when it asked.
+        let top: Position?
+        let completion: LogRead.Completion
+        var answer: LogRead.Answer?
     }
 
     private enum ChannelItem {
@@ -44,6 +49,8 @@ final class TopicWorld: TopicReader {
     }
 
     static let limits = Limits()
+    /// Events in one answer.
+    static let readMax = 3
     /// Shared by the runs of a thread: what they count is not looked at.
     struct Fixtures {
         let mailbox: Mailbox<BrokerMessage>
@@ -68,7 +75,8 @@ final class TopicWorld: TopicReader {
     private var random: Seeded
     private var nowMs = 1_000_000
     private lazy var table = TopicTable<ModelClient>(
-        shard: 0, limits: TopicWorld.limits, heldMax: 4, store: self, broker: mailbox, dialects: [],
+        shard: 0, limits: TopicWorld.limits, heldMax: 4, repairs: fault != .nothingIsRepaired, store: self,
+        broker: mailbox, dialects: [],
         statistics: statistics, nowMs: { [unowned self] in nowMs })
     private let statistics: ShardStatistics
 
@@ -80,6 +88,8 @@ final class TopicWorld: TopicReader {
     /// Offsets reached by the epochs that are over.
     private var endings: [Int] = []
     private var isSubscribed = false
+    /// The last position that an answer told the shard.
+    private var told: Position?
     // The broker.
     private var isWanted = false
     private var messages: [BrokerMessage] = []
@@ -133,6 +143,7 @@ final class TopicWorld: TopicReader {
     // MARK: Redis
 
     private func publish() {
+        fence(top)
         offset += 1
         let message = ChannelMessage(position: TopicWorld.position(epoch, offset), event: event, id: nil, data: [])
         log.append(message)
@@ -149,24 +160,53 @@ final class TopicWorld: TopicReader {
         note("flush; epoch \(epoch)")
     }
 
-    func subscribe(_ topic: Topic, since: Position?, _ completion: @escaping (Result<Store.Answer, Refusal>) -> Void) {
-        note("ask since \(since.map { "\(TopicWorld.epoch(of: $0)):\($0.offset)" } ?? "-")")
-        requests.append(Request(since: since, completion: completion))
+    func read(_ topic: Topic, _ order: LogRead.Order, since: Position?, _ completion: @escaping LogRead.Completion) {
+        note("ask \(order) since \(since.map { "\(TopicWorld.epoch(of: $0)):\($0.offset)" } ?? "-")")
+        requests.append(Request(order: order, since: since, top: top, completion: completion))
+    }
+
+    /// Data goes back to an earlier moment of the same run, behind what the shard knows of; the links are cut by it.
+    private func rollBack() {
+        guard let top, TopicWorld.epoch(of: top) == epoch, top.offset > 0 else { return }
+        lose(keepsSubscription: false, keepsMessages: false)
+        offset = Int.random(in: 0..<top.offset, using: &random)
+        log.removeAll { ($0.position?.offset ?? 0) > offset }
+        note("roll back to \(epoch):\(offset)")
+    }
+
+    /// The last event that the shard was told of.
+    private var top: Position? {
+        guard let delivered = table.position(topic) else { return told }
+        guard let told, told.epoch == delivered.epoch, told.offset > delivered.offset else { return delivered }
+        return told
+    }
+
+    /// Rule 1 of the fence: whoever knows more than Redis begins a new epoch.
+    private func fence(_ top: Position?) {
+        if let top, TopicWorld.epoch(of: top) == epoch, top.offset > offset { flush() }
     }
 
     /// Redis runs the oldest request that it has not run.
     private func execute() {
-        guard let index = requests.firstIndex(where: { $0.answer == nil }),
-            let position = TopicWorld.position(epoch, offset)
-        else { return }
-        var answer = Store.Answer(position: position, recovered: false, events: [], state: nil)
-        if let since = requests[index].since, since.epoch == position.epoch, since.offset <= offset {
+        guard let index = requests.firstIndex(where: { $0.answer == nil }) else { return }
+        let request = requests[index]
+        fence(request.top)
+        guard let position = TopicWorld.position(epoch, offset) else { return }
+        var answer = LogRead.Answer(position: position, events: [], state: nil)
+        if let since = request.since, since.epoch == position.epoch, since.offset <= offset {
             let missed = log.filter { ($0.position?.offset ?? 0) > since.offset }
-            if missed.count == offset - since.offset { (answer.recovered, answer.events) = (true, missed) }
+            let newest = request.order == .newest
+            answer.events = Array(newest ? missed.suffix(TopicWorld.readMax) : missed.prefix(TopicWorld.readMax))
         }
-        if strikes(.readIsShort), !answer.events.isEmpty { answer.events.removeLast() }
-        if strikes(.positionIsAhead), let ahead = TopicWorld.position(epoch, offset + 1) { answer.position = ahead }
-        note("run \(epoch):\(offset) recovered \(answer.recovered) \(answer.events.count)")
+        if strikes(.readIsShort), !answer.events.isEmpty {
+            // Of the newest the first is left out, and it is pretended that it is not missing.
+            let first = answer.events.removeFirst().position
+            if request.order == .newest, let first { answer.position = first }
+        }
+        if strikes(.positionIsAhead), let ahead = TopicWorld.position(epoch, offset + 1) {
+            answer = LogRead.Answer(position: ahead, events: [], state: nil)
+        }
+        note("run \(epoch):\(offset) \(answer.events.count)")
         requests[index].answer = answer
     }
 
@@ -176,6 +216,9 @@ final class TopicWorld: TopicReader {
         requests.removeFirst()
         if strikes(.replyIsLost) { return }
         note("reply \(failing ? "failed" : "")")
+        if !failing, told?.epoch != answer.position.epoch || (told?.offset ?? 0) < answer.position.offset {
+            told = answer.position
+        }
         request.completion(failing ? .failure(Refusal(.unavailable, "")) : .success(answer))
     }
 
@@ -192,7 +235,7 @@ final class TopicWorld: TopicReader {
             case .unwant:
                 note("unwant")
                 (isWanted, isSubscribed) = (false, false)
-            case .stop:
+            case .link, .stop:
                 break
             }
         }
@@ -208,9 +251,9 @@ final class TopicWorld: TopicReader {
 
     /// The newest messages on the way are lost with the connection, or because the shard's mailbox is full; then the
     /// subscription itself lives on.
-    private func lose(keepsSubscription: Bool) {
+    private func lose(keepsSubscription: Bool, keepsMessages: Bool = true) {
         guard isSubscribed else { return }
-        let kept = Int.random(in: 0...channel.count, using: &random)
+        let kept = keepsMessages ? Int.random(in: 0...channel.count, using: &random) : 0
         channel.removeSubrange(kept...)
         note("lose; \(kept) still on the way")
         if fault != .lossIsSilent || !keepsSubscription { channel.append(.lost) }
@@ -261,7 +304,8 @@ final class TopicWorld: TopicReader {
         case 88..<90: lose(keepsSubscription: false)
         case 90..<92: lose(keepsSubscription: true)
         case 92..<94: flush()
-        case 94..<96: pass(ms: 250)
+        case 94: rollBack()
+        case 95: pass(ms: 250)
         case 96..<98: pass(ms: 1_100)
         default: pass(ms: 10)
         }
@@ -306,6 +350,8 @@ final class TopicWorld: TopicReader {
         guard violation == nil else { return }
         guard requests.isEmpty, channel.isEmpty, !hasDropped else { return violated("nothing comes to rest") }
         for client in clients { checkRest(client) }
+        let report = table.report(topic)
+        if !report.isBalanced { violated("the ledger does not balance: \(report)") }
         var rest: [BrokerMessage] = []
         mailbox.drain(into: &rest)
     }

@@ -125,15 +125,15 @@ class Commands:
     def _generated(header: Header) -> str:
         homes = header.home_topics
         first_key = 3 + 2 * len(homes)
-        first_argument = 13 + 5 * len(homes)
+        first_argument = 13 + 6 * len(homes)
         lines = []
         for index, (name, _) in enumerate(header.keys):
             lines.append(f"key.{name} = KEYS[{first_key + index}]")
         for index, _ in enumerate(homes):
-            at = 13 + 5 * index
+            at = 13 + 6 * index
             lines.append(f"homes[ARGV[{at}]] = {{log = KEYS[{3 + 2 * index}], meta = KEYS[{4 + 2 * index}], "
                          f"channel = ARGV[{at + 1}], log_max = ARGV[{at + 2}], log_ttl_s = ARGV[{at + 3}], "
-                         f"meta_ttl_s = ARGV[{at + 4}]}}")
+                         f"meta_ttl_s = ARGV[{at + 4}], top = ARGV[{at + 5}]}}")
         for index, argument in enumerate(header.arguments):
             text = f"ARGV[{first_argument + index}]"
             kind = argument.kind.split()[0]
@@ -176,7 +176,7 @@ class Commands:
                 random if header.tag("random") is not None else "", prefix, outbox_max,
                 token if header.is_refresh else "", flags]
         for topic in homes:
-            argv += [topic, prefix + topic, policy["log_max"], policy["log_ttl_s"], policy["meta_ttl_s"]]
+            argv += [topic, prefix + topic, policy["log_max"], policy["log_ttl_s"], policy["meta_ttl_s"], ""]
         return self._evaluate(name, keys, argv + texts)
 
     @staticmethod

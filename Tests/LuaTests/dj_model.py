@@ -18,8 +18,8 @@ def iso(ms):
 def state(scripts, shop=SHOP, **options):
     """The state that a client of the topic receives."""
     keys = [f"dj:{shop}#{facet}" for facet in ("log", "meta", "session", "tracks", "tally", "order")]
-    reply = scripts.call(("state_dj", "subscribe"), keys, ["e0", scripts.run, 1, 86400, "", "0", 300])
-    return json.loads(reply[4]) if reply[4] else None
+    text = scripts.state("dj", keys)
+    return json.loads(text) if text else None
 
 
 class Model:

@@ -55,26 +55,41 @@ class Scripts:
         return self.db.evalsha(self._hashes[names], len(keys), *keys, *arguments)
 
     def publish(self, topic="shop:42", event="queue:update", data='{"n":1}', id="-", now_ms=NOW_MS, log_max=200,
-                log_ttl_s=300, meta_ttl_s=86400, seen_ttl_s=300, epoch=None, run=None):
+                log_ttl_s=300, meta_ttl_s=86400, seen_ttl_s=300, epoch=None, run=None, top=None):
         keys = Keys(topic)
         seen = keys.meta if id == "-" else keys.seen(id if isinstance(id, str) else "odd")
         epoch, offset, duplicate = self.call(
             "publish", [keys.log, keys.meta, seen],
             [topic, event, data, id, now_ms, log_max, log_ttl_s, meta_ttl_s, seen_ttl_s,
-             epoch or f"e{next(self.candidates)}", run or self.run])
+             epoch or f"e{next(self.candidates)}", run or self.run, top_text(top)])
         assert isinstance(offset, bytes), "an offset is text, whole beyond 2^31"
         return epoch.decode(), int(offset), duplicate
 
     def subscribe(self, topic="shop:42", since=None, recovery_max=300, now_ms=NOW_MS, meta_ttl_s=86400, epoch=None,
-                  run=None, state=None):
+                  run=None, state=None, top=None, order="newest", bytes_max=4_194_304):
+        """The reply, and what the gateway makes of it for a client that has seen everything up to `since`."""
         keys = Keys(topic)
         since_epoch, since_offset = since or ("", "")
-        epoch, offset, recovered, events, state_text = self.call(
+        epoch, offset, first, events, state_text = self.call(
             (f"state_{state}", "subscribe") if state else "subscribe",
             [keys.log, keys.meta] + ([keys.queue] if state else []),
-            [epoch or f"e{next(self.candidates)}", run or self.run, now_ms, meta_ttl_s, since_epoch, since_offset,
-             recovery_max])
-        return Joined(epoch.decode(), int(offset), recovered, [tuple(event) for event in events], state_text)
+            [epoch or f"e{next(self.candidates)}", run or self.run, top_text(top), now_ms, meta_ttl_s, since_epoch,
+             since_offset, order, recovery_max, bytes_max])
+        epoch, offset, first = epoch.decode(), int(offset), int(first)
+        events = [tuple(event) for event in events]
+        assert first == (int(events[0][0]) if events else 0)
+        assert [int(event[0]) for event in events] == list(range(first, first + len(events))), "consecutive"
+        if order == "newest":
+            assert not events or first + len(events) - 1 == offset, "up to the newest"
+        recovered = int(since_epoch == epoch and (
+            int(since_offset) == offset or 0 < first <= int(since_offset) + 1))
+        return Joined(epoch, offset, recovered, events if recovered or order == "oldest" else [], state_text)
+
+    def state(self, namespace, keys) -> bytes | None:
+        """The state that joining clients of a topic are told; `keys` begin with its log and meta."""
+        epoch = f"e{next(self.candidates)}"
+        return self.call((f"state_{namespace}", "subscribe"), keys,
+                         [epoch, self.run, "", NOW_MS, 86_400, "", "", "newest", 300, 4_194_304])[4]
 
     def history(self, topic="shop:42", after=0, limit=300, run=None):
         keys = Keys(topic)
@@ -87,9 +102,14 @@ class Scripts:
         return epoch.decode(), int(offset), exists, length
 
 
+def top_text(top) -> str:
+    """A position as the gateway passes the last event it knows of."""
+    return f"{top[0]} {top[1]}" if top else ""
+
+
 @dataclass
 class Joined:
-    """The reply of subscribe.lua."""
+    """What a joining client is told, from the reply of subscribe.lua."""
 
     epoch: str
     offset: int

@@ -271,5 +271,4 @@ def test_garbage_as_the_start(party, db, scripts, started):
     ("dj:42", "42"), ("p:dj:dj:1", "dj:1"), ("dj:{a:b}", "a:b"), ("x:dj:~.-", "~.-")])
 def test_the_state_names_its_shop(scripts, key, shop):
     keys = [f"{key}#{facet}" for facet in ("log", "meta", "session", "tracks", "tally", "order")]
-    text = scripts.call(("state_dj", "subscribe"), keys, ["e0", scripts.run, 1, 86400, "", "0", 300])[4]
-    assert json.loads(text)["shopId"] == shop
+    assert json.loads(scripts.state("dj", keys))["shopId"] == shop

@@ -118,4 +118,5 @@ def test_scripts_touch_only_the_keys_they_are_given(scripts, db):
     assert {words[1] for words in seen if words[0] != "PUBLISH"} <= allowed
     assert {words[1] for words in seen if words[0] == "PUBLISH"} == {"shop:42"}
     assert {words[0] for words in seen} == {
-        "HMGET", "GET", "TYPE", "XADD", "HSET", "EXPIRE", "DEL", "SET", "PUBLISH", "XRANGE", "XLEN", "TTL"}
+        "HMGET", "GET", "TYPE", "XADD", "HSET", "EXPIRE", "DEL", "SET", "PUBLISH", "XRANGE", "XREVRANGE", "XLEN",
+            "TTL"}

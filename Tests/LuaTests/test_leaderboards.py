@@ -191,9 +191,8 @@ def test_hostile_members_give_json(commands, scripts, db):
 
 def scripted_state(scripts, board=BOARD):
     """What a joining client is told; checks that it is JSON."""
-    reply = scripts.call(("state_challenge", "subscribe"), ["challenge:c1#log", "challenge:c1#meta", board],
-                         [f"e{next(scripts.candidates)}", scripts.run, NOW_MS, 86_400, "", "", 300])
-    return json.loads(reply[4], parse_constant=pytest.fail) if reply[4] else None
+    text = scripts.state("challenge", ["challenge:c1#log", "challenge:c1#meta", board])
+    return json.loads(text, parse_constant=pytest.fail) if text else None
 
 
 def test_state(commands, scripts, db):

@@ -43,7 +43,9 @@ final class CrowdScenario {
         timer?.set(atMs: 0)
         crowd.reactor.run()
         crowd.log.flush()
-        if endMs != Int.max { say(crowd.status()) }
+        // Who commands it judges it, too.
+        guard endMs != Int.max else { return true }
+        say(crowd.status())
         return crowd.isComplete
     }
 

@@ -9,8 +9,9 @@ struct CallLayout {
     static let fixedKeys = 2
     /// `KEYS` of each home topic: log, meta.
     static let keysPerTopic = 2
-    /// `ARGV` of each home topic: topic, channel, events, seconds of the log, seconds of the position.
-    static let argumentsPerTopic = 5
+    /// `ARGV` of each home topic: topic, channel, events, seconds of the log, seconds of the position, the last event
+    /// known of.
+    static let argumentsPerTopic = 6
 
     private let topicCount: Int
     private let keyCount: Int

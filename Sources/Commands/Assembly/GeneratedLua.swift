@@ -44,6 +44,7 @@ enum GeneratedLua {
     private static func home(_ index: Int, _ layout: CallLayout) -> String {
         let (key, first) = (layout.log(index), layout.topic(index))
         return "[ARGV[\(first)]] = {log = KEYS[\(key)], meta = KEYS[\(key + 1)], channel = ARGV[\(first + 1)], "
-            + "log_max = ARGV[\(first + 2)], log_ttl_s = ARGV[\(first + 3)], meta_ttl_s = ARGV[\(first + 4)]}"
+            + "log_max = ARGV[\(first + 2)], log_ttl_s = ARGV[\(first + 3)], meta_ttl_s = ARGV[\(first + 4)], "
+            + "top = ARGV[\(first + 5)]}"
     }
 }

@@ -197,8 +197,18 @@ enum OpenAPIGateway {
         let ready = answer(
             "Events published through Redis come back.",
             status("ready", "probeAgeMs", ["type": "integer", "minimum": 0]))
-        let notReady = answer(
-            "Not now; the reason is told.", status("not ready", "reason", ["type": "string"]))
+        let condition: JSONNode = [
+            "type": "object", "required": ["part", "reason"],
+            "properties": ["part": ["type": "string"], "reason": ["type": "string"]],
+        ]
+        let schema: JSONNode = [
+            "type": "object", "required": ["status", "reason", "conditions"],
+            "properties": [
+                "status": ["const": "not ready"], "reason": ["type": "string"],
+                "conditions": ["type": "array", "items": condition, "minItems": 1],
+            ],
+        ]
+        let notReady = answer("Not now; the reasons are told, what matters most first.", schema)
         return operation("readyz", "Whether the gateway can serve.", security: open)
             .with("responses", OpenAPIErrors.responses(200, ready, errors: []).with("503", notReady))
     }

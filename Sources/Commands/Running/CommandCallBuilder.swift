@@ -1,4 +1,4 @@
-import Core
+public import Core
 import Rights
 
 /// Makes `KEYS` and `ARGV` of a call.
@@ -9,17 +9,17 @@ public struct CommandCallBuilder: Sendable {
     public struct Moment: Sendable {
         /// Now, milliseconds since 1970.
         public var nowMs: Int
-        /// `run_id` of the Redis process.
-        public var runID: [UInt8]
+        /// The run of Redis, as ``ServerFacts/fence`` tells it.
+        public var run: [UInt8]
         /// A candidate epoch, new for every call.
         public var epoch: [UInt8]
         /// 32 hexadecimal digits; used only by scripts that ask for randomness.
         public var random: [UInt8]
 
         /// Makes a moment.
-        public init(nowMs: Int, runID: [UInt8], epoch: [UInt8], random: [UInt8]) {
+        public init(nowMs: Int, run: [UInt8], epoch: [UInt8], random: [UInt8]) {
             self.nowMs = nowMs
-            self.runID = runID
+            self.run = run
             self.epoch = epoch
             self.random = random
         }
@@ -42,10 +42,11 @@ public struct CommandCallBuilder: Sendable {
 
     /// Builds a call; `nil` when a namespace has no policy or a name cannot be made, which a catalogue excludes.
     ///
-    /// `operation` is ignored by read-only commands; `fence` is for refreshes.
+    /// `operation` is ignored by read-only commands; `fence` is for refreshes; `top` tells the last event that is known
+    /// of a topic (failures.md 2.3, rule 1).
     public func call(
         _ descriptor: CommandDescriptor, _ bound: BoundArguments, caller: CommandCaller, operation: OperationID?,
-        fence: Int?, _ moment: Moment
+        fence: Int?, _ moment: Moment, top: (Topic) -> Position? = { _ in nil }
     ) -> Call? {
         func value(_ name: String) -> [UInt8]? {
             guard let index = descriptor.arguments.firstIndex(where: { $0.name == name }),
@@ -61,7 +62,7 @@ public struct CommandCallBuilder: Sendable {
             keys[1] = settings.keys.done(home, digest: CommandCallBuilder.digest(caller, operation))
         }
         var arguments: [[UInt8]] = [
-            decimal(moment.nowMs), bound.actingUser ?? [], Array(caller.role.rawValue.utf8), moment.runID,
+            decimal(moment.nowMs), bound.actingUser ?? [], Array(caller.role.rawValue.utf8), moment.run,
             moment.epoch, operation == nil ? [] : CommandCallBuilder.fingerprint(descriptor, bound),
             decimal(settings.doneSeconds), descriptor.usesRandom ? moment.random : [], settings.keys.prefix,
             decimal(settings.outboxMax), descriptor.refresh == nil ? [] : decimal(fence ?? 0),
@@ -74,7 +75,7 @@ public struct CommandCallBuilder: Sendable {
             keys += [settings.keys.log(topic), settings.keys.meta(topic)]
             arguments += [
                 topic.bytes, settings.keys.channel(topic), decimal(policy.logEventsMax), decimal(policy.logSeconds),
-                decimal(policy.positionSeconds),
+                decimal(policy.positionSeconds), top(topic)?.fenceText ?? [],
             ]
         }
         for key in descriptor.keys {

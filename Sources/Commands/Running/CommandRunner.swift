@@ -1,4 +1,4 @@
-import Core
+public import Core
 public import RedisLink
 import Rights
 
@@ -13,20 +13,24 @@ public final class CommandRunner {
     private let scripts: ScriptTable
     private let settings: CommandSettings
     private let builder: CommandCallBuilder
+    private let top: (Topic) -> Position?
     private let onScriptFault: (_ name: String, _ text: String) -> Void
     private var epochs = EpochSource()
 
     /// Makes a runner on a link whose registry holds the scripts.
     ///
+    /// `top` tells the last event known of a topic, so that a Redis whose data went backwards is noticed.
     /// `onScriptFault` is told what a script's author must mend: the script's name, and the fault with the lines of its
     /// file. It is called before the completion.
     public init(
         link: CommandLink, scripts: ScriptTable, settings: CommandSettings,
+        top: @escaping (Topic) -> Position? = { _ in nil },
         onScriptFault: @escaping (_ name: String, _ text: String) -> Void
     ) {
         self.link = link
         self.scripts = scripts
         self.settings = settings
+        self.top = top
         self.onScriptFault = onScriptFault
         builder = CommandCallBuilder(settings)
     }
@@ -41,15 +45,15 @@ public final class CommandRunner {
         _ descriptor: CommandDescriptor, _ bound: BoundArguments, caller: CommandCaller, operation: OperationID?,
         fence: Int? = nil, lane: UInt64? = nil, _ completion: @escaping Completion
     ) {
-        guard let runID = link.facts?.runID else {
+        guard let run = link.facts?.fence else {
             return completion(.failure(CommandFailure(RedisFailure(.disconnected).refusal)))
         }
         let moment = CommandCallBuilder.Moment(
-            nowMs: settings.nowMs(), runID: runID, epoch: epochs.next(),
+            nowMs: settings.nowMs(), run: run, epoch: epochs.next(),
             random: descriptor.usesRandom ? Hexadecimal.text(SecureRandom.bytes(16)) : [])
         guard let script = scripts[descriptor.scriptName],
             let call = builder.call(
-                descriptor, bound, caller: caller, operation: operation, fence: fence, moment)
+                descriptor, bound, caller: caller, operation: operation, fence: fence, moment, top: top)
         else {
             onScriptFault(descriptor.scriptName, "no call can be made of these arguments")
             return completion(.failure(CommandFailure(Refusal(.internalError, "the command cannot be called"))))

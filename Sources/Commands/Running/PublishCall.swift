@@ -20,10 +20,10 @@ public struct PublishCall: Sendable {
         self.id = id
     }
 
-    /// The call; `seenSeconds` is how long a retry is recognised.
+    /// The call; `seenSeconds` is how long a retry is recognised, `top` the last event that is known of the topic.
     public func call(
         _ script: ScriptID, keys: Keys, policy: NamespacePolicy, seenSeconds: Int,
-        _ moment: CommandCallBuilder.Moment
+        _ moment: CommandCallBuilder.Moment, top: Position?
     ) -> ScriptCall {
         let meta = keys.meta(topic)
         let numbers = [
@@ -37,6 +37,6 @@ public struct PublishCall: Sendable {
         return ScriptCall(
             script: script, keys: [keys.log(topic), meta, id.map { keys.seen(topic, $0) } ?? meta],
             arguments: [keys.channel(topic), event.bytes, data, id?.bytes ?? [UInt8(ascii: "-")]] + texts
-                + [moment.epoch, moment.runID])
+                + [moment.epoch, moment.run, top?.fenceText ?? []])
     }
 }

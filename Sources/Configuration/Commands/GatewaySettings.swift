@@ -53,6 +53,8 @@ public struct GatewaySettings: Sendable, Equatable {
     public var limits = Limits()
     /// The policy of each namespace that exists.
     public var namespaces = NamespacePolicy.defaults
+    /// What the node does wrong on purpose.
+    public var testFault = TestFault.none
     /// Whether `/echo` is served.
     public var echo = false
     /// Whether clients may connect without a token.
@@ -95,6 +97,7 @@ extension GatewaySettings {
         readyFile = values.text("ready-file")
         limits = values.limits
         namespaces = file.namespaces
+        testFault = values.choice("test-fault", default: testFault)
         echo = values.boolean("echo", default: echo)
         anonymous = values.boolean("anonymous", default: anonymous)
         report = SettingsReport(values, file)

@@ -100,6 +100,9 @@ extension Setting {
             "log-level", .choice(LogLevel.allCases.map(\.rawValue)), processes, default: "info",
             "The least important lines to log."),
         Setting(
+            "test-fault", .choice(TestFault.allCases.map(\.rawValue)), node, default: "none",
+            "Break the node on purpose, to prove that tests see it; never in production."),
+        Setting(
             "echo", .boolean, nodeAndDev, default: "false",
             "Serve a WebSocket echo at /echo, for conformance suites; not for production."),
     ]

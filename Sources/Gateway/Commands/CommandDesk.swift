@@ -33,12 +33,17 @@ final class CommandDesk {
     private let nowMs: () -> Int
     private var heartbeats: [(command: CommandDescriptor, queue: HeartbeatQueue)]
 
-    init(node: Node, link: CommandLink, statistics: ShardStatistics, nowMs: @escaping () -> Int) {
+    init(
+        node: Node, link: CommandLink, statistics: ShardStatistics, top: @escaping (Topic) -> Position?,
+        nowMs: @escaping () -> Int
+    ) {
         self.node = node
         self.statistics = statistics
         self.nowMs = nowMs
         let log = node.log
-        runner = CommandRunner(link: link, scripts: node.library.table, settings: node.commands) { name, text in
+        runner = CommandRunner(
+            link: link, scripts: node.library.table, settings: node.commands, top: top
+        ) { name, text in
             statistics.commandFaults.add(1)
             log.write(.error, "a script failed", [("script", name), ("fault", String(text.prefix(500)))])
         }

@@ -27,26 +27,38 @@ struct OperationsRoute {
         return true
     }
 
-    /// 200 only while a probe published through Redis comes back, and no loop is stuck; otherwise 503 with the reason.
+    /// 200 only while probes published through Redis come back by every link, no loop is stuck and descriptors are left.
+    ///
+    /// Otherwise 503 with the reasons, what matters most first.
     private func readiness() -> HTTPResponse {
         let nowMs = Clock.monotonicMs()
-        var body: [UInt8] = []
-        if let reason = shard.node.health.notReadyBecause ?? stuckLoop(nowMs) {
-            body.append(text: "{\"status\":\"not ready\",\"reason\":")
-            body.append(jsonString: reason)
-            body.append(text: "}")
-            var response = HTTPResponse.json(status: 503, body: body, keepAlive: true)
-            response.setRetryAfter(seconds: 1)
-            return response
+        let conditions = shard.node.health.conditions + stuckLoop(nowMs)
+        guard let first = conditions.first else {
+            var body: [UInt8] = []
+            let age = shard.node.health.probeAgeMs(nowMs: nowMs) ?? 0
+            body.append(text: "{\"status\":\"ready\",\"probeAgeMs\":\(age)}")
+            return .json(status: 200, body: body, keepAlive: true)
         }
-        let age = shard.node.health.probeAgeMs(nowMs: nowMs) ?? 0
-        body.append(text: "{\"status\":\"ready\",\"probeAgeMs\":\(age)}")
-        return .json(status: 200, body: body, keepAlive: true)
+        var body: [UInt8] = []
+        body.append(text: "{\"status\":\"not ready\",\"reason\":")
+        body.append(jsonString: first.reason.label)
+        body.append(text: ",\"conditions\":[")
+        for (index, condition) in conditions.enumerated() {
+            body.append(text: index == 0 ? "{\"part\":" : ",{\"part\":")
+            body.append(jsonString: condition.part.name)
+            body.append(text: ",\"reason\":")
+            body.append(jsonString: condition.reason.label)
+            body.append(text: "}")
+        }
+        body.append(text: "]}")
+        var response = HTTPResponse.json(status: 503, body: body, keepAlive: true)
+        response.setRetryAfter(seconds: 1)
+        return response
     }
 
     /// A shard whose loop has not come round for seconds serves nobody; every shard wakes at least each half second.
-    private func stuckLoop(_ nowMs: Int) -> String? {
+    private func stuckLoop(_ nowMs: Int) -> [Condition] {
         let isStuck = shard.node.shardStatistics.all.contains { nowMs - $0.loop.lastTickMs.value > 2_000 }
-        return isStuck ? "loop_stuck" : nil
+        return isStuck ? [Condition(.node, .loopStuck)] : []
     }
 }

@@ -3,9 +3,9 @@ import HTTPCodec
 import Reactors
 import Rights
 
-/// `GET /v1/topics/<topic>` and `GET /v1/topics/<topic>/events?after=&limit=`: where a topic stands, and its log.
+/// `GET /v1/topics/<topic>`, `.../events?after=&limit=` and `.../audit`: where a topic stands, its log, its ledger.
 ///
-/// Who may subscribe may read. Thread: the shard's.
+/// Who may subscribe may read; only services may audit. Thread: the shard's.
 struct TopicRoute {
     unowned let shard: Shard
 
@@ -14,8 +14,8 @@ struct TopicRoute {
         guard request.head.method == .get || request.head.method == .head else {
             return respond(.methodNotAllowed([.get, .head], keepAlive: true))
         }
-        let isEvents = request.segments.count == 4 && request.segments[3] == "events"
-        guard request.segments.count == 3 || isEvents else {
+        let view = request.segments.count == 4 ? request.segments[3] : ""
+        guard request.segments.count == 3 || view == "events" || view == "audit" else {
             return respond(.refusal(Refusal(.notFound, "there is no such path"), keepAlive: true))
         }
         guard let topic = Topic(request.segments[2]) else {
@@ -26,9 +26,14 @@ struct TopicRoute {
         case .failure(let refusal):
             shard.statistics.authenticationFailures.add(1)
             respond(.refusal(refusal, keepAlive: true))
+        case .success(let caller) where view == "audit":
+            guard caller.isService else {
+                return respond(.refusal(Refusal(.forbidden, "only services may audit a topic"), keepAlive: true))
+            }
+            authorize(topic, caller, respond) { audit(topic, respond) }
         case .success(let caller):
             authorize(topic, caller, respond) {
-                isEvents ? events(request, topic, respond) : summary(topic, respond)
+                view == "events" ? events(request, topic, respond) : summary(topic, respond)
             }
         }
     }
@@ -112,11 +117,38 @@ struct TopicRoute {
             switch result {
             case .failure(let refusal): respond(BroadcastRoute.refused(refusal))
             case .success(let peek):
-                shard.countMembers(topic) { sessions in
-                    respond(TopicRoute.summary(topic, peek, sessions: sessions))
+                shard.askAll(topic) { report in
+                    respond(TopicRoute.summary(topic, peek, sessions: report.members))
                 }
             }
         }
+    }
+
+    // MARK: Audit
+
+    private func audit(_ topic: Topic, _ respond: @escaping Respond) {
+        shard.store.peek(topic) { [shard] result in
+            switch result {
+            case .failure(let refusal): respond(BroadcastRoute.refused(refusal))
+            case .success(let peek):
+                shard.askAll(topic) { report in
+                    respond(TopicRoute.audit(topic, peek.position, report, node: shard.node.name))
+                }
+            }
+        }
+    }
+
+    private static func audit(_ topic: Topic, _ top: Position?, _ report: TopicReport, node: String) -> HTTPResponse {
+        var body: [UInt8] = []
+        body.append(text: "{\"topic\":\"\(topic)\"")
+        append(top, to: &body)
+        body.append(text: ",\"node\":\"\(node)\",\"sessions\":\(report.members),\"ledger\":{")
+        for (index, figure) in report.figures.enumerated() {
+            body.append(text: index == 0 ? "\"" : ",\"")
+            body.append(text: "\(figure.name)\":\(figure.value)")
+        }
+        body.append(text: "},\"balanced\":\(report.isBalanced)}")
+        return .json(status: 200, body: body, keepAlive: true)
     }
 
     private static func summary(_ topic: Topic, _ peek: Store.Peek, sessions: Int) -> HTTPResponse {

@@ -5,25 +5,37 @@ import Reactors
 /// Thread: any.
 final class Health: Sendable {
     private struct State {
-        /// Why delivery is not proven; `nil` when it is.
-        var reason: String? = "starting"
         var isDraining = false
-        var provenMs = 0
+        /// Threads that could not start; for good.
+        var failed: [Condition] = []
+        /// Why delivery is not proven, by part; empty when it is.
+        var delivery = [Condition(.node, .starting)]
+        var lacksDescriptors = false
+        /// When the link that waits longest was proven.
+        var provenMs: Int?
     }
 
     private let state = Guarded(State())
 
-    /// A probe came back.
-    func deliveryProven(atMs nowMs: Int) {
+    /// What the broker knows of delivery: which parts are not proven, and when the one that waits longest was.
+    func delivery(_ conditions: [Condition], provenMs: Int?) {
         state.withLock { state in
-            state.reason = nil
-            state.provenMs = nowMs
+            state.delivery = conditions
+            state.provenMs = provenMs
         }
     }
 
-    /// Delivery is not proven any more.
-    func deliveryLost(_ reason: String) {
-        state.withLock { $0.reason = reason }
+    /// A thread could not start.
+    func failed(_ part: Condition.Part, _ reason: NotReadyReason) {
+        state.withLock { $0.failed.append(Condition(part, reason)) }
+    }
+
+    /// Whether hardly any descriptors are left; true when this is news.
+    func lacksDescriptors(_ isTrue: Bool) -> Bool {
+        state.withLock { state in
+            defer { state.lacksDescriptors = isTrue }
+            return state.lacksDescriptors != isTrue
+        }
     }
 
     /// The node takes no more clients.
@@ -33,15 +45,25 @@ final class Health: Sendable {
 
     var isDraining: Bool { state.withLock { $0.isDraining } }
 
-    /// `nil` when the node is ready; otherwise why it is not.
+    /// All that keeps the node from being ready, what matters most first; empty when it is ready.
     ///
-    /// A loop that has not ended a tick for over a second while it had work is told by the caller.
-    var notReadyBecause: String? {
-        state.withLock { $0.isDraining ? "draining" : $0.reason }
+    /// A loop that has not ended a tick for seconds while it had work is told by the caller.
+    var conditions: [Condition] {
+        state.withLock { state in
+            var conditions: [Condition] = []
+            if state.isDraining { conditions.append(Condition(.node, .draining)) }
+            conditions += state.failed
+            conditions += state.delivery
+            if state.lacksDescriptors { conditions.append(Condition(.node, .descriptors)) }
+            return conditions
+        }
     }
 
-    /// Milliseconds since a probe last came back; `nil` before the first.
+    /// `nil` when the node is ready; otherwise the first reason why it is not.
+    var notReadyBecause: String? { conditions.first?.reason.label }
+
+    /// Milliseconds since the link that waits longest was proven; `nil` while one never was.
     func probeAgeMs(nowMs: Int) -> Int? {
-        state.withLock { $0.provenMs == 0 ? nil : nowMs - $0.provenMs }
+        state.withLock { state in state.provenMs.map { max(nowMs - $0, 0) } }
     }
 }

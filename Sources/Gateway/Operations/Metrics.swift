@@ -94,9 +94,22 @@ enum Metrics {
             "switchboard_redis_rejected_total", "Commands not sent, too many being in flight.",
             links.reduce(0) { $0 + $1.rejected.value })
         page.counter("switchboard_redis_connects_total", "Links made.", links.reduce(0) { $0 + $1.connects.value })
+        let broker = node.statistics
         page.counter(
-            "switchboard_redis_probe_failures_total", "Delivery probes lost.", node.statistics.probeFailures.value)
-        page.gauge("switchboard_ready", "1 while delivery is proven.", node.health.notReadyBecause == nil ? 1 : 0)
+            "switchboard_redis_probe_failures_total", "Delivery probes that convicted links.",
+            [
+                ("part", "subscriber", broker.probesLostBySubscriber.value),
+                ("part", "shard", broker.probesLostByShards.value), ("part", "mismatch", broker.mismatches.value),
+                ("part", "demoted", broker.demotions.value),
+            ])
+        page.counter(
+            "switchboard_redis_resubscribes_total", "Times the subscription was made again.", broker.resubscribes.value)
+        if let ageMs = node.health.probeAgeMs(nowMs: Clock.monotonicMs()) {
+            page.gauge(
+                "switchboard_redis_probe_age_seconds", "Since a probe came back by the link that waits longest.",
+                milliseconds: ageMs)
+        }
+        page.gauge("switchboard_ready", "1 while the node may be sent clients.", node.health.conditions.isEmpty ? 1 : 0)
         var failures: [RedisFailure.Kind: Int] = [:]
         var counts = Array(repeating: 0, count: RedisStatistics.boundsUs.count + 1)
         for link in links {
@@ -120,6 +133,12 @@ struct MetricsPage {
     mutating func gauge(_ name: String, _ help: String, _ value: Int) {
         head(name, help, "gauge")
         bytes.append(text: "\(name) \(value)\n")
+    }
+
+    /// A time that goes up and down; given in milliseconds, written in seconds.
+    mutating func gauge(_ name: String, _ help: String, milliseconds: Int) {
+        head(name, help, "gauge")
+        bytes.append(text: "\(name) \(Double(milliseconds) / 1_000)\n")
     }
 
     /// A number that only grows.

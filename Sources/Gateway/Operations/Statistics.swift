@@ -59,8 +59,26 @@ final class BrokerStatistics: Sendable {
     let channelMessagesRefused = Counter()
     /// Times a shard's mailbox was full and its topics had to be repaired.
     let mailboxOverflows = Counter()
-    /// Delivery probes that did not come back.
-    let probeFailures = Counter()
+    /// Times the subscription was confirmed again after it was lost.
+    let resubscribes = Counter()
+    /// Times no delivery probe came back, or the subscription was not confirmed.
+    let probesLostBySubscriber = Counter()
+    /// Delivery probes of single shards that did not come back while others' did.
+    let probesLostByShards = Counter()
+    /// Times links led to different Redis processes for longer than a probe may take.
+    let mismatches = Counter()
+    /// Times the Redis process behind the subscription had become a replica.
+    let demotions = Counter()
+
+    /// Counts what the links of these parts were given up for.
+    func count(_ reason: NotReadyReason, _ parts: [Condition.Part]) {
+        switch reason {
+        case .redisMismatch: mismatches.add(1)
+        case .probeLost where parts.contains(.subscriber): probesLostBySubscriber.add(1)
+        case .probeLost: probesLostByShards.add(parts.count)
+        default: demotions.add(1)
+        }
+    }
 }
 
 /// The figures of every Redis link and shard of a node, collected as their threads start.

@@ -1,6 +1,7 @@
 import Core
 import Dialects
 import Rights
+import Transport
 
 /// The topics a session's own topic follows: joined by the gateway, told to the client as events of its own topic.
 ///
@@ -147,6 +148,6 @@ final class Followings {
         let event = delivery.message
         return Delivery(
             topic: topic, message: ChannelMessage(position: nil, event: event.event, id: event.id, data: event.data),
-            variants: session.shard.node.dialects.count)
+            variants: session.shard.node.dialects.count, counts: delivery.counts)
     }
 }

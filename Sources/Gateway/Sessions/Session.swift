@@ -3,6 +3,7 @@ import Core
 import Dialects
 import Reactors
 import Rights
+import Transport
 
 /// One client connection and what it may do.
 ///
@@ -302,7 +303,7 @@ final class Session: TopicClient {
     /// `isOwed`: the client asked for it by its position, so that it does not count as slowness that it waits in the
     /// queue.
     func deliver(_ delivery: Delivery, isOwed: Bool) {
-        guard !isOver else { return }
+        guard !isOver else { return delivery.counts.countUndeliverable() }
         let shown = followings?.shown(delivery) ?? delivery
         if !outlet.send(shown, isOwed: isOwed) { close(.slowConsumer) }
     }

@@ -135,10 +135,13 @@ final class WebSocketPeer: ConnectionHandler, Outlet {
     }
 
     func send(_ delivery: Delivery, isOwed: Bool) -> Bool {
-        guard let session else { return true }
+        guard let session else {
+            delivery.counts.countUndeliverable()
+            return true
+        }
         let frame = delivery.frame(session.variant, session.dialect)
         if isOwed { connection.allow(frame.count) }
-        return connection.send(frame) || !connection.isOpen
+        return connection.send(frame, item: delivery) || !connection.isOpen
     }
 
     func close(_ reason: CloseReason) {

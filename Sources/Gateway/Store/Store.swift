@@ -8,14 +8,6 @@ import Rights
 ///
 /// Replies are as untrusted as any other input: what does not fit is `internal`, never a trap. Thread: the shard's.
 final class Store: TopicReader {
-    /// What a joining client, or a feed under repair, is told.
-    struct Answer {
-        var position: Position
-        var recovered: Bool
-        var events: [ChannelMessage]
-        var state: [UInt8]?
-    }
-
     /// What a publisher is told.
     struct Receipt: Equatable {
         var position: Position
@@ -48,6 +40,13 @@ final class Store: TopicReader {
     private let access: AccessPolicy
     private var epochs = EpochSource()
     private var lanes: UInt64 = 0
+    /// What this shard was told by its publishes and reads.
+    private var known = KnownPositions(capacity: Store.knownMax)
+    /// The last event that members here were given; set once the topics are there.
+    var lastDelivered: (Topic) -> Position? = { _ in nil }
+
+    /// Topics whose last position is remembered.
+    private static let knownMax = 16_384
 
     init(link: CommandLink, scripts: StoreScripts, keys: Keys, limits: Limits, access: AccessPolicy) {
         self.link = link
@@ -65,6 +64,16 @@ final class Store: TopicReader {
         return lanes
     }
 
+    /// The last event of a topic that this shard knows of: from its members' feed, or from what Redis has answered.
+    func top(_ topic: Topic) -> Position? {
+        let (delivered, told) = (lastDelivered(topic), known[topic]?.position)
+        guard let delivered, let told else { return delivered ?? told }
+        return delivered.epoch == told.epoch && told.offset > delivered.offset ? told : delivered
+    }
+
+    /// Publishes on a topic that were committed through this shard, as far as it remembers.
+    func published(_ topic: Topic) -> Int { known[topic]?.published ?? 0 }
+
     // MARK: Publish
 
     /// Publishes an event: offset, log and channel in one step; committed when the completion succeeds.
@@ -75,18 +84,20 @@ final class Store: TopicReader {
         guard let policy = access.policy(of: topic) else {
             return completion(.failure(Refusal(.notFound, "there is no such namespace")))
         }
-        guard let run = link.facts?.runID else {
+        guard let run = link.facts?.fence else {
             return completion(.failure(RedisFailure(.disconnected).refusal))
         }
-        let moment = CommandCallBuilder.Moment(nowMs: Clock.wallMs(), runID: run, epoch: epochs.next(), random: [])
+        let moment = CommandCallBuilder.Moment(nowMs: Clock.wallMs(), run: run, epoch: epochs.next(), random: [])
         let call = PublishCall(topic, event, data: data, id: id).call(
-            scripts.publish, keys: keys, policy: policy, seenSeconds: limits.idempotencySeconds, moment)
-        link.run(call, lane: lane) { result in
+            scripts.publish, keys: keys, policy: policy, seenSeconds: limits.idempotencySeconds, moment,
+            top: top(topic))
+        link.run(call, lane: lane) { [self] result in
             completion(
                 result.mapError(\.refusal).flatMap { value in
                     guard let fields = value.elements, fields.count == 3,
                         let position = Store.position(fields[0], fields[1]), let duplicate = fields[2].integer
                     else { return .failure(Store.nonsense) }
+                    known.add(topic, position, isPublish: duplicate == 0)
                     return .success(Receipt(position: position, isDuplicate: duplicate == 1))
                 })
         }
@@ -94,30 +105,31 @@ final class Store: TopicReader {
 
     // MARK: Read
 
-    /// Reads position, missed events and state for a client that joins; creates the position when there is none.
-    func subscribe(_ topic: Topic, since: Position?, _ completion: @escaping (Result<Answer, Refusal>) -> Void) {
-        guard let policy = access.policy(of: topic), let run = link.facts?.runID else {
+    /// Reads position, events and state for clients that join or a feed under repair; creates the position when there
+    /// is none.
+    func read(_ topic: Topic, _ order: LogRead.Order, since: Position?, _ completion: @escaping LogRead.Completion) {
+        guard let policy = access.policy(of: topic), let run = link.facts?.fence else {
             return completion(.failure(RedisFailure(.disconnected).refusal))
         }
         var callKeys = [keys.log(topic), keys.meta(topic)]
         var script = scripts.subscribe
-        if let stateful = scripts.stateful(topic) {
+        // Only who joins is told the state.
+        if order == .newest, let stateful = scripts.stateful(topic) {
             script = stateful.subscribe
             callKeys += stateful.keys(topic, keys)
         }
         let arguments: [[UInt8]] = [
-            epochs.next(), run, Store.decimal(Clock.wallMs()), Store.decimal(policy.positionSeconds),
-            since?.epoch ?? [], Store.decimal(since?.offset ?? 0), Store.decimal(limits.recoveryEventsMax),
+            epochs.next(), run, top(topic)?.fenceText ?? [], Store.decimal(Clock.wallMs()),
+            Store.decimal(policy.positionSeconds), since?.epoch ?? [], Store.decimal(since?.offset ?? 0),
+            Array(order.rawValue.utf8), Store.decimal(limits.recoveryEventsMax),
+            Store.decimal(limits.recoveryBytesMax),
         ]
-        let (json, bytesMax) = (limits.json, limits.recoveryBytesMax)
-        link.run(ScriptCall(script: script, keys: callKeys, arguments: arguments), lane: nil) { result in
+        let json = limits.json
+        link.run(ScriptCall(script: script, keys: callKeys, arguments: arguments), lane: nil) { [self] result in
             completion(
                 result.mapError(\.refusal).flatMap { value in
-                    guard var answer = Store.answer(value, json: json) else { return .failure(Store.nonsense) }
-                    // A recovery beyond the bound is none: all or nothing (design, sentence 4).
-                    if answer.events.reduce(0, { $0 + $1.data.count + 256 }) > bytesMax {
-                        (answer.recovered, answer.events) = (false, [])
-                    }
+                    guard let answer = Store.answer(value, order, json: json) else { return .failure(Store.nonsense) }
+                    known.add(topic, answer.position)
                     return .success(answer)
                 })
         }
@@ -127,7 +139,7 @@ final class Store: TopicReader {
     func history(
         _ topic: Topic, after: Int, limit: Int, _ completion: @escaping (Result<History, Refusal>) -> Void
     ) {
-        guard let run = link.facts?.runID else { return completion(.failure(RedisFailure(.disconnected).refusal)) }
+        guard let run = link.facts?.fence else { return completion(.failure(RedisFailure(.disconnected).refusal)) }
         let call = ScriptCall(
             script: scripts.history, keys: [keys.log(topic), keys.meta(topic)],
             arguments: [run, Store.decimal(after), Store.decimal(min(limit, limits.historyPageMax))])
@@ -150,7 +162,7 @@ final class Store: TopicReader {
 
     /// Reads where a topic stands, its state, and how many gateways are subscribed; creates nothing.
     func peek(_ topic: Topic, _ completion: @escaping (Result<Peek, Refusal>) -> Void) {
-        guard let run = link.facts?.runID else { return completion(.failure(RedisFailure(.disconnected).refusal)) }
+        guard let run = link.facts?.fence else { return completion(.failure(RedisFailure(.disconnected).refusal)) }
         let stateful = scripts.stateful(topic)
         let call = ScriptCall(
             script: stateful?.position ?? scripts.position,
@@ -215,17 +227,15 @@ final class Store: TopicReader {
         return Position(epoch: epoch, offset: offset)
     }
 
-    private static func answer(_ value: RESPValue, json: JSON.Limits) -> Answer? {
+    private static func answer(_ value: RESPValue, _ order: LogRead.Order, json: JSON.Limits) -> LogRead.Answer? {
         guard let fields = value.elements, fields.count >= 4, let position = position(fields[0], fields[1]),
-            let recovered = fields[2].integer, let entries = fields[3].elements
+            let entries = fields[3].elements
         else { return nil }
-        let state = fields.count > 4 ? state(fields[4], json: json) : nil
-        let events = entries.compactMap { event($0, epoch: position.epoch, json: json) }
-        // A log that holds what no client may get cannot be recovered from: all or nothing.
-        guard events.count == entries.count else {
-            return Answer(position: position, recovered: false, events: [], state: state)
-        }
-        return Answer(position: position, recovered: recovered == 1, events: events, state: state)
+        // An entry that no client may get is a hole like one that is not there.
+        let events = entries.map { event($0, epoch: position.epoch, json: json) }
+        return LogRead.Answer(
+            position: position, events: LogRead.consecutive(events, order, upTo: position.offset),
+            state: fields.count > 4 ? state(fields[4], json: json) : nil)
     }
 
     /// A state is a JSON object or none: others write it, so it is checked before it is spliced into a frame.

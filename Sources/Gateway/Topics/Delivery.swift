@@ -1,19 +1,22 @@
 import Core
 import Dialects
+import Transport
 import WebSocketCodec
 
 /// One event on its way to the members of a shard: encoded once per dialect, then shared by reference.
 ///
 /// Thread: the shard's.
-final class Delivery {
+final class Delivery: OutboundItem {
     let topic: Topic
     let message: ChannelMessage
     private var frames: [[UInt8]?]
 
-    init(topic: Topic, message: ChannelMessage, variants: Int) {
+    /// `counts` are those of the topic on its shard.
+    init(topic: Topic, message: ChannelMessage, variants: Int, counts: OutboundCounts) {
         self.topic = topic
         self.message = message
         frames = Array(repeating: nil, count: variants)
+        super.init(counts: counts)
     }
 
     /// The WebSocket frame of the event in a dialect.

@@ -48,6 +48,11 @@ struct FeedCursor: Equatable {
         return position
     }
 
+    /// A repair brought events up to this position and goes on.
+    mutating func advanced(to reached: Position) {
+        position = reached
+    }
+
     /// A repair brought events up to `top`, or established that it cannot.
     mutating func repaired(to top: Position) {
         if let current = position, current.epoch != top.epoch { retiredEpoch = current.epoch }

@@ -1,5 +1,6 @@
 import Core
 import Dialects
+import Transport
 
 /// What a topic needs of its clients: sessions, or models of them in tests.
 ///
@@ -16,13 +17,15 @@ protocol TopicClient: AnyObject {
     /// Is told something about the topic.
     func send(_ message: ServerMessage, ref: Reference?)
     /// Gets an event; `isOwed`: it asked for it by its position.
+    ///
+    /// Whatever becomes of it is counted in `delivery.counts`, once for each call.
     func deliver(_ delivery: Delivery, isOwed: Bool)
 }
 
-/// Where a topic's position, missed events and state are read: the store, or a model of it in tests.
+/// Where a topic's position, events and state are read: the store, or a model of it in tests.
 protocol TopicReader: AnyObject {
-    /// Reads what a client that joins, or a feed under repair, is told. Answers come in the order of their requests.
-    func subscribe(_ topic: Topic, since: Position?, _ completion: @escaping (Result<Store.Answer, Refusal>) -> Void)
+    /// Reads what clients that join, or a feed under repair, are told. Answers come in the order of their requests.
+    func read(_ topic: Topic, _ order: LogRead.Order, since: Position?, _ completion: @escaping LogRead.Completion)
 }
 
 /// A client that has asked for a topic and waits for Redis.
@@ -32,10 +35,8 @@ struct Joining<Client: TopicClient> {
     let ref: Reference?
     /// When it asked, monotonic milliseconds; it is refused when Redis takes too long.
     let askedMs: Int
-    /// The call of the subscribe script that answers it; 0 while the channel is not confirmed.
-    var call = 0
-    /// Events that came since the script was called.
-    var held: [Delivery] = []
+    /// Whether the read under way answers it.
+    var isAsked = false
 }
 
 /// A client that gets a topic's events.
@@ -53,28 +54,41 @@ struct Member<Client: TopicClient> {
 final class TopicFeed<Client: TopicClient> {
     let topic: Topic
     var cursor = FeedCursor()
+    var ledger: TopicLedger
+    /// What became of the events handed to members and joining clients.
+    var counts: OutboundCounts { ledger.counts }
     /// Whether Redis has confirmed the channel and it has not been lost since.
     var isConfirmed = false
     /// Live members, in no particular order; each client knows its place.
     private(set) var members: [Member<Client>] = []
     var joining: [Joining<Client>] = []
+    /// The read that answers those who are asked; 0 when none is under way.
+    ///
+    /// An answer to another read is too late.
+    var joinRead = 0
+    /// Where the read under way begins.
+    var joinSince: Position?
+    /// Events that came since it was asked for.
+    var joinHeld: [Delivery] = []
     /// Events kept while a repair is under way.
     var held: [Delivery] = []
     /// How many of `held` came before the read that repairs was asked for.
-    var heldBeforeCall = 0
+    var heldBeforeRead = 0
     /// Whether an event was dropped because too many were held, after the read was asked for.
     var hasDropped = false
-    /// The call that repairs; 0 when none is under way.
+    /// The read that repairs; 0 when none is under way.
     ///
-    /// An answer to another call is too late.
-    var repairCall = 0
+    /// An answer to another read is too late.
+    var repairRead = 0
     /// How many of `members` are ahead of the feed.
     private(set) var aheadCount = 0
     /// When the last member left; the channel is given up some time after.
     var emptySinceMs: Int?
 
-    init(topic: Topic) {
+    /// Makes a feed that goes on counting where an earlier one of its topic ended.
+    init(topic: Topic, ledger: TopicLedger) {
         self.topic = topic
+        self.ledger = ledger
     }
 
     var isEmpty: Bool { members.isEmpty && joining.isEmpty }
@@ -96,13 +110,20 @@ final class TopicFeed<Client: TopicClient> {
         return last.client
     }
 
+    /// Gives up the read for those who join; they are asked for again.
+    func endJoinRead() {
+        (joinRead, joinSince, joinHeld) = (0, nil, [])
+        for index in joining.indices { joining[index].isAsked = false }
+    }
+
     /// Gives up a repair under way; whoever needs it asks for another.
     func endRepair() {
-        (held, heldBeforeCall, hasDropped, repairCall) = ([], 0, false, 0)
+        (held, heldBeforeRead, hasDropped, repairRead) = ([], 0, false, 0)
     }
 
     /// Nobody is live and nothing is known of the order any more: the next answer to a joining client begins anew.
     func forget() {
+        ledger.ends(at: cursor.position)
         cursor.forget()
         endRepair()
     }
@@ -112,5 +133,14 @@ final class TopicFeed<Client: TopicClient> {
         guard members[index].ahead != nil else { return }
         members[index].ahead = nil
         aheadCount -= 1
+    }
+
+    /// Where one read for all who wait has to begin: the earliest position among those of one epoch.
+    ///
+    /// The feed's own epoch goes first; whoever stands in another one is answered by another read if that is the log's.
+    var earliestSince: Position? {
+        let waiting = joining.compactMap(\.since)
+        let epoch = waiting.first { $0.epoch == cursor.position?.epoch }?.epoch ?? waiting.first?.epoch
+        return waiting.filter { $0.epoch == epoch }.min { $0.offset < $1.offset }
     }
 }

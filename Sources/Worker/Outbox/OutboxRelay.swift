@@ -197,11 +197,12 @@ final class OutboxRelay {
         guard (try? JSON(parsing: event.data, limits: parts.limits.json))?.root.kind == .object else {
             return give(up: queued, because: "the data is no JSON object")
         }
-        guard let runID = link.facts?.runID else { return retry(queued) }
+        guard let run = link.facts?.fence else { return retry(queued) }
         let moment = CommandCallBuilder.Moment(
-            nowMs: Clock.wallMs(), runID: runID, epoch: epochs.next(), random: [])
+            nowMs: Clock.wallMs(), run: run, epoch: epochs.next(), random: [])
         let call = event.call(
-            parts.publish, keys: parts.keys, policy: policy, seenSeconds: parts.limits.relayedSeconds, moment)
+            parts.publish, keys: parts.keys, policy: policy, seenSeconds: parts.limits.relayedSeconds, moment,
+            top: nil)
         let current = generation
         link.run(call, lane: nil) { [weak self] result in
             guard let self, generation == current else { return }

@@ -1,28 +1,28 @@
-/// Questions to all shards for how many members a topic has, and the answers that are still missing.
-struct MemberQuestions {
+/// Questions to all shards for what they know of a topic, and the answers that are still missing.
+struct TopicQuestions {
     private struct Question {
         var left: Int
-        var count: Int
+        var report: TopicReport
         let askedMs: Int
-        let completion: (Int) -> Void
+        let completion: (TopicReport) -> Void
     }
 
     private var open: [Int: Question] = [:]
     private var asked = 0
 
     /// Opens a question to so many shards; returns its number.
-    mutating func ask(of shards: Int, nowMs: Int, _ completion: @escaping (Int) -> Void) -> Int {
+    mutating func ask(of shards: Int, nowMs: Int, _ completion: @escaping (TopicReport) -> Void) -> Int {
         asked &+= 1
-        open[asked] = Question(left: shards, count: 0, askedMs: nowMs, completion: completion)
+        open[asked] = Question(left: shards, report: TopicReport(), askedMs: nowMs, completion: completion)
         return asked
     }
 
     /// Takes one shard's answer.
-    mutating func answered(_ number: Int, _ count: Int) {
+    mutating func answered(_ number: Int, _ report: TopicReport) {
         guard var question = open.removeValue(forKey: number) else { return }
         question.left -= 1
-        question.count += count
-        if question.left == 0 { return question.completion(question.count) }
+        question.report = question.report + report
+        if question.left == 0 { return question.completion(question.report) }
         open[number] = question
     }
 
@@ -30,7 +30,7 @@ struct MemberQuestions {
     mutating func expire(nowMs: Int, afterMs: Int) {
         for (number, question) in open where nowMs - question.askedMs >= afterMs {
             open[number] = nil
-            question.completion(question.count)
+            question.completion(question.report)
         }
     }
 }

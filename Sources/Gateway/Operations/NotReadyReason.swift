@@ -1,0 +1,73 @@
+import RedisLink
+
+/// Why a node may not be sent clients: the closed table of docs/protocol.md.
+enum NotReadyReason: Hashable, Sendable {
+    /// The node ends.
+    case draining
+    /// Nothing is known yet.
+    case starting
+    /// The link is being dialled.
+    case connecting
+    /// The link is up, and Redis has not confirmed the subscription to probes.
+    case subscribing
+    /// The link is up, and no probe has come back since.
+    case unproven
+    /// A probe did not come back in time.
+    case probeLost
+    /// The links lead to different Redis processes.
+    case redisMismatch
+    /// The broker's thread could not start.
+    case brokerFailed
+    /// The shard's thread could not start.
+    case shardFailed
+    /// A shard's loop has not come round for seconds.
+    case loopStuck
+    /// Nearly all file descriptors are taken.
+    case descriptors
+    /// What the link failed of.
+    case redis(RedisFailure.Kind)
+
+    /// Every reason there is.
+    static let all: [NotReadyReason] =
+        [
+            .draining, .starting, .connecting, .subscribing, .unproven, .probeLost, .redisMismatch, .brokerFailed,
+            .shardFailed, .loopStuck, .descriptors,
+        ] + RedisFailure.Kind.allCases.map { .redis($0) }
+
+    /// The word of the table.
+    var label: String {
+        switch self {
+        case .draining: "draining"
+        case .starting: "starting"
+        case .connecting: "connecting"
+        case .subscribing: "subscribing"
+        case .unproven: "unproven"
+        case .probeLost: "probe_lost"
+        case .redisMismatch: "redis_mismatch"
+        case .brokerFailed: "broker_failed"
+        case .shardFailed: "shard_failed"
+        case .loopStuck: "loop_stuck"
+        case .descriptors: "descriptors"
+        case .redis(let kind): kind.rawValue
+        }
+    }
+
+    /// Whether something is wrong, rather than on its way.
+    var isFailure: Bool {
+        switch self {
+        case .draining, .starting, .connecting, .subscribing, .unproven: false
+        case .probeLost, .redisMismatch, .brokerFailed, .shardFailed, .loopStuck, .descriptors, .redis: true
+        }
+    }
+}
+
+extension RedisFailure {
+    /// Why a link is given up.
+    init(_ reason: NotReadyReason) {
+        switch reason {
+        case .redis(let kind): self.init(kind, detail: "another link of this node found it")
+        case .redisMismatch: self.init(.disconnected, detail: "links lead to different servers")
+        default: self.init(.timedOut, detail: "a delivery probe did not come back")
+        }
+    }
+}

@@ -1,0 +1,268 @@
+import RedisLink
+
+/// Proof that what is published arrives, for every link of a node (failure catalogue R5, R6, R7, R13).
+///
+/// Each shard publishes numbers by the link that its publishes go by, and the subscriber link must bring them back. A
+/// number that does not come back in time convicts the shard's link when the others' came back, and otherwise all
+/// links: any of them may lead to a server that is mute or no longer the right one, and what is written there is lost.
+/// Links that lead to different processes are dialled again, too. A connection is good when a number has come back
+/// since it was made, not before.
+///
+/// Pure: time is a parameter, monotonic milliseconds.
+struct DeliveryProbes {
+    /// What to do now.
+    enum Step: Equatable {
+        /// These shards publish this number.
+        case send(number: Int, shards: [Int])
+        /// Dial the links of these parts again.
+        case reconnect([Condition.Part], NotReadyReason)
+    }
+
+    private struct Link {
+        var report = LinkReport.down(nil)
+        /// What the link was convicted of; holds until a number comes back or a dial fails of something else.
+        var trouble: NotReadyReason?
+        /// Convicted, and not yet seen to go down: when it does, that is our own doing.
+        var isGivenUp = false
+        /// Whether a number has come back since the connections it went by were made.
+        var isProven = false
+        var provenMs: Int?
+
+        /// The run id at the other end; `nil` while there is none.
+        var runID: [UInt8]? {
+            if case .up(let runID) = report { return runID }
+            return nil
+        }
+
+        mutating func take(_ report: LinkReport) {
+            isProven = false
+            self.report = report
+            guard case .down = report else { return }
+            // A connection that was given up ends for our reason, not for one of its own.
+            if isGivenUp { self.report = .down(nil) } else { trouble = nil }
+            isGivenUp = false
+        }
+
+        mutating func convict(_ reason: NotReadyReason) {
+            trouble = reason
+            isGivenUp = true
+            isProven = false
+        }
+
+        func condition(_ part: Condition.Part, isLive: Bool = true) -> Condition? {
+            switch report {
+            case .ended: return nil
+            case .down(let failure):
+                let reason = trouble ?? failure.map { .redis($0.kind) } ?? .connecting
+                return Condition(part, reason, detail: failure?.detail ?? "")
+            case .up:
+                if let trouble { return Condition(part, trouble) }
+                guard !isProven else { return nil }
+                return Condition(part, isLive ? .unproven : .subscribing)
+            }
+        }
+    }
+
+    private struct Shard {
+        var link = Link()
+        /// The number that must come back, and when it was asked for.
+        var awaited: (number: Int, sentMs: Int)?
+        var nextMs = 0
+        /// The last number that came back.
+        var returned = 0
+    }
+
+    private let intervalMs: Int
+    private let timeoutMs: Int
+    private var shards: [Shard]
+    private var subscriber = Link()
+    /// Since when the subscription to probes is not confirmed; `nil` when it is.
+    private var subscribingMs: Int?
+    /// Since when a number is asked for and none has come back, whatever became of the links it was asked of; `nil` when
+    /// none is missing.
+    private var silentMs: Int?
+    /// Since when links lead to different processes; `nil` while they do not.
+    private var mismatchMs: Int?
+    /// A shard's link found that the process which the subscriber link leads to is a replica now.
+    private var isDemoted = false
+    private var number = 0
+
+    init(shards count: Int, intervalMs: Int, timeoutMs: Int) {
+        shards = Array(repeating: Shard(), count: count)
+        self.intervalMs = intervalMs
+        self.timeoutMs = timeoutMs
+    }
+
+    // MARK: What happens
+
+    /// The subscriber link has connected or gone down.
+    mutating func subscriber(_ report: LinkReport, nowMs: Int) {
+        subscriber.take(report)
+        subscribingMs = nowMs
+        silentMs = nil
+        isDemoted = false
+        // What is on its way is lost with the connection it was to come by.
+        for index in shards.indices {
+            shards[index].link.isProven = false
+            shards[index].awaited = nil
+            shards[index].nextMs = nowMs
+        }
+    }
+
+    /// Redis has confirmed the subscription to probes.
+    mutating func subscriberLive() {
+        subscribingMs = nil
+    }
+
+    /// A shard's link has connected or gone down.
+    mutating func shard(_ index: Int, _ report: LinkReport, nowMs: Int) {
+        guard shards.indices.contains(index) else { return }
+        if case .down(let failure?) = report, failure.kind == .readOnly, let runID = shards[index].link.runID {
+            // A replica brings numbers back, so the subscriber link would stay.
+            isDemoted = runID == subscriber.runID
+        }
+        shards[index].link.take(report)
+        shards[index].awaited = nil
+        shards[index].nextMs = nowMs
+    }
+
+    /// A number came back; false when it is not the one awaited.
+    mutating func returned(_ back: Int, shard index: Int, nowMs: Int) -> Bool {
+        guard shards.indices.contains(index), shards[index].awaited?.number == back else { return false }
+        shards[index].awaited = nil
+        shards[index].returned = back
+        silentMs = shards.contains { $0.awaited != nil } ? nowMs : nil
+        prove(&shards[index].link, nowMs: nowMs)
+        prove(&subscriber, nowMs: nowMs)
+        return true
+    }
+
+    private func prove(_ link: inout Link, nowMs: Int) {
+        link.trouble = nil
+        link.isGivenUp = false
+        link.isProven = true
+        link.provenMs = nowMs
+    }
+
+    // MARK: What to do
+
+    /// Called often; nothing is held against links for the time before `resumedMs`, when the process did not run.
+    mutating func due(nowMs: Int, resumedMs: Int) -> [Step] {
+        if let step = verdict(nowMs: nowMs, resumedMs: resumedMs) { return [step] }
+        guard subscriber.runID != nil, subscribingMs == nil else { return [] }
+        let ready = shards.indices.filter { index in
+            let shard = shards[index]
+            return shard.link.runID != nil && shard.awaited == nil && nowMs >= shard.nextMs
+        }
+        guard !ready.isEmpty else { return [] }
+        number += 1
+        silentMs = silentMs ?? nowMs
+        for index in ready {
+            shards[index].awaited = (number, nowMs)
+            shards[index].nextMs = nowMs + intervalMs
+        }
+        return [.send(number: number, shards: ready)]
+    }
+
+    private mutating func verdict(nowMs: Int, resumedMs: Int) -> Step? {
+        if isDemoted {
+            isDemoted = false
+            return giveUp([.subscriber], convicted: [.subscriber], .redis(.readOnly), nowMs: nowMs)
+        }
+        func isOver(_ sinceMs: Int) -> Bool { nowMs - max(sinceMs, resumedMs) >= timeoutMs }
+        let differing = differingParts()
+        mismatchMs = differing.isEmpty ? nil : mismatchMs ?? nowMs
+        let lost = shards.indices.filter { index in shards[index].awaited.map { isOver($0.sentMs) } == true }
+        let isSilent = silentMs.map(isOver) == true
+        if let mismatchMs, isOver(mismatchMs) || isSilent || !lost.isEmpty {
+            self.mismatchMs = nowMs
+            return giveUp(everyPart(), convicted: differing, .redisMismatch, nowMs: nowMs)
+        }
+        if let subscribingMs, subscriber.runID != nil, isOver(subscribingMs) {
+            self.subscribingMs = nowMs
+            return giveUp([.subscriber], convicted: [.subscriber], .probeLost, nowMs: nowMs)
+        }
+        if isSilent {
+            silentMs = nil
+            return giveUp(everyPart(), convicted: everyPart(), .probeLost, nowMs: nowMs)
+        }
+        // What was asked for later, or at the same time, and came back acquits the subscriber link.
+        let convicted = lost.filter { index in
+            let number = shards[index].awaited?.number ?? 0
+            return shards.indices.contains { $0 != index && shards[$0].returned >= number }
+        }
+        guard !convicted.isEmpty else { return nil }
+        let parts = convicted.map { Condition.Part.shard($0) }
+        return giveUp(parts, convicted: parts, .probeLost, nowMs: nowMs)
+    }
+
+    private mutating func giveUp(
+        _ parts: [Condition.Part], convicted: [Condition.Part], _ reason: NotReadyReason, nowMs: Int
+    ) -> Step {
+        for part in parts {
+            switch part {
+            case .subscriber:
+                subscriber.isGivenUp = true
+                if convicted.contains(part) { subscriber.convict(reason) }
+            case .shard(let index):
+                shards[index].awaited = nil
+                shards[index].nextMs = nowMs + intervalMs
+                shards[index].link.isGivenUp = true
+                if convicted.contains(part) { shards[index].link.convict(reason) }
+            case .node: break
+            }
+        }
+        return .reconnect(parts, reason)
+    }
+
+    /// The parts with a connection.
+    private func everyPart() -> [Condition.Part] {
+        var parts: [Condition.Part] = subscriber.runID == nil ? [] : [.subscriber]
+        for index in shards.indices where shards[index].link.runID != nil { parts.append(.shard(index)) }
+        return parts
+    }
+
+    /// The parts that lead elsewhere than most; all where no process has most of them, none where all agree.
+    private func differingParts() -> [Condition.Part] {
+        let parts = everyPart()
+        func runID(_ part: Condition.Part) -> [UInt8]? {
+            if case .shard(let index) = part { return shards[index].link.runID }
+            return subscriber.runID
+        }
+        guard let first = parts.first, parts.contains(where: { runID($0) != runID(first) }) else { return [] }
+        for candidate in parts {
+            let others = parts.filter { runID($0) != runID(candidate) }
+            if others.count * 2 < parts.count { return others }
+        }
+        return parts
+    }
+
+    // MARK: What is known
+
+    /// Every part that is not proven.
+    var unproven: [Condition] {
+        var result: [Condition] = []
+        if let condition = subscriber.condition(.subscriber, isLive: subscribingMs == nil) { result.append(condition) }
+        for index in shards.indices {
+            if let condition = shards[index].link.condition(.shard(index)) { result.append(condition) }
+        }
+        return result
+    }
+
+    /// Why delivery is not proven: without shards that only wait for the subscriber.
+    var conditions: [Condition] {
+        let all = unproven
+        guard all.first?.part == .subscriber else { return all }
+        return all.filter { $0.part == .subscriber || $0.reason != .unproven }
+    }
+
+    /// When a number last came back by the link that waits longest; `nil` while there is one by which none did.
+    var provenMs: Int? {
+        var oldest: Int?
+        for shard in shards where shard.link.report != .ended {
+            guard let provenMs = shard.link.provenMs else { return nil }
+            oldest = min(oldest ?? provenMs, provenMs)
+        }
+        return oldest
+    }
+}

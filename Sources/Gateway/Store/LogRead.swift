@@ -1,0 +1,52 @@
+import Core
+
+/// A read of a topic: where it stands, events after a position, and its state, all of one moment.
+enum LogRead {
+    /// Which events are wanted.
+    enum Order: String {
+        /// The newest ones after the position, down to the end: for clients that join.
+        case newest
+        /// The first ones after the position that the log has: for a repair, which asks again for those that follow.
+        case oldest
+    }
+
+    /// What was read.
+    struct Answer: Equatable {
+        var position: Position
+        /// Consecutive; with `newest` they end at ``position``.
+        var events: [ChannelMessage]
+        var state: [UInt8]?
+
+        /// What a client has missed that has seen everything up to `since`; `nil` when not all of it is here.
+        func missed(since: Position) -> ArraySlice<ChannelMessage>? {
+            guard since.epoch == position.epoch, since.offset <= position.offset else { return nil }
+            let missing = position.offset - since.offset
+            return missing <= events.count ? events.suffix(missing) : nil
+        }
+    }
+
+    typealias Completion = (Result<Answer, Refusal>) -> Void
+
+    /// The consecutive part of what a reply held: up to the end for `newest`, from the first one for `oldest`.
+    ///
+    /// `nil` stands for an entry that is no event.
+    static func consecutive(_ entries: [ChannelMessage?], _ order: Order, upTo top: Int) -> [ChannelMessage] {
+        switch order {
+        case .newest:
+            var result: [ChannelMessage] = []
+            for entry in entries.reversed() {
+                guard let entry, entry.position?.offset == top - result.count else { break }
+                result.append(entry)
+            }
+            return result.reversed()
+        case .oldest:
+            var result: [ChannelMessage] = []
+            for entry in entries.drop(while: { $0 == nil }) {
+                guard let entry, let offset = entry.position?.offset, offset <= top else { break }
+                if let last = result.last?.position?.offset, offset != last + 1 { break }
+                result.append(entry)
+            }
+            return result
+        }
+    }
+}

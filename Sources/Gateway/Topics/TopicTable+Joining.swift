@@ -1,0 +1,127 @@
+import Core
+import Dialects
+import Reactors
+
+/// How clients that join are answered: one read of the log for all who wait, however many return at once.
+extension TopicTable {
+    /// Answers those who wait: at once, or with the read after the one under way.
+    func answerJoining(_ feed: TopicFeed<Client>) {
+        guard feed.isConfirmed, feed.joinRead == 0, !feed.joining.isEmpty else { return }
+        let read = newRead()
+        feed.joinRead = read
+        feed.joinHeld = []
+        guard gate.enters(feed, for: .joining, read) else { return }
+        readForJoining(feed, read)
+    }
+
+    /// Asks the store; `read` may be over already when it had to wait for its turn.
+    func readForJoining(_ feed: TopicFeed<Client>, _ read: Int) {
+        guard feed.joinRead == read else { return pass() }
+        for index in feed.joining.indices { feed.joining[index].isAsked = true }
+        feed.joinSince = feed.earliestSince
+        feed.joinHeld = []
+        store.read(feed.topic, .newest, since: feed.joinSince) { [unowned self, feed] result in
+            answered(feed, read, result)
+            pass()
+        }
+    }
+
+    /// A read was answered: those that wait for their turn are asked for.
+    func pass() {
+        gate.leaves()
+        while let (feed, purpose, read) = gate.next() {
+            switch purpose {
+            case .joining: readForJoining(feed, read)
+            case .repair: readForRepair(feed, read)
+            }
+        }
+    }
+
+    private func answered(_ feed: TopicFeed<Client>, _ read: Int, _ result: Result<LogRead.Answer, Refusal>) {
+        guard feed.joinRead == read else { return }
+        let (asked, held, since) = (feed.joining.filter(\.isAsked), feed.joinHeld, feed.joinSince)
+        switch result {
+        case .failure(let refusal):
+            feed.joining.removeAll(where: \.isAsked)
+            feed.endJoinRead()
+            for joining in asked { joining.client.refused(refusal, topic: feed.topic, ref: joining.ref) }
+            leaveIfEmpty(feed)
+        case .success(let answer):
+            feed.endJoinRead()
+            guard !asked.isEmpty else { break }
+            let before = feed.cursor.position
+            let meaning = feed.cursor.joined(at: answer.position)
+            // An answer of an epoch that is over answers nobody.
+            guard meaning != .stale else { break }
+            if case .reset(let start) = meaning { reset(feed, to: start, from: before) }
+            admit(asked, to: feed, answer, held, since: since, isFirst: meaning == .adopted)
+        }
+        answerJoining(feed)
+    }
+
+    /// Lets in those whom the answer serves; whoever stood in another epoch than was asked for waits for the next.
+    private func admit(
+        _ asked: [Joining<Client>], to feed: TopicFeed<Client>, _ answer: LogRead.Answer, _ held: [Delivery],
+        since: Position?, isFirst: Bool
+    ) {
+        let events = answer.events.map { delivery($0, of: feed) }
+        let (following, reached) = TopicTable.following(held, answer.position)
+        if isFirst {
+            feed.ledger.begins(at: reached, after: nil)
+            feed.cursor.repaired(to: reached)
+        }
+        let isAhead = feed.cursor.position.map { $0.epoch == reached.epoch && $0.offset < reached.offset } ?? false
+        for joining in asked {
+            if let own = joining.since, own.epoch == answer.position.epoch, own.epoch != since?.epoch { continue }
+            guard let index = feed.joining.firstIndex(where: { $0.client === joining.client }) else { continue }
+            feed.joining.remove(at: index)
+            admit(joining, to: feed, answer, events, following)
+            let place = feed.add(joining.client, ahead: isAhead ? reached : nil)
+            joining.client.joined(feed, place: place)
+            statistics.subscriptions.add(1)
+        }
+        // What came during the first join went past a feed without a position: it is looked at now.
+        guard isFirst else { return }
+        for delivery in held where delivery.message.position != nil { process(delivery, in: feed) }
+    }
+
+    /// Sends the answer, what was missed, and what came meanwhile as far as it follows without a hole.
+    private func admit(
+        _ joining: Joining<Client>, to feed: TopicFeed<Client>, _ answer: LogRead.Answer, _ events: [Delivery],
+        _ following: [Delivery]
+    ) {
+        let missed = joining.since.flatMap { answer.missed(since: $0) }
+        joining.client.send(
+            .subscribed(
+                topic: feed.topic, position: answer.position, recovered: missed != nil, state: answer.state),
+            ref: joining.ref)
+        let count = missed?.count ?? 0
+        for delivery in events.suffix(count) { joining.client.deliver(delivery, isOwed: true) }
+        for delivery in following { joining.client.deliver(delivery, isOwed: false) }
+        statistics.recovered.add(count)
+        feed.ledger.recovered += count
+        feed.ledger.handed += count + following.count
+    }
+
+    /// Of the events that came during the read, those that follow its answer without a hole, and how far they reach.
+    private static func following(_ held: [Delivery], _ answer: Position) -> ([Delivery], reached: Position) {
+        var reached = answer
+        var following: [Delivery] = []
+        for delivery in held where JoinMerge.follows(delivery.message.position, reached) {
+            if let position = delivery.message.position {
+                guard position.offset == reached.offset + 1 else { break }
+                reached = position
+            }
+            following.append(delivery)
+        }
+        return (following, reached)
+    }
+
+    /// Keeps an event for those who wait for the read under way.
+    func holdForJoining(_ delivery: Delivery, _ feed: TopicFeed<Client>) {
+        guard feed.joinRead != 0 else { return }
+        if feed.joinHeld.count < heldMax { return feed.joinHeld.append(delivery) }
+        feed.endJoinRead()
+        answerJoining(feed)
+    }
+}

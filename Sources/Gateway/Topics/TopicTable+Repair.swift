@@ -1,0 +1,146 @@
+import Core
+import Dialects
+import Reactors
+
+/// How events reach the members in order, and how a hole is closed from the log before anything follows it.
+extension TopicTable {
+    /// Delivers an event, keeps it, or repairs what is missing before it.
+    func process(_ delivery: Delivery, in feed: TopicFeed<Client>) {
+        guard let position = delivery.message.position else {
+            feed.ledger.plain += 1
+            return deliver(delivery, in: feed)
+        }
+        switch feed.cursor.received(position) {
+        case .deliver:
+            feed.ledger.came += 1
+            deliver(delivery, in: feed)
+        case .ignore:
+            feed.ledger.late += 1
+        case .hold:
+            // Beyond the bound the rest is dropped and fetched by another repair after this one.
+            if feed.held.count < heldMax { feed.held.append(delivery) } else { feed.hasDropped = true }
+        case .repair(let after):
+            guard repairs else {
+                feed.cursor.repaired(to: position)
+                feed.ledger.came += 1
+                return deliver(delivery, in: feed)
+            }
+            feed.held.append(delivery)
+            repair(feed, after: after)
+        }
+    }
+
+    private func deliver(_ delivery: Delivery, in feed: TopicFeed<Client>) {
+        statistics.events.add(1)
+        guard feed.aheadCount > 0 else {
+            statistics.deliveries.add(feed.members.count)
+            feed.ledger.handed += feed.members.count
+            for member in feed.members { member.client.deliver(delivery, isOwed: false) }
+            return
+        }
+        var handed = 0
+        for index in feed.members.indices {
+            if let ahead = feed.members[index].ahead, let position = delivery.message.position {
+                let isBehind = position.epoch == ahead.epoch && position.offset <= ahead.offset
+                if !isBehind || position.offset == ahead.offset { feed.caughtUp(index) }
+                if isBehind { continue }
+            }
+            handed += 1
+            feed.members[index].client.deliver(delivery, isOwed: false)
+        }
+        statistics.deliveries.add(handed)
+        feed.ledger.handed += handed
+    }
+
+    private func tellGap(_ feed: TopicFeed<Client>, _ position: Position, _ reason: GapReason) {
+        statistics.gaps.add(1)
+        for member in feed.members {
+            if let ahead = member.ahead, ahead.epoch == position.epoch, ahead.offset >= position.offset { continue }
+            member.client.send(.gap(topic: feed.topic, position: position, reason: reason), ref: nil)
+            feed.ledger.signalled += 1
+        }
+    }
+
+    // MARK: Repair
+
+    /// Fetches what follows a position before anything else is delivered.
+    func repair(_ feed: TopicFeed<Client>, after position: Position) {
+        guard repairs else { return feed.cursor.repaired(to: position) }
+        let read = newRead()
+        feed.repairRead = read
+        feed.heldBeforeRead = feed.held.count
+        feed.hasDropped = false
+        guard gate.enters(feed, for: .repair, read) else { return }
+        readForRepair(feed, read)
+    }
+
+    /// Asks the store; `read` may be over already when it had to wait for its turn.
+    func readForRepair(_ feed: TopicFeed<Client>, _ read: Int) {
+        guard feed.repairRead == read, let since = feed.cursor.position else { return pass() }
+        feed.heldBeforeRead = feed.held.count
+        feed.hasDropped = false
+        store.read(feed.topic, .oldest, since: since) { [unowned self, feed] result in
+            if feed.repairRead == read {
+                feed.repairRead = 0
+                switch result {
+                case .failure: stalled.append(feed)
+                case .success(let answer): repaired(feed, answer, since: since)
+                }
+            }
+            pass()
+        }
+    }
+
+    /// The log has begun another epoch: the members are told, and what it holds is fetched from its start (D9).
+    func reset(_ feed: TopicFeed<Client>, to start: Position, from before: Position?) {
+        feed.ledger.begins(at: start, after: before)
+        feed.ledger.resets += 1
+        tellGap(feed, start, .reset)
+        repair(feed, after: start)
+    }
+
+    private func repaired(_ feed: TopicFeed<Client>, _ answer: LogRead.Answer, since: Position) {
+        let before = feed.cursor.position
+        if since.epoch != answer.position.epoch, let start = feed.cursor.reset(to: answer.position.epoch) {
+            return reset(feed, to: start, from: before)
+        }
+        var reached = since
+        if let first = answer.events.first?.position, let hole = Position(epoch: first.epoch, offset: first.offset - 1),
+            hole.offset > reached.offset
+        {
+            skip(feed, from: reached, to: hole)
+        }
+        for message in answer.events {
+            deliver(delivery(message, of: feed), in: feed)
+            reached = message.position ?? reached
+        }
+        statistics.repaired.add(answer.events.count)
+        feed.ledger.repaired += answer.events.count
+        if reached.offset < answer.position.offset {
+            if !answer.events.isEmpty {
+                feed.cursor.advanced(to: reached)
+                return repair(feed, after: reached)
+            }
+            skip(feed, from: reached, to: answer.position)
+        }
+        feed.cursor.repaired(to: answer.position)
+        processHeld(feed, epoch: answer.position.epoch)
+    }
+
+    /// What no log holds any more is told before anything that follows it.
+    private func skip(_ feed: TopicFeed<Client>, from reached: Position, to hole: Position) {
+        feed.ledger.missed += hole.offset - reached.offset
+        tellGap(feed, hole, .missed)
+    }
+
+    private func processHeld(_ feed: TopicFeed<Client>, epoch: [UInt8]) {
+        let (held, before, hasDropped) = (feed.held, feed.heldBeforeRead, feed.hasDropped)
+        feed.endRepair()
+        for (index, delivery) in held.enumerated() {
+            // The log was read after the event came and is of another epoch: the event's is over.
+            if index < before, delivery.message.position?.epoch != epoch { continue }
+            process(delivery, in: feed)
+        }
+        if hasDropped, !feed.cursor.isRepairing, let after = feed.cursor.doubted() { repair(feed, after: after) }
+    }
+}

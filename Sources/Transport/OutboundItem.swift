@@ -1,0 +1,46 @@
+/// What became of the frames of one kind, such as a topic's events on a shard, counted where it happens.
+///
+/// At any moment, of all frames given to connections: `given == written + conflated + dropped + waiting`. Thread: the
+/// reactor's.
+public final class OutboundCounts {
+    /// Handed to the kernel or TLS to the last byte.
+    public internal(set) var written = 0
+    /// Taken out of a queue because newer ones say the same.
+    public internal(set) var conflated = 0
+    /// Never written: their connection ended before, or did not take them.
+    public internal(set) var dropped = 0
+    /// In a queue now, perhaps begun.
+    public internal(set) var waiting = 0
+
+    /// Zeroes.
+    public init() {}
+
+    /// Counts a frame that was never given to a connection, because its receiver is gone.
+    public func countUndeliverable() {
+        dropped += 1
+    }
+}
+
+@available(*, unavailable)
+extension OutboundCounts: Sendable {}
+
+/// What a queued frame stands for, shared by the queues of all connections that are sent it.
+///
+/// A queue entry refers to it, so that what happens to the frame can be counted and the queue can be thinned.
+open class OutboundItem {
+    /// Where the frames are counted.
+    public let counts: OutboundCounts
+    /// Whether the frames belong into the totals of the node.
+    public let isCounted: Bool
+    /// Whether so many connections are sent it that writing must not keep others waiting.
+    public final var isBulk = false
+
+    /// Makes an item whose frames are counted there; `isCounted` false for words of the gateway's own.
+    public init(counts: OutboundCounts, isCounted: Bool = true) {
+        self.counts = counts
+        self.isCounted = isCounted
+    }
+}
+
+@available(*, unavailable)
+extension OutboundItem: Sendable {}

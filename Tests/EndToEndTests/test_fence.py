@@ -1,0 +1,220 @@
+"""The run-id fence and the ledger: what Redis may have lost is told, what it kept goes on (failures 2.3)."""
+
+import shutil
+
+import pytest
+
+from gateway_process import error_code
+from support.redis_server import RedisServer
+from waiting import eventually
+
+SYNCED = ("--appendonly", "yes", "--appendfsync", "always")
+
+
+def broadcast(http, topic, number):
+    return http.post("/v1/broadcast", json={
+        "topic": topic, "event": "e", "data": {"n": number}, "id": f"op-{number}"})
+
+
+def publish(http, topic, number):
+    """Publishes once, however often it takes."""
+    return eventually(
+        lambda: (answer := broadcast(http, topic, number)).status_code == 200 and answer, 10, "a publish").json()
+
+
+@pytest.fixture
+def redis_server(tmp_path):
+    server = RedisServer(tmp_path / "own")
+    yield server
+    server.stop()
+
+
+def audit(gw, topic):
+    with gw.http() as http:
+        return http.get(f"/v1/topics/{topic}/audit").json()
+
+
+def test_restart_with_every_write_synced_is_invisible(gateway, redis_server, topic):
+    redis_server.start(*SYNCED)
+    gw = gateway(server=redis_server)
+    with gw.client() as client, gw.http() as http:
+        epoch = client.subscribe(topic)["epoch"]
+        for number in range(1, 10):
+            assert publish(http, topic, number) == {"topic": topic, "epoch": epoch, "offset": number}
+            client.expect("e", offset=number)
+            if number in (3, 6):
+                redis_server.kill()
+                redis_server.start(*SYNCED)
+        client.expect_nothing()
+    report = audit(gw, topic)
+    assert report["balanced"] and report["ledger"]["resets"] == 0 and report["offset"] == 9
+
+
+def test_events_published_while_the_gateway_is_away_from_redis_are_fetched(gateway, redis_server, topic):
+    """The subscription dies with Redis; what another gateway publishes first comes from the log."""
+    redis_server.start(*SYNCED)
+    near, far = gateway(server=redis_server), gateway(server=redis_server)
+    with near.client() as client, far.http() as http:
+        client.subscribe(topic)
+        near.signal(19)
+        try:
+            redis_server.kill()
+            redis_server.start(*SYNCED)
+            for number in range(1, 6):
+                publish(http, topic, number)
+        finally:
+            near.signal(18)
+        for number in range(1, 6):
+            client.expect("e", offset=number, timeout=10)
+    assert audit(near, topic)["balanced"]
+
+
+def test_synced_later_than_written_is_another_epoch(gateway, redis_server, topic):
+    """What was written before CONFIG SET made Redis sync every write may have been lost by the crash."""
+    redis_server.start("--appendonly", "yes", "--appendfsync", "everysec")
+    gw = gateway(server=redis_server)
+    with gw.client() as client, gw.http() as http:
+        epoch = client.subscribe(topic)["epoch"]
+        publish(http, topic, 1)
+        client.expect("e", offset=1)
+        redis_server.kill()
+        redis_server.start(*SYNCED)
+        again = publish(http, topic, 2)
+        assert (again["epoch"] != epoch, again["offset"]) == (True, 1)
+        assert client.expect("gap", timeout=10)["data"]["reason"] == "reset"
+        client.expect("e", offset=1)
+
+
+def test_old_dump_is_noticed_though_its_offsets_were_passed_again(gateway, redis_server, topic):
+    """failures R3: epoch and offset alone would say that nothing is missing."""
+    redis_server.start()
+    gw = gateway(server=redis_server)
+    with gw.client() as client, gw.http() as http, redis_server.client() as redis:
+        since = client.subscribe(topic)
+        for number in range(1, 6):
+            publish(http, topic, number)
+            client.expect("e", offset=number)
+        redis.save()
+        dump = redis_server.directory / "dump.rdb"
+        shutil.copy(dump, redis_server.directory / "old.rdb")
+        for number in range(6, 11):
+            publish(http, topic, number)
+            client.expect("e", offset=number)
+        redis_server.kill()
+        shutil.copy(redis_server.directory / "old.rdb", dump)
+        redis_server.start()
+        for number in range(11, 31):
+            assert publish(http, topic, number)["epoch"] != since["epoch"]
+        assert client.expect("gap", timeout=10)["data"]["reason"] == "reset"
+        for offset in range(1, 21):
+            client.expect("e", offset=offset, data={"n": offset + 10})
+        with gw.client() as late:
+            assert not late.subscribe(topic, since={"epoch": since["epoch"], "offset": 10})["recovered"]
+
+
+def test_rollback_within_one_run_is_noticed_by_the_gateway_that_knows(gateway, server, topic):
+    gw = gateway(server=server)
+    with gw.client() as client, gw.http() as http, server.client() as redis:
+        epoch = client.subscribe(topic)["epoch"]
+        for number in range(1, 6):
+            publish(http, topic, number)
+            client.expect("e", offset=number)
+        old = {key: redis.dump(key) for key in (f"{topic}#log", f"{topic}#meta")}
+        for number in range(6, 8):
+            publish(http, topic, number)
+            client.expect("e", offset=number)
+        for key, value in old.items():
+            redis.restore(key, 0, value, replace=True)
+        answer = publish(http, topic, 8)
+        assert (answer["epoch"] != epoch, answer["offset"]) == (True, 1)
+        client.expect("gap")
+        client.expect("e", offset=1, data={"n": 8})
+
+
+def test_log_longer_than_one_step_of_a_repair(gateway, server, topic):
+    """failures 2.4: a repair goes on page by page; the client notices nothing."""
+    gw = gateway(server=server, limits={"recoveryEventsMax": 10})
+    with gw.client() as client, gw.http() as http, server.client() as redis:
+        client.subscribe(topic)
+        gw.signal(19)
+        try:
+            redis.client_kill_filter(_type="pubsub")
+            with gateway(server=server).http() as other:
+                for number in range(1, 101):
+                    publish(other, topic, number)
+        finally:
+            gw.signal(18)
+        for number in range(1, 101):
+            client.expect("e", offset=number, timeout=10)
+    report = audit(gw, topic)
+    assert report["balanced"] and report["ledger"]["repaired"] >= 90
+
+
+def test_what_the_log_still_has_is_delivered_behind_the_gap(gateway, server, topic):
+    """Only what no log holds any more is missed."""
+    gw = gateway(server=server)
+    with gw.client() as client, gw.http() as http, server.client() as redis:
+        epoch = client.subscribe(topic)["epoch"]
+        publish(http, topic, 1)
+        client.expect("e", offset=1)
+        gw.signal(19)
+        try:
+            redis.client_kill_filter(_type="pubsub")
+            with gateway(server=server).http() as other:
+                for number in range(2, 11):
+                    publish(other, topic, number)
+            redis.xtrim(f"{topic}#log", maxlen=4, approximate=False)
+        finally:
+            gw.signal(18)
+        gap = client.expect("gap", timeout=10)["data"]
+        assert (gap["epoch"], gap["offset"], gap["reason"]) == (epoch, 6, "missed")
+        for number in range(7, 11):
+            client.expect("e", offset=number)
+    report = audit(gw, topic)
+    assert report["balanced"] and report["ledger"]["missed"] == 5, report
+
+
+def test_audit_tells_what_became_of_a_topics_events(gateway, server, topic, token):
+    gw = gateway(server=server)
+    with gw.http() as http, gw.client() as first, gw.client() as second:
+        first.subscribe(topic)
+        for number in range(1, 4):
+            publish(http, topic, number)
+            first.expect("e", offset=number)
+        epoch = first.subscribe(topic)["epoch"]
+        second.subscribe(topic, since={"epoch": epoch, "offset": 1})
+        for offset in (2, 3):
+            second.expect("e", offset=offset)
+        report = audit(gw, topic)
+        assert (report["topic"], report["epoch"], report["offset"], report["sessions"]) == (topic, epoch, 3, 2)
+        ledger = report["ledger"]
+        assert (ledger["published"], ledger["came"], ledger["recovered"], ledger["handed"]) == (3, 3, 2, 5)
+        assert (ledger["written"], ledger["waiting"], report["balanced"]) == (5, 0, True)
+
+    assert eventually(lambda: (r := audit(gw, topic))["sessions"] == 0 and r, 5)["ledger"]["written"] == 5, "kept"
+    with gw.http(key=None) as http:
+        response = http.get(f"/v1/topics/{topic}/audit")
+        assert (response.status_code, error_code(response)) == (403, "forbidden")
+        response = http.get(f"/v1/topics/{topic}/audit", headers={"authorization": f"Bearer {token('u1')}"})
+        assert (response.status_code, error_code(response)) == (403, "forbidden")
+
+
+def test_fault_flag_makes_losses_silent(gateway, server, topic):
+    """The flag that proves the chaos checker does what its name says, and says so in the log."""
+    gw = gateway("--test-fault", "no-repair", server=server)
+    assert "broken on purpose" in gw.log_text
+    with gw.client() as client, gw.http() as http, server.client() as redis:
+        client.subscribe(topic)
+        publish(http, topic, 1)
+        client.expect("e", offset=1)
+        gw.signal(19)
+        try:
+            redis.client_kill_filter(_type="pubsub")
+            with gateway(server=server).http() as other:
+                publish(other, topic, 2)
+        finally:
+            gw.signal(18)
+        eventually(lambda: redis.pubsub_numsub(topic)[0][1] == 1, 10, "the subscription")
+        publish(http, topic, 3)
+        client.expect("e", offset=3)
+    assert not audit(gw, topic)["balanced"], "the ledger sees it"
