@@ -14,6 +14,7 @@ readonly test_packages=(
     chromium                    # the page at / is opened in a real browser
     python3 python3-venv        # the clients under test and their runner
     redis-tools curl openssl    # what an operator would type
+    faketime                    # the wall clock jumps
 )
 
 say() { printf 'packages: %s\n' "$*" >&2; }

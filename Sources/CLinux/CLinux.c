@@ -1,7 +1,21 @@
 #include "CLinux.h"
 
 #include <fcntl.h>
+#include <linux/filter.h>
 #include <unistd.h>
+
+int swb_drop_new_connections(int fd) {
+    // socket(7), SO_ATTACH_FILTER; the filter of a TCP socket sees the packet from its TCP header on. The flags are in
+    // its byte 13 (RFC 9293 section 3.1); 0x02 is SYN. What returns 0 drops the packet.
+    struct sock_filter code[] = {
+        BPF_STMT(BPF_LD | BPF_B | BPF_ABS, 13),
+        BPF_JUMP(BPF_JMP | BPF_JSET | BPF_K, 0x02, 0, 1),
+        BPF_STMT(BPF_RET | BPF_K, 0),
+        BPF_STMT(BPF_RET | BPF_K, UINT32_MAX),
+    };
+    struct sock_fprog program = {.len = sizeof code / sizeof code[0], .filter = code};
+    return setsockopt(fd, SOL_SOCKET, SO_ATTACH_FILTER, &program, sizeof program);
+}
 
 int swb_spawn(const char *program, char *const arguments[], int output) {
     pid_t parent = getpid();

@@ -41,10 +41,13 @@ public struct Refusal: Error, Equatable, Sendable {
     public let code: ErrorCode
     /// A sentence for the developer of the client; never contains a secret or unescaped input.
     public let message: String
+    /// When the same may be tried again, milliseconds from now; `nil` where that is not known.
+    public let retryAfterMs: Int?
 
     /// Makes a refusal.
-    public init(_ code: ErrorCode, _ message: String) {
+    public init(_ code: ErrorCode, _ message: String, retryAfterMs: Int? = nil) {
         self.code = code
         self.message = message
+        self.retryAfterMs = retryAfterMs
     }
 }

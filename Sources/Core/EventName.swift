@@ -28,7 +28,8 @@ public struct EventName: Hashable, Sendable, CustomStringConvertible {
     /// The gateway's own words in any dialect.
     private static let reserved = Set(
         [
-            "authenticated", "subscribed", "unsubscribed", "ack", "pong", "gap", "draining", "token:expiring", "error",
+            "authenticated", "subscribed", "unsubscribed", "ack", "pong", "gap", "draining", "token:expiring",
+            "warning", "error",
         ].map { Array($0.utf8) })
 
     /// Whether the bytes are `[A-Za-z0-9._:/-]{1,64}`.

@@ -24,13 +24,20 @@ public struct Limits: Sendable, Equatable {
     /// From the upgrade to the first `authenticate` or `subscribe`.
     public var authenticateMs = 10_000
     /// TLS handshakes advanced per loop tick, so that a herd does not starve established clients.
-    public var handshakesPerTick = 16
+    public var handshakesPerTick = 64
+    /// Time that TLS handshakes may take of one loop tick, for the same reason.
+    public var handshakeMsPerTick = 4
+    /// TLS handshakes of a node that wait for their turn; beyond, the kernel's backlog holds who comes.
+    public var handshakesPendingMax = 512
     /// Connections accepted per loop tick.
     public var acceptsPerTick = 64
     /// Pause of the listener when file descriptors run out (EMFILE).
     public var acceptPauseMs = 100
     /// Time from our close frame to the end of the TCP connection.
     public var closeMs = 2_000
+    /// Resident bytes of the process beyond which nobody new is let in; 0: three quarters of what the machine or its
+    /// control group has.
+    public var memoryBytesMax = 0
 
     // MARK: HTTP
 
@@ -79,7 +86,7 @@ public struct Limits: Sendable, Equatable {
     public var followsMax = 1_000
     /// Topics in one subscribe request; beyond: `too_large`.
     public var subscribeBatchMax = 64
-    /// Messages per second of one connection (token bucket, burst twice the rate); beyond: `rate_limited`.
+    /// Messages per second of one connection (token bucket, burst twice the rate); beyond: read later, `rate_limited`.
     public var messagesPerSecond = 50
     /// Publishes and commands per second of one user on one node; burst twice the rate.
     public var userActionsPerSecond = 10
@@ -87,6 +94,8 @@ public struct Limits: Sendable, Equatable {
     public var joinsPerSecond = 20
     /// New connections per second of one address on one node; burst four times the rate.
     public var connectsPerAddressPerSecond = 500
+    /// HTTP requests per second of one address on one node, API keys' not counted; burst twice the rate.
+    public var requestsPerAddressPerSecond = 1_000
     /// Refused messages in a row after which the connection is closed 4429.
     public var refusalsMax = 100
     /// Bytes of a token; beyond: `unauthorized`.

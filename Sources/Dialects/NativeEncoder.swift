@@ -26,8 +26,10 @@ enum NativeEncoder {
             return number("{\"event\":\"draining\",\"data\":{\"reconnectAfterMs\":", reconnectAfterMs, ref)
         case .tokenExpiring(let expiresAt):
             return number("{\"event\":\"token:expiring\",\"data\":{\"expiresAt\":", expiresAt, ref)
-        case .error(let code, let message, let topic):
-            return error(code, message, topic, ref)
+        case .warning(let code, let message, let perSecond):
+            return warning(code, message, perSecond, ref)
+        case .error(let code, let message, let topic, let retryAfterMs):
+            return error(code, message, topic, retryAfterMs, ref)
         }
     }
 
@@ -136,7 +138,25 @@ enum NativeEncoder {
         return text
     }
 
-    private static func error(_ code: String, _ message: String, _ topic: Topic?, _ ref: Reference?) -> [UInt8] {
+    private static func warning(
+        _ code: ErrorCode, _ message: String, _ perSecond: Int, _ ref: Reference?
+    ) -> [UInt8] {
+        var text: [UInt8] = []
+        text.reserveCapacity(160 + message.utf8.count)
+        text.append(text: "{\"event\":\"warning\",\"data\":{\"code\":")
+        text.append(jsonString: code.rawValue)
+        text.append(text: ",\"message\":")
+        text.append(jsonString: message)
+        text.append(text: ",\"perSecond\":")
+        text.append(decimal: perSecond)
+        text.append(text: "}")
+        finish(&text, ref)
+        return text
+    }
+
+    private static func error(
+        _ code: String, _ message: String, _ topic: Topic?, _ retryAfterMs: Int?, _ ref: Reference?
+    ) -> [UInt8] {
         var text: [UInt8] = []
         text.reserveCapacity(160 + message.utf8.count + (topic?.bytes.count ?? 0))
         text.append(text: "{\"event\":\"error\"")
@@ -145,6 +165,10 @@ enum NativeEncoder {
         text.append(jsonString: code)
         text.append(text: ",\"message\":")
         text.append(jsonString: message)
+        if let retryAfterMs {
+            text.append(text: ",\"retryAfterMs\":")
+            text.append(decimal: retryAfterMs)
+        }
         text.append(text: "}")
         finish(&text, ref)
         return text

@@ -26,15 +26,27 @@ public enum ServerMessage: Equatable, Sendable {
     case draining(reconnectAfterMs: Int)
     /// The token ends at that time (seconds since 1970); authenticate anew before.
     case tokenExpiring(expiresAt: Int)
+    /// The client is close to a limit and will be slowed down; `perSecond` is what it may do.
+    case warning(code: ErrorCode, message: String, perSecond: Int)
     /// A request failed, or, without a reference, something else the client should know.
     ///
-    /// `code` is an ``ErrorCode`` or a script's own; `topic` is set when the error concerns one.
-    case error(code: String, message: String, topic: Topic?)
+    /// `code` is an ``ErrorCode`` or a script's own; `topic` is set when the error concerns one; `retryAfterMs` where
+    /// the same may succeed after so long.
+    case error(code: String, message: String, topic: Topic?, retryAfterMs: Int? = nil)
 }
 
 extension ServerMessage {
     /// The error of a refusal.
     public static func error(_ refusal: Refusal, topic: Topic?) -> ServerMessage {
-        .error(code: refusal.code.rawValue, message: refusal.message, topic: topic)
+        .error(
+            code: refusal.code.rawValue, message: refusal.message, topic: topic, retryAfterMs: refusal.retryAfterMs)
+    }
+
+    /// Whether it grants what a client asked for.
+    public var isGrant: Bool {
+        switch self {
+        case .authenticated, .subscribed, .unsubscribed, .ack, .published, .pong: true
+        case .event, .gap, .draining, .tokenExpiring, .warning, .error: false
+        }
     }
 }

@@ -38,6 +38,8 @@ public final class GatewayNode {
 
     private let node: Node
     private let settings: GatewaySettings
+    /// What new connections get; a reload replaces it.
+    private var tls: TLSContext?
     private var threads: [Reactors.Thread] = []
     private var brokerThread: Reactors.Thread?
     /// Where it listens.
@@ -47,6 +49,7 @@ public final class GatewayNode {
     public init(_ settings: GatewaySettings, servesPages: Bool, log: Log) throws(StartProblem) {
         self.settings = settings
         let parts = try NodeParts(settings)
+        tls = parts.tls
         let guests = servesPages ? try NodeParts.guests(settings) : nil
         do {
             node = try Node(settings, parts: parts, servesPages: servesPages, guests: guests, log: log)
@@ -163,11 +166,14 @@ public final class GatewayNode {
     public func reload() {
         do {
             let rights = try NodeParts.rights(settings)
-            let tls = try NodeParts.tls(settings)
+            let tls = try NodeParts.tls(settings, replacing: tls)
             node.reload(rights)
             if let tls { for mailbox in node.shards { _ = mailbox.send(.replaceTLS(tls)) } }
+            self.tls = tls
+            node.reloads.done.add(1)
             node.log.write(.info, "reloaded", [("certificateExpires", tls.map { "\($0.notAfter)" } ?? "none")])
         } catch {
+            node.reloads.refused.add(1)
             node.log.write(.error, "reload refused, nothing changed", [("reason", error.description)])
         }
     }
@@ -191,8 +197,9 @@ public final class GatewayNode {
     }
 
     /// Stops accepting and closes clients over the drain time; ``join()`` returns when all have gone.
+    ///
+    /// Who is connected already, or is waiting to be accepted, is served to the end.
     public func drain() {
-        node.admission.drain()
         for mailbox in node.shards { _ = mailbox.send(.drain(overMs: settings.limits.drainMs)) }
     }
 

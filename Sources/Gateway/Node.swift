@@ -55,7 +55,9 @@ final class Node: Sendable {
     let log: Log
     let health = Health()
     let admission: NodeAdmission
+    let memory: MemoryWatch
     let statistics = BrokerStatistics()
+    let reloads = ReloadStatistics()
     let shardStatistics = Registry<ShardStatistics>()
     let redisStatistics = Registry<RedisStatistics>()
     /// Mailboxes and wakes of the shards, by number.
@@ -68,6 +70,7 @@ final class Node: Sendable {
     private let trustedProxies: [CIDR]
     private let reloadable: Guarded<Reloadable>
     private let userActions: Guarded<KeyedBuckets<[UInt8]>>
+    private let addressRequests: Guarded<KeyedBuckets<IPAddress>>
 
     init(
         _ settings: GatewaySettings, parts: NodeParts, servesPages: Bool, guests: DemoGuests?, log: Log
@@ -106,6 +109,10 @@ final class Node: Sendable {
         let perSecond = settings.limits.userActionsPerSecond
         userActions = Guarded(
             KeyedBuckets(RateLimit(perSecond: perSecond, burst: perSecond * 2), capacity: 65_536))
+        let requests = settings.limits.requestsPerAddressPerSecond
+        addressRequests = Guarded(
+            KeyedBuckets(RateLimit(perSecond: requests, burst: requests * 2), capacity: 65_536))
+        memory = MemoryWatch(boundBytes: MemoryWatch.bound(settings.limits.memoryBytesMax))
         var wakes: [Wake] = []
         for _ in 0..<parts.shardCount { wakes.append(try Wake()) }
         shardWakes = wakes
@@ -131,8 +138,15 @@ final class Node: Sendable {
         return trustedProxies.contains { $0.contains(address) }
     }
 
-    /// Takes one publish or command from a user's allowance on this node; false when it is used up.
-    func takeUserAction(_ user: [UInt8], nowMs: Int) -> Bool {
-        userActions.withLock { $0.take(user, nowMs: nowMs) }
+    /// Takes one publish or command from a user's allowance on this node; when it is used up, tells the milliseconds
+    /// until the next.
+    func waitForUserAction(_ user: [UInt8], nowMs: Int) -> Int? {
+        userActions.withLock { $0.takeOrWaitMs(user, nowMs: nowMs) }
+    }
+
+    /// The same for an HTTP request of an address; trusted proxies and unix sockets stand for many and are not counted.
+    func waitForRequest(_ address: IPAddress?, nowMs: Int) -> Int? {
+        guard let address, !isTrustedProxy(address) else { return nil }
+        return addressRequests.withLock { $0.takeOrWaitMs(address.limitKey, nowMs: nowMs) }
     }
 }

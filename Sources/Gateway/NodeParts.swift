@@ -34,7 +34,7 @@ struct NodeParts {
             throw StartProblem(error.description)
         }
         reloadable = try NodeParts.rights(settings)
-        tls = try NodeParts.tls(settings)
+        tls = try NodeParts.tls(settings, replacing: nil)
         // Interest in a topic is one bit a shard.
         shardCount = min(settings.shards > 0 ? settings.shards : max(sysconf(Int32(_SC_NPROCESSORS_ONLN)), 1), 64)
     }
@@ -95,16 +95,23 @@ struct NodeParts {
         }
     }
 
-    /// Reads certificate, key and ticket keys; also for a reload.
+    /// Reads certificate, key and ticket secret; also for a reload, which replaces an earlier context.
     ///
     /// `nil` without a certificate.
-    static func tls(_ settings: GatewaySettings) throws(StartProblem) -> TLSContext? {
+    static func tls(_ settings: GatewaySettings, replacing previous: TLSContext?) throws(StartProblem) -> TLSContext? {
         guard let certificate = settings.tlsCert, let key = settings.tlsKey else { return nil }
-        var ticketKeys: [UInt8] = []
-        if let path = settings.tlsTicketKeyFile { ticketKeys = try read(path) }
+        var secret: [UInt8] = []
+        if let path = settings.tlsTicketKeyFile {
+            secret = try read(path)
+            let sizes = TLSContext.ticketSecretBytes
+            guard sizes.contains(secret.count) else {
+                throw StartProblem(
+                    "\(path): must have \(sizes.lowerBound) to \(sizes.upperBound) bytes, not \(secret.count)")
+            }
+        }
         do {
-            return try TLSContext(
-                server: TLSContext.ServerFiles(certificate: certificate, key: key, ticketKeys: ticketKeys))
+            let files = TLSContext.ServerFiles(certificate: certificate, key: key, ticketSecret: secret)
+            return try TLSContext(server: files, replacing: previous)
         } catch {
             throw StartProblem(error.description)
         }

@@ -54,21 +54,32 @@ final class Shard {
     private let context: ConnectionContext
     private let link: CommandLink
     private var listeners: [Listener] = []
+    private var operationsListeners: [Listener] = []
     private var secureListeners: [Listener] = []
     private var timer: ReactorTimer?
     private var received: [ShardMessage] = []
     private var peers: [ObjectIdentifier: WebSocketPeer] = [:]
+    private var httpPeers: [ObjectIdentifier: HTTPPeer] = [:]
     private var questions = TopicQuestions()
     /// Sets of followed topics that could not be read or joined; tried again at the next sweep.
     private var staleFollowings: [Followings] = []
-    private var drain: DrainPlan<ObjectIdentifier>?
+    private var drain: Drain?
+    private var sweepAtMs = 0
     private let news: LinkNews
 
     /// Events kept for a topic during a repair, and for a client during its join.
     private static let heldMax = 1_024
     /// How often topics are swept and a drain goes on.
     private static let sweepMs = 250
-    private static let drainStepMs = 50
+    private static let drainStepMs = 20
+    /// Time between the last new connection and the close of the listeners, in which all are accepted.
+    private static let acceptRestMs = 100
+
+    private struct Drain {
+        var plan: DrainPlan<ObjectIdentifier>
+        let startMs: Int
+        let overMs: Int
+    }
 
     /// Builds the shard on its thread.
     init(node: Node, index: Int, reactor: Reactor, mailbox: Mailbox<ShardMessage>) throws(Errno) {
@@ -118,11 +129,12 @@ final class Shard {
         let isSecure = plan.tls != nil
         let style = Listener.Style(
             tls: plan.tls, expectsProxyHeader: plan.expectsProxyHeader, acceptsPerTick: limits.acceptsPerTick,
-            acceptPauseMs: limits.acceptPauseMs)
+            acceptPauseMs: limits.acceptPauseMs, descriptorReserve: plan.door.isOperations ? 4 : 32)
         let listener = try Listener(
             context: context, listening: FileDescriptor(owning: plan.descriptors[index]), style: style,
             admission: plan.admission
         ) { [unowned self] in HTTPPeer(shard: self, door: plan.door, isSecure: isSecure) }
+        if plan.door.isOperations { return operationsListeners.append(listener) }
         listeners.append(listener)
         if isSecure { secureListeners.append(listener) }
     }
@@ -139,15 +151,21 @@ final class Shard {
     var wallSeconds: Int { wallMs / 1_000 }
 
     private func timerFired() {
+        if nowMs >= sweepAtMs { sweep() }
+        timer?.set(atMs: nowMs + (drain == nil ? Shard.sweepMs : Shard.drainStepMs))
+        continueDrain()
+    }
+
+    private func sweep() {
+        sweepAtMs = nowMs + Shard.sweepMs
         news.look(at: link)
+        if index == 0 { node.lookAtMemory() }
         topics.sweep()
         commands.sweep()
         let stale = staleFollowings
         staleFollowings.removeAll()
         for followings in stale { followings.read() }
         questions.expire(nowMs: nowMs, afterMs: 1_000)
-        timer?.set(atMs: nowMs + (drain == nil ? Shard.sweepMs : Shard.drainStepMs))
-        continueDrain()
     }
 
     /// Reads a set of followed topics again at the next sweep.
@@ -199,6 +217,7 @@ final class Shard {
     /// A WebSocket was opened.
     func joined(_ peer: WebSocketPeer) {
         peers[ObjectIdentifier(peer)] = peer
+        drain?.plan.join(ObjectIdentifier(peer), nowMs: nowMs)
         statistics.sessions.set(peers.count)
     }
 
@@ -208,28 +227,48 @@ final class Shard {
         statistics.sessions.set(peers.count)
     }
 
+    /// An HTTP connection was opened.
+    func opened(_ peer: HTTPPeer) {
+        httpPeers[ObjectIdentifier(peer)] = peer
+    }
+
+    /// An HTTP connection has ended, or became a WebSocket.
+    func ended(_ peer: HTTPPeer) {
+        httpPeers[ObjectIdentifier(peer)] = nil
+    }
+
     private func beginDrain(_ overMs: Int) {
         guard drain == nil else { return }
-        for listener in listeners { listener.close() }
+        for listener in listeners { listener.dropNewConnections() }
         var random = SystemRandomNumberGenerator()
         let plan = DrainPlan(Array(peers.keys), nowMs: nowMs, overMs: overMs, using: &random)
-        // A jitter of its own for each client, so that those closed together do not come back together.
-        for peer in peers.values {
-            peer.drain(reconnectAfterMs: Int.random(in: 200...max(200, overMs / 4), using: &random))
-        }
-        drain = plan
+        drain = Drain(plan: plan, startMs: nowMs, overMs: overMs)
         timer?.set(atMs: nowMs)
     }
 
     private func continueDrain() {
-        guard drain != nil else { return }
-        for id in drain?.due(nowMs: nowMs) ?? [] { peers[id]?.close(.restart) }
-        let isIdle = peers.isEmpty && requestsInFlight == 0 && context.statistics.queuedBytes.value == 0
-        if isIdle && drain?.isOver == true {
+        guard let step = drain?.plan.step(nowMs: nowMs), let drain else { return }
+        for id in step.told { peers[id]?.drain(reconnectAfterMs: Int.random(in: 0...drain.plan.hintMsMax)) }
+        for id in step.closed { peers[id]?.close(.restart) }
+        let elapsedMs = nowMs - drain.startMs
+        guard elapsedMs >= Shard.acceptRestMs else { return }
+        for listener in listeners { listener.close() }
+        listeners = []
+        // Every answer since the announcement ended its connection, so these have long had nothing to ask.
+        if elapsedMs >= drain.overMs / 4 {
+            for peer in httpPeers.values where !peer.isOperations { peer.closeIfIdle() }
+        }
+        if drain.plan.isOver && hasNoClients(isLate: elapsedMs >= drain.overMs + limits.closeMs) {
             link.stop()
             news.ended()
             reactor.stop()
         }
+    }
+
+    /// Whether all connections but the link and those of operations have ended; late, those that matter have.
+    private func hasNoClients(isLate: Bool) -> Bool {
+        let others = 1 + httpPeers.values.count(where: \.isOperations)
+        return requestsInFlight == 0 && peers.isEmpty && (isLate || context.statistics.open.value <= others)
     }
 
     // MARK: The delivery probe

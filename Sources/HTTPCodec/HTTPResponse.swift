@@ -89,7 +89,9 @@ public struct HTTPResponse: Sendable, Equatable {
 
     /// The answer `{"error":{"code":...,"message":...}}`, with the fields that its status demands.
     public static func refusal(_ refusal: Refusal, status: Int, keepAlive: Bool) -> HTTPResponse {
-        error(refusal.code.rawValue, refusal.message, status: status, keepAlive: keepAlive)
+        var response = error(refusal.code.rawValue, refusal.message, status: status, keepAlive: keepAlive)
+        if let waitMs = refusal.retryAfterMs { response.setRetryAfter(ms: waitMs) }
+        return response
     }
 
     /// As ``refusal(_:status:keepAlive:)``, with a code that need not be of the table.
@@ -126,6 +128,11 @@ public struct HTTPResponse: Sendable, Equatable {
     /// Tells the client when to try again; below 0 counts as 0 (RFC 9110 section 10.2.3).
     public mutating func setRetryAfter(seconds: Int) {
         set(.retryAfter, HTTPHeaderValue(decimal: max(0, seconds)))
+    }
+
+    /// As ``setRetryAfter(seconds:)``, rounded up to whole seconds, at least one.
+    public mutating func setRetryAfter(ms: Int) {
+        setRetryAfter(seconds: max(1, ms / 1_000 + (ms % 1_000 > 0 ? 1 : 0)))
     }
 
     /// The bytes to send.

@@ -31,9 +31,15 @@ public final class Wake: Sendable {
 
     /// Blocks until a signal and resets the counter; for threads that have no reactor.
     public func wait() {
+        _ = wait(timeoutMs: -1)
+    }
+
+    /// Blocks until a signal, `timeoutMs` at most when that is not negative; true when it came.
+    public func wait(timeoutMs: Int32) -> Bool {
         var watched = pollfd(fd: descriptor.raw, events: Int16(POLLIN), revents: 0)
         // An interrupted poll(2) looks like a spurious wake, which every caller must stand.
-        _ = unsafe poll(&watched, 1, -1)
+        let count = unsafe poll(&watched, 1, timeoutMs)
         acknowledge()
+        return count > 0
     }
 }

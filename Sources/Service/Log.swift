@@ -16,12 +16,14 @@ public final class Log: Sendable {
     private let droppedCount = Atomic<Int>(0)
     private let isStopping = Atomic<Bool>(false)
     private let writer = Guarded<Reactors.Thread?>(nil)
+    private let ended: Wake
 
     /// Starts the writer thread.
     public init(format: LogFormat, level: LogLevel, linesMax: Int) throws(Errno) {
         self.format = format
         self.level = level
         wake = try Wake()
+        ended = try Wake()
         mailbox = Mailbox(capacity: linesMax, wake: wake)
         let thread = try Reactors.Thread.start("log") { [self] in run() }
         writer.withLock { $0 = thread }
@@ -48,11 +50,14 @@ public final class Log: Sendable {
     }
 
     /// Writes what is waiting and ends the thread.
+    ///
+    /// A log that nobody reads must not keep the process: what cannot be written in two seconds is given up, and the
+    /// thread with it.
     public func close() {
         isStopping.store(true, ordering: .releasing)
         wake.signal()
         writer.withLock { thread in
-            thread?.join()
+            if thread != nil && ended.wait(timeoutMs: 2_000) { thread?.join() } else { thread?.detach() }
             thread = nil
         }
     }
@@ -66,7 +71,7 @@ public final class Log: Sendable {
             mailbox.drain(into: &lines)
             for line in lines { Log.writeAll(line) }
             lines.removeAll(keepingCapacity: true)
-            if stopping { return }
+            if stopping { return ended.signal() }
         }
     }
 

@@ -46,8 +46,10 @@ extension Connection {
 
     func advanceHandshake() {
         guard let tls, let token else { return }
-        guard context.takeHandshake() else { return context.reactor.markReadable(token) }
-        switch tls.handshake() {
+        guard let outcome = context.handshake(tls, isWaiting: &isWaitingForTurn) else {
+            return context.reactor.markReadable(token)
+        }
+        switch outcome {
         case .moved:
             context.statistics.handshakes.add(1)
             if tls.wasResumed { context.statistics.handshakesResumed.add(1) }

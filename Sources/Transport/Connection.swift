@@ -64,6 +64,8 @@ public final class Connection: EventSource {
     var pinned = 0
     var isWriteBlocked = false
     var isReadPaused = false
+    /// Whether the handshake waits for its turn.
+    var isWaitingForTurn = false
     var endReason: CloseReason?
     var handlerDeadlineMs = Int.max
     var phaseDeadlineMs = Int.max
@@ -340,6 +342,8 @@ public final class Connection: EventSource {
         tls = nil
         token = nil
         descriptor = nil
+        if isWaitingForTurn { context.stopsWaiting() }
+        isWaitingForTurn = false
         if isAdmitted { admission?.release(address, wasEstablished: isEstablished) }
         admission = nil
     }

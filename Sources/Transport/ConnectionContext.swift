@@ -7,6 +7,10 @@ public struct ConnectionLimits: Sendable {
     public var handshakeMs: Int
     /// Handshakes advanced per tick.
     public var handshakesPerTick: Int
+    /// Milliseconds that handshakes may take of a tick.
+    public var handshakeMsPerTick: Int
+    /// Handshakes that may wait for their turn before accepting pauses.
+    public var handshakesPendingMax: Int
     /// Bytes that may wait for one connection.
     public var outboundBytesMax: Int
     /// Age the oldest waiting byte may reach, milliseconds.
@@ -21,6 +25,8 @@ public struct ConnectionLimits: Sendable {
         outboundTotalBytesMax = limits.outboundTotalBytesMax / max(reactors, 1)
         handshakeMs = limits.tlsHandshakeMs
         handshakesPerTick = limits.handshakesPerTick
+        handshakeMsPerTick = limits.handshakeMsPerTick
+        handshakesPendingMax = max(limits.handshakesPendingMax / max(reactors, 1), 1)
         outboundBytesMax = limits.outboundBytesMax
         outboundAgeMs = limits.outboundAgeMs
         closeMs = limits.closeMs
@@ -35,6 +41,10 @@ public final class TransportStatistics: Sendable {
     public let accepted = Counter()
     /// Connections open now.
     public let open = Counter()
+    /// Times accepting paused because too many handshakes waited.
+    public let acceptPauses = Counter()
+    /// Handshakes that wait for their turn now.
+    public let handshakesWaiting = Counter()
     /// Failed accepts (EMFILE and its kin).
     public let acceptErrors = Counter()
     /// Handshakes that ended well, and those of them that resumed a session.
@@ -80,8 +90,8 @@ public final class TransportStatistics: Sendable {
     let limits: ConnectionLimits
     let receiveBuffer: UnsafeMutableRawBufferPointer
     let gatherBuffer: UnsafeMutableRawBufferPointer
-    private var handshakeTick = 0
-    private var handshakesLeft = 0
+    private var handshakes: HandshakeQueue
+    private var heldListeners: [Listener] = []
 
     /// TLS records carry at most 16 KiB (RFC 8446 section 5.1); gathering exactly that makes one record a write.
     static let recordBytes = 16_384
@@ -91,6 +101,9 @@ public final class TransportStatistics: Sendable {
     public init(reactor: Reactor, limits: ConnectionLimits) {
         self.reactor = reactor
         self.limits = limits
+        handshakes = HandshakeQueue(
+            stepsPerTick: limits.handshakesPerTick, usPerTick: limits.handshakeMsPerTick * 1_000,
+            waitingMax: limits.handshakesPendingMax)
         unsafe receiveBuffer = .allocate(byteCount: ConnectionContext.bufferBytes, alignment: 64)
         unsafe gatherBuffer = .allocate(byteCount: ConnectionContext.bufferBytes, alignment: 64)
     }
@@ -100,15 +113,41 @@ public final class TransportStatistics: Sendable {
         unsafe gatherBuffer.deallocate()
     }
 
-    /// Takes one handshake step from this tick's budget; false when it is used up.
-    func takeHandshake() -> Bool {
-        if handshakeTick != reactor.tick {
-            handshakeTick = reactor.tick
-            handshakesLeft = limits.handshakesPerTick
+    /// Makes one handshake step out of this tick's budget; `nil` when it is used up and the peer has to wait.
+    ///
+    /// `isWaiting` is the peer's own mark that it waits.
+    func handshake(_ tls: TLSSession, isWaiting: inout Bool) -> TLSSession.Outcome? {
+        guard handshakes.take(tick: reactor.tick) else {
+            if !isWaiting { handshakes.waits() }
+            isWaiting = true
+            statistics.handshakesWaiting.set(handshakes.waiting)
+            return nil
         }
-        guard handshakesLeft > 0 else { return false }
-        handshakesLeft -= 1
-        return true
+        if isWaiting { stopsWaiting() }
+        isWaiting = false
+        let startUs = Clock.monotonicUs()
+        let outcome = tls.handshake()
+        handshakes.spent(us: Clock.monotonicUs() - startUs)
+        return outcome
+    }
+
+    /// A waiting peer has got its turn or has gone.
+    func stopsWaiting() {
+        handshakes.stopsWaiting()
+        statistics.handshakesWaiting.set(handshakes.waiting)
+        guard handshakes.isEased, !heldListeners.isEmpty else { return }
+        let held = heldListeners
+        heldListeners.removeAll(keepingCapacity: true)
+        for listener in held { listener.goOn() }
+    }
+
+    /// Whether so many handshakes wait that nobody new is to be accepted.
+    var isCrowded: Bool { handshakes.isFull }
+
+    /// Tells the listener when handshakes have eased.
+    func hold(_ listener: Listener) {
+        statistics.acceptPauses.add(1)
+        heldListeners.append(listener)
     }
 }
 

@@ -13,7 +13,11 @@ public protocol Admission: AnyObject, Sendable {
     func release(_ address: IPAddress?, wasEstablished: Bool)
 }
 
-/// One shard's listening socket; accepts in bounded batches and backs off when descriptors run out.
+/// One shard's listening socket; accepts in bounded batches, and pauses when descriptors run out or too many handshakes
+/// wait for their turn.
+///
+/// While it pauses the kernel's backlog holds who comes. The last descriptors are left to the process itself, which
+/// needs them to reach Redis again and to read its files anew.
 ///
 /// Thread: the reactor's.
 public final class Listener: EventSource {
@@ -27,16 +31,19 @@ public final class Listener: EventSource {
         public var acceptsPerTick: Int
         /// Pause when descriptors run out, milliseconds.
         public var acceptPauseMs: Int
+        /// Descriptors of the process that connections of this listener may not take.
+        public var descriptorReserve: Int
 
         /// Makes a style.
         public init(
             tls: TLSContext?, expectsProxyHeader: @escaping @Sendable (IPAddress?) -> Bool, acceptsPerTick: Int,
-            acceptPauseMs: Int
+            acceptPauseMs: Int, descriptorReserve: Int
         ) {
             self.tls = tls
             self.expectsProxyHeader = expectsProxyHeader
             self.acceptsPerTick = acceptsPerTick
             self.acceptPauseMs = acceptPauseMs
+            self.descriptorReserve = descriptorReserve
         }
     }
 
@@ -47,6 +54,10 @@ public final class Listener: EventSource {
     private let admission: any Admission
     private let makeHandler: () -> any ConnectionHandler
     private var token: EventToken?
+    /// Whether descriptors had run out when it last tried.
+    private var isStarved = false
+    /// Whether it waits for handshakes.
+    private var isHeld = false
 
     /// Takes over a listening socket; `makeHandler` makes the owner of each connection.
     public init(
@@ -67,6 +78,11 @@ public final class Listener: EventSource {
         style.tls = tls
     }
 
+    /// Takes what has been connected, and nothing new; ``close()`` a moment later then resets nobody.
+    public func dropNewConnections() {
+        Sockets.dropNewConnections(raw)
+    }
+
     /// Stops accepting and closes the socket at the end of this tick.
     public func close() {
         if let token { context.reactor.remove(token) }
@@ -74,9 +90,18 @@ public final class Listener: EventSource {
 
     /// Accepts a batch.
     public func ready(_ readiness: Readiness) {
+        guard !isHeld else { return }
+        let ceiling = Sockets.descriptorCeiling(reserve: style.descriptorReserve)
+        // Without a look first, each try would take a peer out of the backlog only to drop it.
+        if isStarved {
+            guard let free = Sockets.lowestFreeDescriptor(raw), free < ceiling else { return pause() }
+            isStarved = false
+        }
         for _ in 0..<style.acceptsPerTick {
+            if style.tls != nil && context.isCrowded { return hold() }
             do {
                 let accepted = try Sockets.accept(raw)
+                guard accepted.descriptor.raw < ceiling else { return pause() }
                 context.statistics.accepted.add(1)
                 let expectsHeader = style.expectsProxyHeader(accepted.address)
                 let connection = Connection(
@@ -94,14 +119,29 @@ public final class Listener: EventSource {
     /// Out of descriptors or memory: accepting again at once would spin, so the backlog holds the peers a while.
     private func pause() {
         guard let token else { return }
+        isStarved = true
         context.statistics.acceptErrors.add(1)
         context.reactor.setInterest(token, [])
         context.reactor.setDeadline(token, at: context.reactor.nowMs + style.acceptPauseMs)
     }
 
+    /// Handshakes wait as it is: more peers would only meet their deadline here.
+    private func hold() {
+        guard let token else { return }
+        isHeld = true
+        context.reactor.setInterest(token, [])
+        context.hold(self)
+    }
+
+    /// Accepts again, handshakes having eased.
+    func goOn() {
+        isHeld = false
+        if let token { context.reactor.setInterest(token, .read) }
+    }
+
     /// Ends a pause.
     public func deadlineReached() {
-        if let token { context.reactor.setInterest(token, .read) }
+        if let token, !isHeld { context.reactor.setInterest(token, .read) }
     }
 
     /// Nothing is written on a listener.

@@ -42,6 +42,23 @@ public enum Sockets {
         return descriptor
     }
 
+    /// The first descriptor number that is kept for the process itself: its soft limit less the reserve, of which a
+    /// low limit leaves a quarter at most.
+    static func descriptorCeiling(reserve: Int) -> Int32 {
+        var limit = rlimit()
+        guard unsafe getrlimit(__rlimit_resource_t(RLIMIT_NOFILE.rawValue), &limit) == 0 else { return Int32.max }
+        let all = Int(clamping: limit.rlim_cur)
+        return Int32(clamping: all - min(reserve, all / 4))
+    }
+
+    /// The number the next descriptor would get; `nil` when there is none left.
+    static func lowestFreeDescriptor(_ any: Int32) -> Int32? {
+        let raw = fcntl(any, F_DUPFD_CLOEXEC, 0)
+        guard raw >= 0 else { return nil }
+        _ = Glibc.close(raw)
+        return raw
+    }
+
     /// Takes a waiting connection and its peer's address.
     public static func accept(_ listener: Int32) throws(Errno) -> Accepted {
         var storage = sockaddr_storage()
@@ -52,6 +69,14 @@ public enum Sockets {
             }
         }
         return Accepted(descriptor: FileDescriptor(owning: raw), address: endpoint(of: storage).address)
+    }
+
+    /// Lets the kernel open no more connections for a listener; what it has opened is still to be accepted.
+    ///
+    /// Closing a listener resets what it has not accepted (listen(2) says nothing, but Linux does). Where the kernel
+    /// refuses the filter, the close is as it would be without.
+    static func dropNewConnections(_ listener: Int32) {
+        _ = swb_drop_new_connections(listener)
     }
 
     /// The port a listener got; matters when it asked for port 0.

@@ -18,6 +18,11 @@ public struct TLSFailure: Error, Equatable, Sendable, CustomStringConvertible {
 /// they began with. OpenSSL counts references to an `SSL_CTX` atomically and only reads this one after set-up, which
 /// is why it may cross threads.
 @safe public final class TLSContext: @unchecked Sendable {
+    /// Sizes a ticket secret may have.
+    public static let ticketSecretBytes = 32...1_024
+    /// The day of the clock, whichever it is (SWB_TICKET_DAY_OF_CLOCK).
+    static let dayOfClock = Int64.min
+
     let context: OpaquePointer
     /// Seconds since 1970 at which the certificate expires; 0 for a client context.
     public let notAfter: Int
@@ -28,24 +33,35 @@ public struct TLSFailure: Error, Equatable, Sendable, CustomStringConvertible {
         public var certificate: String
         /// PEM private key.
         public var key: String
-        /// 80 random bytes shared by the nodes of a site, so that a session of one resumes at another; empty: own ones.
-        public var ticketKeys: [UInt8]
+        /// 32 to 1024 random bytes that ticket keys are derived from, so that a session of one node resumes at another.
+        ///
+        /// Empty: the private key, which the nodes of a site share anyway, serves instead.
+        public var ticketSecret: [UInt8]
 
         /// Names the files.
-        public init(certificate: String, key: String, ticketKeys: [UInt8]) {
+        public init(certificate: String, key: String, ticketSecret: [UInt8]) {
             self.certificate = certificate
             self.key = key
-            self.ticketKeys = ticketKeys
+            self.ticketSecret = ticketSecret
         }
     }
 
     /// Makes a server's context; every check a reload needs is made here, so that a bad file changes nothing.
-    public init(server files: ServerFiles) throws(TLSFailure) {
+    ///
+    /// Sessions of the context it replaces, `previous`, still resume.
+    public convenience init(server files: ServerFiles, replacing previous: TLSContext? = nil) throws(TLSFailure) {
+        try self.init(server: files, replacing: previous, ticketDay: TLSContext.dayOfClock)
+    }
+
+    /// The same on a day of the caller's choice, counted from 1970, for tests of the daily change of ticket keys.
+    init(server files: ServerFiles, replacing previous: TLSContext?, ticketDay: Int64) throws(TLSFailure) {
         ERR_clear_error()
         guard let made = unsafe SSL_CTX_new(TLS_server_method()) else { throw TLSFailure("TLS could not be set up") }
         unsafe context = made
         do {
-            notAfter = try unsafe TLSContext.configure(made, files)
+            try unsafe TLSContext.configure(made, files)
+            try unsafe TLSContext.setTickets(made, files.ticketSecret, previous, ticketDay)
+            notAfter = try unsafe TLSContext.validity(made, files.certificate)
         } catch {
             // An initialiser that throws before everything is set runs no deinit.
             unsafe SSL_CTX_free(made)
@@ -67,7 +83,7 @@ public struct TLSFailure: Error, Equatable, Sendable, CustomStringConvertible {
         }
     }
 
-    private static func configure(_ made: OpaquePointer, _ files: ServerFiles) throws(TLSFailure) -> Int {
+    private static func configure(_ made: OpaquePointer, _ files: ServerFiles) throws(TLSFailure) {
         guard unsafe swb_configure_common(made) == 1, unsafe swb_configure_server(made) == 1 else {
             throw TLSFailure("TLS could not be set up")
         }
@@ -80,13 +96,18 @@ public struct TLSFailure: Error, Equatable, Sendable, CustomStringConvertible {
         guard unsafe SSL_CTX_check_private_key(made) == 1 else {
             throw TLSFailure("the key in \(files.key) does not belong to the certificate in \(files.certificate)")
         }
-        if !files.ticketKeys.isEmpty {
-            var keys = files.ticketKeys
-            guard keys.count == 80, unsafe swb_set_ticket_keys(made, &keys, 80) == 1 else {
-                throw TLSFailure("TLS ticket keys must be exactly 80 bytes")
-            }
+    }
+
+    private static func setTickets(
+        _ made: OpaquePointer, _ secret: [UInt8], _ previous: TLSContext?, _ day: Int64
+    ) throws(TLSFailure) {
+        guard secret.isEmpty || ticketSecretBytes.contains(secret.count) else {
+            throw TLSFailure("a TLS ticket secret must have 32 to 1024 bytes, not \(secret.count)")
         }
-        return try unsafe validity(made, files.certificate)
+        let done = withExtendedLifetime(previous) {
+            unsafe swb_set_tickets(made, secret, secret.count, previous?.context, day)
+        }
+        guard done == 1 else { throw TLSFailure("TLS ticket keys could not be made") }
     }
 
     private static func validity(_ made: OpaquePointer, _ file: String) throws(TLSFailure) -> Int {

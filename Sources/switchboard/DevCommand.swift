@@ -95,7 +95,7 @@ struct DevCommand {
         do {
             try Files.makeDirectory(state.path)
             path = state.certificate
-            let files = TLSContext.ServerFiles(certificate: state.certificate, key: state.privateKey, ticketKeys: [])
+            let files = TLSContext.ServerFiles(certificate: state.certificate, key: state.privateKey, ticketSecret: [])
             if (try? TLSContext(server: files)) == nil {
                 let made: (certificate: [UInt8], key: [UInt8])
                 do {

@@ -8,11 +8,24 @@ import Service
 @main
 struct Switchboard {
     static func main() {
-        let arguments = Array(Swift.CommandLine.arguments.dropFirst())
+        let arguments = Array(arguments.dropFirst())
         let result = Configuration.CommandLine.parse(
             arguments: arguments, environment: ProcessEnvironment.all,
             readFile: { try? Files.read($0, bytesMax: 1 << 20) })
         exit(run(result))
+    }
+
+    /// The process's own words, its name first.
+    ///
+    /// Swift looks for them beside the environment, and finds none when a preloaded library has moved that (setenv(3)
+    /// in a constructor); the kernel has them in any case.
+    private static var arguments: [String] {
+        guard let text = try? Files.read("/proc/self/cmdline", bytesMax: 4 << 20), text.last == 0 else {
+            return Swift.CommandLine.arguments
+        }
+        return text.dropLast().split(separator: 0, omittingEmptySubsequences: false).map {
+            String(decoding: $0, as: UTF8.self)
+        }
     }
 
     private static func run(_ result: CommandLineResult) -> Int32 {

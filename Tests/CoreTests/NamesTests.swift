@@ -49,7 +49,8 @@ import Testing
     }
 
     @Test(arguments: [
-        "authenticated", "subscribed", "unsubscribed", "ack", "pong", "gap", "draining", "token:expiring", "error",
+        "authenticated", "subscribed", "unsubscribed", "ack", "pong", "gap", "draining", "token:expiring", "warning",
+        "error",
     ])
     func theGatewaysOwnWordsAreReserved(_ name: String) throws {
         #expect(try #require(EventName(name)).isReserved)

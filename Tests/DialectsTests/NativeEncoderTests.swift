@@ -60,6 +60,14 @@ import Testing
                 == "{\"event\":\"error\",\"data\":{\"code\":\"forbidden\",\"message\":\"No \\\"entry\\\".\\n\"},\"ref\":3}"
         )
         #expect(
+            Native.encode(.error(Refusal(.rateLimited, "Wait.", retryAfterMs: 20), topic: nil))
+                == "{\"event\":\"error\",\"data\":{\"code\":\"rate_limited\",\"message\":\"Wait.\",\"retryAfterMs\":20}}"
+        )
+        #expect(
+            Native.encode(.warning(code: .rateLimited, message: "Slow down.", perSecond: 50))
+                == "{\"event\":\"warning\",\"data\":{\"code\":\"rate_limited\",\"message\":\"Slow down.\",\"perSecond\":50}}"
+        )
+        #expect(
             Native.encode(.error(code: "not_present", message: "Must be at shop to vote", topic: shop))
                 == "{\"event\":\"error\",\"topic\":\"shop:42\",\"data\":{\"code\":\"not_present\",\"message\":\"Must be at shop to vote\"}}"
         )
@@ -77,7 +85,8 @@ import Testing
                 .unsubscribed(topic: topic), .ack(data: Array("{}".utf8)), .published(position: position), .pong,
                 .event(topic: topic, name: name, data: Array("{}".utf8), offset: Int.max),
                 .draining(reconnectAfterMs: Int.max), .tokenExpiring(expiresAt: -1),
-                .error(code: hostile, message: hostile, topic: topic),
+                .error(code: hostile, message: hostile, topic: topic, retryAfterMs: Int.max),
+                .warning(code: .rateLimited, message: hostile, perSecond: Int.min),
             ] + GapReason.allCases.map { .gap(topic: topic, position: position, reason: $0) }
         for message in messages {
             for ref in [nil, try Native.reference("\"\\u0000\"")] {
@@ -100,6 +109,7 @@ import Testing
             .ack(data: Array("{}".utf8)), .published(position: position), .pong,
             .gap(topic: topic, position: nil, reason: .reset),
             .draining(reconnectAfterMs: 0), .tokenExpiring(expiresAt: 0), .error(code: "", message: "", topic: nil),
+            .warning(code: .rateLimited, message: "", perSecond: 1),
         ]
         for message in messages {
             let bytes = Native.dialect.encode(message, ref: nil)

@@ -25,8 +25,10 @@ class Certificate:
         return ssl.create_default_context(cafile=str(self.cert))
 
 
-def write_certificate(directory: Path, name: str = "server") -> Certificate:
-    """Makes a P-256 certificate, valid for a day; an existing one of that name is replaced in place."""
+def write_certificate(
+        directory: Path, name: str = "server", starts: datetime.timedelta = datetime.timedelta(minutes=-5),
+        ends: datetime.timedelta = datetime.timedelta(days=1)) -> Certificate:
+    """Makes a P-256 certificate, valid for a day from now; an existing one of that name is replaced in place."""
     key = ec.generate_private_key(ec.SECP256R1())
     subject = x509.Name([x509.NameAttribute(NameOID.COMMON_NAME, "localhost")])
     now = datetime.datetime.now(datetime.timezone.utc)
@@ -35,7 +37,7 @@ def write_certificate(directory: Path, name: str = "server") -> Certificate:
     certificate = (
         x509.CertificateBuilder()
         .subject_name(subject).issuer_name(subject).public_key(key.public_key()).serial_number(serial)
-        .not_valid_before(now - datetime.timedelta(minutes=5)).not_valid_after(now + datetime.timedelta(days=1))
+        .not_valid_before(now + starts).not_valid_after(now + ends)
         .add_extension(x509.SubjectAlternativeName(addresses), critical=False)
         .add_extension(x509.BasicConstraints(ca=True, path_length=0), critical=True)
         .sign(key, hashes.SHA256()))

@@ -63,10 +63,10 @@ def gateway(tmp_path, shared_server, certificate):
     """A factory of gateways of this test's own: `gateway("--shards", "1", limits={...})`."""
     started, numbers = [], itertools.count(1)
 
-    def start(*flags, server=None, certificate=certificate, limits=None, config=None):
+    def start(*flags, server=None, certificate=certificate, limits=None, config=None, listen="127.0.0.1:0"):
         directory = tmp_path / f"gateway-{next(numbers)}"
         gateway = Gateway(directory, (server or shared_server).url, certificate, SECRET, *flags, limits=limits,
-                          config=config)
+                          config=config, listen=listen)
         started.append(gateway)
         return gateway.start().wait_ready()
 

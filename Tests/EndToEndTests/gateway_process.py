@@ -18,7 +18,7 @@ class Gateway(NodeProcess):
     """One node. Its keys live in its directory, too."""
 
     def __init__(self, directory: Path, redis_url: str, certificate: Certificate, secret: bytes, *flags: str,
-                 limits: dict | None = None, config: dict | None = None):
+                 limits: dict | None = None, config: dict | None = None, listen: str = "127.0.0.1:0"):
         super().__init__(directory, "gateway")
         self.certificate = certificate
         self.addresses = {}
@@ -27,7 +27,7 @@ class Gateway(NodeProcess):
         # Short goodbyes keep the tests quick; a test that is about them sets its own.
         limits = {"drainMs": 1_000, "drainGraceMs": 0} | (limits or {})
         self.arguments += [
-            "--listen", "127.0.0.1:0", "--ops", "127.0.0.1:0", "--redis", redis_url,
+            "--listen", listen, "--ops", "127.0.0.1:0", "--redis", redis_url,
             "--tls-cert", str(certificate.cert), "--tls-key", str(certificate.key),
             "--jwt-secret-file", str(directory / "secret"), "--api-keys", str(directory / "api-keys"), *flags]
         for name, value in limits.items():

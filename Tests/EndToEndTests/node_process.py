@@ -24,13 +24,18 @@ class NodeProcess:
         self.log_path = directory / f"{kind}.log"
         self.ready_path = directory / "ready.json"
         self.arguments = [str(BINARY), kind, "--ready-file", str(self.ready_path), "--log", "json"]
+        # Added to the environment of the process; where its log goes instead of its file.
+        self.environment = {}
+        self.output = None
         self.process = None
 
     def start(self):
         """Starts the process and waits for the ready file."""
         self.ready_path.unlink(missing_ok=True)
         with open(self.log_path, "ab") as log:
-            self.process = subprocess.Popen(self.arguments, stdout=log, stderr=log, env=ENVIRONMENT)
+            self.process = subprocess.Popen(
+                self.arguments, stdout=log if self.output is None else self.output, stderr=log,
+                env=ENVIRONMENT | self.environment)
         deadline = time.monotonic() + START_SECONDS_MAX
         while not self.ready_path.exists() or not self.ready_path.read_text().endswith("}\n"):
             if self.process.poll() is not None or time.monotonic() > deadline:

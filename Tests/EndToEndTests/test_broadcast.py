@@ -76,7 +76,8 @@ def test_malformed_body(http, watch, body):
 
 # What the gateway itself says to subscribers: events under these names could not be told apart from it.
 RESERVED = [
-    "authenticated", "subscribed", "unsubscribed", "ack", "pong", "gap", "draining", "token:expiring", "error",
+    "authenticated", "subscribed", "unsubscribed", "ack", "pong", "gap", "draining", "token:expiring", "warning",
+    "error",
 ]
 
 

@@ -129,22 +129,6 @@ def test_topics_of_a_batch(gateway, topics):
         client.refused("subscribe", {"topics": [topics() for _ in range(4)]}, "too_large")
 
 
-def test_messages_per_second(gateway):
-    gw = gateway(limits={"messagesPerSecond": 5})
-    with gw.client() as client:
-        for _ in range(10):
-            client.send("ping")
-        for _ in range(10):
-            client.expect("pong")
-        for _ in range(30):
-            client.send("ping")
-        answers = [client.receive() for _ in range(30)]
-        limited = [answer for answer in answers if answer["event"] == "error"]
-        assert limited and all(answer["data"]["code"] == "rate_limited" for answer in limited)
-        # The bucket fills again with time.
-        eventually(lambda: client.request("ping")["event"] == "pong", 3, "an allowed message")
-
-
 def test_refusals_in_a_row(gateway):
     gw = gateway(limits={"refusalsMax": 5})
     with gw.client() as client:
@@ -152,30 +136,6 @@ def test_refusals_in_a_row(gateway):
             client.refused("nothing", {}, "not_found")
         client.send("nothing", {})
         client.expect_close(4429, after=("error",))
-
-
-def test_joins_per_second(gateway, topics):
-    gw = gateway(limits={"joinsPerSecond": 2, "subscribeBatchMax": 4})
-    with gw.client() as client:
-        answers = [client.request("subscribe", {"topic": topics()}) for _ in range(12)]
-    assert [answer["event"] for answer in answers[:4]] == ["subscribed"] * 4
-    limited = [answer for answer in answers if answer["event"] == "error"]
-    assert limited and all(answer["data"]["code"] == "rate_limited" for answer in limited)
-
-
-def test_actions_of_a_user_on_all_connections_together(gateway, token, topics):
-    gw = gateway("--shards", "2", limits={"userActionsPerSecond": 2})
-    topic = topics("conversation")
-    mine = token("u1", topics=[topic])
-    with gw.client(token=mine) as one, gw.client(token=mine) as two, gw.client(
-            token=token("u2", topics=[topic])) as other:
-        answers = [
-            client.request("publish", {"event": "e", "data": {}}, topic=topic)
-            for _ in range(6) for client in (one, two)]
-        assert all(answer["event"] == "ack" for answer in answers[:4])
-        limited = [answer for answer in answers if answer["event"] == "error"]
-        assert limited and all(answer["data"]["code"] == "rate_limited" for answer in limited)
-        assert other.request("publish", {"event": "e", "data": {}}, topic=topic)["event"] == "ack"
 
 
 @pytest.mark.parametrize("over", [0, 1])

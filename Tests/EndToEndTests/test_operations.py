@@ -1,28 +1,11 @@
-"""Start, health, metrics, drain and reload."""
+"""Start, health and metrics."""
 
 import re
-import signal
-import socket
-import ssl
 import subprocess
-import time
 
 import pytest
-from websockets.exceptions import ConnectionClosed
 
-from certificates import write_certificate
-from crowd import Crowd
 from node_process import BINARY, ENVIRONMENT
-from waiting import eventually
-
-
-def served_serial(gateway) -> int:
-    """The serial of the certificate that a new connection gets."""
-    from cryptography import x509
-    context = ssl.SSLContext(ssl.PROTOCOL_TLS_CLIENT)
-    context.check_hostname, context.verify_mode = False, ssl.CERT_NONE
-    with socket.create_connection(gateway.address(), timeout=5) as plain, context.wrap_socket(plain) as connection:
-        return x509.load_der_x509_certificate(connection.getpeercert(binary_form=True)).serial_number
 
 
 def run(*words: str) -> subprocess.CompletedProcess:
@@ -93,119 +76,3 @@ def test_log_is_one_json_object_a_line(gw):
     import json
     for line in gw.log_text.splitlines():
         assert isinstance(json.loads(line), dict)
-
-
-# Drain
-
-
-def test_drain_tells_clients_and_exits_with_zero(gateway, topic):
-    gw = gateway(limits={"drainMs": 2_000, "drainGraceMs": 0})
-    with Crowd(gw, topic, 60) as crowd:
-        started = time.monotonic()
-        gw.signal(signal.SIGTERM)
-        closed = crowd.closed()
-        assert {code for code, _ in closed} == {1012}
-        assert all(events == ["draining"] for _, events in closed)
-    assert gw.wait() == 0
-    assert time.monotonic() - started < 6
-
-
-def test_drain_hints_differ_so_that_clients_do_not_return_at_once(gateway):
-    gw = gateway(limits={"drainMs": 1_000, "drainGraceMs": 0})
-    clients = [gw.client() for _ in range(10)]
-    try:
-        gw.signal(signal.SIGTERM)
-        delays = [client.expect("draining")["data"]["reconnectAfterMs"] for client in clients]
-        assert len(set(delays)) > 1 and all(isinstance(delay, int) and delay >= 0 for delay in delays)
-    finally:
-        for client in clients:
-            client.close()
-
-
-def test_readiness_turns_red_before_clients_are_closed(gateway):
-    gw = gateway(limits={"drainMs": 3_000, "drainGraceMs": 2_000})
-    with gw.client() as client:
-        gw.signal(signal.SIGTERM)
-        eventually(lambda: gw.ops("/readyz").status_code == 503, 2, "readiness red")
-        assert gw.ops("/livez").status_code == 200
-        client.expect_close(1012, timeout=10, after=("draining",))
-    assert gw.wait() == 0
-
-
-def test_events_arrive_until_the_end(gateway, topic):
-    one, two = gateway(limits={"drainMs": 2_000, "drainGraceMs": 500}), gateway()
-    with one.client() as client:
-        client.subscribe(topic)
-        one.signal(signal.SIGTERM)
-        two.publish(topic, "e", {})
-        events = [message["event"] for message in client.expect_close(1012, timeout=10, after=("draining", "e"))]
-        assert events.count("e") == 1
-
-
-def test_new_connections_are_refused_during_a_drain(gateway):
-    gw = gateway(limits={"drainMs": 3_000, "drainGraceMs": 0})
-    with gw.client() as client:
-        gw.signal(signal.SIGTERM)
-        client.expect("draining")
-        with pytest.raises(Exception):
-            gw.client().request("ping")
-
-
-def test_second_sigterm_ends_at_once(gateway):
-    gw = gateway(limits={"drainMs": 60_000, "drainGraceMs": 30_000})
-    with gw.client() as client:
-        gw.signal(signal.SIGTERM)
-        eventually(lambda: gw.ops("/readyz").status_code == 503, 5, "the drain")
-        gw.signal(signal.SIGTERM)
-        gw.wait(seconds_max=3)
-        with pytest.raises(ConnectionClosed):
-            while True:
-                client.receive()
-    gw.process = None
-
-
-# Reload
-
-
-def test_reload_swaps_the_certificate_without_dropping_anybody(gateway, tmp_path, topic):
-    certificate = write_certificate(tmp_path)
-    gw = gateway(certificate=certificate)
-    with gw.client() as client:
-        client.subscribe(topic)
-        assert served_serial(gw) == certificate.serial
-        renewed = write_certificate(tmp_path)
-        gw.signal(signal.SIGHUP)
-        eventually(lambda: served_serial(gw) == renewed.serial, 3, "the new certificate")
-        gw.publish(topic, "e", {})
-        client.expect("e")
-
-
-@pytest.mark.parametrize("damage", ["garbage", "missing", "other key", "empty"])
-def test_bad_certificate_is_not_taken(gateway, tmp_path, damage):
-    certificate = write_certificate(tmp_path)
-    gw = gateway(certificate=certificate)
-    if damage == "garbage":
-        certificate.cert.write_text("-----BEGIN CERTIFICATE-----\nnonsense\n-----END CERTIFICATE-----\n")
-    elif damage == "missing":
-        certificate.cert.unlink()
-    elif damage == "empty":
-        certificate.key.write_text("")
-    else:
-        certificate.key.write_bytes(write_certificate(tmp_path, "other").key.read_bytes())
-    before = gw.log_text
-    gw.signal(signal.SIGHUP)
-    eventually(lambda: re.search(r'"(error|warning)"', gw.log_text[len(before):]), 3, "an alarm in the log")
-    assert served_serial(gw) == certificate.serial
-
-
-def test_many_reloads_under_handshakes(gateway, tmp_path):
-    certificate = write_certificate(tmp_path)
-    gw = gateway(certificate=certificate)
-    for _ in range(20):
-        write_certificate(tmp_path)
-        gw.signal(signal.SIGHUP)
-        for _ in range(5):
-            served_serial(gw)
-    gw.certificate = certificate
-    with gw.client() as client:
-        client.request("ping")

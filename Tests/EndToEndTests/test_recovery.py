@@ -1,5 +1,7 @@
 """Coming back with `since`: all that was missed, or a clear no. Never a part."""
 
+from contextlib import ExitStack
+
 import pytest
 
 
@@ -181,3 +183,23 @@ def test_lost_channel_message_is_repaired_from_the_log(gw, db, topic):
         gw.publish(topic, "e", {"n": 3})
         client.expect("e", offset=2, data={"n": 2})
         client.expect("e", offset=3, data={"n": 3})
+
+
+def test_many_that_come_back_share_their_reads(gateway, topic, watch):
+    """failures C3: a herd costs Redis as many reads as topics, not as clients; each gets what it missed itself."""
+    gw = gateway("--shards", "1", limits={"joinsPerSecond": 1_000})
+    since = leave_and_miss(gw, topic, 50)
+    with ExitStack() as stack:
+        clients = [stack.enter_context(gw.client()) for _ in range(60)]
+        with watch() as seen:
+            for number, client in enumerate(clients):
+                stand = {"epoch": since["epoch"], "offset": number % 51} if number % 10 else {"epoch": "x", "offset": 9}
+                client.send("subscribe", {"topic": topic, "since": stand}, ref=number)
+            for number, client in enumerate(clients):
+                joined = client.expect("subscribed", ref=number)["data"]
+                assert joined["recovered"] == (number % 10 != 0) and joined["offset"] == 51
+                for offset in range(number % 51 + 1, 52) if number % 10 else ():
+                    client.expect("e", offset=offset)
+                client.expect_nothing()
+        reads = [words for words in seen.commands if words[0].upper() == "EVALSHA" and "newest" in words]
+        assert 1 <= len(reads) <= 20, f"{len(reads)} reads for {len(clients)} clients"

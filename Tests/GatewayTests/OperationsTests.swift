@@ -7,49 +7,6 @@ import Testing
 import Transport
 @testable import Gateway
 
-@Suite struct DrainPlanTests {
-    /// Everybody once, and never faster than one and a half times the even rate in any fifth of the time.
-    @Test(arguments: [0, 1, 2, 7, 100, 9_999])
-    func everybodyIsNamedOnceAtAnEvenRate(_ count: Int) {
-        var random = Seeded(UInt64(count))
-        let overMs = 10_000
-        var plan = DrainPlan(Array(0..<count), nowMs: 500, overMs: overMs, using: &random)
-        #expect(plan.due(nowMs: 400).isEmpty)
-        #expect(plan.isOver == (count == 0))
-        var named: [Int] = []
-        var perStep: [Int] = []
-        for nowMs in stride(from: 500, through: 500 + overMs, by: 50) {
-            let due = plan.due(nowMs: nowMs)
-            #expect(plan.due(nowMs: nowMs).isEmpty)
-            named += due
-            perStep.append(due.count)
-        }
-        #expect(plan.isOver)
-        #expect(named.sorted() == Array(0..<count))
-        let steps = overMs / 50
-        for start in 0..<(perStep.count - steps / 5) {
-            let inFifth = perStep[start..<(start + steps / 5)].reduce(0, +)
-            #expect(Double(inFifth) <= Double(count) / 5 * 1.5 + 1)
-        }
-        if count > 50 { #expect(named != Array(0..<count), "not shuffled") }
-    }
-
-    @Test(arguments: [0, -5, 1])
-    func noTimeMeansAtOnce(_ overMs: Int) {
-        var random = Seeded(1)
-        var plan = DrainPlan([1, 2, 3], nowMs: 0, overMs: overMs, using: &random)
-        #expect(plan.due(nowMs: 1).sorted() == [1, 2, 3])
-        #expect(plan.isOver)
-    }
-
-    @Test func aLateStepNamesEverybodyWhoWasDue() {
-        var random = Seeded(1)
-        var plan = DrainPlan(Array(0..<10), nowMs: 0, overMs: 1_000, using: &random)
-        #expect(plan.due(nowMs: 500).count == 5)
-        #expect(plan.due(nowMs: 60_000).count == 5)
-    }
-}
-
 @Suite struct TimestampTests {
     @Test(arguments: [
         (0, "1970-01-01T00:00:00.000Z"), (1, "1970-01-01T00:00:00.001Z"), (86_399_999, "1970-01-01T23:59:59.999Z"),

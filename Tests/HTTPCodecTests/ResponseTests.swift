@@ -100,6 +100,14 @@ import Testing
         response.setRetryAfter(seconds: 2)
         #expect(text(response).contains("503 Service Unavailable\r\nRetry-After: 2\r\n"))
         #expect(response.fields.count == 1)
+        for (waitMs, seconds) in [
+            (-1, 1), (0, 1), (1, 1), (1_000, 1), (1_001, 2), (Int.max, Int.max / 1_000 + 1), (Int.min, 1),
+        ] {
+            response.setRetryAfter(ms: waitMs)
+            #expect(text(response).contains("Retry-After: \(seconds)\r\n"))
+        }
+        let refusal = HTTPResponse.refusal(Refusal(.rateLimited, "Wait.", retryAfterMs: 1_500), keepAlive: true)
+        #expect(text(refusal).contains("429 Too Many Requests\r\n") && text(refusal).contains("Retry-After: 2\r\n"))
     }
 
     @Test func setReplacesAndAddDoesNot() {

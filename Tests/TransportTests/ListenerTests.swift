@@ -108,7 +108,8 @@ import Testing
         let port = Sockets.port(of: descriptor.raw)
         let peer = Peer()
         var listener: Listener?
-        let style = Listener.Style(tls: nil, expectsProxyHeader: { _ in false }, acceptsPerTick: 1, acceptPauseMs: 10)
+        let style = Listener.Style(
+            tls: nil, expectsProxyHeader: { _ in false }, acceptsPerTick: 1, acceptPauseMs: 10, descriptorReserve: 0)
         listener = try Listener(context: net.server, listening: descriptor, style: style, admission: net.gate) { peer }
         peer.onOpened = { _ in listener?.close() }
         peer.onReceived = { _ = $0.send($1) }

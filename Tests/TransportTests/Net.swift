@@ -118,6 +118,8 @@ final class Net {
         var limits = ConnectionLimits(Limits(), reactors: 1)
         change(&limits)
         server = ConnectionContext(reactor: reactor, limits: limits)
+        // Clients that take turns among themselves could not crowd a server.
+        limits.handshakesPerTick = Limits().handshakesPerTick
         client = ConnectionContext(reactor: reactor, limits: limits)
     }
 
@@ -125,13 +127,15 @@ final class Net {
     ///
     /// `prepare` gets each accepted end before anything happens to it.
     func listen(
-        tls: TLSContext? = nil, expectsProxyHeader: Bool = false, acceptPauseMs: Int = 100,
+        tls: TLSContext? = nil, expectsProxyHeader: Bool = false, acceptPauseMs: Int = 100, acceptsPerTick: Int = 64,
         _ prepare: @escaping (Peer) -> Void = { _ in }
     ) throws -> UInt16 {
         let descriptor = try Sockets.listen(.tcp(IPAddress(127, 0, 0, 1), port: 0), backlog: 512)
         let port = Sockets.port(of: descriptor.raw)
         let style = Listener.Style(
-            tls: tls, expectsProxyHeader: { _ in expectsProxyHeader }, acceptsPerTick: 64, acceptPauseMs: acceptPauseMs)
+            tls: tls, expectsProxyHeader: { _ in expectsProxyHeader }, acceptsPerTick: acceptsPerTick,
+            acceptPauseMs: acceptPauseMs,
+            descriptorReserve: 0)
         let listener = try Listener(context: server, listening: descriptor, style: style, admission: gate) {
             [unowned self] in
             let peer = Peer()

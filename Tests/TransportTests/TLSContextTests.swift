@@ -36,12 +36,12 @@ final class TestCertificate {
     let directory: TemporaryDirectory
     let files: TLSContext.ServerFiles
 
-    init(days: Int = 1, ticketKeys: [UInt8] = []) throws {
+    init(days: Int = 1, ticketSecret: [UInt8] = []) throws {
         let made = try SelfSignedCertificate.make(days: days)
         directory = try TemporaryDirectory()
         files = TLSContext.ServerFiles(
             certificate: try directory.write("cert.pem", made.certificate),
-            key: try directory.write("key.pem", made.key), ticketKeys: ticketKeys)
+            key: try directory.write("key.pem", made.key), ticketSecret: ticketSecret)
     }
 
     func server() throws -> TLSContext { try TLSContext(server: files) }
@@ -94,12 +94,25 @@ final class TestCertificate {
         #expect(TLSContextTests.refusal(files).contains("key"))
     }
 
-    @Test(arguments: [1, 48, 79, 81, 160])
-    func ticketKeysOfAnotherSizeAreRefused(_ size: Int) throws {
+    @Test(arguments: [1, 31, 1_025])
+    func aTicketSecretOfAnotherSizeIsRefused(_ size: Int) throws {
+        let certificate = try TestCertificate(ticketSecret: Array(repeating: 1, count: size))
+        #expect(
+            TLSContextTests.refusal(certificate.files)
+                == "a TLS ticket secret must have 32 to 1024 bytes, not \(size)")
+    }
+
+    @Test(arguments: [32, 80, 1_024])
+    func aTicketSecretOfAGoodSizeIsTaken(_ size: Int) throws {
+        let certificate = try TestCertificate(ticketSecret: Array(repeating: 1, count: size))
+        #expect(TLSContextTests.refusal(certificate.files).isEmpty)
+    }
+
+    /// The system's reason, not only OpenSSL's.
+    @Test func aFileThatCannotBeOpenedIsToldWithTheReason() throws {
         var files = try TestCertificate().files
-        let certificate = try TestCertificate(ticketKeys: Array(repeating: 1, count: size))
-        files = certificate.files
-        #expect(TLSContextTests.refusal(files) == "TLS ticket keys must be exactly 80 bytes")
+        files.certificate = "/nonexistent/cert.pem"
+        #expect(TLSContextTests.refusal(files).hasSuffix(": No such file or directory"))
     }
 
     @Test func authoritiesThatCannotBeReadAreRefused() throws {

@@ -34,8 +34,8 @@ def free_port():
 class RunningNginx:
     """nginx before two gateways, both ways; a context manager.
 
-    `tls` and `plain` are the HOST:PORT of the two gateways' listeners. Clients reach `stream` (pass-through) and
-    `http` (TLS ends at nginx) over TLS.
+    `tls` and `plain` are the HOST:PORT of the two gateways' listeners; `tls` may name more of them. Clients reach
+    `stream` (pass-through) and `http` (TLS ends at nginx) over TLS.
     """
 
     def __init__(self, directory, tls, plain, certificate, key):
@@ -45,7 +45,7 @@ class RunningNginx:
         self._process = None
         self._replacements = {
             "10.0.0.11:8443": tls[0],
-            "10.0.0.12:8443": tls[1],
+            "10.0.0.12:8443": " max_fails=2 fail_timeout=5s; server ".join(tls[1:]),
             "10.0.0.11:8080": plain[0],
             "10.0.0.12:8080": plain[1],
             "listen 0.0.0.0:8443": f"listen {self.stream}",

@@ -40,6 +40,11 @@ static inline int swb_epoll_ctl(int epoll, int operation, int fd, uint32_t event
 static inline uint64_t swb_event_token(const struct epoll_event *event) { return event->data.u64; }
 static inline uint32_t swb_event_mask(const struct epoll_event *event) { return event->events; }
 
+// Lets a listening TCP socket drop the packets that open new connections (SYN), and no others. They are sent again a
+// second later; until then those that were opened before can all be accepted, so that none is reset when the listener
+// closes. 0, or -1 with errno.
+int swb_drop_new_connections(int fd);
+
 // Starts a program whose output goes to the descriptor `output`, in a process that is ended (SIGTERM) with its parent,
 // whatever ends the parent. Returns the process id, or -1 with errno. fork(2) cannot be called from Swift.
 int swb_spawn(const char *program, char *const arguments[], int output);

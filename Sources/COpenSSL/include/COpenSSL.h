@@ -3,6 +3,7 @@
 #define SWITCHBOARD_COPENSSL_H
 
 #include "tls.h"
+#include "tickets.h"
 #include "crypto.h"
 
 #endif

@@ -10,6 +10,7 @@
 #include <openssl/pem.h>
 #include <openssl/ssl.h>
 #include <openssl/x509v3.h>
+#include <string.h>
 
 // ALPN, strict (RFC 7301 section 3.2): a client that offers protocols must offer http/1.1.
 static inline int swb_select_http11(SSL *ssl, const unsigned char **out, unsigned char *out_length,
@@ -48,10 +49,6 @@ static inline int swb_configure_server(SSL_CTX *context) {
     return SSL_CTX_set_session_id_context(context, id, sizeof id - 1) == 1 && SSL_CTX_set_num_tickets(context, 1) == 1;
 }
 
-static inline int swb_set_ticket_keys(SSL_CTX *context, void *keys, long length) {
-    return (int)SSL_CTX_set_tlsext_ticket_keys(context, keys, length);
-}
-
 // Client side: verify the chain and the name; the name goes into SNI unless it is an address.
 static inline int swb_expect_name(SSL *ssl, const char *name, int is_address) {
     SSL_set_verify(ssl, SSL_VERIFY_PEER, NULL);
@@ -65,10 +62,12 @@ static inline int swb_offer_http11(SSL *ssl) {
     return SSL_set_alpn_protos(ssl, http11, sizeof http11);
 }
 
-// The reason text of the oldest queued error, or an empty string; clears the queue.
+// The reason text of the oldest queued error, or an empty string; clears the queue. A file that cannot be read is an
+// error of the system, for which ERR_reason_error_string(3) has no text; glibc's are constants, so threads may share.
 static inline const char *swb_take_tls_error(void) {
     unsigned long code = ERR_get_error();
-    const char *text = code == 0 ? NULL : ERR_reason_error_string(code);
+    const char *text = NULL;
+    if (code != 0) text = ERR_SYSTEM_ERROR(code) ? strerror(ERR_GET_REASON(code)) : ERR_reason_error_string(code);
     ERR_clear_error();
     return text == NULL ? "" : text;
 }

@@ -10,6 +10,8 @@ public struct CommandFailure: Error, Equatable, Sendable {
     public let status: Int
     /// Whether a refresh was turned away because another worker has a newer fencing token.
     public let isFenced: Bool
+    /// When the same call may succeed, milliseconds from now; `nil` where that is not known.
+    public let retryAfterMs: Int?
 
     /// Whether the same call may succeed later.
     public var isUnavailable: Bool { code == ErrorCode.unavailable.rawValue }
@@ -17,18 +19,18 @@ public struct CommandFailure: Error, Equatable, Sendable {
     /// A failure that the gateway tells.
     public init(_ refusal: Refusal) {
         (code, message, status) = (refusal.code.rawValue, refusal.message, refusal.code.httpStatus)
-        isFenced = false
+        (isFenced, retryAfterMs) = (false, refusal.retryAfterMs)
     }
 
     /// A failure that the script told.
     init(_ error: DeclaredError, _ message: String) {
         (code, self.message, status) = (error.code, message, error.status)
-        isFenced = false
+        (isFenced, retryAfterMs) = (false, nil)
     }
 
     private init(fenced message: String) {
         (code, self.message, status) = (ErrorCode.conflict.rawValue, message, ErrorCode.conflict.httpStatus)
-        isFenced = true
+        (isFenced, retryAfterMs) = (true, nil)
     }
 
     /// The failure of a refresh whose lease has passed to another worker.

@@ -21,7 +21,7 @@ public struct GatewaySettings: Sendable, Equatable {
     public var tlsCert: String?
     /// The certificate's private key, a PEM file.
     public var tlsKey: String?
-    /// A file of 80 bytes shared between nodes; `nil` lets each node make its own ticket keys.
+    /// A file of 32 to 1024 bytes, the same on all nodes, that ticket keys are derived from; `nil` takes the private key.
     public var tlsTicketKeyFile: String?
     /// The file with the secret of HS256 tokens.
     public var jwtSecretFile: String?

@@ -71,10 +71,13 @@ final class CommandDesk {
         let bound: BoundArguments
         do throws(Refusal) {
             if let refusal = command.rights.refusal(commandCaller.role) { throw refusal }
-            if case .user(let identity) = caller, !caller.isService, !node.takeUserAction(identity.user, nowMs: nowMs())
+            if case .user(let identity) = caller, !caller.isService,
+                let waitMs = node.waitForUserAction(identity.user, nowMs: nowMs())
             {
                 statistics.rateLimited.add(1)
-                throw Refusal(.rateLimited, "more than \(node.limits.userActionsPerSecond) commands a second")
+                throw Refusal(
+                    .rateLimited, "more than \(node.limits.userActionsPerSecond) commands a second",
+                    retryAfterMs: waitMs)
             }
             bound = try ArgumentBinder.bind(
                 command, body: request.body, path: request.path, query: request.query, caller: commandCaller)

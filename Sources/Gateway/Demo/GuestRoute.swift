@@ -16,11 +16,9 @@ struct GuestRoute {
     /// Answers the request.
     func answer(_ request: HTTPRequest, _ respond: @escaping Respond) {
         guard request.head.method == .get else { return respond(.methodNotAllowed([.get], keepAlive: true)) }
-        guard shard.node.takeUserAction(GuestRoute.allowance, nowMs: shard.nowMs) else {
-            var response = HTTPResponse.refusal(
-                Refusal(.rateLimited, "too many guests at once; try again"), keepAlive: true)
-            response.setRetryAfter(seconds: 1)
-            return respond(response)
+        if let waitMs = shard.node.waitForUserAction(GuestRoute.allowance, nowMs: shard.nowMs) {
+            let refusal = Refusal(.rateLimited, "too many guests at once; try again", retryAfterMs: waitMs)
+            return respond(.refusal(refusal, keepAlive: true))
         }
         let arguments = CommandDesk.Request(
             path: [TextArgument(name: "shopId", value: Array(DemoCast.shop.utf8))])

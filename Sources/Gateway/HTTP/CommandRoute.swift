@@ -92,6 +92,7 @@ struct CommandRoute {
             var response = HTTPResponse.error(
                 failure.code, failure.message, status: failure.status, keepAlive: true)
             if failure.isUnavailable { response.setRetryAfter(seconds: 1) }
+            if let waitMs = failure.retryAfterMs { response.setRetryAfter(ms: waitMs) }
             return response
         }
     }

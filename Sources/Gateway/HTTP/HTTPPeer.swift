@@ -39,6 +39,7 @@ final class HTTPPeer: ConnectionHandler {
 
     func opened(_ connection: Connection) {
         self.connection = connection
+        shard.opened(self)
         connection.setDeadline(at: shard.nowMs + shard.limits.requestHeadMs)
     }
 
@@ -90,8 +91,22 @@ final class HTTPPeer: ConnectionHandler {
         guard let segments = segments(head) else {
             return respond(.refusal(Refusal(.badRequest, "the path is malformed"), keepAlive: head.keepAlive))
         }
+        if let refusal = tooManyRequests(head) { return respond(.refusal(refusal, keepAlive: head.keepAlive)) }
         let request = HTTPRequest(head: head, body: body, segments: segments)
         shard.router.route(request, door: door) { [self] response in respond(response) }
+    }
+
+    /// Refuses what an address asks beyond its rate.
+    ///
+    /// A backend's key is checked before, since one backend may ask for many users; it costs a digest.
+    private func tooManyRequests(_ head: HTTPRequestHead) -> Refusal? {
+        guard !door.isOperations, !Credentials.hasAPIKey(head.headers, node: shard.node),
+            let waitMs = shard.node.waitForRequest(clientAddress(head, connection?.address), nowMs: shard.nowMs)
+        else { return nil }
+        shard.statistics.rateLimited.add(1)
+        return Refusal(
+            .rateLimited, "more than \(shard.limits.requestsPerAddressPerSecond) requests a second from this address",
+            retryAfterMs: waitMs)
     }
 
     /// Empty segments are refused, not skipped: a proxy in front may have judged `//` differently.
@@ -152,9 +167,13 @@ final class HTTPPeer: ConnectionHandler {
         guard case .front = door else {
             return refuse(.refusal(Refusal(.notFound, "there is no WebSocket here"), keepAlive: false), method: .get)
         }
+        guard !shard.node.memory.isShort else {
+            let refusal = Refusal(.unavailable, "this node takes no more clients now", retryAfterMs: 1_000)
+            return refuse(.refusal(refusal, keepAlive: false), method: .get, reason: .connectionLimit)
+        }
         let isSecure = isSecure || cameOverTLS(head, connection.address)
         guard connection.attribute(to: clientAddress(head, connection.address)) else {
-            let refusal = Refusal(.rateLimited, "too many connections from this address")
+            let refusal = Refusal(.rateLimited, "too many connections from this address", retryAfterMs: 1_000)
             return refuse(.refusal(refusal, keepAlive: false), method: .get, reason: .connectionLimit)
         }
         switch shard.router.openWebSocket(head, isSecure: isSecure) {
@@ -177,12 +196,21 @@ final class HTTPPeer: ConnectionHandler {
                     caller: caller)
             }
             self.connection = nil
+            shard.ended(self)
             connection.replaceHandler(peer)
             if from < bytes.count { peer.received(bytes.extracting(from..<bytes.count)) }
         }
     }
 
     // MARK: End
+
+    /// Whether clients of this connection came through the private listener.
+    var isOperations: Bool { door.isOperations }
+
+    /// Closes a connection on which no request is under way.
+    func closeIfIdle() {
+        if !isBusy && head == nil && !parser.isInsideRequest { connection?.close(.restart) }
+    }
 
     func deadlineReached() {
         guard let connection else { return }
@@ -193,6 +221,7 @@ final class HTTPPeer: ConnectionHandler {
     func ended(_ reason: CloseReason) {
         if isBusy { shard.requestsInFlight -= 1 }
         isBusy = false
+        shard.ended(self)
         connection = nil
         stash = []
     }

@@ -39,6 +39,13 @@ enum Credentials {
         }
     }
 
+    /// Whether the request presents one of the node's API keys.
+    static func hasAPIKey(_ headers: HTTPHeaders, node: Node) -> Bool {
+        if case .one(let key) = headers.single("apikey") { return node.apiKeys.match(key) != nil }
+        guard case .one(let value) = headers.single("authorization"), let token = bearer(value) else { return false }
+        return node.apiKeys.match(token) != nil
+    }
+
     private static func bearer(_ value: [UInt8]) -> [UInt8]? {
         let scheme = Array("bearer ".utf8)
         guard value.count > scheme.count, ASCII.equalIgnoringCase(value[..<scheme.count], scheme) else { return nil }

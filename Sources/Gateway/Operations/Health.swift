@@ -13,6 +13,7 @@ final class Health: Sendable {
         var lacksDescriptors = false
         /// When the link that waits longest was proven.
         var provenMs: Int?
+        var isShortOfMemory = false
     }
 
     private let state = Guarded(State())
@@ -43,6 +44,11 @@ final class Health: Sendable {
         state.withLock { $0.isDraining = true }
     }
 
+    /// Memory is short, or is no longer.
+    func memoryIsShort(_ isShort: Bool) {
+        state.withLock { $0.isShortOfMemory = isShort }
+    }
+
     var isDraining: Bool { state.withLock { $0.isDraining } }
 
     /// All that keeps the node from being ready, what matters most first; empty when it is ready.
@@ -55,6 +61,7 @@ final class Health: Sendable {
             conditions += state.failed
             conditions += state.delivery
             if state.lacksDescriptors { conditions.append(Condition(.node, .descriptors)) }
+            if state.isShortOfMemory { conditions.append(Condition(.node, .memory)) }
             return conditions
         }
     }

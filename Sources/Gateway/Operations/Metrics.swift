@@ -27,7 +27,13 @@ enum Metrics {
         page.gauge("switchboard_connections_unauthenticated", "Of them, not established yet.", figures.unauthenticated)
         page.counter("switchboard_connections_refused_total", "Connections over a limit.", figures.refused)
         page.counter("switchboard_connections_accepted_total", "Connections accepted.", sum(\.accepted))
+        page.counter(
+            "switchboard_accept_pauses_total", "Times accepting waited for handshakes.", sum(\.acceptPauses))
         page.counter("switchboard_accept_errors_total", "Accepts that failed.", sum(\.acceptErrors))
+        page.gauge("switchboard_tls_handshakes_waiting", "Handshakes waiting for a turn.", sum(\.handshakesWaiting))
+        page.gauge("switchboard_resident_bytes", "Resident memory, as last looked at.", node.memory.residentBytes)
+        page.gauge(
+            "switchboard_memory_short", "1 while nobody new is let in for want of memory.", node.memory.isShort ? 1 : 0)
         page.counter("switchboard_tls_handshakes_total", "TLS handshakes completed.", sum(\.handshakes))
         page.counter("switchboard_tls_handshakes_resumed_total", "Of them, abbreviated.", sum(\.handshakesResumed))
         page.counter("switchboard_bytes_received_total", "Bytes read, decrypted.", sum(\.bytesIn))
@@ -65,6 +71,9 @@ enum Metrics {
             "switchboard_command_faults_total", "Calls that failed because of a script or its data.",
             sum(\.commandFaults))
         page.counter("switchboard_rate_limited_total", "Refused for their rate.", sum(\.rateLimited))
+        page.counter("switchboard_rate_warnings_total", "Clients warned of their rate.", sum(\.rateWarnings))
+        page.counter(
+            "switchboard_rate_delays_total", "Times a client that sent too fast was read later.", sum(\.rateDelays))
         page.counter("switchboard_authentication_failures_total", "Credentials refused.", sum(\.authenticationFailures))
         let broker = node.statistics
         page.counter("switchboard_channel_messages_total", "Messages on channels.", broker.channelMessages.value)
@@ -73,6 +82,9 @@ enum Metrics {
             broker.channelMessagesRefused.value)
         page.counter(
             "switchboard_mailbox_overflows_total", "Times a shard fell behind.", broker.mailboxOverflows.value)
+        page.counter(
+            "switchboard_reloads_total", "Reloads of certificate and keys, taken or refused.",
+            [("result", "ok", node.reloads.done.value), ("result", "refused", node.reloads.refused.value)])
         page.counter("switchboard_log_lines_dropped_total", "Log lines dropped.", node.log.dropped)
     }
 

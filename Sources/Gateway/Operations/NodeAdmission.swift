@@ -18,6 +18,7 @@ final class NodeAdmission: Admission {
         var rates: KeyedBuckets<IPAddress>
         var refused = 0
         var isDraining = false
+        var isShortOfMemory = false
 
         mutating func add(_ key: IPAddress, isEstablished: Bool) {
             byAddress[key, default: 0] += 1
@@ -59,7 +60,7 @@ final class NodeAdmission: Admission {
         let key = key(address)
         let nowMs = Clock.monotonicMs()
         return state.withLock { state in
-            guard !state.isDraining, state.open < limits.connectionsMax,
+            guard !state.isDraining, !state.isShortOfMemory, state.open < limits.connectionsMax,
                 state.unauthenticated < limits.unauthenticatedMax,
                 key.map({ hasPlace($0, isEstablished: false, &state, nowMs) }) ?? true
             else {
@@ -113,6 +114,11 @@ final class NodeAdmission: Admission {
     /// Admits nobody from now on.
     func drain() {
         state.withLock { $0.isDraining = true }
+    }
+
+    /// Admits nobody while memory is short.
+    func memoryIsShort(_ isShort: Bool) {
+        state.withLock { $0.isShortOfMemory = isShort }
     }
 
     /// Connections open, of them unauthenticated, and refused so far.

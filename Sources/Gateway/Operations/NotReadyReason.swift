@@ -24,6 +24,8 @@ enum NotReadyReason: Hashable, Sendable {
     case loopStuck
     /// Nearly all file descriptors are taken.
     case descriptors
+    /// The process has more memory than it may.
+    case memory
     /// What the link failed of.
     case redis(RedisFailure.Kind)
 
@@ -31,7 +33,7 @@ enum NotReadyReason: Hashable, Sendable {
     static let all: [NotReadyReason] =
         [
             .draining, .starting, .connecting, .subscribing, .unproven, .probeLost, .redisMismatch, .brokerFailed,
-            .shardFailed, .loopStuck, .descriptors,
+            .shardFailed, .loopStuck, .descriptors, .memory,
         ] + RedisFailure.Kind.allCases.map { .redis($0) }
 
     /// The word of the table.
@@ -48,6 +50,7 @@ enum NotReadyReason: Hashable, Sendable {
         case .shardFailed: "shard_failed"
         case .loopStuck: "loop_stuck"
         case .descriptors: "descriptors"
+        case .memory: "memory"
         case .redis(let kind): kind.rawValue
         }
     }
@@ -56,7 +59,7 @@ enum NotReadyReason: Hashable, Sendable {
     var isFailure: Bool {
         switch self {
         case .draining, .starting, .connecting, .subscribing, .unproven: false
-        case .probeLost, .redisMismatch, .brokerFailed, .shardFailed, .loopStuck, .descriptors, .redis: true
+        case .probeLost, .redisMismatch, .brokerFailed, .shardFailed, .loopStuck, .descriptors, .memory, .redis: true
         }
     }
 }

@@ -36,6 +36,10 @@ final class ShardStatistics: Sendable {
     let commandFaults = Counter()
     /// Requests and messages refused for their rate.
     let rateLimited = Counter()
+    /// Clients warned that they are close to their rate.
+    let rateWarnings = Counter()
+    /// Times a client that sent too fast was left unread for a while.
+    let rateDelays = Counter()
     /// Tokens and keys refused.
     let authenticationFailures = Counter()
     /// Connections of this shard.
@@ -79,6 +83,16 @@ final class BrokerStatistics: Sendable {
         default: demotions.add(1)
         }
     }
+}
+
+/// Figures of reloads.
+///
+/// Thread: written by the main one, readable by any.
+final class ReloadStatistics: Sendable {
+    /// Reloads after which everything new is used.
+    let done = Counter()
+    /// Reloads in which something was wrong, so that nothing was changed.
+    let refused = Counter()
 }
 
 /// The figures of every Redis link and shard of a node, collected as their threads start.

@@ -18,7 +18,10 @@ extension Session {
             case .success(let answer):
                 send(.ack(data: answer.json), ref: ref)
             case .failure(let failure):
-                refuse(.error(code: failure.code, message: failure.message, topic: nil), ref: ref)
+                refuse(
+                    .error(
+                        code: failure.code, message: failure.message, topic: nil, retryAfterMs: failure.retryAfterMs),
+                    ref: ref)
             }
         }
     }

@@ -28,10 +28,8 @@ final class Session: TopicClient {
     private(set) var isOver = false
     /// Whether the client has authenticated or subscribed, and so is more than an open socket.
     private(set) var isEstablished: Bool
-    private var messages: TokenBucket
+    private var messages: RateLadder
     private var joins: TokenBucket
-    /// Messages refused in a row.
-    private var refusals = 0
     /// What the commands of this session share.
     var operations = OperationScope()
     /// Membership questions under way; they count towards the topic limit.
@@ -48,8 +46,9 @@ final class Session: TopicClient {
         self.variant = variant
         self.caller = .anonymous
         let (limits, nowMs) = (shard.limits, shard.nowMs)
-        messages = TokenBucket(
-            RateLimit(perSecond: limits.messagesPerSecond, burst: limits.messagesPerSecond * 2), nowMs: nowMs)
+        messages = RateLadder(
+            RateLimit(perSecond: limits.messagesPerSecond, burst: limits.messagesPerSecond * 2),
+            refusalsMax: limits.refusalsMax, nowMs: nowMs)
         joins = TokenBucket(
             RateLimit(
                 perSecond: limits.joinsPerSecond, burst: max(limits.joinsPerSecond * 2, limits.subscribeBatchMax)),
@@ -63,19 +62,30 @@ final class Session: TopicClient {
 
     /// A message of the client came.
     func received(_ payload: [UInt8], as kind: MessageKind) {
-        let isAllowed = messages.take(nowMs: shard.nowMs)
-        switch dialect.decode(payload, as: kind) {
-        case .success(let request) where isAllowed:
-            perform(request.command, ref: request.ref)
-        case .success(let request):
+        let step = messages.take(nowMs: shard.nowMs)
+        switch (dialect.decode(payload, as: kind), step) {
+        case (.success(let request), .refuse(let retryAfterMs)):
             shard.statistics.rateLimited.add(1)
-            let perSecond = shard.limits.messagesPerSecond
-            refuse(Refusal(.rateLimited, "more than \(perSecond) messages a second"), ref: request.ref)
-        case .failure(let failure):
+            let text = "more than \(shard.limits.messagesPerSecond) messages a second"
+            refuse(Refusal(.rateLimited, text, retryAfterMs: retryAfterMs), ref: request.ref)
+        case (.success(let request), _):
+            perform(request.command, ref: request.ref)
+        case (.failure(let failure), _):
             refuse(failure.refusal, ref: failure.ref)
             if let reason = failure.close { close(reason) }
         }
+        if step == .serveAndWarn { warn() }
     }
+
+    private func warn() {
+        shard.statistics.rateWarnings.add(1)
+        let perSecond = shard.limits.messagesPerSecond
+        let text = "close to \(perSecond) messages a second; beyond, they are served later or refused"
+        send(.warning(code: .rateLimited, message: text, perSecond: perSecond), ref: nil)
+    }
+
+    /// Milliseconds for which the client is not to be read, since it sends too fast; 0 when it may be.
+    var readDelayMs: Int { isOver ? 0 : messages.delayMs(nowMs: shard.nowMs) }
 
     private func perform(_ command: ClientCommand, ref: Reference?) {
         switch command {
@@ -177,9 +187,10 @@ final class Session: TopicClient {
         }
         guard joins.take(nowMs: shard.nowMs) else {
             shard.statistics.rateLimited.add(1)
+            let text = "more than \(shard.limits.joinsPerSecond) joins a second"
+            let waitMs = Swift.max(joins.waitMs(nowMs: shard.nowMs) ?? 1, 1)
             return refused(
-                Refusal(.rateLimited, "more than \(shard.limits.joinsPerSecond) joins a second"),
-                topic: request.topic, ref: ref)
+                Refusal(.rateLimited, text, retryAfterMs: waitMs), topic: request.topic, ref: ref)
         }
         authorize(shard.node.access.subscribe(request.topic, caller), topic: request.topic, ref: ref) { [self] in
             establish()
@@ -219,11 +230,11 @@ final class Session: TopicClient {
         _ topic: Topic, _ event: EventName, _ data: [UInt8], _ id: MessageID?, ref: Reference?
     ) {
         authorize(shard.node.access.publish(topic, caller), topic: topic, ref: ref) { [self] in
-            guard case .user(let identity) = caller, shard.node.takeUserAction(identity.user, nowMs: shard.nowMs) else {
+            guard case .user(let identity) = caller else { return }
+            if let waitMs = shard.node.waitForUserAction(identity.user, nowMs: shard.nowMs) {
                 shard.statistics.rateLimited.add(1)
-                let perSecond = shard.limits.userActionsPerSecond
-                return refuse(
-                    Refusal(.rateLimited, "more than \(perSecond) publishes a second"), topic: topic, ref: ref)
+                let text = "more than \(shard.limits.userActionsPerSecond) publishes a second"
+                return refuse(Refusal(.rateLimited, text, retryAfterMs: waitMs), topic: topic, ref: ref)
             }
             shard.store.publish(topic, event, data, id) { [self] result in
                 switch result {
@@ -318,8 +329,7 @@ final class Session: TopicClient {
             guard let translated = followings.translated(message) else { return }
             message = translated
         }
-        // An answer that is no error ends a row of refusals.
-        if ref != nil, case .error = message {} else if ref != nil { refusals = 0 }
+        if message.isGrant { messages.granted() }
         outlet.send(dialect.encode(message, ref: ref))
     }
 
@@ -330,9 +340,8 @@ final class Session: TopicClient {
     /// Answers with an error; too many of them in a row end the session.
     func refuse(_ error: ServerMessage, ref: Reference?) {
         guard !isOver else { return }
-        refusals += 1
         send(error, ref: ref)
-        if refusals > shard.limits.refusalsMax { close(.rateLimited) }
+        if messages.refused() { close(.rateLimited) }
     }
 
     /// Ends the session and its connection.

@@ -18,6 +18,8 @@ final class WebSocketPeer: ConnectionHandler, Outlet {
     private var pingMs: Int
     private var pongMs = Int.max
     private var lastInboundMs: Int
+    /// When a client that sent too fast is read again; `Int.max` while it is read.
+    private var readAgainMs = Int.max
     private var closing: CloseReason?
 
     /// A client of a dialect.
@@ -66,6 +68,16 @@ final class WebSocketPeer: ConnectionHandler, Outlet {
         pongMs = Int.max
         var position = 0
         while closing == nil, let event = decoder.next(bytes, at: &position) { handle(event) }
+        slowDown()
+    }
+
+    /// Leaves a client that sends too fast unread for a while: TCP holds it back and nothing is lost.
+    private func slowDown() {
+        guard closing == nil, readAgainMs == Int.max, let delayMs = session?.readDelayMs, delayMs > 0 else { return }
+        shard.statistics.rateDelays.add(1)
+        readAgainMs = shard.nowMs + delayMs
+        connection.pauseReading()
+        updateDeadline()
     }
 
     private func handle(_ event: WebSocketEvent) {
@@ -98,6 +110,10 @@ final class WebSocketPeer: ConnectionHandler, Outlet {
 
     func deadlineReached() {
         let nowMs = shard.nowMs
+        if nowMs >= readAgainMs {
+            readAgainMs = Int.max
+            connection.resumeReading()
+        }
         if nowMs >= pongMs {
             // The pong may have come while this process was stopped; it is read first, and given time.
             guard shard.stalledMs > nowMs - shard.limits.pongMs else { return close(.timeout) }
@@ -177,6 +193,6 @@ final class WebSocketPeer: ConnectionHandler, Outlet {
     }
 
     private func updateDeadline() {
-        connection.setDeadline(at: min(pingMs, pongMs, session?.deadlineMs ?? Int.max))
+        connection.setDeadline(at: min(pingMs, pongMs, readAgainMs, session?.deadlineMs ?? Int.max))
     }
 }

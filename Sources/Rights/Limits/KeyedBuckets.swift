@@ -44,6 +44,14 @@ public struct KeyedBuckets<Key: Hashable & Sendable>: Sendable {
         return slots[index].bucket.waitMs(for: count, nowMs: nowMs)
     }
 
+    /// Takes one token; when there is none, tells the milliseconds until there is, at least 1.
+    public mutating func takeOrWaitMs(_ key: Key, nowMs: Int) -> Int? {
+        if take(key, nowMs: nowMs) { return nil }
+        // Without a place in the table there is no telling; a second frees some.
+        guard let index = indexByKey[key] else { return 1_000 }
+        return max(slots[index].bucket.waitMs(nowMs: nowMs) ?? 1_000, 1)
+    }
+
     /// The only place where table and index change: both together.
     private mutating func place(for key: Key, nowMs: Int) -> Int? {
         let slot = Slot(key: key, bucket: TokenBucket(limit, nowMs: nowMs))

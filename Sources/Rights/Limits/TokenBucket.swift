@@ -37,6 +37,11 @@ public struct TokenBucket: Sendable, Equatable {
         return missing <= 0 ? 0 : (missing + limit.perSecond - 1) / limit.perSecond
     }
 
+    /// Whole tokens it holds.
+    public func tokens(nowMs: Int) -> Int {
+        levelAt(nowMs) / 1_000
+    }
+
     /// Whether it holds all it can: then it is as good as a new one.
     public func isFull(nowMs: Int) -> Bool {
         levelAt(nowMs) == limit.burst * 1_000
