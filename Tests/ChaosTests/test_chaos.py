@@ -7,7 +7,8 @@ import random
 import chaos
 import pytest
 from node_process import BINARY
-from world import BENCH
+from waiting import eventually
+from world import BENCH, World
 
 SECONDS = 6
 
@@ -28,3 +29,18 @@ def test_mixed_faults(tmp_path, durable):
     # A run without load or faults would prove nothing.
     assert report.counts["acked"] > SECONDS * 40 and report.counts["delivered"] > report.counts["acked"]
     assert report.counts["faults"] >= 5, report.counts
+
+
+def test_what_is_not_repaired_is_seen(tmp_path):
+    """The proof that a whole run can fail: a gateway that does not repair, and a subscription that ends under load."""
+    with World(tmp_path, seed=1, gateways=1, persistence="none", clients=10, topics=5, per_client=1, bench=False,
+               through_nginx=False, flags=("--test-fault", "no-repair")) as world:
+        world.rate(500)
+        gateway = world.gateways[0]
+        before = gateway.metric("switchboard_redis_connects_total")
+        with world.redis.client() as db:
+            db.execute_command("CLIENT", "KILL", "TYPE", "pubsub")
+        eventually(lambda: gateway.metric("switchboard_redis_connects_total") > before, 10, "a new link")
+        report = world.finish()
+    assert report.by_invariant["I3"] > 0, report.summary()
+    assert "silent hole" in report.violations[0]["text"] or "lost tail" in report.violations[0]["text"]
