@@ -43,6 +43,10 @@ lint: ## Check format and house rules
 fuzz: packages-build ## Fuzz each parser with AddressSanitizer, SECONDS=60 each
 	scripts/fuzz.sh $(SECONDS)
 
+.PHONY: chaos
+chaos: product bench venv ## Break everything under load for SECONDS=60 and check what clients saw; SEED=n repeats
+	.venv/bin/python Tests/ChaosTests/chaos.py --seconds $(SECONDS) $(if $(SEED),--seed $(SEED))
+
 .PHONY: autobahn
 autobahn: packages-test product venv ## Run the Autobahn WebSocket conformance suite against a gateway
 	.venv/bin/python -m pytest -ra Tests/ConformanceTests $(PYTEST)
@@ -52,7 +56,7 @@ clean: ## Remove what was built; Python environments and .switchboard/ stay
 	rm -rf .build Tests/ConformanceTests/reports
 
 # Steps of the commands above.
-.PHONY: packages-build packages-test product unit tsan check-binary venv clients
+.PHONY: packages-build packages-test product bench unit tsan check-binary venv clients
 
 packages-build:
 	@scripts/packages.sh build
@@ -62,6 +66,9 @@ packages-test:
 
 product:
 	$(PRODUCT_BUILD)
+
+bench:
+	swift build --configuration release --static-swift-stdlib --product switchboard-bench
 
 unit:
 	swift test
@@ -78,4 +85,4 @@ venv:
 
 clients: venv
 	.venv/bin/python -m pytest -ra $(PYTEST) \
-	    $(wildcard Tests/LuaTests Tests/EndToEndTests Tests/ConformanceTests Tests/BrowserTests)
+	    $(wildcard Tests/LuaTests Tests/EndToEndTests Tests/ChaosTests Tests/ConformanceTests Tests/BrowserTests)

@@ -1,0 +1,46 @@
+"""A short run of everything at once, so that a change that breaks a promise is seen before it is merged."""
+
+import argparse
+import os
+import random
+
+import chaos
+import pytest
+from node_process import BINARY
+from waiting import eventually
+from world import BENCH, World
+
+SECONDS = 6
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("durable", [0, 1], ids=["everysec", "always"])
+def test_mixed_faults(tmp_path, durable):
+    """Half of the runs may lose what Redis did not keep and must say so; the others may lose nothing."""
+    seed = int(os.environ.get("SWITCHBOARD_SEED", random.SystemRandom().randrange(2**31) * 2 + durable))
+    print(f"SWITCHBOARD_SEED={seed}")
+    assert BINARY.exists(), f"{BINARY} is missing: `make build` makes it"
+    options = argparse.Namespace(
+        seed=seed, seconds=SECONDS, clients=20, rate=150, topics=10, no_repair=False, prefix="load:t",
+        python_crowd=not BENCH.exists())
+    report, failures = chaos.run(options, argparse.Namespace(path=tmp_path))
+    assert not failures, "\n".join(failures)
+    assert report.good, report.summary()
+    # A run without load or faults would prove nothing.
+    assert report.counts["acked"] > SECONDS * 40 and report.counts["delivered"] > report.counts["acked"]
+    assert report.counts["faults"] >= 5, report.counts
+
+
+def test_what_is_not_repaired_is_seen(tmp_path):
+    """The proof that a whole run can fail: a gateway that does not repair, and a subscription that ends under load."""
+    with World(tmp_path, seed=1, gateways=1, persistence="none", clients=10, topics=5, per_client=1, bench=False,
+               through_nginx=False, flags=("--test-fault", "no-repair")) as world:
+        world.rate(500)
+        gateway = world.gateways[0]
+        before = gateway.metric("switchboard_redis_connects_total")
+        with world.redis.client() as db:
+            db.execute_command("CLIENT", "KILL", "TYPE", "pubsub")
+        eventually(lambda: gateway.metric("switchboard_redis_connects_total") > before, 10, "a new link")
+        report = world.finish()
+    assert report.by_invariant["I3"] > 0, report.summary()
+    assert "silent hole" in report.violations[0]["text"] or "lost tail" in report.violations[0]["text"]

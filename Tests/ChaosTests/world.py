@@ -1,0 +1,296 @@
+"""A whole installation under load: Redis, gateways behind nginx, a worker, publishers and a crowd; and what was true
+at its end."""
+
+import contextlib
+import json
+import os
+import random
+import re
+import signal
+import subprocess
+import sys
+import time
+import zlib
+from pathlib import Path
+
+import paths  # noqa: F401
+import checker
+import httpx
+from certificates import write_certificate
+from commanded import Commanded
+from gateway_process import API_KEY, Gateway
+from node_process import BINARY, ENVIRONMENT
+from stream_nginx import StreamNginx
+from support.fault_proxy import FaultProxy
+from support.redis_server import RedisServer
+from support.running_nginx import free_port
+from tokens import SECRET
+from waiting import eventually
+from worker_process import Worker
+
+LOG_EVENTS = 1_000
+BENCH = Path(os.environ.get("SWITCHBOARD_BENCH", paths.ROOT / ".build/release/switchboard-bench"))
+PERSISTENCE = {
+    "always": ["--appendonly", "yes", "--appendfsync", "always"],
+    "everysec": ["--appendonly", "yes", "--appendfsync", "everysec"],
+    "rdb": ["--save", "1 1"],
+    "none": [],
+}
+NAMESPACES = {
+    "load": {"subscribe": "anyone", "publish": "service", "log": {"events": LOG_EVENTS, "seconds": 300},
+             "slow": "disconnect"},
+    "live": {"subscribe": "anyone", "publish": "service", "log": {"events": LOG_EVENTS, "seconds": 300},
+             "slow": "conflate"},
+}
+# How events of `live` replace each other in a slow client's queue, where the gateway knows that setting.
+CONFLATE = {"e": "k"}
+# All clients come from one address, and all of them come back at once.
+LIMITS = {"connectionsPerAddressMax": 100_000, "unauthenticatedPerAddressMax": 100_000, "unauthenticatedMax": 100_000,
+          "connectsPerAddressPerSecond": 100_000}
+
+
+def namespaces(directory: Path) -> dict:
+    """The rig's namespaces, with conflation by key if the binary takes it."""
+    with_keys = NAMESPACES | {"live": NAMESPACES["live"] | {"conflate": CONFLATE}}
+    path = directory / "namespaces.json"
+    path.write_text(json.dumps({"namespaces": with_keys}))
+    checked = subprocess.run(
+        [BINARY, "check", "--config", path, "--listen-plain", "127.0.0.1:0"], env=ENVIRONMENT, capture_output=True)
+    return with_keys if checked.returncode == 0 else NAMESPACES
+
+
+class FixedGateway(Gateway):
+    """A gateway that listens where it listened before; `paused` after SIGSTOP."""
+
+    def __init__(self, directory, address, *arguments, **options):
+        super().__init__(directory, *arguments, **options)
+        self.fixed = address
+        self.arguments[self.arguments.index("--listen") + 1] = address
+        self.starts = 0
+        self.baseline = None
+
+    def start(self):
+        super().start()
+        self.starts += 1
+        self.baseline = None
+        return self
+
+    def usage(self) -> dict:
+        """Descriptors, memory and queued bytes."""
+        queued = re.search(r"^switchboard_queued_bytes(?:{.*})? (\d+)", self.ops("/metrics").text, re.M)
+        return {"fds": self.fd_count, "rss": self.resident_bytes, "queued": int(queued[1]) if queued else 0}
+
+    def metric(self, name: str) -> float:
+        """The sum of a metric over its labels."""
+        return sum(float(value) for value in re.findall(
+            rf"^{name}(?:{{.*}})? ([0-9.e+]+)$", self.ops("/metrics").text, re.M))
+
+
+class World:
+    """Everything of one run, in one directory; a context manager, which ends every process by its pid."""
+
+    def __init__(self, directory, *, seed: int, gateways: int = 3, persistence: str = "everysec", clients: int = 20,
+                 topics: int = 20, per_client: int = 2, prefix: str = "load:t", proxied: bool = False,
+                 worker: bool = False, durable: bool = False, epoch_kept: bool = False, flags=(), publishers: int = 4,
+                 batch: int = 32, padding: int = 150, limits: dict | None = None, through_nginx: bool = True,
+                 bench: bool | None = None, deadline: float = 15):
+        self.directory = Path(directory)
+        self.directory.mkdir(parents=True, exist_ok=True)
+        self.seed, self.rng = seed, random.Random(seed)
+        self.clients, self.topic_count, self.per_client, self.prefix = clients, topics, per_client, prefix
+        self.topics = [f"{prefix}{number}" for number in range(topics)]
+        self.publisher_options = (publishers, batch, padding, deadline)
+        self.durable, self.epoch_kept, self.through_nginx = durable, epoch_kept, through_nginx
+        self.bench = BENCH.exists() if bench is None else bench
+        self.stack = contextlib.ExitStack()
+        self.redis = RedisServer(self.directory / "redis", *PERSISTENCE[persistence])
+        certificate = self.certificate = write_certificate(self.directory)
+        self.proxies = [FaultProxy(self.redis.socket_path, seed + number) for number in range(gateways)] \
+            if proxied else []
+        config = {"namespaces": namespaces(self.directory)}
+        self.gateways = []
+        for number in range(gateways):
+            url = self.proxies[number].redis_url if proxied else self.redis.url
+            more = ("--trust-proxy", "127.0.0.1/32", "--proxy-protocol", "tls") if through_nginx else ()
+            gateway = FixedGateway(
+                self.directory / f"gateway-{number}", f"127.0.0.1:{free_port()}", url, certificate, SECRET,
+                "--listen-plain", "127.0.0.1:0", *more, *flags, limits=LIMITS | (limits or {}), config=config)
+            self.gateways.append(gateway)
+        self.worker = Worker(self.directory / "worker", self.redis.url) if worker else None
+        self.nginx = StreamNginx(self.directory / "nginx", [one.fixed for one in self.gateways])
+        self.crowd = self.publishers = self.votes = None
+        # Topics whose log a fault deleted: it need not hold what was acked.
+        self.evicted = set()
+
+    # Life
+
+    def __enter__(self) -> "World":
+        try:
+            self._start()
+        except BaseException:
+            self.__exit__()
+            raise
+        return self
+
+    def _start(self) -> None:
+        self.stack.callback(self._stop_redis)
+        self.redis.start()
+        for proxy in self.proxies:
+            self.stack.enter_context(proxy)
+        for gateway in self.gateways:
+            self.stack.callback(self._stop_gateway, gateway)
+            gateway.start()
+        if self.worker:
+            self.stack.callback(self.worker.stop)
+            self.worker.start()
+        if self.through_nginx:
+            self.stack.callback(self.nginx.stop)
+            self.nginx.start()
+        for gateway in self.gateways:
+            gateway.wait_ready(20)
+            gateway.baseline = gateway.usage()
+        addresses = [self.nginx.address] if self.through_nginx else [one.fixed for one in self.gateways]
+        self._start_crowd(addresses)
+        self._start_publishers(addresses)
+
+    def _start_crowd(self, addresses) -> None:
+        program = [BENCH, "crowd"] if self.bench else [
+            sys.executable, Path(__file__).with_name("subscribers.py"), "--seed", self.seed]
+        urls = [word for address in addresses for word in ("--url", f"wss://{address}/ws")]
+        self.crowd = Commanded(
+            [*program, *urls, "--ca", self.certificate.cert, "--clients", self.clients, "--topics",
+             f"{self.prefix}:{self.topic_count}", "--per-client", self.per_client, "--log",
+             self.directory / "subscribers.log", "--stdin"], self.directory / "crowd.err")
+        self.stack.callback(self.crowd.end)
+        self.wait_live()
+
+    def _start_publishers(self, addresses) -> None:
+        connections, batch, padding, deadline = self.publisher_options
+        targets = [word for address in addresses for word in ("--target", address)]
+        self.publishers = Commanded(
+            [sys.executable, Path(__file__).with_name("publishers.py"), *targets, "--ca", self.certificate.cert,
+             "--key", API_KEY, "--topics", f"{self.prefix}:{self.topic_count}", "--log",
+             self.directory / "publisher.jsonl", "--seed", self.seed, "--connections", connections, "--batch", batch,
+             "--padding", padding, "--deadline", deadline], self.directory / "publishers.err")
+        self.stack.callback(self.publishers.end)
+
+    def _stop_gateway(self, gateway) -> None:
+        if gateway.process is not None and gateway.process.poll() is None:
+            gateway.signal(signal.SIGCONT)
+        gateway.stop()
+
+    def _stop_redis(self) -> None:
+        if self.redis.process is not None:
+            self.redis.process.send_signal(signal.SIGCONT)
+        self.redis.kill()
+
+    def __exit__(self, *_):
+        self.stack.close()
+
+    # During the run
+
+    def status(self) -> dict:
+        """What the crowd says of itself."""
+        return json.loads(self.crowd.ask("status"))
+
+    def wait_live(self, seconds_max: float = 60) -> None:
+        """Waits until every client has all its topics."""
+        self.every(0.05, lambda: self.status()["live"] >= self.clients, seconds_max, "every client is live")
+
+    @staticmethod
+    def every(interval: float, condition, seconds_max: float, what: str) -> None:
+        """Looks at a condition again and again until it is true."""
+        deadline = time.monotonic() + seconds_max
+        while not condition():
+            assert time.monotonic() < deadline, f"not within {seconds_max} s: {what}"
+            time.sleep(interval)  # lint:allow between two looks, with a deadline
+
+    def rate(self, per_second: float) -> None:
+        """Publishes so many messages a second from now on."""
+        self.publishers.ask(f"rate {per_second}")
+
+    # The end
+
+    def settle(self) -> None:
+        """No more publishes; everybody is back; a last message on every topic has been acked and has arrived."""
+        self.publishers.ask("stop", 60)
+        for gateway in self.gateways:
+            gateway.wait_ready(30)
+        self.wait_live()
+        self.every(0.2, lambda: int(self.publishers.ask("once", 60)) == self.topic_count, 60,
+                    "a last message on every topic")
+        seen = {"events": -1, "since": time.monotonic()}
+
+        def quiet():
+            events = self.status()["events"]
+            if events != seen["events"]:
+                seen.update(events=events, since=time.monotonic())
+            return time.monotonic() - seen["since"] > 1
+        self.every(0.1, quiet, 60, "no event for a second")
+        self.wait_live()
+
+    def finish(self) -> checker.Report:
+        """Settles, collects the facts, ends the load and checks everything."""
+        self.settle()
+        facts = {"durable": self.durable, "epoch_kept": self.epoch_kept, "log_max": LOG_EVENTS,
+                 "topics": {topic: self._topic(topic) for topic in self.topics},
+                 "channels": {"actual": self._channels(), "desired": self._wanted()},
+                 "audits": [audit for gateway in self.gateways for audit in self._audits(gateway)]}
+        if self.votes is not None:
+            facts["votes"] = self.votes.facts()
+        self.crowd.end()
+        self.publishers.end()
+        facts["gateways"] = [self._usage(gateway) for gateway in self.gateways]
+        with contextlib.suppress(AssertionError):  # The checker says what is left.
+            self.every(0.1, lambda: not self._channels(), 10, "channels are given up")
+        facts["channels_after"] = {"actual": self._channels(), "desired": []}
+        (self.directory / "facts.json").write_text(json.dumps(facts))
+        return checker.check(self.directory)
+
+    def _topic(self, topic: str) -> dict:
+        with self.redis.client() as db:
+            meta = db.hgetall(f"{topic}#meta")
+            log = []
+            for identity, fields in db.xrange(f"{topic}#log"):
+                data = fields[b"d"]
+                message = f"{fields[b'e'].decode()} {json.loads(data)['m']} {zlib.crc32(data):08x}"
+                log.append([int(identity.split(b"-")[0]), message])
+        return {"epoch": meta[b"epoch"].decode(), "offset": int(meta[b"offset"]), "log": log,
+                "expired": topic in self.evicted}
+
+    def _channels(self) -> list:
+        with self.redis.client() as db:
+            return sorted(name.decode() for name in db.pubsub_channels() if b"#" not in name)
+
+    def _wanted(self) -> list:
+        """The topics that some client of the crowd holds."""
+        return sorted({self.topics[(client * self.per_client + k) % self.topic_count]
+                       for client in range(self.clients) for k in range(self.per_client)})
+
+    def _audits(self, gateway) -> list:
+        """The gateway's own account of each topic, where it keeps one."""
+        found = []
+        host, port = gateway.address("plain")
+        with httpx.Client(base_url=f"http://{host}:{port}", headers={"apikey": API_KEY}, timeout=10,
+                          trust_env=False) as http:
+            for topic in self.topics:
+                answer = http.get(f"/v1/topics/{topic}/audit")
+                if answer.status_code != 200:
+                    return found
+                found.append(answer.json())
+        return found
+
+    def _usage(self, gateway) -> dict:
+        before = gateway.baseline or gateway.usage()
+
+        def settled():
+            now = gateway.usage()
+            return now["fds"] <= before["fds"] + 2 and now["queued"] == 0
+        with contextlib.suppress(AssertionError):  # The checker says what is left.
+            self.every(0.1, settled, 15, "descriptors")
+        return {"name": gateway.directory.name, "before": before, "after": gateway.usage()}
+
+
+def wait_for(seconds: float) -> None:
+    """Lets the load run; the only fixed pause of the rig, since time is what is measured."""
+    eventually(lambda end=time.monotonic() + seconds: time.monotonic() >= end, seconds + 5)
