@@ -20,9 +20,9 @@ import Testing
     /// A reset breaks the connection, not the session; another node with the same ticket keys resumes it, too.
     @Test(arguments: [true, false])
     func aSessionOutlivesItsConnection(_ areKeysShared: Bool) throws {
-        let certificate = try TestCertificate(ticketKeys: (0..<80).map { UInt8($0) })
+        let certificate = try TestCertificate(ticketSecret: (0..<80).map { UInt8($0) })
         var otherFiles = certificate.files
-        if !areKeysShared { otherFiles.ticketKeys = Array(repeating: 9, count: 80) }
+        if !areKeysShared { otherFiles.ticketSecret = Array(repeating: 9, count: 80) }
         let net = try Net()
         let first = try net.listen(tls: try certificate.server()) { $0.onOpened = { _ = $0.send([1]) } }
         let second = try net.listen(tls: try TLSContext(server: otherFiles)) { $0.onOpened = { _ = $0.send([1]) } }
