@@ -55,7 +55,8 @@ extension Setting {
         Setting("tls-key", .file, node, "Private key of the certificate in PEM."),
         Setting(
             "tls-ticket-key-file", .file, node,
-            "32 to 1024 random bytes that TLS ticket keys are derived from, the same on all nodes; without it, the private key."),
+            "32 to 1024 random bytes that TLS ticket keys are derived from, the same on all nodes; without it, the private key."
+        ),
     ]
 
     private static let redis: [Setting] = [

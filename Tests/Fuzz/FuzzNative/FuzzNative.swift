@@ -26,7 +26,9 @@ private func answers(to command: ClientCommand) -> [ServerMessage] {
     case .subscribe(let requests):
         precondition((1...64).contains(requests.count))
         return requests.flatMap { request -> [ServerMessage] in
-            guard let since = request.since else { return [.gap(topic: request.topic, position: nil, reason: .conflated)] }
+            guard let since = request.since else {
+                return [.gap(topic: request.topic, position: nil, reason: .conflated)]
+            }
             return [
                 .subscribed(topic: request.topic, position: since, recovered: true, state: nil),
                 .gap(topic: request.topic, position: since, reason: .reset),
