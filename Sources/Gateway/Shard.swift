@@ -207,6 +207,12 @@ final class Shard {
         }
     }
 
+    /// Counts an event whose receiver is gone.
+    func undeliverable(_ delivery: Delivery) {
+        delivery.counts.countUndeliverable()
+        context.statistics.itemsDropped.add(1)
+    }
+
     /// Writes a log line.
     func log(_ level: LogLevel, _ message: String, _ fields: [(String, String)]) {
         node.log.write(level, message, fields)

@@ -308,7 +308,7 @@ public final class Connection: EventSource {
         tellHandler()
         context.statistics.queuedBytes.add(-queue.byteCount)
         context.statistics.open.add(-1)
-        context.statistics.itemsDropped.add(queue.removeAll())
+        context.statistics.itemsDropped.add(queue.removeAll(isSlow: endReason == .slowConsumer))
         tls = nil
         token = nil
         descriptor = nil

@@ -1,14 +1,16 @@
 /// What became of the frames of one kind, such as a topic's events on a shard, counted where it happens.
 ///
-/// At any moment, of all frames given to connections: `given == written + conflated + dropped + waiting`. Thread: the
-/// reactor's.
+/// At any moment, of all frames given to connections: `given == written + conflated + droppedSlow + droppedGone +
+/// waiting`. Thread: the reactor's.
 public final class OutboundCounts {
     /// Handed to the kernel or TLS to the last byte.
     public internal(set) var written = 0
     /// Taken out of a queue because newer ones say the same.
     public internal(set) var conflated = 0
-    /// Never written: their connection ended before, or did not take them.
-    public internal(set) var dropped = 0
+    /// Never written: their receiver read too slowly and was closed.
+    public internal(set) var droppedSlow = 0
+    /// Never written: their receiver was gone, for whatever other reason.
+    public internal(set) var droppedGone = 0
     /// In a queue now, perhaps begun.
     public internal(set) var waiting = 0
 
@@ -17,7 +19,7 @@ public final class OutboundCounts {
 
     /// Counts a frame that was never given to a connection, because its receiver is gone.
     public func countUndeliverable() {
-        dropped += 1
+        droppedGone += 1
     }
 }
 

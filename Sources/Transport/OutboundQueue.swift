@@ -95,14 +95,14 @@ struct OutboundQueue {
         return items
     }
 
-    /// Drops every frame that has not begun to be written, so that a close frame can follow at a frame's boundary;
-    /// returns how many counted items went.
+    /// Drops, for a peer that reads too slowly, every frame that has not begun to be written, so that a close frame can
+    /// follow at a frame's boundary; returns how many counted items went.
     ///
     /// `pinned` bytes were handed to TLS and must be offered again as they were.
     @discardableResult
     mutating func dropUnstarted(pinned: Int) -> Int {
         let (index, kept) = unstarted(pinned: pinned)
-        let items = countDropped(from: index)
+        let items = countDropped(from: index, isSlow: true)
         for entry in entries[index...] where entry.isOwed { owedBytes -= entry.frame.count }
         entries.removeSubrange(index...)
         byteCount = kept
@@ -156,8 +156,8 @@ struct OutboundQueue {
 
     /// Forgets everything; returns how many counted items went.
     @discardableResult
-    mutating func removeAll() -> Int {
-        let items = countDropped(from: firstEntry)
+    mutating func removeAll(isSlow: Bool = false) -> Int {
+        let items = countDropped(from: firstEntry, isSlow: isSlow)
         entries = []
         (firstEntry, firstOffset, byteCount, owedBytes) = (0, 0, 0, 0)
         return items
@@ -174,11 +174,11 @@ struct OutboundQueue {
         return (index, bytes)
     }
 
-    private func countDropped(from index: Int) -> Int {
+    private func countDropped(from index: Int, isSlow: Bool) -> Int {
         var items = 0
         for case let item? in entries[index...].lazy.map(\.item) {
             item.counts.waiting -= 1
-            item.counts.dropped += 1
+            if isSlow { item.counts.droppedSlow += 1 } else { item.counts.droppedGone += 1 }
             if item.isCounted { items += 1 }
         }
         return items

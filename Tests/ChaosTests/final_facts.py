@@ -132,7 +132,7 @@ def check_ledgers(facts: dict, report) -> None:
         if not audit["balanced"]:
             report.violation("ledger", f"{audit['node']} {audit['topic']}: out of balance by itself: {ledger}")
             continue
-        parts = ("written", "conflated", "dropped", "waiting")
+        parts = ("written", "conflated", "droppedSlow", "droppedGone", "waiting")
         if "handed" in ledger and all(part in ledger for part in parts):
             if ledger["handed"] != sum(ledger[part] for part in parts):
                 report.violation("ledger", f"{audit['node']} {audit['topic']}: {ledger}")

@@ -214,7 +214,7 @@ class Generator:
         voters = {f"u{number}": self.rng.choice(("up", "down")) for number in range(20)}
         tally = {choice: list(voters.values()).count(choice) for choice in ("up", "down")}
         usage = {"fds": 40, "rss": 50 << 20, "queued": 0}
-        ledger = {"handed": 100, "written": 90, "conflated": 6, "dropped": 4, "waiting": 0}
+        ledger = {"handed": 100, "written": 90, "conflated": 6, "droppedSlow": 3, "droppedGone": 1, "waiting": 0}
         return {
             "durable": False, "log_max": LOG_MAX, "topics": topics,
             "votes": [{"what": "dj:1 t1", "tally": tally, "voters": voters}],

@@ -111,10 +111,10 @@ import Testing
         #expect(ledger.advanced(to: try at("b", 3)) == 10)
         ledger.ends(at: try at("b", 3))
         #expect(ledger.advanced(to: nil) == 10)
-        (ledger.came, ledger.repaired, ledger.missed) = (5, 3, 2)
-        #expect(TopicReport(ledger, members: 0, at: nil).isBalanced)
-        ledger.missed = 1
-        #expect(!TopicReport(ledger, members: 0, at: nil).isBalanced)
+        (ledger.figures.came, ledger.figures.repaired, ledger.figures.missed) = (5, 3, 2)
+        #expect(ledger.report(members: 0, at: nil).isBalanced)
+        ledger.figures.missed = 1
+        #expect(!ledger.report(members: 0, at: nil).isBalanced)
     }
 
     @Test func endedLedgersAreKeptUpToABound() throws {

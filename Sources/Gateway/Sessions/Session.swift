@@ -314,7 +314,7 @@ final class Session: TopicClient {
     /// `isOwed`: the client asked for it by its position, so that it does not count as slowness that it waits in the
     /// queue.
     func deliver(_ delivery: Delivery, isOwed: Bool) {
-        guard !isOver else { return delivery.counts.countUndeliverable() }
+        guard !isOver else { return shard.undeliverable(delivery) }
         let shown = followings?.shown(delivery) ?? delivery
         if !outlet.send(shown, isOwed: isOwed) { close(.slowConsumer) }
     }

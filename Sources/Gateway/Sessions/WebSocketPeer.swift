@@ -157,7 +157,7 @@ final class WebSocketPeer: ConnectionHandler, Outlet {
 
     func send(_ delivery: Delivery, isOwed: Bool) -> Bool {
         guard let session else {
-            delivery.counts.countUndeliverable()
+            shard.undeliverable(delivery)
             return true
         }
         let frame = delivery.frame(session.variant, session.dialect)

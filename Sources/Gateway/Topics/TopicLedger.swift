@@ -6,24 +6,8 @@ import Transport
 /// Events: as far as the feed's position has advanced, so many events came, were repaired, or were told to be missed.
 /// Deliveries: as often as an event was handed to a member, it was written, conflated, dropped, or still waits.
 struct TopicLedger {
-    /// Events that came in order on the channel.
-    var came = 0
-    /// Events without a position: delivered at most once.
-    var plain = 0
-    /// Events that came again, or of an epoch that is over.
-    var late = 0
-    /// Events fetched from the log to close a hole.
-    var repaired = 0
-    /// Offsets that no log holds any more: a gap was told instead.
-    var missed = 0
-    /// Epochs that ended while members were live: a gap was told.
-    var resets = 0
-    /// Gap messages to members.
-    var signalled = 0
-    /// Events from the log given to joining clients, of ``handed``.
-    var recovered = 0
-    /// Events handed to members.
-    var handed = 0
+    /// What is counted here; the queues' part is added by ``report(members:at:)``.
+    var figures = TopicReport()
     /// What the members' queues made of them.
     let counts: OutboundCounts
 
@@ -46,6 +30,19 @@ struct TopicLedger {
     mutating func ends(at reached: Position?) {
         advancedBefore = advanced(to: reached)
         base = nil
+    }
+
+    /// Everything known, with the feed at that position.
+    func report(members: Int, at position: Position?) -> TopicReport {
+        var report = figures
+        report.members = members
+        report.advanced = advanced(to: position)
+        report.written = counts.written
+        report.conflated = counts.conflated
+        report.droppedSlow = counts.droppedSlow
+        report.droppedGone = counts.droppedGone
+        report.waiting = counts.waiting
+        return report
     }
 
     /// How far the feed has advanced in all.

@@ -1,48 +1,44 @@
-import Core
-import Transport
-
-/// What one shard, or all of a node, know of a topic: its members here and its ledger.
+/// What one shard, or all of a node, know of a topic: its members here and what became of its events.
 struct TopicReport: Sendable, Equatable {
+    /// Live members.
     var members = 0
+    /// Events committed through this node.
     var published = 0
+    /// Events that came in order on the channel.
     var came = 0
+    /// Events without a position: delivered at most once.
     var plain = 0
+    /// Events that came again, or of an epoch that is over.
     var late = 0
+    /// Events fetched from the log to close a hole.
     var repaired = 0
+    /// Offsets that no log holds any more: a gap was told instead.
     var missed = 0
+    /// Epochs that ended while members were live: a gap was told.
     var resets = 0
+    /// Gap messages to members.
     var signalled = 0
-    var recovered = 0
+    /// How far the feed's position has moved in all.
     var advanced = 0
+    /// Events from the log given to joining clients, of ``handed``.
+    var recovered = 0
+    /// Events handed to members.
     var handed = 0
+    /// Of them, written to the socket.
     var written = 0
+    /// Of them, left out for a newer one.
     var conflated = 0
-    var dropped = 0
+    /// Of them, lost to a client that read too slowly and was closed.
+    var droppedSlow = 0
+    /// Of them, lost to a connection that ended.
+    var droppedGone = 0
+    /// Of them, still in a queue.
     var waiting = 0
-
-    init() {}
-
-    init(_ ledger: TopicLedger, members: Int, at position: Position?) {
-        self.members = members
-        came = ledger.came
-        plain = ledger.plain
-        late = ledger.late
-        repaired = ledger.repaired
-        missed = ledger.missed
-        resets = ledger.resets
-        signalled = ledger.signalled
-        recovered = ledger.recovered
-        advanced = ledger.advanced(to: position)
-        handed = ledger.handed
-        written = ledger.counts.written
-        conflated = ledger.counts.conflated
-        dropped = ledger.counts.dropped
-        waiting = ledger.counts.waiting
-    }
 
     /// Whether every event and every delivery is accounted for.
     var isBalanced: Bool {
-        advanced == came + repaired + missed && handed == written + conflated + dropped + waiting
+        advanced == came + repaired + missed
+            && handed == written + conflated + droppedSlow + droppedGone + waiting
     }
 
     /// Every figure with its name, as an audit tells it.
@@ -60,7 +56,8 @@ struct TopicReport: Sendable, Equatable {
     private static let figures: [(name: String, path: WritableKeyPath<TopicReport, Int> & Sendable)] = [
         ("published", \.published), ("came", \.came), ("plain", \.plain), ("late", \.late),
         ("repaired", \.repaired), ("missed", \.missed), ("resets", \.resets), ("signalled", \.signalled),
-        ("recovered", \.recovered), ("advanced", \.advanced), ("handed", \.handed), ("written", \.written),
-        ("conflated", \.conflated), ("dropped", \.dropped), ("waiting", \.waiting),
+        ("advanced", \.advanced), ("recovered", \.recovered), ("handed", \.handed), ("written", \.written),
+        ("conflated", \.conflated), ("droppedSlow", \.droppedSlow), ("droppedGone", \.droppedGone),
+        ("waiting", \.waiting),
     ]
 }

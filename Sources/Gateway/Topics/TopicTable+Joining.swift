@@ -99,8 +99,9 @@ extension TopicTable {
         for delivery in events.suffix(count) { joining.client.deliver(delivery, isOwed: true) }
         for delivery in following { joining.client.deliver(delivery, isOwed: false) }
         statistics.recovered.add(count)
-        feed.ledger.recovered += count
-        feed.ledger.handed += count + following.count
+        statistics.deliveries.add(count + following.count)
+        feed.ledger.figures.recovered += count
+        feed.ledger.figures.handed += count + following.count
     }
 
     /// Of the events that came during the read, those that follow its answer without a hole, and how far they reach.

@@ -8,22 +8,22 @@ extension TopicTable {
     /// Delivers an event, keeps it, or repairs what is missing before it.
     func process(_ delivery: Delivery, in feed: TopicFeed<Client>) {
         guard let position = delivery.message.position else {
-            feed.ledger.plain += 1
+            feed.ledger.figures.plain += 1
             return deliver(delivery, in: feed)
         }
         switch feed.cursor.received(position) {
         case .deliver:
-            feed.ledger.came += 1
+            feed.ledger.figures.came += 1
             deliver(delivery, in: feed)
         case .ignore:
-            feed.ledger.late += 1
+            feed.ledger.figures.late += 1
         case .hold:
             // Beyond the bound the rest is dropped and fetched by another repair after this one.
             if feed.held.count < heldMax { feed.held.append(delivery) } else { feed.hasDropped = true }
         case .repair(let after):
             guard repairs else {
                 feed.cursor.repaired(to: position)
-                feed.ledger.came += 1
+                feed.ledger.figures.came += 1
                 return deliver(delivery, in: feed)
             }
             feed.held.append(delivery)
@@ -36,7 +36,7 @@ extension TopicTable {
         delivery.isBulk = feed.members.count > limits.fanoutSliceMembers
         guard feed.aheadCount > 0 else {
             statistics.deliveries.add(feed.members.count)
-            feed.ledger.handed += feed.members.count
+            feed.ledger.figures.handed += feed.members.count
             for member in feed.members { member.client.deliver(delivery, isOwed: false) }
             return
         }
@@ -51,7 +51,7 @@ extension TopicTable {
             feed.members[index].client.deliver(delivery, isOwed: false)
         }
         statistics.deliveries.add(handed)
-        feed.ledger.handed += handed
+        feed.ledger.figures.handed += handed
     }
 
     private func tellGap(_ feed: TopicFeed<Client>, _ position: Position, _ reason: GapReason) {
@@ -59,7 +59,7 @@ extension TopicTable {
         for member in feed.members {
             if let ahead = member.ahead, ahead.epoch == position.epoch, ahead.offset >= position.offset { continue }
             member.client.send(.gap(topic: feed.topic, position: position, reason: reason), ref: nil)
-            feed.ledger.signalled += 1
+            feed.ledger.figures.signalled += 1
         }
     }
 
@@ -96,7 +96,7 @@ extension TopicTable {
     /// The log has begun another epoch: the members are told, and what it holds is fetched from its start (D9).
     func reset(_ feed: TopicFeed<Client>, to start: Position, from before: Position?) {
         feed.ledger.begins(at: start, after: before)
-        feed.ledger.resets += 1
+        feed.ledger.figures.resets += 1
         tellGap(feed, start, .reset)
         repair(feed, after: start)
     }
@@ -117,7 +117,7 @@ extension TopicTable {
             reached = message.position ?? reached
         }
         statistics.repaired.add(answer.events.count)
-        feed.ledger.repaired += answer.events.count
+        feed.ledger.figures.repaired += answer.events.count
         if reached.offset < answer.position.offset {
             if !answer.events.isEmpty {
                 feed.cursor.advanced(to: reached)
@@ -131,7 +131,7 @@ extension TopicTable {
 
     /// What no log holds any more is told before anything that follows it.
     private func skip(_ feed: TopicFeed<Client>, from reached: Position, to hole: Position) {
-        feed.ledger.missed += hole.offset - reached.offset
+        feed.ledger.figures.missed += hole.offset - reached.offset
         tellGap(feed, hole, .missed)
     }
 

@@ -49,9 +49,9 @@ final class TopicTable<Client: TopicClient> {
     /// What this shard knows of a topic.
     func report(_ topic: Topic) -> TopicReport {
         if let feed = feeds[topic] {
-            return TopicReport(feed.ledger, members: feed.members.count, at: feed.cursor.position)
+            return feed.ledger.report(members: feed.members.count, at: feed.cursor.position)
         }
-        return pastLedgers[topic].map { TopicReport($0, members: 0, at: nil) } ?? TopicReport()
+        return pastLedgers[topic]?.report(members: 0, at: nil) ?? TopicReport()
     }
 
     /// The last event that members here were given.
