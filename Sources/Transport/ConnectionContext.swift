@@ -123,19 +123,20 @@ public final class TransportStatistics: Sendable {
     /// Makes room for so many more bytes when all connections together wait for more than they may: the largest queues
     /// are thinned, or closed, until a quarter of the bound is free.
     ///
-    /// Those whose peer does not read come first, so that a healthy one with a small queue is not their victim. Rare:
-    /// O(connections), and not again before a quarter of the bound has been filled.
+    /// What a peer has asked for counts last, so that neither a healthy one with a small queue nor one that has just come
+    /// back is the victim of those who do not read. Rare: O(connections), and not again before a quarter of the bound
+    /// has been filled.
     func makeRoom(for bytes: Int) {
         let boundBytes = limits.outboundTotalBytesMax
         guard statistics.queuedBytes.value + bytes > max(boundBytes, unrelievedBytes + boundBytes / 4) else { return }
-        var waiting: [(connection: Connection, isBlocked: Bool, bytes: Int)] = []
+        var waiting: [(connection: Connection, unowed: Int, bytes: Int)] = []
         reactor.forEachSource { source in
             guard let connection = source as? Connection, connection.context === self, connection.isClient,
                 connection.isOpen
             else { return }
-            waiting.append((connection, connection.isWriteBlocked, connection.queuedBytes))
+            waiting.append((connection, connection.unowedBytes, connection.queuedBytes))
         }
-        waiting.sort { $0.isBlocked != $1.isBlocked ? $0.isBlocked : $0.bytes > $1.bytes }
+        waiting.sort { ($0.unowed, $0.bytes) > ($1.unowed, $1.bytes) }
         for victim in waiting {
             guard statistics.queuedBytes.value + bytes > boundBytes - boundBytes / 4, victim.bytes > 0 else { break }
             victim.connection.relieve()

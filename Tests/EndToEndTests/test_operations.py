@@ -5,7 +5,9 @@ import subprocess
 
 import pytest
 
+from crowd import Crowd
 from node_process import BINARY, ENVIRONMENT
+from waiting import eventually
 
 
 def run(*words: str) -> subprocess.CompletedProcess:
@@ -25,9 +27,9 @@ def test_health_routes(gw):
 
 def test_readiness_is_red_while_hardly_any_descriptor_is_left(gateway, topic):
     gw = gateway()
-    with Crowd(gw, topic, 60):
-        # Room for whoever asks; one of those counted may be a look at readiness that has ended.
-        subprocess.run(["prlimit", f"--nofile={gw.fd_count + 1}:", "--pid", str(gw.process.pid)], check=True)
+    with Crowd(gw, topic, 150):
+        # Room for whoever asks: the operations listener is served down to the last four.
+        subprocess.run(["prlimit", f"--nofile={gw.fd_count + 6}:", "--pid", str(gw.process.pid)], check=True)
         answer = eventually(
             lambda: (answer := gw.ops("/readyz")).status_code == 503 and answer.json(), 5, "readiness red")
         assert answer == {

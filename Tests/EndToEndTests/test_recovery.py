@@ -185,13 +185,14 @@ def test_lost_channel_message_is_repaired_from_the_log(gw, db, topic):
         client.expect("e", offset=3, data={"n": 3})
 
 
-def test_many_that_come_back_share_their_reads(gateway, topic, watch):
+def test_many_that_come_back_share_their_reads(gateway, topic, watch, db):
     """failures C3: a herd costs Redis as many reads as topics, not as clients; each gets what it missed itself."""
     gw = gateway("--shards", "1", limits={"joinsPerSecond": 1_000})
     since = leave_and_miss(gw, topic, 50)
     with ExitStack() as stack:
         clients = [stack.enter_context(gw.client()) for _ in range(60)]
         with watch() as seen:
+            db.client_pause(500)
             for number, client in enumerate(clients):
                 stand = {"epoch": since["epoch"], "offset": number % 51} if number % 10 else {"epoch": "x", "offset": 9}
                 client.send("subscribe", {"topic": topic, "since": stand}, ref=number)
@@ -202,4 +203,4 @@ def test_many_that_come_back_share_their_reads(gateway, topic, watch):
                     client.expect("e", offset=offset)
                 client.expect_nothing()
         reads = [words for words in seen.commands if words[0].upper() == "EVALSHA" and "newest" in words]
-        assert 1 <= len(reads) <= 20, f"{len(reads)} reads for {len(clients)} clients"
+        assert 1 <= len(reads) <= 4, f"{len(reads)} reads for {len(clients)} clients"
