@@ -27,7 +27,7 @@ P99_FACTOR_MAX = 2
 P99_MS_MIN = 25
 MEMORY_SLACK = 48 << 20
 PATIENCE_SECONDS = 120
-BUFFERS = {"tcp_wmem": "4096 16384 65536", "tcp_rmem": "4096 32768 65536"}
+BUFFERS = {"tcp_wmem": "4096 16384 32768", "tcp_rmem": "4096 16384 32768"}
 # Of Ethernet: segments of 64 KiB, which loopback has, do not fit into such windows and wait for timers.
 MTU = 1_500
 INSIDE = "--inside"
