@@ -49,12 +49,15 @@ def slow_counts(gateway) -> tuple:
     return tuple(int(one[1]) if one else 0 for one in found)
 
 
-def fates(directory, slow: int, since_us: int) -> Counter:
-    """What clients that had stopped reading were told afterwards."""
+def fates(directory, slow: int, since_us: int, until_us: int = 1 << 62) -> Counter:
+    """What clients that had stopped reading were told afterwards; `others closed` until a moment, who always read."""
     found = Counter()
     for line in open(directory / "subscribers.log", encoding="ascii", errors="replace"):
         fields = line.split()
-        if int(fields[0]) < since_us or int(fields[2]) >= slow:
+        if int(fields[0]) < since_us:
+            continue
+        if int(fields[2]) >= slow:
+            found["others closed"] += fields[1] == "D" and int(fields[0]) < until_us
             continue
         if fields[1] == "S":
             found["recovered" if fields[6] == "1" else "not recovered"] += 1
@@ -74,7 +77,7 @@ def judge(options, directory, budget, latency, base, stalled, resumed, back, bef
     first, last = ([t for t, sample in state.samples if t >= stalled and sample[1] - before[1] >= count]
                    for count in (1, options.slow))
     closed, conflated = (state.samples[-1][1][index] - before[index] for index in (1, 2))
-    told = fates(directory, options.slow, stalled)
+    told = fates(directory, options.slow, stalled, back)
 
     def after(moments) -> str:
         return f"{(moments[0] - stalled) / 1e6:.1f} s" if moments else "never"
@@ -90,6 +93,8 @@ def judge(options, directory, budget, latency, base, stalled, resumed, back, bef
         problems.append(f"the others' p99 went from {usual:.1f} to {during:.1f} ms")
     if queued > budget:
         problems.append(f"{queued >> 10} KiB were queued")
+    if told["others closed"]:
+        problems.append(f"{told['others closed']} clients that read were closed")
     if peak > steady + budget + MEMORY_SLACK:
         problems.append(f"memory went up by {(peak - steady) >> 20} MiB")
     if not options.prefix.startswith("live:"):
