@@ -37,6 +37,13 @@ class Report:
         if len(self.violations) < SHOWN_MAX:
             self.violations.append({"invariant": invariant, "text": text, "where": where})
 
+    def add(self, other: "Report") -> None:
+        """Takes in what another run's report says."""
+        self.violations = (self.violations + other.violations)[:SHOWN_MAX]
+        for mine, more in ((self.by_invariant, other.by_invariant), (self.counts, other.counts),
+                           (self.holes, other.holes), (self.notes, other.notes)):
+            mine.update(more)
+
     @property
     def good(self) -> bool:
         return not self.by_invariant

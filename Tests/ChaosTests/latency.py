@@ -9,9 +9,9 @@ FEW = 5
 
 
 class Latency:
-    """Events by the time of their arrival, in buckets of 100 ms."""
+    """Events by the time of their arrival, in buckets of 100 ms; of clients from a number on."""
 
-    def __init__(self, directory):
+    def __init__(self, directory, first_client: int = 0):
         directory = Path(directory)
         tried = {}
         for path in sorted(directory.glob("publisher*.jsonl")):
@@ -23,7 +23,7 @@ class Latency:
         for path in sorted(directory.glob("subscribers*.log")):
             for line in open(path, encoding="ascii", errors="replace"):
                 fields = line.split(" ")
-                if fields[1] == "E" and len(fields) == 8 and fields[6] in tried:
+                if fields[1] == "E" and len(fields) == 8 and fields[6] in tried and int(fields[2]) >= first_client:
                     arrived = int(fields[0])
                     self.buckets.setdefault(arrived // BUCKET_US, []).append(arrived - tried[fields[6]])
 

@@ -29,6 +29,8 @@ from waiting import eventually
 from worker_process import Worker
 
 LOG_EVENTS = 1_000
+TOPICS_PER_READ = 50
+AUDITS_MAX = 2_000
 BENCH = Path(os.environ.get("SWITCHBOARD_BENCH", paths.ROOT / ".build/release/switchboard-bench"))
 PERSISTENCE = {
     "always": ["--appendonly", "yes", "--appendfsync", "always"],
@@ -93,7 +95,8 @@ class World:
                  topics: int = 20, per_client: int = 2, prefix: str = "load:t", proxied: bool = False,
                  worker: bool = False, durable: bool = False, epoch_kept: bool = False, flags=(), publishers: int = 4,
                  batch: int = 32, padding: int = 150, limits: dict | None = None, through_nginx: bool = True,
-                 bench: bool | None = None, deadline: float = 15):
+                 bench: bool | None = None, deadline: float = 15, late: int = 0, publish_to: int | None = None,
+                 patience: float = 60):
         self.directory = Path(directory)
         self.directory.mkdir(parents=True, exist_ok=True)
         self.seed, self.rng = seed, random.Random(seed)
@@ -101,6 +104,9 @@ class World:
         self.topics = [f"{prefix}{number}" for number in range(topics)]
         self.publisher_options = (publishers, batch, padding, deadline)
         self.durable, self.epoch_kept, self.through_nginx = durable, epoch_kept, through_nginx
+        # How many of the gateways wait for `start_late`; the gateway that is published to, if it is one only; and how
+        # many seconds things may take that grow with clients and topics.
+        self.late, self.publish_to, self.patience = late, publish_to, patience
         self.bench = BENCH.exists() if bench is None else bench
         self.stack = contextlib.ExitStack()
         self.redis = RedisServer(self.directory / "redis", *PERSISTENCE[persistence])
@@ -137,8 +143,10 @@ class World:
         self.redis.start()
         for proxy in self.proxies:
             self.stack.enter_context(proxy)
+        at_once = self.gateways[:len(self.gateways) - self.late]
         for gateway in self.gateways:
             self.stack.callback(self._stop_gateway, gateway)
+        for gateway in at_once:
             gateway.start()
         if self.worker:
             self.stack.callback(self.worker.stop)
@@ -146,12 +154,23 @@ class World:
         if self.through_nginx:
             self.stack.callback(self.nginx.stop)
             self.nginx.start()
-        for gateway in self.gateways:
-            gateway.wait_ready(20)
-            gateway.baseline = gateway.usage()
+        for gateway in at_once:
+            self._baseline(gateway)
         addresses = [self.nginx.address] if self.through_nginx else [one.fixed for one in self.gateways]
         self._start_crowd(addresses)
-        self._start_publishers(addresses)
+        self._start_publishers(
+            addresses if self.publish_to is None else [self.gateways[self.publish_to].fixed])
+
+    @staticmethod
+    def _baseline(gateway) -> None:
+        gateway.wait_ready(20)
+        gateway.baseline = gateway.usage()
+
+    def start_late(self) -> None:
+        """Starts the gateways that were to be late, at addresses that the crowd already knows."""
+        for gateway in self.gateways[len(self.gateways) - self.late:]:
+            gateway.start()
+            self._baseline(gateway)
 
     def _start_crowd(self, addresses) -> None:
         program = [BENCH, "crowd"] if self.bench else [
@@ -193,9 +212,9 @@ class World:
         """What the crowd says of itself."""
         return json.loads(self.crowd.ask("status"))
 
-    def wait_live(self, seconds_max: float = 60) -> None:
+    def wait_live(self) -> None:
         """Waits until every client has all its topics."""
-        self.every(0.05, lambda: self.status()["live"] >= self.clients, seconds_max, "every client is live")
+        self.every(0.05, lambda: self.status()["live"] >= self.clients, self.patience, "every client is live")
 
     @staticmethod
     def every(interval: float, condition, seconds_max: float, what: str) -> None:
@@ -217,7 +236,7 @@ class World:
         for gateway in self.gateways:
             gateway.wait_ready(30)
         self.wait_live()
-        self.every(0.2, lambda: int(self.publishers.ask("once", 60)) == self.topic_count, 60,
+        self.every(0.2, lambda: int(self.publishers.ask("once", self.patience)) == self.topic_count, self.patience,
                     "a last message on every topic")
         seen = {"events": -1, "since": time.monotonic()}
 
@@ -233,7 +252,7 @@ class World:
         """Settles, collects the facts, ends the load and checks everything."""
         self.settle()
         facts = {"durable": self.durable, "epoch_kept": self.epoch_kept, "log_max": LOG_EVENTS,
-                 "topics": {topic: self._topic(topic) for topic in self.topics},
+                 "topics": self._topics(),
                  "channels": {"actual": self._channels(), "desired": self._wanted()},
                  "audits": [audit for gateway in self.gateways for audit in self._audits(gateway)]}
         if self.votes is not None:
@@ -247,14 +266,27 @@ class World:
         (self.directory / "facts.json").write_text(json.dumps(facts))
         return checker.check(self.directory)
 
-    def _topic(self, topic: str) -> dict:
+    def _topics(self) -> dict:
+        """Position and log of every topic; a few topics in one round trip."""
+        found = {}
         with self.redis.client() as db:
-            meta = db.hgetall(f"{topic}#meta")
-            log = []
-            for identity, fields in db.xrange(f"{topic}#log"):
-                data = fields[b"d"]
-                message = f"{fields[b'e'].decode()} {json.loads(data)['m']} {zlib.crc32(data):08x}"
-                log.append([int(identity.split(b"-")[0]), message])
+            for start in range(0, len(self.topics), TOPICS_PER_READ):
+                some = self.topics[start:start + TOPICS_PER_READ]
+                with db.pipeline(transaction=False) as read:
+                    for topic in some:
+                        read.hgetall(f"{topic}#meta")
+                        read.xrange(f"{topic}#log")
+                    answers = iter(read.execute())
+                for topic in some:
+                    found[topic] = self._topic(topic, next(answers), next(answers))
+        return found
+
+    def _topic(self, topic: str, meta: dict, entries: list) -> dict:
+        log = []
+        for identity, fields in entries:
+            data = fields[b"d"]
+            message = f"{fields[b'e'].decode()} {json.loads(data)['m']} {zlib.crc32(data):08x}"
+            log.append([int(identity.split(b"-")[0]), message])
         return {"epoch": meta[b"epoch"].decode(), "offset": int(meta[b"offset"]), "log": log,
                 "expired": topic in self.evicted}
 
@@ -268,12 +300,13 @@ class World:
                        for client in range(self.clients) for k in range(self.per_client)})
 
     def _audits(self, gateway) -> list:
-        """The gateway's own account of each topic, where it keeps one."""
+        """The gateway's own account of each topic, where it keeps one; of so many topics only a sample."""
         found = []
+        topics = self.topics if len(self.topics) <= AUDITS_MAX else self.rng.sample(self.topics, AUDITS_MAX)
         host, port = gateway.address("plain")
         with httpx.Client(base_url=f"http://{host}:{port}", headers={"apikey": API_KEY}, timeout=10,
                           trust_env=False) as http:
-            for topic in self.topics:
+            for topic in topics:
                 answer = http.get(f"/v1/topics/{topic}/audit")
                 if answer.status_code != 200:
                     return found
