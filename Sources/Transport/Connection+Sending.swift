@@ -23,7 +23,8 @@ extension Connection {
     /// `isOwed`: the peer asked for it at once; it may wait beyond the bound.
     public func send(_ frame: [UInt8], item: OutboundItem?, isOwed: Bool = false) -> Bool {
         guard takes(frame.count, isOwed: isOwed), let token else {
-            if isOpen { item?.counts.droppedSlow += 1 } else { item?.counts.droppedGone += 1 }
+            let isSlow = isOpen || endReason == .slowConsumer
+            if isSlow { item?.counts.droppedSlow += 1 } else { item?.counts.droppedGone += 1 }
             if let item, item.isCounted { context.statistics.itemsDropped.add(1) }
             return false
         }

@@ -1,10 +1,12 @@
 """The life of a token: shown at the upgrade or in an event, refreshed in place, warned of, ended."""
 
+import json
 import time
 
 import pytest
 from websockets.exceptions import InvalidStatus
 
+import raw
 from tokens import sign
 from waiting import eventually
 
@@ -110,6 +112,28 @@ def test_membership_set_grants(gw, db, token, topics):
     with gw.client(token=token("u1")) as member, gw.client(token=token("u2")) as other:
         member.subscribe(conversation)
         other.refused("subscribe", {"topic": conversation}, "forbidden")
+
+
+def test_subscribing_again_before_membership_is_known_joins_once(gw, db, token, topics):
+    conversation = topics("conversation")
+    db.sadd(conversation + "#members", "u1")
+    connection, status, received = raw.upgrade(gw, "Authorization: Bearer " + token("u1"))
+    assert status == 101
+    with connection, gw.http() as http:
+        subscribe = raw.frame(raw.TEXT, json.dumps({"event": "subscribe", "data": {"topic": conversation}}).encode())
+        connection.sendall(subscribe * 3)
+        while b"subscribed" not in received:
+            received += connection.recv(4_096)
+        gw.publish(conversation, "note", {"n": 1})
+        assert http.get(f"/v1/topics/{conversation}").json()["subscribers"]["sessions"] == 1
+        connection.sendall(raw.frame(raw.PING, b"end"))
+        while b"end" not in received:
+            received += connection.recv(4_096)
+        assert received.count(b'"note"') == 1
+        connection.sendall(
+            raw.frame(raw.TEXT, json.dumps({"event": "unsubscribe", "data": {"topic": conversation}}).encode()))
+        eventually(
+            lambda: http.get(f"/v1/topics/{conversation}").json()["subscribers"]["sessions"] == 0, 5, "nobody is left")
 
 
 def test_no_token_in_the_log(gateway, token):

@@ -156,15 +156,6 @@ import Transport
         #expect(admission.figures == (2, 2, 1))
     }
 
-    @Test func aDrainingNodeAdmitsNobody() {
-        let admission = NodeAdmissionTests.admission { _ in }
-        #expect(admission.admit(NodeAdmissionTests.address(1)))
-        admission.drain()
-        #expect(!admission.admit(NodeAdmissionTests.address(1)))
-        admission.release(NodeAdmissionTests.address(1), wasEstablished: false)
-        #expect(admission.figures == (0, 0, 1))
-    }
-
     /// Threads that admit and release leave nothing behind.
     @Test func nothingIsLeftAfterEverybodyHasGone() async {
         let admission = NodeAdmissionTests.admission { $0.connectsPerAddressPerSecond = 1_000_000 }

@@ -24,11 +24,11 @@ import Testing
         }
     }
 
-    /// The checks see each kind of fault within a few hundred histories.
+    /// The checks see each kind of fault within a few thousand histories.
     @Test(arguments: TopicWorld.Fault.allCases)
     func aFaultIsSeen(_ fault: TopicWorld.Fault) throws {
         let fixtures = try TopicWorld.Fixtures()
-        let seen = (0..<500).contains { seed in
+        let seen = (0..<5_000).contains { seed in
             let world = TopicWorld(seed: UInt64(seed), fixtures: fixtures, fault: fault)
             world.run(steps: 60)
             return world.violation != nil

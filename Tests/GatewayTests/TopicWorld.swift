@@ -162,6 +162,11 @@ final class TopicWorld: TopicReader {
 
     func read(_ topic: Topic, _ order: LogRead.Order, since: Position?, _ completion: @escaping LogRead.Completion) {
         note("ask \(order) since \(since.map { "\(TopicWorld.epoch(of: $0)):\($0.offset)" } ?? "-")")
+        if Int.random(in: 0..<12, using: &random) == 0 {
+            // A link that is down, or full, refuses before the call returns.
+            note("refused at once")
+            return completion(.failure(Refusal(.unavailable, "")))
+        }
         requests.append(Request(order: order, since: since, top: top, completion: completion))
     }
 

@@ -17,7 +17,6 @@ final class NodeAdmission: Admission {
         var unauthenticatedByAddress: [IPAddress: Int] = [:]
         var rates: KeyedBuckets<IPAddress>
         var refused = 0
-        var isDraining = false
         var isShortOfMemory = false
 
         mutating func add(_ key: IPAddress, isEstablished: Bool) {
@@ -60,7 +59,7 @@ final class NodeAdmission: Admission {
         let key = key(address)
         let nowMs = Clock.monotonicMs()
         return state.withLock { state in
-            guard !state.isDraining, !state.isShortOfMemory, state.open < limits.connectionsMax,
+            guard !state.isShortOfMemory, state.open < limits.connectionsMax,
                 state.unauthenticated < limits.unauthenticatedMax,
                 key.map({ hasPlace($0, isEstablished: false, &state, nowMs) }) ?? true
             else {
@@ -109,11 +108,6 @@ final class NodeAdmission: Admission {
             if !wasEstablished { state.unauthenticated -= 1 }
             if let key { state.remove(key, isEstablished: wasEstablished) }
         }
-    }
-
-    /// Admits nobody from now on.
-    func drain() {
-        state.withLock { $0.isDraining = true }
     }
 
     /// Admits nobody while memory is short.

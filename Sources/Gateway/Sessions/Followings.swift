@@ -31,12 +31,15 @@ final class Followings {
     /// The event by which the scripts tell that the set changed.
     private static let changedEvent = Array("follows:changed".utf8)
 
+    /// Begins with the first ``read()``.
     init(_ topic: Topic, session: Session, onStart: @escaping (Refusal?) -> Void) {
         self.topic = topic
         self.session = session
         self.onStart = onStart
-        read()
     }
+
+    /// Whether what is followed at first is not live yet.
+    var isStarting: Bool { onStart != nil }
 
     /// Whether the session is on that topic only because its own follows it.
     func owns(_ topic: Topic) -> Bool { entries[topic] != nil }

@@ -1,6 +1,6 @@
 import Core
 import Dialects
-import Reactors
+import Rights
 import Transport
 import WebSocketCodec
 
@@ -8,16 +8,30 @@ import WebSocketCodec
 ///
 /// Thread: the shard's.
 struct QueueThinner {
-    let session: Session
     let connection: Connection
+    let access: AccessPolicy
+    let limits: Limits
+    let dialect: any Dialect
+    /// Monotonic milliseconds.
+    let nowMs: Int
+    /// Gaps put into the queue.
+    private(set) var gaps = 0
+
+    init(_ connection: Connection, access: AccessPolicy, limits: Limits, dialect: any Dialect, nowMs: Int) {
+        self.connection = connection
+        self.access = access
+        self.limits = limits
+        self.dialect = dialect
+        self.nowMs = nowMs
+    }
 
     /// Thins the queue; false when the client must be closed and resume by position.
     ///
     /// What it is owed is no slowness: it asked for it by its position.
-    func thin(_ bound: OutboundBound) -> Bool {
+    mutating func thin(_ bound: OutboundBound) -> Bool {
         let before = connection.queuedBytes
         let frames = connection.waitingFrames()
-        let oldMs = session.shard.nowMs - session.shard.limits.outboundAgeMs
+        let oldMs = nowMs - limits.outboundAgeMs
         var waiting: [Conflation.Waiting?] = []
         waiting.reserveCapacity(frames.count)
         var (mayThin, isOld, isOwed) = (false, false, false)
@@ -42,7 +56,7 @@ struct QueueThinner {
         guard mayThin else { return false }
         apply(Conflation.fates(waiting), waiting)
         if bound == .total { return connection.queuedBytes <= before / 2 }
-        return connection.unowedBytes <= session.shard.limits.outboundBytesMax / 2
+        return connection.unowedBytes <= limits.outboundBytesMax / 2
     }
 
     private func entry(_ frame: WaitingFrame) -> (waiting: Conflation.Waiting, losesNothing: Bool)? {
@@ -54,7 +68,7 @@ struct QueueThinner {
         guard let delivery = frame.item as? Delivery else { return nil }
         var waiting = Conflation.Waiting(
             topic: delivery.topic, position: delivery.message.position, key: nil, isFixed: true)
-        switch delivery.slowRule(session.shard.node.access, session.shard.limits.json) {
+        switch delivery.slowRule(access, limits.json) {
         case .disconnect:
             return (waiting, true)
         case .conflate(let key):
@@ -65,23 +79,22 @@ struct QueueThinner {
         }
     }
 
-    private func apply(_ fates: [Conflation.Fate], _ waiting: [Conflation.Waiting?]) {
-        var gaps = 0
-        connection.thin(
-            zip(fates, waiting).map { fate, entry in
-                guard let entry else { return .keep }
-                switch fate {
-                case .keep: return .keep
-                case .drop: return .conflate
-                case .gap(let position):
-                    gaps += 1
-                    let message = ServerMessage.gap(topic: entry.topic, position: position, reason: .conflated)
-                    let payload = session.dialect.encode(message, ref: nil)
-                    return .replace(
-                        WebSocketEncoder.frame(.text, payload: payload),
-                        GapNotice(topic: entry.topic, position: position))
-                }
-            })
-        session.shard.statistics.gaps.add(gaps)
+    private mutating func apply(_ fates: [Conflation.Fate], _ waiting: [Conflation.Waiting?]) {
+        connection.thin(zip(fates, waiting).map { fate, entry in entry.map { frameFate(fate, $0.topic) } ?? .keep })
+        gaps += fates.count { fate in
+            if case .gap = fate { return true }
+            return false
+        }
+    }
+
+    private func frameFate(_ fate: Conflation.Fate, _ topic: Topic) -> FrameFate {
+        switch fate {
+        case .keep: return .keep
+        case .drop: return .conflate
+        case .gap(let position):
+            let message = ServerMessage.gap(topic: topic, position: position, reason: .conflated)
+            let frame = WebSocketEncoder.frame(.text, payload: dialect.encode(message, ref: nil))
+            return .replace(frame, GapNotice(topic: topic, position: position))
+        }
     }
 }

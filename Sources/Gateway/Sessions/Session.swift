@@ -194,6 +194,8 @@ final class Session: TopicClient {
         }
         authorize(shard.node.access.subscribe(request.topic, caller), topic: request.topic, ref: ref) { [self] in
             establish()
+            // Asked for again while the question of membership was under way: it has been joined meanwhile.
+            if holds(request.topic) { leave(request.topic) }
             if followsFrom(request.topic) { follow(request, ref: ref) } else { join(request, ref: ref) }
         }
     }
@@ -211,17 +213,21 @@ final class Session: TopicClient {
 
     /// Joins what the topic follows, then the topic, so that nothing is missed after `subscribed`.
     private func follow(_ request: SubscribeRequest, ref: Reference?) {
+        endFollowing()
         asking += 1
-        followings?.end()
-        followings = Followings(request.topic, session: self) { [unowned self] refusal in
+        let followings = Followings(request.topic, session: self) { [unowned self] refusal in
             asking -= 1
             guard let refusal else { return join(request, ref: ref) }
             endFollowing()
             refuse(refusal, topic: request.topic, ref: ref)
         }
+        self.followings = followings
+        // It may fail at once, and then must be known so that it ends.
+        followings.read()
     }
 
     private func endFollowing() {
+        if followings?.isStarting == true { asking -= 1 }
         followings?.end()
         followings = nil
     }

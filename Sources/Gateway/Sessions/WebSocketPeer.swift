@@ -135,11 +135,18 @@ final class WebSocketPeer: ConnectionHandler, Outlet {
 
     func readTooSlowly(_ bound: OutboundBound) -> Bool {
         guard closing == nil else { return false }
-        if bound != .stuck, let session, QueueThinner(session: session, connection: connection).thin(bound) {
-            return true
-        }
+        if bound != .stuck, thin(bound) { return true }
         close(.slowConsumer)
         return false
+    }
+
+    private func thin(_ bound: OutboundBound) -> Bool {
+        guard let session else { return false }
+        var thinner = QueueThinner(
+            connection, access: shard.node.access, limits: shard.limits, dialect: session.dialect, nowMs: shard.nowMs)
+        let isEnough = thinner.thin(bound)
+        shard.statistics.gaps.add(thinner.gaps)
+        return isEnough
     }
 
     func ended(_ reason: CloseReason) {

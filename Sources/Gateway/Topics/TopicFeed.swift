@@ -66,6 +66,8 @@ final class TopicFeed<Client: TopicClient> {
     ///
     /// An answer to another read is too late.
     var joinRead = 0
+    /// Whether the store was asked; until then the read waits for its turn.
+    var isJoinAsked = false
     /// Where the read under way begins.
     var joinSince: Position?
     /// Events that came since it was asked for.
@@ -112,7 +114,7 @@ final class TopicFeed<Client: TopicClient> {
 
     /// Gives up the read for those who join; they are asked for again.
     func endJoinRead() {
-        (joinRead, joinSince, joinHeld) = (0, nil, [])
+        (joinRead, isJoinAsked, joinSince, joinHeld) = (0, false, nil, [])
         for index in joining.indices { joining[index].isAsked = false }
     }
 

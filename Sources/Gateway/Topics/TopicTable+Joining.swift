@@ -8,8 +8,7 @@ extension TopicTable {
     func answerJoining(_ feed: TopicFeed<Client>) {
         guard feed.isConfirmed, feed.joinRead == 0, !feed.joining.isEmpty else { return }
         let read = newRead()
-        feed.joinRead = read
-        feed.joinHeld = []
+        (feed.joinRead, feed.isJoinAsked) = (read, false)
         guard gate.enters(feed, for: .joining, read) else { return }
         readForJoining(feed, read)
     }
@@ -18,6 +17,7 @@ extension TopicTable {
     func readForJoining(_ feed: TopicFeed<Client>, _ read: Int) {
         guard feed.joinRead == read else { return pass() }
         for index in feed.joining.indices { feed.joining[index].isAsked = true }
+        feed.isJoinAsked = true
         feed.joinSince = feed.earliestSince
         feed.joinHeld = []
         store.read(feed.topic, .newest, since: feed.joinSince) { [unowned self, feed] result in
@@ -27,8 +27,13 @@ extension TopicTable {
     }
 
     /// A read was answered: those that wait for their turn are asked for.
+    ///
+    /// A link that is down refuses from inside the asking; one loop then serves however many wait.
     func pass() {
         gate.leaves()
+        guard !isPassing else { return }
+        isPassing = true
+        defer { isPassing = false }
         while let (feed, purpose, read) = gate.next() {
             switch purpose {
             case .joining: readForJoining(feed, read)
@@ -71,10 +76,7 @@ extension TopicTable {
             feed.cursor.repaired(to: reached)
         }
         let isAhead = feed.cursor.position.map { $0.epoch == reached.epoch && $0.offset < reached.offset } ?? false
-        for joining in asked {
-            if let own = joining.since, own.epoch == answer.position.epoch, own.epoch != since?.epoch { continue }
-            guard let index = feed.joining.firstIndex(where: { $0.client === joining.client }) else { continue }
-            feed.joining.remove(at: index)
+        for joining in served(asked, of: feed, answer.position, since) {
             admit(joining, to: feed, answer, events, following)
             let place = feed.add(joining.client, ahead: isAhead ? reached : nil)
             joining.client.joined(feed, place: place)
@@ -83,6 +85,26 @@ extension TopicTable {
         // What came during the first join went past a feed without a position: it is looked at now.
         guard isFirst else { return }
         for delivery in held where delivery.message.position != nil { process(delivery, in: feed) }
+    }
+
+    /// Takes those whom the answer serves out of the joining, at once: there may be very many.
+    ///
+    /// Who was asked for stands before who came later.
+    private func served(
+        _ asked: [Joining<Client>], of feed: TopicFeed<Client>, _ answer: Position, _ since: Position?
+    ) -> [Joining<Client>] {
+        var served: [Joining<Client>] = []
+        var waiting: [Joining<Client>] = []
+        for var joining in asked {
+            if let own = joining.since, own.epoch == answer.epoch, own.epoch != since?.epoch {
+                joining.isAsked = false
+                waiting.append(joining)
+            } else {
+                served.append(joining)
+            }
+        }
+        feed.joining.replaceSubrange(..<min(asked.count, feed.joining.count), with: waiting)
+        return served
     }
 
     /// Sends the answer, what was missed, and what came meanwhile as far as it follows without a hole.
@@ -118,9 +140,9 @@ extension TopicTable {
         return (following, reached)
     }
 
-    /// Keeps an event for those who wait for the read under way.
+    /// Keeps an event for those who wait for the read under way; one that waits for its turn will bring it.
     func holdForJoining(_ delivery: Delivery, _ feed: TopicFeed<Client>) {
-        guard feed.joinRead != 0 else { return }
+        guard feed.joinRead != 0, feed.isJoinAsked else { return }
         if feed.joinHeld.count < heldMax { return feed.joinHeld.append(delivery) }
         feed.endJoinRead()
         answerJoining(feed)

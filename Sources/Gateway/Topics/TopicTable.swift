@@ -22,11 +22,14 @@ final class TopicTable<Client: TopicClient> {
     /// What feeds counted that are given up, so that an audit can still tell; the oldest are forgotten.
     private var pastLedgers = PastLedgers(capacity: 4_096)
     private var emptied: [TopicFeed<Client>] = []
-    private var waiting: [(feed: TopicFeed<Client>, client: Client, askedMs: Int)] = []
+    /// Feeds that clients have asked for, and when; a feed stands here once for each of them.
+    private var waiting: [(feed: TopicFeed<Client>, askedMs: Int)] = []
     /// Feeds whose repair failed; tried again at the next sweep.
     var stalled: [TopicFeed<Client>] = []
     /// Reads that wait for others to be answered.
     var gate = ReadGate<TopicFeed<Client>>(inFlightMax: 1_024)
+    /// Whether reads that waited are being asked for.
+    var isPassing = false
     private var reads = 0
 
     /// `heldMax` events are kept during a repair or a join; `nowMs` is the shard's clock, monotonic milliseconds.
@@ -83,7 +86,7 @@ final class TopicTable<Client: TopicClient> {
         let askedMs = nowMs()
         feed.joining.append(Joining(client: client, since: request.since, ref: ref, askedMs: askedMs))
         client.joins(feed)
-        waiting.append((feed, client, askedMs))
+        waiting.append((feed, askedMs))
         answerJoining(feed)
     }
 
@@ -162,9 +165,9 @@ final class TopicTable<Client: TopicClient> {
             return true
         }
         let patienceMs = limits.redisConnectMs + 2 * limits.redisCommandMs
-        let expired = waiting.prefix { nowMs - $0.askedMs >= patienceMs }
+        let expired = Array(waiting.prefix { nowMs - $0.askedMs >= patienceMs })
         waiting.removeFirst(expired.count)
-        for join in expired { expire(join.feed, join.client, join.askedMs) }
+        for (feed, _) in expired { expire(feed, askedUntilMs: nowMs - patienceMs) }
         let again = stalled
         stalled.removeAll()
         for feed in again where feed.isConfirmed {
@@ -176,13 +179,13 @@ final class TopicTable<Client: TopicClient> {
         }
     }
 
-    private func expire(_ feed: TopicFeed<Client>, _ client: Client, _ askedMs: Int) {
-        guard let index = feed.joining.firstIndex(where: { $0.client === client && $0.askedMs == askedMs }) else {
-            return
-        }
-        let joining = feed.joining.remove(at: index)
+    /// Refuses all who have waited too long; they stand in the order in which they asked.
+    private func expire(_ feed: TopicFeed<Client>, askedUntilMs: Int) {
+        let late = Array(feed.joining.prefix { $0.askedMs <= askedUntilMs })
+        guard !late.isEmpty else { return }
+        feed.joining.removeFirst(late.count)
         let refusal = Refusal(.unavailable, "the store did not confirm the subscription in time; try again")
-        client.refused(refusal, topic: feed.topic, ref: joining.ref)
+        for joining in late { joining.client.refused(refusal, topic: feed.topic, ref: joining.ref) }
         leaveIfEmpty(feed)
     }
 }
