@@ -68,8 +68,7 @@ let package = Package(
         // The product.
         room("Gateway", [
             "Commands", "Service", "Core", "Reactors", "Transport", "HTTPCodec", "WebSocketCodec", "Dialects", "Rights",
-            "RedisLink",
-            "Configuration", "Scripts", "WebPages",
+            "RedisLink", "Configuration", "CLinux", "Scripts", "WebPages",
         ]),
         room("Worker", [
             "Commands", "Service", "Core", "Reactors", "Transport", "Rights", "RedisLink", "Configuration",

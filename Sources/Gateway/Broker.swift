@@ -113,6 +113,7 @@ final class Broker: SubscriberLinkOwner {
                 outgoing[shard].removeAll(keepingCapacity: true)
                 outgoing[shard].append(.lost)
                 confirmAll(shard)
+                probes.undelivered(shard: shard, nowMs: reactor.nowMs)
             }
             guard !outgoing[shard].isEmpty else { continue }
             if node.shards[shard].send(contentsOf: outgoing[shard]) {
@@ -120,6 +121,7 @@ final class Broker: SubscriberLinkOwner {
             } else {
                 if overflowed.insert(shard).inserted { node.statistics.mailboxOverflows.add(1) }
                 timer?.set(atMs: reactor.nowMs + 10)
+                probes.undelivered(shard: shard, nowMs: reactor.nowMs)
             }
             outgoing[shard].removeAll(keepingCapacity: true)
         }

@@ -1,3 +1,4 @@
+import CLinux
 public import Configuration
 import Core
 import Glibc
@@ -42,6 +43,7 @@ public final class GatewayNode {
     private var tls: TLSContext?
     private var threads: [Reactors.Thread] = []
     private var brokerThread: Reactors.Thread?
+    private var heapTrim = HeapTrim()
     /// Where it listens.
     public let addresses: Addresses
 
@@ -178,8 +180,15 @@ public final class GatewayNode {
         }
     }
 
+    /// Looks after what the process has of the machine; called once a second.
+    public func watch() {
+        watchDescriptors()
+        let handshakes = node.shardStatistics.all.reduce(0) { $0 + $1.transport.handshakes.value }
+        if heapTrim.isDue(open: node.admission.figures.open, handshakes: handshakes) { _ = malloc_trim(0) }
+    }
+
     /// Turns readiness red while hardly any file descriptors are left, since the next client may not be accepted.
-    public func watchDescriptors() {
+    private func watchDescriptors() {
         guard let (open, limit) = Descriptors.count() else { return }
         let isShort = open * 100 > limit * GatewayNode.descriptorsPercentMax
         guard node.health.lacksDescriptors(isShort) else { return }

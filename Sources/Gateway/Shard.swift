@@ -62,7 +62,7 @@ final class Shard {
     private var httpPeers: [ObjectIdentifier: HTTPPeer] = [:]
     private var questions = TopicQuestions()
     /// Sets of followed topics that could not be read or joined; tried again at the next sweep.
-    private var staleFollowings: [Followings] = []
+    private var staleFollowings: [ObjectIdentifier: Followings] = [:]
     private var drain: Drain?
     private var sweepAtMs = 0
     private let news: LinkNews
@@ -164,13 +164,13 @@ final class Shard {
         commands.sweep()
         let stale = staleFollowings
         staleFollowings.removeAll()
-        for followings in stale { followings.read() }
+        for followings in stale.values { followings.read() }
         questions.expire(nowMs: nowMs, afterMs: 1_000)
     }
 
     /// Reads a set of followed topics again at the next sweep.
     func readFollowingsLater(_ followings: Followings) {
-        if !staleFollowings.contains(where: { $0 === followings }) { staleFollowings.append(followings) }
+        staleFollowings[ObjectIdentifier(followings)] = followings
     }
 
     // MARK: Messages

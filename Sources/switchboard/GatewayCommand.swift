@@ -32,7 +32,7 @@ enum GatewayCommand {
         while true {
             // Ready for the supervisor means ready for clients: Redis has brought a probe back.
             let signal = Signals.wait(timeoutMs: isAnnounced ? 1_000 : 100)
-            node.watchDescriptors()
+            node.watch()
             if !isAnnounced && node.notReadyBecause == nil {
                 isAnnounced = true
                 announce()

@@ -44,6 +44,18 @@ extension DeliveryProbes {
         #expect(probes.due(100) == [.send(number: 2, shards: [0, 1])])
     }
 
+    /// A full mailbox took the number away: the link has not been tried.
+    @Test func aShardThatWasNotAskedIsNotConvicted() {
+        var probes = connected()
+        _ = probes.due(0)
+        #expect(probes.back(1, 0, 1) == true)
+        probes.undelivered(shard: 1, nowMs: 2)
+        probes.undelivered(shard: 7, nowMs: 2)
+        #expect(probes.due(3) == [.send(number: 2, shards: [1])])
+        #expect(probes.due(302) != [.reconnect([.shard(1)], .probeLost)])
+        #expect(probes.due(303) == [.reconnect([.shard(1)], .probeLost)], "asked again, and lost")
+    }
+
     @Test func oneShardsLossConvictsItsLinkAlone() {
         var probes = connected()
         _ = probes.due(0)

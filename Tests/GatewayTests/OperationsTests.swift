@@ -3,8 +3,8 @@ import Rights
 import Service
 import TestSupport
 import Testing
-
 import Transport
+
 @testable import Gateway
 
 @Suite struct TimestampTests {
@@ -173,5 +173,21 @@ import Transport
             }
         }
         #expect(admission.figures == (0, 0, 0))
+    }
+}
+
+@Suite struct HeapTrimTests {
+    @Test func theHeapIsTrimmedAfterASurgeAndNotDuringOne() {
+        var trim = HeapTrim()
+        #expect(!trim.isDue(open: 0, handshakes: 0))
+        #expect(!trim.isDue(open: 1_000, handshakes: 1_000), "they come")
+        #expect(!trim.isDue(open: 1_500, handshakes: 1_500))
+        #expect(trim.isDue(open: 1_500, handshakes: 1_500), "they have come")
+        #expect(!trim.isDue(open: 1_500, handshakes: 1_500), "once")
+        #expect(!trim.isDue(open: 1_200, handshakes: 1_500), "a fifth has gone")
+        #expect(trim.isDue(open: 1_100, handshakes: 1_501), "more than a quarter has gone")
+        #expect(!trim.isDue(open: 900, handshakes: 1_502))
+        #expect(trim.isDue(open: 10, handshakes: 1_503))
+        #expect(!trim.isDue(open: 0, handshakes: 1_503), "few are not worth it")
     }
 }

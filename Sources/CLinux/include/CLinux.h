@@ -20,6 +20,9 @@
 // accept4(2); the GNU extension that sets SOCK_NONBLOCK and SOCK_CLOEXEC atomically.
 extern int accept4(int fd, struct sockaddr *address, socklen_t *length, int flags);
 
+// malloc_trim(3) of glibc; Swift's module has no <malloc.h>.
+extern int malloc_trim(size_t pad);
+
 // SOCK_, EFD_ and EPOLL_ flags are enum constants of different types; on Linux they are these same two bits.
 static const int SWB_NONBLOCK = 04000;
 static const int SWB_CLOEXEC = 02000000;

@@ -144,6 +144,14 @@ struct DeliveryProbes {
         link.provenMs = nowMs
     }
 
+    /// A shard's mailbox was full: it was not asked to publish, so nothing is held against its link.
+    mutating func undelivered(shard index: Int, nowMs: Int) {
+        guard shards.indices.contains(index), shards[index].awaited != nil else { return }
+        shards[index].awaited = nil
+        shards[index].nextMs = nowMs
+        if !shards.contains(where: { $0.awaited != nil }) { silentMs = nil }
+    }
+
     // MARK: What to do
 
     /// Called often; nothing is held against links for the time before `resumedMs`, when the process did not run.
