@@ -183,8 +183,10 @@ public final class GatewayNode {
     /// Looks after what the process has of the machine; called once a second.
     public func watch() {
         watchDescriptors()
-        let handshakes = node.shardStatistics.all.reduce(0) { $0 + $1.transport.handshakes.value }
-        if heapTrim.isDue(open: node.admission.figures.open, handshakes: handshakes) { _ = malloc_trim(0) }
+        let shards = node.shardStatistics.all
+        let topics = shards.reduce(0) { $0 + $1.topics.value }
+        let handshakes = shards.reduce(0) { $0 + $1.transport.handshakes.value }
+        if heapTrim.isDue(held: node.admission.figures.open + topics, handshakes: handshakes) { _ = malloc_trim(0) }
     }
 
     /// Turns readiness red while hardly any file descriptors are left, since the next client may not be accepted.

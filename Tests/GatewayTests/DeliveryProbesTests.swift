@@ -52,7 +52,10 @@ extension DeliveryProbes {
         probes.undelivered(shard: 1, nowMs: 2)
         probes.undelivered(shard: 7, nowMs: 2)
         #expect(probes.due(3) == [.send(number: 2, shards: [1])])
-        #expect(probes.due(302) != [.reconnect([.shard(1)], .probeLost)])
+        #expect(probes.due(150) == [.send(number: 3, shards: [0])])
+        #expect(probes.back(3, 0, 151) == true)
+        #expect(probes.due(302) == [.send(number: 4, shards: [0])])
+        #expect(probes.back(4, 0, 302) == true)
         #expect(probes.due(303) == [.reconnect([.shard(1)], .probeLost)], "asked again, and lost")
     }
 

@@ -179,15 +179,14 @@ import Transport
 @Suite struct HeapTrimTests {
     @Test func theHeapIsTrimmedAfterASurgeAndNotDuringOne() {
         var trim = HeapTrim()
-        #expect(!trim.isDue(open: 0, handshakes: 0))
-        #expect(!trim.isDue(open: 1_000, handshakes: 1_000), "they come")
-        #expect(!trim.isDue(open: 1_500, handshakes: 1_500))
-        #expect(trim.isDue(open: 1_500, handshakes: 1_500), "they have come")
-        #expect(!trim.isDue(open: 1_500, handshakes: 1_500), "once")
-        #expect(!trim.isDue(open: 1_200, handshakes: 1_500), "a fifth has gone")
-        #expect(trim.isDue(open: 1_100, handshakes: 1_501), "more than a quarter has gone")
-        #expect(!trim.isDue(open: 900, handshakes: 1_502))
-        #expect(trim.isDue(open: 10, handshakes: 1_503))
-        #expect(!trim.isDue(open: 0, handshakes: 1_503), "few are not worth it")
+        // Connections, handshakes, and whether it is due.
+        let looks = [
+            (0, 0, false), (1_000, 1_000, false), (1_500, 1_500, false), (1_500, 1_500, true), (1_500, 1_500, false),
+            (1_200, 1_500, false), (1_100, 1_501, true), (900, 1_502, false), (10, 1_503, true), (0, 1_503, false),
+        ]
+        for (index, look) in looks.enumerated() {
+            let isDue = trim.isDue(held: look.0, handshakes: look.1)
+            #expect(isDue == look.2, "look \(index)")
+        }
     }
 }

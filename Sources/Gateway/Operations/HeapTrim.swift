@@ -8,18 +8,18 @@ struct HeapTrim {
     private var handshakes = 0
     private var trimmedAt = 0
 
-    /// Connections that must have ended, or begun, to be worth it.
+    /// Connections and topics that must have gone to be worth it.
     private static let surge = 256
 
-    /// Whether to trim now; `open` connections there are, `handshakes` there were in all.
-    mutating func isDue(open: Int, handshakes: Int) -> Bool {
+    /// Whether to trim now; `held` connections and topics there are, `handshakes` there were in all.
+    mutating func isDue(held: Int, handshakes: Int) -> Bool {
         let isQuiet = handshakes - self.handshakes < HeapTrim.surge / 8
         self.handshakes = handshakes
-        peak = max(peak, open)
+        peak = max(peak, held)
         guard isQuiet else { return false }
-        let haveGone = peak - open >= max(HeapTrim.surge, peak / 4)
+        let haveGone = peak - held >= max(HeapTrim.surge, peak / 4)
         guard haveGone || handshakes - trimmedAt >= HeapTrim.surge * 4 else { return false }
-        (peak, trimmedAt) = (open, handshakes)
+        (peak, trimmedAt) = (held, handshakes)
         return true
     }
 }
