@@ -238,6 +238,8 @@ class World:
     def finish(self) -> checker.Report:
         """Settles, collects the facts, ends the load and checks everything."""
         self.settle()
+        with contextlib.suppress(AssertionError):  # The checker says what is left.
+            self.every(0.1, lambda: self._channels() == self._wanted(), 5, "the channels are those that are wanted")
         facts = {"durable": self.durable, "epoch_kept": self.epoch_kept, "log_max": LOG_EVENTS,
                  "topics": self._topics(),
                  "channels": {"actual": self._channels(), "desired": self._wanted()},
