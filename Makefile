@@ -25,7 +25,7 @@ run: packages-build product ## Build, then run everything on this machine and pr
 build: packages-build product ## Build the gateway for release: .build/release/switchboard
 
 .PHONY: test
-test: packages-test product unit clients ## Run every test: units, then real clients against real gateways
+test: packages-test product bench unit clients ## Run every test: units, then real clients against real gateways
 
 .PHONY: check
 check: lint tsan product check-binary test ## What a change must pass: lint, ThreadSanitizer, the binary's rules, all tests

@@ -8,7 +8,7 @@ import chaos
 import pytest
 from node_process import BINARY
 from waiting import eventually
-from world import BENCH, World
+from world import World
 
 SECONDS = 6
 
@@ -21,8 +21,7 @@ def test_mixed_faults(tmp_path, durable):
     print(f"SWITCHBOARD_SEED={seed}")
     assert BINARY.exists(), f"{BINARY} is missing: `make build` makes it"
     options = argparse.Namespace(
-        seed=seed, seconds=SECONDS, clients=20, rate=150, topics=10, no_repair=False, prefix="load:t",
-        python_crowd=not BENCH.exists())
+        seed=seed, seconds=SECONDS, clients=20, rate=150, topics=10, no_repair=False, prefix="load:t")
     report, failures = chaos.run(options, argparse.Namespace(path=tmp_path))
     assert not failures, "\n".join(failures)
     assert report.good, report.summary()
@@ -33,7 +32,7 @@ def test_mixed_faults(tmp_path, durable):
 
 def test_what_is_not_repaired_is_seen(tmp_path):
     """The proof that a whole run can fail: a gateway that does not repair, and a subscription that ends under load."""
-    with World(tmp_path, seed=1, gateways=1, persistence="none", clients=10, topics=5, per_client=1, bench=False,
+    with World(tmp_path, seed=1, gateways=1, persistence="none", clients=10, topics=5, per_client=1,
                through_nginx=False, flags=("--test-fault", "no-repair")) as world:
         world.rate(500)
         gateway = world.gateways[0]

@@ -19,10 +19,9 @@ import httpx
 from certificates import write_certificate
 from commanded import Commanded
 from gateway_process import API_KEY, Gateway
-from stream_nginx import StreamNginx
 from support.fault_proxy import FaultProxy
 from support.redis_server import RedisServer
-from support.running_nginx import free_port
+from support.running_nginx import RunningNginx, free_port
 from tokens import SECRET
 from waiting import eventually
 from worker_process import Worker
@@ -41,8 +40,11 @@ NAMESPACES = {
     "load": {"subscribe": "anyone", "publish": "service", "log": {"events": LOG_EVENTS, "seconds": 300},
              "slow": "disconnect"},
     "live": {"subscribe": "anyone", "publish": "service", "log": {"events": LOG_EVENTS, "seconds": 300},
-             "slow": "conflate", "conflate": {"e": None}},
+             "slow": "conflate", "conflate": {"e": "k"}},
 }
+# A dead gateway is left out for a second, not five; all clients come from one address.
+NGINX = {"max_fails=2 fail_timeout=5s": "max_fails=1 fail_timeout=1s",
+         "limit_conn stream_per_address 4096": "limit_conn stream_per_address 60000"}
 # All clients come from one address, and all of them come back at once.
 LIMITS = {"connectionsPerAddressMax": 100_000, "unauthenticatedPerAddressMax": 100_000, "unauthenticatedMax": 100_000,
           "connectsPerAddressPerSecond": 100_000}
@@ -82,7 +84,7 @@ class World:
                  topics: int = 20, per_client: int = 2, prefix: str = "load:t", proxied: bool = False,
                  worker: bool = False, durable: bool = False, epoch_kept: bool = False, flags=(), publishers: int = 4,
                  batch: int = 32, padding: int = 150, limits: dict | None = None, through_nginx: bool = True,
-                 bench: bool | None = None, deadline: float = 15, late: int = 0, publish_to: int | None = None,
+                 deadline: float = 15, late: int = 0, publish_to: int | None = None,
                  patience: float = 60):
         self.directory = Path(directory)
         self.directory.mkdir(parents=True, exist_ok=True)
@@ -94,7 +96,7 @@ class World:
         # How many of the gateways wait for `start_late`; the gateway that is published to, if it is one only; and how
         # many seconds things may take that grow with clients and topics.
         self.late, self.publish_to, self.patience = late, publish_to, patience
-        self.bench = BENCH.exists() if bench is None else bench
+        assert BENCH.exists(), f"{BENCH} is missing: `make bench` makes it"
         self.stack = contextlib.ExitStack()
         self.redis = RedisServer(self.directory / "redis", *PERSISTENCE[persistence])
         certificate = self.certificate = write_certificate(self.directory)
@@ -110,7 +112,10 @@ class World:
                 "--listen-plain", "127.0.0.1:0", *more, *flags, limits=LIMITS | (limits or {}), config=config)
             self.gateways.append(gateway)
         self.worker = Worker(self.directory / "worker", self.redis.url) if worker else None
-        self.nginx = StreamNginx(self.directory / "nginx", [one.fixed for one in self.gateways])
+        # Only TLS passed through is used.
+        nowhere = ("127.0.0.1:9", "127.0.0.1:9")
+        self.nginx = RunningNginx(self.directory / "nginx", [one.fixed for one in self.gateways], nowhere,
+                                  certificate.cert, certificate.key, NGINX)
         self.crowd = self.publishers = self.votes = None
         # Topics whose log a fault deleted: it need not hold what was acked.
         self.evicted = set()
@@ -139,11 +144,10 @@ class World:
             self.stack.callback(self.worker.stop)
             self.worker.start()
         if self.through_nginx:
-            self.stack.callback(self.nginx.stop)
-            self.nginx.start()
+            self.stack.enter_context(self.nginx)
         for gateway in at_once:
             self._baseline(gateway)
-        addresses = [self.nginx.address] if self.through_nginx else [one.fixed for one in self.gateways]
+        addresses = [self.nginx.stream] if self.through_nginx else [one.fixed for one in self.gateways]
         self._start_crowd(addresses)
         self._start_publishers(
             addresses if self.publish_to is None else [self.gateways[self.publish_to].fixed])
@@ -160,11 +164,9 @@ class World:
             self._baseline(gateway)
 
     def _start_crowd(self, addresses) -> None:
-        program = [BENCH, "crowd"] if self.bench else [
-            sys.executable, Path(__file__).with_name("subscribers.py"), "--seed", self.seed]
         urls = [word for address in addresses for word in ("--url", f"wss://{address}/ws")]
         self.crowd = Commanded(
-            [*program, *urls, "--ca", self.certificate.cert, "--clients", self.clients, "--topics",
+            [BENCH, "crowd", *urls, "--ca", self.certificate.cert, "--clients", self.clients, "--topics",
              f"{self.prefix}:{self.topic_count}", "--per-client", self.per_client, "--log",
              self.directory / "subscribers.log", "--stdin"], self.directory / "crowd.err")
         self.stack.callback(self.crowd.end)

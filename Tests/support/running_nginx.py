@@ -35,10 +35,10 @@ class RunningNginx:
     """nginx before two gateways, both ways; a context manager.
 
     `tls` and `plain` are the HOST:PORT of the two gateways' listeners; `tls` may name more of them. Clients reach
-    `stream` (pass-through) and `http` (TLS ends at nginx) over TLS.
+    `stream` (pass-through) and `http` (TLS ends at nginx) over TLS. `more` are further texts to replace.
     """
 
-    def __init__(self, directory, tls, plain, certificate, key):
+    def __init__(self, directory, tls, plain, certificate, key, more=None):
         self.directory = Path(directory)
         self.stream = f"127.0.0.1:{free_port()}"
         self.http = f"127.0.0.1:{free_port()}"
@@ -57,7 +57,7 @@ class RunningNginx:
             "user www-data": f"user {pwd.getpwuid(os.getuid()).pw_name}",
             # Logs at once, so that a test can read what it caused.
             " buffer=64k flush=5s;": ";",
-        }
+        } | (more or {})
 
     def __enter__(self):
         self.directory.mkdir(parents=True, exist_ok=True)
