@@ -121,6 +121,14 @@ public struct Limits: Sendable, Equatable {
     public var recoveryEventsMax = 1_000
     /// Bytes of the events one recovery may return; beyond: `recovered:false`.
     public var recoveryBytesMax = 4_194_304
+    /// Reads of logs under way on one shard, for clients that join and for repairs.
+    public var logReadsMax = 1_024
+    /// Events kept for a topic during a repair, and during a read for clients that join.
+    public var heldEventsMax = 1_024
+    /// Topics whose last position a shard remembers when it has no members for them.
+    public var knownPositionsMax = 16_384
+    /// Ledgers a shard keeps of topics that have no members any more.
+    public var pastLedgersMax = 4_096
     /// Events one history request may return.
     public var historyPageMax = 300
 

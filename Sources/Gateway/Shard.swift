@@ -67,8 +67,6 @@ final class Shard {
     private var sweepAtMs = 0
     private let news: LinkNews
 
-    /// Events kept for a topic during a repair, and for a client during its join.
-    private static let heldMax = 1_024
     /// How often topics are swept and a drain goes on.
     private static let sweepMs = 250
     private static let drainStepMs = 20
@@ -113,7 +111,7 @@ final class Shard {
             node: node, link: link, statistics: statistics, top: { [store] in store.top($0) },
             nowMs: { reactor.nowMs })
         topics = TopicTable(
-            shard: index, limits: node.limits, heldMax: Shard.heldMax, repairs: node.testFault != .noRepair,
+            shard: index, limits: node.limits, repairs: node.testFault != .noRepair,
             store: store, broker: node.broker, dialects: node.dialects, statistics: statistics,
             nowMs: { reactor.nowMs })
         store.lastDelivered = { [unowned topics] in topics.position($0) }

@@ -61,6 +61,7 @@ import Testing
         #expect(
             limits.recoveryBytesMax + limits.recoveryEventsMax * 512 < limits.redisReplyBytesMax,
             "a recovery fits a reply")
+        #expect(limits.logReadsMax * 2 <= limits.redisInFlightMax, "publishes find room beside reads")
         #expect(limits.tokenLeewaySeconds * 1_000 < limits.tokenWarningMs)
         #expect(limits.topicLingerMs >= 1_000)
     }

@@ -50,8 +50,11 @@ private final class Joiner: TopicClient {
             let reactor = try Reactor(wake: try Wake())
             let context = ConnectionContext(reactor: reactor, limits: ConnectionLimits(Limits(), reactors: 1))
             var now: () -> Int = { 0 }
+            var limits = Limits()
+            limits.heldEventsMax = 4
+            limits.logReadsMax = Shop.readsMax
             table = TopicTable(
-                shard: 0, limits: Limits(), heldMax: 4, repairs: true, store: reader,
+                shard: 0, limits: limits, repairs: true, store: reader,
                 broker: Mailbox(capacity: 100_000, wake: try Wake()), dialects: [],
                 statistics: ShardStatistics(transport: context.statistics, loop: reactor.statistics), nowMs: { now() })
             now = { [unowned self] in nowMs }

@@ -48,7 +48,11 @@ final class TopicWorld: TopicReader {
         case lost
     }
 
-    static let limits = Limits()
+    static let limits = {
+        var limits = Limits()
+        limits.heldEventsMax = 4
+        return limits
+    }()
     /// Events in one answer.
     static let readMax = 3
     /// Shared by the runs of a thread: what they count is not looked at.
@@ -75,7 +79,7 @@ final class TopicWorld: TopicReader {
     private var random: Seeded
     private var nowMs = 1_000_000
     private lazy var table = TopicTable<ModelClient>(
-        shard: 0, limits: TopicWorld.limits, heldMax: 4, repairs: fault != .nothingIsRepaired, store: self,
+        shard: 0, limits: TopicWorld.limits, repairs: fault != .nothingIsRepaired, store: self,
         broker: mailbox, dialects: [],
         statistics: statistics, nowMs: { [unowned self] in nowMs })
     private let statistics: ShardStatistics

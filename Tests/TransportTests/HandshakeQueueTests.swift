@@ -32,8 +32,8 @@ import Testing
         #expect([queue.isFull, queue.isEased] == [false, true])
     }
 
-    /// One step a tick and one place to wait: everybody gets in all the same, and accepting stood still meanwhile.
-    @Test func aHerdGetsInThoughAcceptingPauses() throws {
+    /// A server that takes one step a tick and has one place to wait.
+    private func narrow() throws -> (Net, port: UInt16, trust: TLSContext) {
         let net = try Net {
             $0.handshakesPerTick = 1
             $0.handshakesPendingMax = 1
@@ -43,6 +43,12 @@ import Testing
             peer.onReceived = { _ = $0.send($1) }
         }
         let trust = try certificate.client()
+        return (net, port, trust)
+    }
+
+    /// One step a tick and one place to wait: everybody gets in all the same, and accepting stood still meanwhile.
+    @Test func aHerdGetsInThoughAcceptingPauses() throws {
+        let (net, port, trust) = try narrow()
         for _ in 0..<40 {
             try net.connect(port, tls: trust) { peer in peer.onOpened = { _ = $0.send([7]) } }
         }
@@ -54,15 +60,7 @@ import Testing
 
     /// Peers that leave while they wait give their place in the row back.
     @Test func whoLeavesWaitsNoMore() throws {
-        let net = try Net {
-            $0.handshakesPerTick = 1
-            $0.handshakesPendingMax = 1
-        }
-        let certificate = try TestCertificate()
-        let port = try net.listen(tls: try certificate.server(), acceptsPerTick: 2) { peer in
-            peer.onReceived = { _ = $0.send($1) }
-        }
-        let trust = try certificate.client()
+        let (net, port, trust) = try narrow()
         let leavers = try (0..<20).map { _ in try net.connect(port, tls: trust) }
         let late = try net.connect(port, tls: trust) { peer in peer.onOpened = { _ = $0.send([7]) } }
         try net.run {

@@ -41,18 +41,16 @@ final class Store: TopicReader {
     private var epochs = EpochSource()
     private var lanes: UInt64 = 0
     /// What this shard was told by its publishes and reads.
-    private var known = KnownPositions(capacity: Store.knownMax)
+    private var known: KnownPositions
     /// The last event that members here were given; set once the topics are there.
     var lastDelivered: (Topic) -> Position? = { _ in nil }
-
-    /// Topics whose last position is remembered.
-    private static let knownMax = 16_384
 
     init(link: CommandLink, scripts: StoreScripts, keys: Keys, limits: Limits, access: AccessPolicy) {
         self.link = link
         self.scripts = scripts
         self.keys = keys
         self.limits = limits
+        known = KnownPositions(capacity: limits.knownPositionsMax)
         self.access = access
     }
 

@@ -143,7 +143,7 @@ extension TopicTable {
     /// Keeps an event for those who wait for the read under way; one that waits for its turn will bring it.
     func holdForJoining(_ delivery: Delivery, _ feed: TopicFeed<Client>) {
         guard feed.joinRead != 0, feed.isJoinAsked else { return }
-        if feed.joinHeld.count < heldMax { return feed.joinHeld.append(delivery) }
+        if feed.joinHeld.count < limits.heldEventsMax { return feed.joinHeld.append(delivery) }
         feed.endJoinRead()
         answerJoining(feed)
     }

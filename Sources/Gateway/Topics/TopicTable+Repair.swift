@@ -19,7 +19,7 @@ extension TopicTable {
             feed.ledger.figures.late += 1
         case .hold:
             // Beyond the bound the rest is dropped and fetched by another repair after this one.
-            if feed.held.count < heldMax { feed.held.append(delivery) } else { feed.hasDropped = true }
+            if feed.held.count < limits.heldEventsMax { feed.held.append(delivery) } else { feed.hasDropped = true }
         case .repair(let after):
             guard repairs else {
                 feed.cursor.repaired(to: position)

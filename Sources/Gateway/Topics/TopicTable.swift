@@ -10,7 +10,6 @@ import Transport
 final class TopicTable<Client: TopicClient> {
     let shard: Int
     let limits: Limits
-    let heldMax: Int
     let store: any TopicReader
     let dialects: [any Dialect]
     let statistics: ShardStatistics
@@ -20,29 +19,30 @@ final class TopicTable<Client: TopicClient> {
     private let broker: Mailbox<BrokerMessage>
     private var feeds: [Topic: TopicFeed<Client>] = [:]
     /// What feeds counted that are given up, so that an audit can still tell; the oldest are forgotten.
-    private var pastLedgers = PastLedgers(capacity: 4_096)
+    private var pastLedgers: PastLedgers
     private var emptied: [TopicFeed<Client>] = []
     /// Feeds that clients have asked for, and when; a feed stands here once for each of them.
     private var waiting: [(feed: TopicFeed<Client>, askedMs: Int)] = []
     /// Feeds whose repair failed; tried again at the next sweep.
     var stalled: [TopicFeed<Client>] = []
     /// Reads that wait for others to be answered.
-    var gate = ReadGate<TopicFeed<Client>>(inFlightMax: 1_024)
+    var gate: ReadGate<TopicFeed<Client>>
     /// Whether reads that waited are being asked for.
     var isPassing = false
     private var reads = 0
 
-    /// `heldMax` events are kept during a repair or a join; `nowMs` is the shard's clock, monotonic milliseconds.
+    /// `nowMs` is the shard's clock, monotonic milliseconds.
     init(
-        shard: Int, limits: Limits, heldMax: Int, repairs: Bool, store: any TopicReader,
+        shard: Int, limits: Limits, repairs: Bool, store: any TopicReader,
         broker: Mailbox<BrokerMessage>, dialects: [any Dialect], statistics: ShardStatistics,
         nowMs: @escaping () -> Int
     ) {
         self.shard = shard
         self.nowMs = nowMs
-        self.heldMax = heldMax
         self.repairs = repairs
         self.limits = limits
+        pastLedgers = PastLedgers(capacity: limits.pastLedgersMax)
+        gate = ReadGate(inFlightMax: limits.logReadsMax)
         self.store = store
         self.broker = broker
         self.dialects = dialects
