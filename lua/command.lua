@@ -262,20 +262,20 @@ end
 
 -- Reads and checks everything about the events: the first of each topic is prepared. Returns an error reply or nil.
 local function prepare_events()
-  for _, item in ipairs(emitted) do
+  for index, item in ipairs(emitted) do
     local home = item.home
-    item.keys = {log = home.log, meta = home.meta}
-    item.opts = {
-      now_ms = ARGV[1], log_max = home.log_max, log_ttl_s = home.log_ttl_s, meta_ttl_s = home.meta_ttl_s,
-      seen_ttl_s = '1', epoch = ARGV[5], run = ARGV[4], top = home.top,
+    local plan = {
+      log = home.log, meta = home.meta, seen = false, channel = home.channel, event = item.event, data = item.data,
+      id = NO_ID, now_ms = ARGV[1], log_max = home.log_max, log_ttl_s = home.log_ttl_s, meta_ttl_s = home.meta_ttl_s,
+      seen_ttl_s = '1', candidate = ARGV[5], run = ARGV[4], top = home.top, epoch = false, offset = false,
     }
+    emitted[index] = plan
     if home.prepared then
-      local wrong = check_event(home.channel, item.event, item.data, NO_ID)
+      local wrong = check_event(plan.channel, plan.event, plan.data, NO_ID)
       if wrong then return wrong end
     else
-      local wrong
-      item.plan, wrong = prepare_event(item.keys, home.channel, item.event, item.data, NO_ID, item.opts)
-      if not item.plan then return wrong end
+      local prepared, wrong = prepare_event(plan)
+      if not prepared then return wrong end
       home.prepared = true
     end
   end
@@ -294,13 +294,8 @@ local function commit()
     local reply = index == 1 and redis.pcall(unpack(entry)) or redis.call(unpack(entry))
     if index == 1 and failed(reply) then return reply end
   end
-  for _, item in ipairs(emitted) do
-    local done, wrong
-    if item.plan then
-      done, wrong = commit_event(item.plan)
-    else
-      done, wrong = publish_event(item.keys, item.home.channel, item.event, item.data, NO_ID, item.opts)
-    end
+  for _, plan in ipairs(emitted) do
+    local done, wrong = (plan.epoch and commit_event or publish_event)(plan)
     if not done then return wrong end
   end
   for _, entry in ipairs(outgoing) do redis.call('XADD', KEYS[1], '*', unpack(entry)) end

@@ -8,7 +8,11 @@
 --   * Error replies begin with a code word: BADARG (the caller's mistake), BADKEY (a key holds what it must not),
 --     BADEPOCH (the candidate epoch is already in use), or Redis's own word (NOPERM, OOM, READONLY ...).
 --   * Nothing is written before everything has been checked; PUBLISH comes last.
---   * Numbers travel as decimal text. Lua numbers are doubles: beyond 2^53 they are wrong without saying so.
+--   * Numbers travel as decimal text. Lua numbers are doubles: beyond 2^53 they are wrong without saying so. Text is
+--     also what redis.call takes at half the cost.
+--
+-- Every function here is made anew for each call of a script, at the cost of a hash look-up; the gateway leaves out
+-- those that a script does not use (ScriptPruner). What runs for each event has few functions, tables and patterns.
 
 local INTEGER_MAX = 9007199254740991 -- 2^53 - 1, the last integer that a double and every JSON reader agree on
 local LOG_EVENTS_MAX = 1000000       -- events one log may keep
@@ -38,7 +42,7 @@ end
 -- "nan", "inf", "0x10", "1e3" and " 5".
 local function integer(text, min, max)
   if type(text) ~= 'string' or #text > 16 then return nil end
-  if text ~= '0' and not string.find(text, '^[1-9][0-9]*$') then return nil end
+  if text ~= '0' and not string.find(text, '^[1-9]%d*$') then return nil end
   local value = tonumber(text)
   if value < min or value > max then return nil end
   return value
@@ -49,39 +53,41 @@ local function decimal(value)
   return string.format('%.0f', value)
 end
 
--- The grammars of the wire, the same as the gateway's. Whole patterns, since building one costs an allocation.
+-- The grammars of the wire, the same as the gateway's. Whole patterns, since building one costs an allocation; Redis
+-- keeps the C locale for character classes, so %w is A-Z a-z 0-9.
 local function is_epoch(text)
-  return type(text) == 'string' and #text <= 32 and string.find(text, '^[A-Za-z0-9_-]+$') ~= nil
+  return type(text) == 'string' and #text <= 32 and string.find(text, '^[%w_-]+$') ~= nil
 end
 local function is_run(text)
-  return type(text) == 'string' and #text <= 64 and string.find(text, '^[A-Za-z0-9_-]+%+?$') ~= nil
+  return type(text) == 'string' and #text <= 64 and string.find(text, '^[%w_-]+%+?$') ~= nil
 end
 local function is_event(text)
-  return type(text) == 'string' and #text <= 64 and string.find(text, '^[A-Za-z0-9._:/-]+$') ~= nil
+  return type(text) == 'string' and #text <= 64 and string.find(text, '^[%w._:/-]+$') ~= nil
 end
 local function is_id(text)
-  return type(text) == 'string' and #text <= 128 and string.find(text, '^[A-Za-z0-9._~:-]+$') ~= nil
+  return type(text) == 'string' and #text <= 128 and string.find(text, '^[%w._~:-]+$') ~= nil
 end
 
--- The run-id fence. `run` is the run id of the Redis process, with a `+` behind it when every write is on disk before
+-- Whether a position, stored in the run `stored` of Redis, can be gone on with in the run `run`.
+--
+-- The run-id fence: `run` is the run id of the Redis process, with a `+` behind it when every write is on disk before
 -- it is answered. Data written in the run `stored` are whole in the run `run` when both are one process, or when both
 -- have the `+`: then a restart loses nothing that was answered. Any other restart may have rolled data back.
-local function is_whole(stored, run)
-  if stored == run then return true end
-  if type(stored) ~= 'string' then return false end
-  local durable = string.sub(stored, -1) == '+'
-  if string.sub(run, -1) == '+' then return durable or stored .. '+' == run end
-  return durable and stored == run .. '+'
-end
-
--- Whether the caller knows of a later event of the epoch than the one stored: the data went backwards.
--- `top` is "<epoch> <offset>", or empty or nil when the caller knows none.
-local function is_behind(epoch, offset, top)
-  if not top or top == '' then return false end
-  local known_epoch, known_offset = string.match(top, '^(%S+) ([0-9]+)$')
-  if known_epoch ~= epoch then return false end
-  known_offset = integer(known_offset, 0, INTEGER_MAX)
-  return known_offset ~= nil and known_offset > offset
+--
+-- And when the caller knows of a later event of the epoch than the one stored, the data went backwards. `top` is
+-- "<epoch> <offset>", or empty or nil when the caller knows none.
+local function is_whole(stored, run, epoch, offset, top)
+  if stored ~= run then
+    if type(stored) ~= 'string' then return false end
+    local durable = string.sub(stored, -1) == '+' and string.sub(run, -1) == '+'
+    -- In one process the `+` may have come or gone, by CONFIG SET.
+    if not durable and stored .. '+' ~= run and stored ~= run .. '+' then return false end
+  end
+  if not top or top == '' then return true end
+  local known_epoch, known_offset = string.match(top, '^([%w_-]+) (%d+)$')
+  if known_epoch ~= epoch then return true end
+  known_offset = tonumber(known_offset)
+  return known_offset <= offset or known_offset > INTEGER_MAX
 end
 
 -- Reads a topic's position: epoch (text), offset (number), and whether `run` has to be stored with the next write.
@@ -93,7 +99,7 @@ local function read_position(meta, run, top)
   local got = redis.pcall('HMGET', meta, 'epoch', 'offset', 'run')
   if failed(got) then return nil, bad_key('meta', got) end
   local offset = integer(got[2], 0, INTEGER_MAX - 1)
-  if offset and is_epoch(got[1]) and is_whole(got[3], run) and not is_behind(got[1], offset, top) then
+  if offset and is_epoch(got[1]) and is_whole(got[3], run, got[1], offset, top) then
     return got[1], offset, got[3] ~= run
   end
   return nil, nil, got[1]
@@ -124,40 +130,40 @@ end
 local function check_event(channel, event, data, id)
   if type(channel) ~= 'string' or channel == '' then return refuse('BADARG', 'channel is empty') end
   if not is_event(event) then return refuse('BADARG', 'event is not a name of 1...64 bytes') end
-  if type(data) ~= 'string' or string.sub(data, 1, 1) ~= '{' or string.sub(data, -1) ~= '}' or #data < 2 then
+  if type(data) ~= 'string' or string.byte(data) ~= 123 or string.byte(data, -1) ~= 125 then
     return refuse('BADARG', 'data is not a JSON object')
   end
-  if not is_id(id) then return refuse('BADARG', 'id is neither - nor 1...128 allowed bytes') end
+  if id ~= NO_ID and not is_id(id) then return refuse('BADARG', 'id is neither - nor 1...128 allowed bytes') end
   return nil
 end
 
--- Reads what the gateway passes about time, policy and epoch (all text); returns the numbers, or nil, reply.
-local function read_policy(opts)
-  local policy = {
-    now_ms = integer(opts.now_ms, 0, INTEGER_MAX),
-    log_max = integer(opts.log_max, 0, LOG_EVENTS_MAX),
-    log_ttl_s = integer(opts.log_ttl_s, 1, TTL_SECONDS_MAX),
-    meta_ttl_s = integer(opts.meta_ttl_s, 1, TTL_SECONDS_MAX),
-    seen_ttl_s = integer(opts.seen_ttl_s, 1, TTL_SECONDS_MAX),
-  }
-  if not (policy.now_ms and policy.log_max and policy.log_ttl_s and policy.meta_ttl_s and policy.seen_ttl_s) then
-    return nil, refuse('BADARG', 'one of now_ms, log_max, log_ttl_s, meta_ttl_s, seen_ttl_s is not a number in range')
+-- Checks what the gateway passes about time, policy and epoch (see prepare_event); returns an error reply or nil.
+local function check_policy(plan)
+  local log_ttl_s, meta_ttl_s = plan.log_ttl_s, plan.meta_ttl_s
+  -- Nearly always one look at all five tells enough: each is an integer, none is so long that it could be out of range,
+  -- and what has more digits is more.
+  if not (string.find(plan.now_ms .. ' ' .. plan.log_max .. ' ' .. log_ttl_s .. ' ' .. meta_ttl_s .. ' '
+    .. plan.seen_ttl_s, '^[1-9]%d* [1-9]%d* [1-9]%d* [1-9]%d* [1-9]%d*$') and #plan.now_ms < 16 and #plan.log_max < 7
+    and #log_ttl_s < #meta_ttl_s and #meta_ttl_s < 9 and #plan.seen_ttl_s < 9) then
+    local shorter, longer = integer(log_ttl_s, 1, TTL_SECONDS_MAX), integer(meta_ttl_s, 1, TTL_SECONDS_MAX)
+    if not (integer(plan.now_ms, 0, INTEGER_MAX) and integer(plan.log_max, 0, LOG_EVENTS_MAX) and shorter and longer
+      and integer(plan.seen_ttl_s, 1, TTL_SECONDS_MAX)) then
+      return refuse('BADARG', 'one of now_ms, log_max, log_ttl_s, meta_ttl_s, seen_ttl_s is not a number in range')
+    end
+    if longer < shorter then
+      return refuse('BADARG', 'meta_ttl_s is shorter than log_ttl_s: offsets would be used twice')
+    end
   end
-  if policy.meta_ttl_s < policy.log_ttl_s then
-    return nil, refuse('BADARG', 'meta_ttl_s is shorter than log_ttl_s: offsets would be used twice')
-  end
-  if not is_epoch(opts.epoch) then return nil, refuse('BADARG', 'epoch is not 1...32 allowed bytes') end
-  if not is_run(opts.run) then return nil, refuse('BADARG', 'run is not 1...64 allowed bytes') end
-  return policy
+  if not is_epoch(plan.candidate) then return refuse('BADARG', 'epoch is not 1...32 allowed bytes') end
+  return nil
 end
 
 -- The position that message id `id` got before: epoch, offset (text); nil when it is new; nil, reply on failure.
-local function read_seen(seen, id)
-  if id == NO_ID then return nil end
+local function read_seen(seen)
   local value = redis.pcall('GET', seen)
   if failed(value) then return nil, bad_key('seen', value) end
   if not value then return nil end
-  local epoch, offset = string.match(value, '^([A-Za-z0-9_-]+) ([0-9]+)$')
+  local epoch, offset = string.match(value, '^([%w_-]+) (%d+)$')
   if not (is_epoch(epoch) and integer(offset, 1, INTEGER_MAX)) then
     return nil, refuse('BADKEY', 'seen does not hold a position')
   end
@@ -166,77 +172,84 @@ end
 
 -- Checks, where Redis can tell (7.0 and later), that the ACL user may run every command of `commit_event`: a refusal
 -- half-way could not be undone. Asked at the first event of an epoch only. Returns an error reply or nil.
-local function check_rights(keys, channel, id)
+local function check_rights(plan)
   local may = redis.acl_check_cmd
   if not may then return nil end
-  local all = may('PUBLISH', channel, '') and may('HSET', keys.meta, '', '') and may('EXPIRE', keys.meta, 1)
-    and may('DEL', keys.log) and may('XADD', keys.log, '*', '', '') and may('EXPIRE', keys.log, 1)
-    and (id == NO_ID or may('SET', keys.seen, ''))
+  local all = may('PUBLISH', plan.channel, '') and may('HSET', plan.meta, '', '') and may('EXPIRE', plan.meta, 1)
+    and may('DEL', plan.log) and may('XADD', plan.log, '*', '', '') and may('EXPIRE', plan.log, 1)
+    and (plan.id == NO_ID or may('SET', plan.seen, ''))
   if not all then return refuse('NOPERM', 'the Redis user may not run every command of a publish') end
+  return nil
+end
+
+-- Turns a plan into one that begins a new epoch, in place of `replaced`. Returns an error reply or nil.
+local function renew(plan, replaced)
+  local wrong = check_new_epoch(plan, plan.candidate, replaced)
+  if wrong then return wrong end
+  plan.fresh, plan.epoch, plan.offset = true, plan.candidate, '1'
   return nil
 end
 
 -- First half of publishing: reads and checks everything, writes nothing.
 --
--- keys     {log, meta, seen}: names from KEYS. Without a message id `seen` is not touched.
--- channel  the topic's pub/sub channel.
--- event, data, id   the name, one JSON object as text, and the idempotency key or '-'.
--- opts     text: now_ms; log_max (events, 0 keeps no log); log_ttl_s, meta_ttl_s, seen_ttl_s; epoch (the candidate,
---          random, used only if a new epoch must begin); run (of the Redis process the caller talks to, see
---          is_whole); top ("<epoch> <offset>" of the last event the caller knows of, or empty).
+-- plan     one table, made whole by the caller, since a table that grows is made anew. All text:
+--   log, meta, seen   names from KEYS. Without a message id `seen` is not touched.
+--   channel           the topic's pub/sub channel.
+--   event, data, id   the name, one JSON object as text, and the idempotency key or '-'.
+--   now_ms; log_max (events, 0 keeps no log); log_ttl_s, meta_ttl_s, seen_ttl_s.
+--   candidate         an epoch, random, used only if a new epoch must begin.
+--   run               of the Redis process the caller talks to, see is_whole.
+--   top               "<epoch> <offset>" of the last event the caller knows of, or empty.
+--   epoch, offset     false; set here.
 --
--- Returns a plan for `commit_event`, or nil, reply. A plan is good until the next write to the same topic. A script
+-- Returns the plan for `commit_event`, or nil, reply. A plan is good until the next write to the same topic. A script
 -- that writes keys of its own prepares first, writes, then commits: a commit after a write does not fail.
-local function prepare_event(keys, channel, event, data, id, opts)
-  local wrong = check_event(channel, event, data, id)
+local function prepare_event(plan)
+  local wrong = check_event(plan.channel, plan.event, plan.data, plan.id) or check_policy(plan)
   if wrong then return nil, wrong end
-  local policy, bad_policy = read_policy(opts)
-  if not policy then return nil, bad_policy end
-
-  local plan = {keys = keys, channel = channel, event = event, data = data, id = id, opts = opts, policy = policy}
-  local seen_epoch, seen_offset = read_seen(keys.seen, id)
-  if seen_epoch then
-    plan.duplicate, plan.epoch, plan.offset = true, seen_epoch, seen_offset
-    return plan
-  elseif seen_offset then
-    return nil, seen_offset
+  if plan.id ~= NO_ID then
+    local seen_epoch, seen_offset = read_seen(plan.seen)
+    if seen_epoch then
+      plan.duplicate, plan.epoch, plan.offset = true, seen_epoch, seen_offset
+      return plan
+    end
+    if seen_offset then return nil, seen_offset end
   end
 
-  local epoch, offset, more = read_position(keys.meta, opts.run, opts.top)
+  local epoch, offset, more = read_position(plan.meta, plan.run, plan.top)
   if not epoch and offset then return nil, offset end
+  -- A run that is stored already was checked before.
+  if (not epoch or more) and not is_run(plan.run) then
+    return nil, refuse('BADARG', 'run is not 1...64 allowed bytes')
+  end
   if not epoch or offset == 0 then
-    wrong = check_rights(keys, channel, id)
+    wrong = check_rights(plan)
     if wrong then return nil, wrong end
   end
   if epoch then
-    plan.epoch, plan.offset, plan.crosses = epoch, decimal(offset + 1), more
+    -- %d takes a double below 2^53 exactly, at a third of the cost of `decimal`.
+    plan.epoch, plan.offset = epoch, string.format('%d', offset + 1)
+    if more then plan.crosses = true end
     return plan
   end
-  wrong = check_new_epoch(keys, opts.epoch, more)
+  wrong = renew(plan, more)
   if wrong then return nil, wrong end
-  plan.fresh, plan.epoch, plan.offset = true, opts.epoch, '1'
   return plan
 end
 
--- Appends the plan's event to the log and returns XADD's reply, which may be an error.
+-- Makes the first write of a plan that continues its epoch, or logs the event of a new one: XADD, or without a log
+-- the offset alone. Returns its reply, which may be an error.
+--
+-- Cutting a log to an exact length costs Redis as much as all the rest of an event: it walks over what it deleted
+-- before. So a log of 100 events or more is cut at every tenth offset: it holds at most 9 events more than `log_max`.
 local function append(plan)
-  return redis.pcall('XADD', plan.keys.log, 'MAXLEN', '=', plan.policy.log_max, plan.offset .. '-0',
-    'e', plan.event, 'd', plan.data, 'i', plan.id, 't', plan.opts.now_ms)
-end
-
--- Turns a plan that continues an epoch into one that begins a new one, because the log already holds the offset:
--- the position went backwards. Returns an error reply or nil.
-local function renew(plan)
-  local wrong = check_new_epoch(plan.keys, plan.opts.epoch, plan.epoch)
-  if wrong then return wrong end
-  plan.fresh, plan.epoch, plan.offset = true, plan.opts.epoch, '1'
-  return nil
-end
-
--- Stores the plan's offset, and the run when the epoch goes on in another one than it was written in.
-local function advance(plan, call)
-  if plan.crosses then return call('HSET', plan.keys.meta, 'offset', plan.offset, 'run', plan.opts.run) end
-  return call('HSET', plan.keys.meta, 'offset', plan.offset)
+  if plan.log_max == '0' then return redis.pcall('HSET', plan.meta, 'offset', plan.offset, 'run', plan.run) end
+  if #plan.log_max > 2 and string.byte(plan.offset, -1) ~= 48 then
+    return redis.pcall('XADD', plan.log, plan.offset .. '-0',
+      'e', plan.event, 'd', plan.data, 'i', plan.id, 't', plan.now_ms)
+  end
+  return redis.pcall('XADD', plan.log, 'MAXLEN', '=', plan.log_max, plan.offset .. '-0',
+    'e', plan.event, 'd', plan.data, 'i', plan.id, 't', plan.now_ms)
 end
 
 -- Second half of publishing: offset, log, idempotency key, and PUBLISH last.
@@ -245,34 +258,32 @@ end
 -- error is returned as nil, reply. Returns the plan with `epoch`, `offset` (text) and `duplicate`.
 local function commit_event(plan)
   if plan.duplicate then return plan end
-  local keys, policy = plan.keys, plan.policy
-  local logged = policy.log_max > 0
-  local first
   if not plan.fresh then
-    if logged then
-      first = append(plan)
-    else
-      first = advance(plan, redis.pcall)
-    end
-    if failed(first) and (string.find(first.err, 'equal or smaller', 1, true)
-      or string.find(first.err, 'exhausted', 1, true)) then
-      local wrong = renew(plan)
+    local first = append(plan)
+    if failed(first) then
+      -- When the log already holds the offset, the position went backwards.
+      if not (string.find(first.err, 'equal or smaller', 1, true) or string.find(first.err, 'exhausted', 1, true)) then
+        return nil, bad_key('log', first)
+      end
+      local wrong = renew(plan, plan.epoch)
       if wrong then return nil, wrong end
-    elseif failed(first) then
-      return nil, bad_key('log', first)
     end
   end
   if plan.fresh then
-    local wrong = begin_epoch(keys, plan.epoch, plan.offset, plan.opts.run, policy.meta_ttl_s)
+    local wrong = begin_epoch(plan, plan.epoch, plan.offset, plan.run, plan.meta_ttl_s)
     if wrong then return nil, wrong end
-    if logged then append(plan) end
+    append(plan)
   else
-    if logged then advance(plan, redis.call) end
-    redis.call('EXPIRE', keys.meta, policy.meta_ttl_s)
+    if plan.crosses then
+      redis.call('HSET', plan.meta, 'offset', plan.offset, 'run', plan.run)
+    elseif plan.log_max ~= '0' then
+      redis.call('HSET', plan.meta, 'offset', plan.offset)
+    end
+    redis.call('EXPIRE', plan.meta, plan.meta_ttl_s)
   end
-  if logged then redis.call('EXPIRE', keys.log, policy.log_ttl_s) end
+  if plan.log_max ~= '0' then redis.call('EXPIRE', plan.log, plan.log_ttl_s) end
   if plan.id ~= NO_ID then
-    redis.call('SET', keys.seen, plan.epoch .. ' ' .. plan.offset, 'EX', policy.seen_ttl_s)
+    redis.call('SET', plan.seen, plan.epoch .. ' ' .. plan.offset, 'EX', plan.seen_ttl_s)
   end
   redis.call('PUBLISH', plan.channel,
     'P' .. plan.epoch .. ' ' .. plan.offset .. ' ' .. plan.event .. ' ' .. plan.id .. '\n' .. plan.data)
@@ -280,9 +291,9 @@ local function commit_event(plan)
 end
 
 -- Publishes one event: `prepare_event` and `commit_event` in one. Returns the plan, or nil, reply.
-local function publish_event(keys, channel, event, data, id, opts)
-  local plan, wrong = prepare_event(keys, channel, event, data, id, opts)
-  if not plan then return nil, wrong end
+local function publish_event(plan)
+  local prepared, wrong = prepare_event(plan)
+  if not prepared then return nil, wrong end
   return commit_event(plan)
 end
 

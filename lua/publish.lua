@@ -14,7 +14,7 @@
 -- ARGV[3]   data        one JSON object, already validated
 -- ARGV[4]   id          idempotency key, or -
 -- ARGV[5]   now_ms      milliseconds since 1970
--- ARGV[6]   log_max     events kept, 0...1000000; 0 keeps none, offsets still advance
+-- ARGV[6]   log_max     events kept, 0...1000000, and from 100 on at most 9 more; 0 keeps none, offsets still advance
 -- ARGV[7]   log_ttl_s   seconds the log outlives its last event
 -- ARGV[8]   meta_ttl_s  seconds the position outlives it; at least log_ttl_s
 -- ARGV[9]   seen_ttl_s  seconds a retry is recognised
@@ -28,11 +28,10 @@
 
 if #KEYS ~= 3 or #ARGV ~= 12 then return refuse('BADARG', 'publish takes 3 keys and 12 arguments') end
 
-local result, wrong = publish_event(
-  {log = KEYS[1], meta = KEYS[2], seen = KEYS[3]}, ARGV[1], ARGV[2], ARGV[3], ARGV[4],
-  {
-    now_ms = ARGV[5], log_max = ARGV[6], log_ttl_s = ARGV[7], meta_ttl_s = ARGV[8], seen_ttl_s = ARGV[9],
-    epoch = ARGV[10], run = ARGV[11], top = ARGV[12],
-  })
-if not result then return wrong end
-return {result.epoch, result.offset, result.duplicate and 1 or 0}
+local plan, wrong = publish_event({
+  log = KEYS[1], meta = KEYS[2], seen = KEYS[3], channel = ARGV[1], event = ARGV[2], data = ARGV[3], id = ARGV[4],
+  now_ms = ARGV[5], log_max = ARGV[6], log_ttl_s = ARGV[7], meta_ttl_s = ARGV[8], seen_ttl_s = ARGV[9],
+  candidate = ARGV[10], run = ARGV[11], top = ARGV[12], epoch = false, offset = false,
+})
+if not plan then return wrong end
+return {plan.epoch, plan.offset, plan.duplicate and 1 or 0}

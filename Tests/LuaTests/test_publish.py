@@ -40,12 +40,23 @@ def test_topics_do_not_share_offsets(scripts):
     assert scripts.publish("shop:1")[1] == 2
 
 
-@pytest.mark.parametrize("log_max", [1, 2, 7, 100])
+@pytest.mark.parametrize("log_max", [1, 2, 7, 99])
 def test_log_keeps_exactly_log_max_events(scripts, db, log_max):
     for _ in range(log_max + 5):
         scripts.publish(log_max=log_max)
     ids = [entry[0] for entry in db.xrange(KEYS.log)]
     assert ids == [f"{offset}-0".encode() for offset in range(6, log_max + 6)]
+
+
+@pytest.mark.parametrize("log_max", [100, 101, 250])
+def test_long_log_keeps_log_max_events_and_at_most_nine_more(scripts, db, log_max):
+    for offset in range(1, log_max + 41):
+        scripts.publish(log_max=log_max)
+        if offset >= log_max:
+            assert log_max <= db.xlen(KEYS.log) <= log_max + 9
+            assert db.xinfo_stream(KEYS.log)["last-entry"][0] == f"{offset}-0".encode()
+        if offset > log_max and offset % 10 == 0:
+            assert db.xlen(KEYS.log) == log_max
 
 
 def test_lowered_log_max_trims_at_the_next_event(scripts, db):
