@@ -11,8 +11,8 @@
 --   * Numbers travel as decimal text. Lua numbers are doubles: beyond 2^53 they are wrong without saying so. Text is
 --     also what redis.call takes at half the cost.
 --
--- Every function here is made anew for each call of a script, at the cost of a hash look-up; the gateway leaves out
--- those that a script does not use (ScriptPruner). What runs for each event has few functions, tables and patterns.
+-- All functions here are made anew for each call of a script, which costs Redis a thousand instructions each, as does
+-- a pattern or a table. What runs for each event does with few of them.
 
 local INTEGER_MAX = 9007199254740991 -- 2^53 - 1, the last integer that a double and every JSON reader agree on
 local LOG_EVENTS_MAX = 1000000       -- events one log may keep
