@@ -256,6 +256,9 @@ end
 --
 -- The first write decides: if Redis refuses it (OOM, READONLY, MISCONF, wrong type) nothing has changed and the
 -- error is returned as nil, reply. Returns the plan with `epoch`, `offset` (text) and `duplicate`.
+--
+-- A plan that `follows` continues the one committed just before in the same script, which prepared the topic: its
+-- epoch and offset are given, and the caller stores the last offset when it is done.
 local function commit_event(plan)
   if plan.duplicate then return plan end
   if not plan.fresh then
@@ -273,7 +276,7 @@ local function commit_event(plan)
     local wrong = begin_epoch(plan, plan.epoch, plan.offset, plan.run, plan.meta_ttl_s)
     if wrong then return nil, wrong end
     append(plan)
-  else
+  elseif not plan.follows then
     if plan.crosses then
       redis.call('HSET', plan.meta, 'offset', plan.offset, 'run', plan.run)
     elseif plan.log_max ~= '0' then
@@ -281,7 +284,7 @@ local function commit_event(plan)
     end
     redis.call('EXPIRE', plan.meta, plan.meta_ttl_s)
   end
-  if plan.log_max ~= '0' then redis.call('EXPIRE', plan.log, plan.log_ttl_s) end
+  if plan.log_max ~= '0' and not plan.follows then redis.call('EXPIRE', plan.log, plan.log_ttl_s) end
   if plan.id ~= NO_ID then
     redis.call('SET', plan.seen, plan.epoch .. ' ' .. plan.offset, 'EX', plan.seen_ttl_s)
   end

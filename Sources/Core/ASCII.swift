@@ -70,13 +70,16 @@ extension Array where Element == UInt8 {
     /// Appends the decimal digits of a number without making a `String`.
     public mutating func append(decimal value: Int) {
         if value < 0 { append(UInt8(ascii: "-")) }
-        var magnitude = value.magnitude
-        var divisor: UInt = 1
-        while magnitude / divisor >= 10 { divisor *= 10 }
-        while divisor > 0 {
-            append(UInt8(truncatingIfNeeded: magnitude / divisor) + 0x30)
-            magnitude %= divisor
-            divisor /= 10
+        var (low, magnitude) = (count, value.magnitude)
+        // The last digit first: dividing by a constant is a multiplication.
+        repeat {
+            append(UInt8(truncatingIfNeeded: magnitude % 10) + 0x30)
+            magnitude /= 10
+        } while magnitude > 0
+        var high = count - 1
+        while low < high {
+            swapAt(low, high)
+            (low, high) = (low + 1, high - 1)
         }
     }
 

@@ -1,4 +1,3 @@
-import CHiredis
 import Core
 
 /// A Redis command and its arguments, kept flat: one buffer of bytes and where each argument ends.
@@ -12,7 +11,7 @@ public struct RedisCommand: Equatable, Sendable {
         /// Bytes of all arguments together.
         public let bytesMax: Int
 
-        /// Makes limits; `bytesMax` counts at most 1 GiB, since the codec adds lengths in an `int`.
+        /// Makes limits; `bytesMax` counts at most 1 GiB, and `argumentsMax` at most what Redis takes.
         public init(argumentsMax: Int, bytesMax: Int) {
             self.argumentsMax = min(argumentsMax, 1 << 20)
             self.bytesMax = min(bytesMax, 1 << 30)
@@ -23,8 +22,6 @@ public struct RedisCommand: Equatable, Sendable {
     public enum EncodingError: Error, Equatable, Sendable {
         /// More arguments or bytes than the limits allow.
         case tooLarge
-        /// The codec could not allocate.
-        case outOfMemory
     }
 
     private var bytes: [UInt8]
@@ -81,35 +78,26 @@ public struct RedisCommand: Equatable, Sendable {
     }
 
     /// Appends the command in RESP to a connection's outbound bytes; all of it or, on an error, nothing.
+    ///
+    /// An array of bulk strings (Redis serialization protocol specification). Written here: the codec formats each length
+    /// by `sprintf`, at a tenth of what a whole publish costs.
     public func encode(into output: inout [UInt8], limits: Limits) throws(EncodingError) {
         guard ends.count <= limits.argumentsMax, bytes.count <= limits.bytesMax else { throw .tooLarge }
-        var target: UnsafeMutablePointer<CChar>?
-        let length = unsafe bytes.withUnsafeBytes { all in
-            unsafe RedisCommand.format(all, ends: ends, into: &target)
+        output.reserveCapacity(output.count + bytes.count + RedisCommand.headerBytes * (ends.count + 1))
+        output.append(UInt8(ascii: "*"))
+        output.append(decimal: ends.count)
+        output.append(text: "\r\n")
+        var start = 0
+        for end in ends {
+            output.append(UInt8(ascii: "$"))
+            output.append(decimal: end - start)
+            output.append(text: "\r\n")
+            output.append(contentsOf: bytes[start..<end])
+            output.append(text: "\r\n")
+            start = end
         }
-        guard length >= 0, let target = unsafe target else { throw .outOfMemory }
-        unsafe output.append(
-            contentsOf: UnsafeRawBufferPointer(start: target, count: Int(length)))
-        unsafe redisFreeCommand(target)
     }
 
-    private static func format(
-        _ all: UnsafeRawBufferPointer, ends: [Int], into target: inout UnsafeMutablePointer<CChar>?
-    ) -> CInt {
-        // The name is never empty, so there is a base.
-        guard let base = unsafe all.baseAddress?.assumingMemoryBound(to: CChar.self) else { return -1 }
-        return unsafe withUnsafeTemporaryAllocation(of: UnsafePointer<CChar>?.self, capacity: ends.count) { pointers in
-            unsafe withUnsafeTemporaryAllocation(of: Int.self, capacity: ends.count) { lengths in
-                var start = 0
-                for (index, end) in ends.enumerated() {
-                    unsafe pointers.initializeElement(at: index, to: base + start)
-                    unsafe lengths.initializeElement(at: index, to: end - start)
-                    start = end
-                }
-                return unsafe lengths.withMemoryRebound(to: size_t.self) { sizes in
-                    unsafe redisFormatCommandArgv(&target, CInt(ends.count), pointers.baseAddress, sizes.baseAddress)
-                }
-            }
-        }
-    }
+    /// A mark, a length of up to ten digits, and two line ends.
+    private static let headerBytes = 15
 }

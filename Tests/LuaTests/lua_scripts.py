@@ -65,6 +65,19 @@ class Scripts:
         assert isinstance(offset, bytes), "an offset is text, whole beyond 2^31"
         return epoch.decode(), int(offset), duplicate
 
+    def publish_several(self, events, topic="shop:42", now_ms=NOW_MS, log_max=200, log_ttl_s=300, meta_ttl_s=86400,
+                        seen_ttl_s=300, epoch=None, run=None, top=None):
+        """Publishes (event, data, id) of one topic by one call; a list of what `publish` returns."""
+        keys = Keys(topic)
+        arguments = [now_ms, log_max, log_ttl_s, meta_ttl_s, seen_ttl_s, epoch or f"e{next(self.candidates)}",
+                     run or self.run, top_text(top)]
+        reply = self.call(
+            "publish", [keys.log, keys.meta, *(keys.meta if id == "-" else keys.seen(id) for _, _, id in events)],
+            [topic, *events[0], *arguments, *(word for event in events[1:] for word in event)])
+        assert len(reply) == 3 * len(events)
+        return [(epoch.decode(), int(offset), duplicate)
+                for epoch, offset, duplicate in zip(*[iter(reply)] * 3, strict=True)]
+
     def subscribe(self, topic="shop:42", since=None, recovery_max=300, now_ms=NOW_MS, meta_ttl_s=86400, epoch=None,
                   run=None, state=None, top=None, order="newest", bytes_max=4_194_304):
         """The reply, and what the gateway makes of it for a client that has seen everything up to `since`."""

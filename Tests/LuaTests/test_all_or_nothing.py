@@ -66,6 +66,7 @@ def test_history_refuses_a_wrong_argument(scripts, db, unchanged, arguments):
 
 @pytest.mark.parametrize("name,keys,arguments", [
     ("publish", 2, 12), ("publish", 4, 12), ("publish", 3, 11), ("publish", 3, 13), ("publish", 0, 0),
+    ("publish", 3, 15), ("publish", 4, 18), ("publish", 2, 9),
     ("subscribe", 1, 10), ("subscribe", 2, 9), ("subscribe", 2, 11), ("history", 1, 3), ("history", 2, 2),
     ("position", 2, 0), ("position", 1, 1),
 ])

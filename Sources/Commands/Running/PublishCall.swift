@@ -1,23 +1,36 @@
 public import Core
 public import RedisLink
 
-/// One event to be published by `publish.lua`.
+/// Events of one topic to be published by `publish.lua`, in their order.
 public struct PublishCall: Sendable {
+    /// One event.
+    public struct Event: Sendable {
+        /// Which event.
+        public var name: EventName
+        /// One JSON object, checked.
+        public var data: [UInt8]
+        /// What makes a retry harmless; `nil`: nothing does.
+        public var id: MessageID?
+
+        /// Makes an event.
+        public init(_ name: EventName, data: [UInt8], id: MessageID?) {
+            self.name = name
+            self.data = data
+            self.id = id
+        }
+
+        fileprivate var words: [[UInt8]] { [name.bytes, data, id?.bytes ?? [UInt8(ascii: "-")]] }
+    }
+
     /// Where.
     public var topic: Topic
-    /// Which event.
-    public var event: EventName
-    /// One JSON object, checked.
-    public var data: [UInt8]
-    /// What makes a retry harmless; `nil`: nothing does.
-    public var id: MessageID?
+    /// At least one; the script refuses none.
+    public var events: [Event]
 
-    /// Makes an event.
-    public init(_ topic: Topic, _ event: EventName, data: [UInt8], id: MessageID?) {
+    /// Makes a call.
+    public init(_ topic: Topic, _ events: [Event]) {
         self.topic = topic
-        self.event = event
-        self.data = data
-        self.id = id
+        self.events = events
     }
 
     /// The call; `seenSeconds` is how long a retry is recognised, `top` the last event that is known of the topic.
@@ -34,9 +47,13 @@ public struct PublishCall: Sendable {
             text.append(decimal: number)
             return text
         }
-        return ScriptCall(
-            script: script, keys: [keys.log(topic), meta, id.map { keys.seen(topic, $0) } ?? meta],
-            arguments: [keys.channel(topic), event.bytes, data, id?.bytes ?? [UInt8(ascii: "-")]] + texts
-                + [moment.epoch, moment.run, top?.fenceText ?? []])
+        var arguments = [keys.channel(topic)]
+        arguments.reserveCapacity(9 + 3 * events.count)
+        arguments += events.first?.words ?? []
+        arguments += texts
+        arguments += [moment.epoch, moment.run, top?.fenceText ?? []]
+        for event in events.dropFirst() { arguments += event.words }
+        let seen = events.map { event in event.id.map { keys.seen(topic, $0) } ?? meta }
+        return ScriptCall(script: script, keys: [keys.log(topic), meta] + seen, arguments: arguments)
     }
 }

@@ -1,3 +1,4 @@
+import Commands
 import Core
 import HTTPCodec
 import Reactors
@@ -27,7 +28,7 @@ struct BroadcastRoute {
     /// Answers the request.
     func answer(_ request: HTTPRequest, shape: Shape, _ respond: @escaping Respond) {
         guard request.head.method == .post else { return respond(.methodNotAllowed([.post], keepAlive: true)) }
-        switch Credentials.caller(request.head.headers, node: shard.node, wallSeconds: shard.wallSeconds) {
+        switch Credentials.caller(request, node: shard.node, wallSeconds: shard.wallSeconds) {
         case .failure(let refusal):
             shard.statistics.authenticationFailures.add(1)
             respond(.refusal(refusal, keepAlive: true))
@@ -83,7 +84,7 @@ struct BroadcastRoute {
         let batch = BroadcastBatch(count: items.count) { batch in
             respond(shape == .native ? batch.response : batch.supabaseResponse)
         }
-        var lanes: [Topic: UInt64] = [:]
+        var groups: [Topic: Group] = [:]
         for (index, item) in items.enumerated() {
             let parsed: Message
             do throws(Refusal) {
@@ -92,12 +93,50 @@ struct BroadcastRoute {
                 batch.finish(index, .failure(error))
                 continue
             }
-            // Messages of one topic keep their order; those of different topics need none.
-            let lane = lanes[parsed.topic] ?? shard.store.newLane()
-            lanes[parsed.topic] = lane
-            shard.store.publish(parsed.topic, parsed.event, parsed.data, parsed.id, lane: lane) { [shard] result in
-                if case .success = result { shard.statistics.publishes.add(1) }
-                batch.finish(index, result.map { (parsed.topic, $0) })
+            var group = groups.removeValue(forKey: parsed.topic) ?? Group(lane: shard.store.newLane())
+            group.add(PublishCall.Event(parsed.event, data: parsed.data, id: parsed.id), index)
+            if group.isFull {
+                publish(parsed.topic, group, batch)
+                group.clear()
+            }
+            groups[parsed.topic] = group
+        }
+        for (topic, group) in groups where !group.events.isEmpty { publish(topic, group, batch) }
+    }
+
+    /// Messages of one topic that are published by one call.
+    ///
+    /// One call for all of a topic's costs Redis a third of a call for each. Messages of one topic keep their order, so
+    /// its calls have a lane; those of different topics need none.
+    private struct Group {
+        let lane: UInt64
+        var events: [PublishCall.Event] = []
+        var indices: [Int] = []
+        var bytes = 0
+
+        init(lane: UInt64) { self.lane = lane }
+
+        /// A call must not keep Redis from others for long.
+        var isFull: Bool { events.count >= 128 || bytes >= 262_144 }
+
+        mutating func add(_ event: PublishCall.Event, _ index: Int) {
+            events.append(event)
+            indices.append(index)
+            bytes += event.data.count
+        }
+
+        mutating func clear() { (events, indices, bytes) = ([], [], 0) }
+    }
+
+    private func publish(_ topic: Topic, _ group: Group, _ batch: BroadcastBatch) {
+        let indices = group.indices
+        shard.store.publish(topic, group.events, lane: group.lane) { [shard] result in
+            switch result {
+            case .success(let receipts):
+                shard.statistics.publishes.add(indices.count)
+                for (index, receipt) in zip(indices, receipts) { batch.finish(index, .success((topic, receipt))) }
+            case .failure(let refusal):
+                for index in indices { batch.finish(index, .failure(refusal)) }
             }
         }
     }

@@ -39,7 +39,7 @@ struct CommandRoute {
         _ request: HTTPRequest, _ respond: @escaping Respond,
         _ call: (CommandDesk, CommandDesk.Request, Caller, @escaping CommandDesk.Completion) -> Void
     ) {
-        switch Credentials.caller(request.head.headers, node: shard.node, wallSeconds: shard.wallSeconds) {
+        switch Credentials.caller(request, node: shard.node, wallSeconds: shard.wallSeconds) {
         case .failure(let refusal):
             shard.statistics.authenticationFailures.add(1)
             respond(.refusal(refusal, keepAlive: true))

@@ -91,16 +91,19 @@ final class HTTPPeer: ConnectionHandler {
         guard let segments = segments(head) else {
             return respond(.refusal(Refusal(.badRequest, "the path is malformed"), keepAlive: head.keepAlive))
         }
-        if let refusal = tooManyRequests(head) { return respond(.refusal(refusal, keepAlive: head.keepAlive)) }
-        let request = HTTPRequest(head: head, body: body, segments: segments)
+        let service = door.isOperations ? nil : Credentials.service(head.headers, node: shard.node)
+        if let refusal = tooManyRequests(head, isService: service != nil) {
+            return respond(.refusal(refusal, keepAlive: head.keepAlive))
+        }
+        let request = HTTPRequest(head: head, body: body, segments: segments, service: service)
         shard.router.route(request, door: door) { [self] response in respond(response) }
     }
 
     /// Refuses what an address asks beyond its rate.
     ///
-    /// A backend's key is checked before, since one backend may ask for many users; it costs a digest.
-    private func tooManyRequests(_ head: HTTPRequestHead) -> Refusal? {
-        guard !door.isOperations, !Credentials.hasAPIKey(head.headers, node: shard.node),
+    /// A backend's key is checked before, since one backend may ask for many users.
+    private func tooManyRequests(_ head: HTTPRequestHead, isService: Bool) -> Refusal? {
+        guard !door.isOperations, !isService,
             let waitMs = shard.node.waitForRequest(clientAddress(head, connection?.address), nowMs: shard.nowMs)
         else { return nil }
         shard.statistics.rateLimited.add(1)

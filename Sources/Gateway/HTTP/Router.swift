@@ -109,7 +109,10 @@ final class Router {
         let verdict = shard.node.origins.judge(
             origins: head.headers.values(of: "origin"), host: head.host, secure: isSecure)
         if let refusal = verdict.refusal { return .failure(RefusedUpgrade(refusal)) }
-        switch Credentials.caller(head.headers, node: shard.node, wallSeconds: shard.wallSeconds) {
+        switch Credentials.caller(
+            head.headers, service: Credentials.service(head.headers, node: shard.node), node: shard.node,
+            wallSeconds: shard.wallSeconds)
+        {
         case .failure(let refusal):
             shard.statistics.authenticationFailures.add(1)
             return .failure(RefusedUpgrade(refusal))

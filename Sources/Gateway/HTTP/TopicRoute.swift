@@ -22,7 +22,7 @@ struct TopicRoute {
             return respond(
                 .refusal(Refusal(.badRequest, "the topic must be namespace:id, e.g. shop:42"), keepAlive: true))
         }
-        switch Credentials.caller(request.head.headers, node: shard.node, wallSeconds: shard.wallSeconds) {
+        switch Credentials.caller(request, node: shard.node, wallSeconds: shard.wallSeconds) {
         case .failure(let refusal):
             shard.statistics.authenticationFailures.add(1)
             respond(.refusal(refusal, keepAlive: true))

@@ -22,10 +22,10 @@ struct KnownPositions {
 
     subscript(topic: Topic) -> Entry? { young[topic] ?? old[topic] }
 
-    /// Takes the position that an answer told; `isPublish`: of an event that was published here.
-    mutating func add(_ topic: Topic, _ position: Position, isPublish: Bool = false) {
+    /// Takes the position that an answer told, and how many events of the topic it says were published here.
+    mutating func add(_ topic: Topic, _ position: Position, published: Int = 0) {
         var entry = self[topic] ?? Entry(position: position)
-        if isPublish { entry.published += 1 }
+        entry.published += published
         // Answers of one epoch may overtake each other; another epoch replaces what was known.
         if entry.position.epoch != position.epoch || entry.position.offset < position.offset {
             entry.position = position

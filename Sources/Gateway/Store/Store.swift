@@ -76,8 +76,18 @@ final class Store: TopicReader {
 
     /// Publishes an event: offset, log and channel in one step; committed when the completion succeeds.
     func publish(
-        _ topic: Topic, _ event: EventName, _ data: [UInt8], _ id: MessageID?, lane: UInt64? = nil,
+        _ topic: Topic, _ event: EventName, _ data: [UInt8], _ id: MessageID?,
         _ completion: @escaping (Result<Receipt, Refusal>) -> Void
+    ) {
+        publish(topic, [PublishCall.Event(event, data: data, id: id)], lane: nil) { result in
+            completion(result.flatMap { receipts in receipts.first.map { .success($0) } ?? .failure(Store.nonsense) })
+        }
+    }
+
+    /// Publishes events of one topic in their order, all or none; as many receipts as events.
+    func publish(
+        _ topic: Topic, _ events: [PublishCall.Event], lane: UInt64?,
+        _ completion: @escaping (Result<[Receipt], Refusal>) -> Void
     ) {
         guard let policy = access.policy(of: topic) else {
             return completion(.failure(Refusal(.notFound, "there is no such namespace")))
@@ -86,17 +96,19 @@ final class Store: TopicReader {
             return completion(.failure(RedisFailure(.disconnected).refusal))
         }
         let moment = CommandCallBuilder.Moment(nowMs: Clock.wallMs(), run: run, epoch: epochs.next(), random: [])
-        let call = PublishCall(topic, event, data: data, id: id).call(
+        let call = PublishCall(topic, events).call(
             scripts.publish, keys: keys, policy: policy, seenSeconds: limits.idempotencySeconds, moment,
             top: top(topic))
+        let count = events.count
         link.run(call, lane: lane) { [self] result in
             completion(
                 result.mapError(\.refusal).flatMap { value in
-                    guard let fields = value.elements, fields.count == 3,
-                        let position = Store.position(fields[0], fields[1]), let duplicate = fields[2].integer
-                    else { return .failure(Store.nonsense) }
-                    known.add(topic, position, isPublish: duplicate == 0)
-                    return .success(Receipt(position: position, isDuplicate: duplicate == 1))
+                    guard let receipts = Store.receipts(value, count: count) else { return .failure(Store.nonsense) }
+                    let fresh = receipts.count { !$0.isDuplicate }
+                    if let last = receipts.last(where: { !$0.isDuplicate }) ?? receipts.last {
+                        known.add(topic, last.position, published: fresh)
+                    }
+                    return .success(receipts)
                 })
         }
     }
@@ -218,6 +230,20 @@ final class Store: TopicReader {
 
     private static func number(_ value: RESPValue) -> Int? {
         value.integer ?? value.bytes.flatMap { ASCII.decimal($0) }
+    }
+
+    /// Reads epoch, offset and whether the id was known, once for each event.
+    private static func receipts(_ value: RESPValue, count: Int) -> [Receipt]? {
+        guard let fields = value.elements, fields.count == 3 * count else { return nil }
+        var receipts: [Receipt] = []
+        receipts.reserveCapacity(count)
+        for index in stride(from: 0, to: fields.count, by: 3) {
+            guard let position = position(fields[index], fields[index + 1]),
+                let duplicate = fields[index + 2].integer
+            else { return nil }
+            receipts.append(Receipt(position: position, isDuplicate: duplicate == 1))
+        }
+        return receipts
     }
 
     private static func position(_ epoch: RESPValue, _ offset: RESPValue) -> Position? {

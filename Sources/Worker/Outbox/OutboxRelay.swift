@@ -171,7 +171,7 @@ final class OutboxRelay {
         case .unreadable(let reason):
             give(up: queued, because: reason)
         case .event(let topic, let event, let data):
-            publish(PublishCall(topic, event, data: data, id: entry.operation), queued)
+            publish(topic, PublishCall.Event(event, data: data, id: entry.operation), queued)
         case .call(let name, let arguments):
             switch bound(name, arguments) {
             case .failure(let refusal): give(up: queued, because: refusal.message)
@@ -189,8 +189,8 @@ final class OutboxRelay {
         }
     }
 
-    private func publish(_ event: PublishCall, _ queued: Queue.Entry) {
-        let namespace = String(decoding: event.topic.namespace, as: UTF8.self)
+    private func publish(_ topic: Topic, _ event: PublishCall.Event, _ queued: Queue.Entry) {
+        let namespace = String(decoding: topic.namespace, as: UTF8.self)
         guard let policy = parts.commands.policies[namespace] else {
             return give(up: queued, because: "there is no namespace \(namespace)")
         }
@@ -200,7 +200,7 @@ final class OutboxRelay {
         guard let run = link.facts?.fence else { return retry(queued) }
         let moment = CommandCallBuilder.Moment(
             nowMs: Clock.wallMs(), run: run, epoch: epochs.next(), random: [])
-        let call = event.call(
+        let call = PublishCall(topic, [event]).call(
             parts.publish, keys: parts.keys, policy: policy, seenSeconds: parts.limits.relayedSeconds, moment,
             top: nil)
         let current = generation

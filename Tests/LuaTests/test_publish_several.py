@@ -1,0 +1,83 @@
+"""publish.lua with several events: what as many single calls would do, in one."""
+
+import pytest
+import redis
+
+from lua_scripts import Keys
+
+KEYS = Keys()
+
+
+def entries(db, topic):
+    return db.xrange(Keys(topic).log)
+
+
+def test_is_the_same_as_single_publishes(scripts, db, rng, listener):
+    """Random batches on shop:42, the same events one by one on shop:43."""
+    candidates = iter(f"c{number}" for number in range(10_000))
+    sent = []
+    for _ in range(60):
+        log_max = rng.choice([0, 1, 5, 99, 100, 120])
+        events = [(rng.choice(["a", "b.c"]), f'{{"n":{rng.randrange(9)}}}',
+                   rng.choice(["-", "-", f"op-{rng.randrange(60)}"])) for _ in range(rng.randrange(1, 14))]
+        epoch = next(candidates)
+        if rng.random() < 0.15:
+            for topic in ("shop:42", "shop:43"):
+                db.hset(Keys(topic).meta, "offset", 2**53 - rng.randrange(1, 8) if log_max == 0 else 1)
+                db.delete(Keys(topic).log)
+            db.hset(Keys("shop:43").meta, "offset", db.hget(KEYS.meta, "offset"))
+        together = scripts.publish_several(events, epoch=epoch, log_max=log_max)
+        alone = [scripts.publish("shop:43", *event, epoch=epoch, log_max=log_max) for event in events]
+        assert together == alone
+        assert db.hgetall(KEYS.meta) == db.hgetall(Keys("shop:43").meta)
+        assert entries(db, "shop:42") == entries(db, "shop:43")
+        for name in ("log", "meta"):
+            assert abs(db.ttl(getattr(KEYS, name)) - db.ttl(getattr(Keys("shop:43"), name))) <= 1
+        sent += [f"P{epoch} {offset} {event} {id}\n{data}".encode()
+                 for (event, data, id), (epoch, offset, duplicate) in zip(events, together, strict=True)
+                 if not duplicate]
+    assert listener() == sent
+
+
+def test_one_id_twice_in_a_batch_is_published_once(scripts, db):
+    assert scripts.publish_several([("a", "{}", "op"), ("b", "{}", "-"), ("a", "{}", "op")], epoch="k") == [
+        ("k", 1, 0), ("k", 2, 0), ("k", 1, 1)]
+    assert db.xlen(KEYS.log) == 2 and db.get(KEYS.seen("op")) == b"k 1"
+
+
+def test_retry_of_a_batch_changes_nothing(scripts, unchanged, listener):
+    events = [("a", "{}", f"op-{number}") for number in range(5)]
+    first = scripts.publish_several(events)
+    listener()
+    with unchanged():
+        assert scripts.publish_several(events) == [(epoch, offset, 1) for epoch, offset, _ in first]
+    assert listener() == []
+
+
+@pytest.mark.parametrize("wrong", [("a b", "{}", "-"), ("a", "[]", "-"), ("a", "{}", "a b")], ids=repr)
+@pytest.mark.parametrize("place", [0, 1, 2])
+def test_one_wrong_event_refuses_all(scripts, unchanged, listener, wrong, place):
+    scripts.publish()
+    listener()
+    events = [("a", "{}", "op-1"), ("a", "{}", "op-2")]
+    events.insert(place, wrong)
+    with unchanged(), pytest.raises(redis.ResponseError, match="^BADARG "):
+        scripts.publish_several(events)
+    assert listener() == []
+
+
+def test_a_key_of_another_type_refuses_all(scripts, db, unchanged, listener):
+    scripts.publish()
+    db.rpush(KEYS.seen("op-2"), "x")
+    listener()
+    with unchanged(), pytest.raises(redis.ResponseError, match="^BADKEY "):
+        scripts.publish_several([("a", "{}", "op-1"), ("a", "{}", "op-2")])
+    assert listener() == []
+
+
+def test_a_position_that_went_backwards_begins_one_new_epoch(scripts, db):
+    for _ in range(5):
+        scripts.publish(epoch="old")
+    db.hset(KEYS.meta, "offset", 2)
+    assert scripts.publish_several([("a", "{}", "-")] * 3, epoch="new") == [("new", 1, 0), ("new", 2, 0), ("new", 3, 0)]
+    assert [entry[0] for entry in db.xrange(KEYS.log)] == [b"1-0", b"2-0", b"3-0"]
