@@ -187,9 +187,9 @@ def main():
               f"p99 {row['p99Us'] / 1e3:.2f} ms, {row['scriptUsPerCall']:.2f} us in the script")
     timed = asyncio.run(at_a_rate(args, words))
     http_, redis_ = timed["http"], timed["redis"]
-    print(f"\n{timed['name']}: HTTP p50 {http_['p50Us']:.0f} p99 {http_['p99Us']:.0f} us, Redis p50 {redis_['p50Us']:.0f} "
-          f"p99 {redis_['p99Us']:.0f} us; the gateway adds {http_['p50Us'] - redis_['p50Us']:.0f} at p50, "
-          f"{http_['p99Us'] - redis_['p99Us']:.0f} at p99")
+    print(f"\n{timed['name']}: HTTP p50 {http_['p50Us']:.0f} p99 {http_['p99Us']:.0f} us, "
+          f"Redis p50 {redis_['p50Us']:.0f} p99 {redis_['p99Us']:.0f} us; the gateway adds "
+          f"{http_['p50Us'] - redis_['p50Us']:.0f} at p50, {http_['p99Us'] - redis_['p99Us']:.0f} at p99")
     if args.json:
         args.json.write_text(json.dumps({"http": http, "redis": alone, "latency": timed}, indent=2) + "\n")
     if any(row["failed"] for row in http):

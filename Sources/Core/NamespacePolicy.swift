@@ -36,7 +36,7 @@ public struct NamespacePolicy: Sendable, Equatable {
     public var subscribe: Rule
     /// Which clients may publish; services always may.
     public var publish: Rule
-    /// Events the log keeps; 0 keeps none (positions still advance).
+    /// Events the log keeps, from 100 on with at most 9 more; 0 keeps none (positions still advance).
     public var logEventsMax: Int
     /// How long the log outlives its last event, seconds.
     public var logSeconds: Int

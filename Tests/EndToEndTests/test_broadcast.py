@@ -1,6 +1,7 @@
 """POST /v1/broadcast: single, batch, idempotency, keys, and what is refused."""
 
 import hashlib
+import json
 import re
 
 import pytest
@@ -48,6 +49,18 @@ def test_batch_has_one_result_per_message_in_order(http, topics):
     assert [result.get("offset") for result in results] == [1, None, 1, None, 2, None, None, None, 1]
     codes = [result["error"]["code"] for result in results if "error" in result]
     assert codes == ["bad_request", "not_found", "bad_request", "bad_request", "bad_request"]
+
+
+def test_largest_batch_keeps_the_order_of_each_topic(gw, http, db, topics):
+    """More of one topic than one call of the script takes, between those of another."""
+    long, short = topics(), topics()
+    messages = [message(short if n % 16 == 0 else long, data={"n": n}) for n in range(256)]
+    results = http.post("/v1/broadcast", json={"messages": messages}).json()["results"]
+    for topic in (long, short):
+        own = [n for n in range(256) if messages[n]["topic"] == topic]
+        assert [results[n]["offset"] for n in own] == list(range(1, len(own) + 1))
+        logged = [json.loads(fields[b"d"])["n"] for _, fields in db.xrange(topic + "#log")]
+        assert logged == own[-len(logged):] and len(logged) >= min(len(own), 200)
 
 
 def test_supabase_shape(gw, http, topic):
