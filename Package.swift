@@ -116,7 +116,7 @@ let package = Package(
 
         .target(
             name: "ReportPage", path: "bench/report", sources: ["ReportPage.swift"],
-            resources: ["report.html", "report.css", "plots.js", "report.js"].map { .embedInCode($0) },
+            resources: ["report.html", "report.css", "plots.js", "summary.js", "report.js"].map { .embedInCode($0) },
             swiftSettings: [.swiftLanguageMode(.v6)]),
 
         .target(name: "TestSupport", path: "Tests/TestSupport", swiftSettings: strict),

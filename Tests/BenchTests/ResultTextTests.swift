@@ -60,7 +60,7 @@ import Testing
         #expect(
             [0, 0.01234, 1.234, 12.34, 123.4, 9.996, -2.5, .nan].map(Figure.short)
                 == ["0", "0.012", "1.23", "12.3", "123", "10.0", "-2.50", "-"])
-        #expect([999, 1_500, 1_234_567].map(Figure.rounded) == ["999", "1.50k", "1.23M"])
+        #expect([999, 1_600, 15_000, 1_234_567].map(Figure.rounded) == ["999", "1,600", "15.0k", "1.23M"])
         #expect([850, 1_250, 3_400_000].map(Figure.latency) == ["850 µs", "1.25 ms", "3.40 s"])
     }
 
@@ -70,11 +70,10 @@ import Testing
             deliveredPerSecond: 1_523_456, p50Us: 8_750, p99Us: 48_750, lost: 0, serverCores: 0.98, toolCores: 1.02)
         #expect(
             progress.line()
-                == "measure 12/60 s ━━┄┄┄┄┄┄┄┄  30.0k conns  1,600 pub/s  1.52M dlv/s  p50 8.75 ms  p99 48.8 ms  "
-                + "srv 0.98 tool 1.02")
+                == "12/60 s ━┄┄┄┄┄  30.0k conn  1,600/s → 1.52M/s  p50 8.75 p99 48.8 ms  lost 0  srv 0.98 tool 1.02")
         var losing = progress
         losing.lost = 3
-        #expect(losing.line().contains("  LOST 3  "))
+        #expect(losing.line().contains("  LOST 3  ") && losing.line().count <= 100)
         #expect(progress.drawn(.plain).hasSuffix("\n"))
         #expect(progress.drawn(TextStyle(isTerminal: true, hasColour: false)).hasPrefix("\r\u{1B}[K"))
     }

@@ -2,7 +2,8 @@
 public enum ReportPage {
     /// The page, with the places `{{style}}`, `{{results}}` and `{{script}}`.
     public static let html = PackageResources.report_html
+    /// The page's style sheet.
     public static let style = PackageResources.report_css
-    /// The drawing of plots, then the page that uses it; one script.
-    public static let script = PackageResources.plots_js + PackageResources.report_js
+    /// One script: the drawing of plots, the top of the page, then the page itself, which uses both.
+    public static let script = PackageResources.plots_js + PackageResources.summary_js + PackageResources.report_js
 }

@@ -47,10 +47,10 @@ enum Figure {
         }
     }
 
-    /// A number shortened for a narrow place: `950`, `12.3k`, `1.52M`.
+    /// A number shortened for a narrow place: `1,600`, `12.3k`, `1.52M`.
     static func rounded(_ number: Double) -> String {
         switch abs(number) {
-        case ..<999.5: short(number.rounded())
+        case ..<9_999.5: short(number.rounded())
         case ..<999_500: short(number / 1_000) + "k"
         default: short(number / 1_000_000) + "M"
         }

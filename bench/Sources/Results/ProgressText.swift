@@ -1,21 +1,21 @@
 /// The line that tells how a run goes while it goes: what is known at this second, at most 100 columns.
 struct ProgressText {
-    /// What is being done: `connect`, `warm up`, `measure`.
-    var phase = "measure"
+    /// What is being done when it is not the measuring: `connect`, `warm up`, at most 12 characters.
+    var phase = ""
     var elapsedSeconds: Double
     var totalSeconds: Double
     var connections: Int
-    /// Of the last second.
+    /// Of the last second; shown as published → delivered.
     var publishedPerSecond: Double?
     var deliveredPerSecond: Double?
     var p50Us: Int?
     var p99Us: Int?
     /// Since the measuring began.
-    var lost = 0
+    var lost: Int?
     var serverCores: Double?
     var toolCores: Double?
 
-    private static let barColumns = 10
+    private static let barColumns = 6
 
     /// The line as it is put on the output: over the last one on a terminal, else as a line of its own.
     func drawn(_ style: TextStyle) -> String {
@@ -30,15 +30,22 @@ struct ProgressText {
     func line(_ style: TextStyle = .plain) -> String {
         let total = Figure.whole(Int(totalSeconds.rounded()))
         let elapsed = Figure.whole(Int(min(elapsedSeconds, totalSeconds).rounded(.down)))
-        var parts = [phase + " " + ResultTable.padded(elapsed, to: total.count) + "/" + total + " s " + bar(style)]
-        parts.append(Figure.rounded(Double(connections)) + " conns")
-        if let publishedPerSecond { parts.append(Figure.rounded(publishedPerSecond) + " pub/s") }
-        if let deliveredPerSecond { parts.append(Figure.rounded(deliveredPerSecond) + " dlv/s") }
-        if let p50Us { parts.append("p50 " + Figure.latency(p50Us)) }
-        if let p99Us { parts.append("p99 " + Figure.latency(p99Us)) }
-        if lost > 0 { parts.append(style.bad("LOST " + Figure.whole(lost))) }
-        let cores = [serverCores.map { "srv " + Figure.fixed($0, 2) }, toolCores.map { "tool " + Figure.fixed($0, 2) }]
-            .compactMap { $0 }
+        var parts = [ResultTable.padded(elapsed, to: total.count) + "/" + total + " s " + bar(style)]
+        if !phase.isEmpty { parts.append(ResultTable.plain(phase, limit: 12)) }
+        parts.append(Figure.rounded(Double(connections)) + " conn")
+        let flow = [publishedPerSecond, deliveredPerSecond].compactMap { $0 }.map { Figure.rounded($0) + "/s" }
+        if !flow.isEmpty { parts.append(flow.joined(separator: " → ")) }
+        let latencies = [("p50", p50Us), ("p99", p99Us)].compactMap { name, us in
+            us.map { name + " " + Figure.short(Double($0) / 1_000) }
+        }
+        if !latencies.isEmpty { parts.append(latencies.joined(separator: " ") + " ms") }
+        if let lost {
+            let text = Figure.rounded(Double(lost))
+            parts.append(lost > 0 ? style.bad("LOST " + text) : "lost " + text)
+        }
+        let cores = [("srv", serverCores), ("tool", toolCores)].compactMap { name, cores in
+            cores.map { name + " " + Figure.fixed($0, 2) }
+        }
         if !cores.isEmpty { parts.append(style.faint(cores.joined(separator: " "))) }
         return parts.joined(separator: "  ")
     }

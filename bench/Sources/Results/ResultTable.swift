@@ -99,7 +99,9 @@ struct ResultTable {
             let numbers = group.runs.map { $0[keyPath: number] }
             guard numbers.contains(where: { ($0 ?? 0) > 0 || showsNone && $0 != nil }) else { return }
             let cells = numbers.map { number in
-                Cell(text: number.map { ($0 > 0 ? "!" : "") + Figure.rounded(Double($0)) } ?? "-", isBad: (number ?? 0) > 0)
+                Cell(
+                    text: number.map { ($0 > 0 ? "!" : "") + Figure.rounded(Double($0)) } ?? "-",
+                    isBad: (number ?? 0) > 0)
             }
             columns.append(Column(name: name, unit: "", cells: cells))
         }

@@ -28,7 +28,7 @@ struct RunGroup {
         ("seconds", "", " s"), ("publish", "published by ", ""),
     ]
 
-    /// Groups runs; those of the same target, version and commit are merged. Groups come in the order of their first run.
+    /// Groups runs, in the order of each group's first; those of the same target, version and commit are merged.
     static func groups(_ runs: [BenchResult]) -> [RunGroup] {
         var places: [[String]: Int] = [:]
         var groups: [[[BenchResult]]] = []
