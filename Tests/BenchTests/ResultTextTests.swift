@@ -16,7 +16,7 @@ import Testing
 
     @Test func lossesStandOutWithoutColour() {
         let text = ResultTable([ResultSamples.fanout("nchan", lost: 12)]).text()
-        #expect(text.contains("✗ nchan") && text.contains("!12"))
+        #expect(text.contains("✗ nchan") && text.contains(" !12 "))
         #expect(text.contains("! nchan LOST 12 of 200,000 deliveries"))
         #expect(!text.contains("\u{1B}"))
         let coloured = ResultTable([ResultSamples.fanout("nchan", lost: 12)]).text(
@@ -60,7 +60,7 @@ import Testing
         #expect(
             [0, 0.01234, 1.234, 12.34, 123.4, 9.996, -2.5, .nan].map(Figure.short)
                 == ["0", "0.012", "1.23", "12.3", "123", "10.0", "-2.50", "-"])
-        #expect([999, 1_600, 15_000, 1_234_567].map(Figure.rounded) == ["999", "1,600", "15.0k", "1.23M"])
+        #expect([0, 3, 1_600, 15_000, 1_234_567].map(Figure.rounded) == ["0", "3", "1,600", "15.0k", "1.23M"])
         #expect([850, 1_250, 3_400_000].map(Figure.latency) == ["850 µs", "1.25 ms", "3.40 s"])
     }
 

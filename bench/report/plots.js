@@ -90,7 +90,9 @@ function logTicks(from, to) {
 
 /** The axis of some values on a stretch of pixels. */
 function axis(kind, values, pixels, { ticks, count = 5 } = {}) {
-  let [low, high] = [Math.min(...values), Math.max(...values)];
+  // A run of days has more values than a call takes arguments.
+  let [low, high] = values.reduce(([least, most], value) => [Math.min(least, value), Math.max(most, value)],
+    [Infinity, -Infinity]);
   if (kind === 'linear' && ticks === undefined) {
     low = Math.min(low, 0);
     // Up to the next tick, so that the highest value has a line above it.

@@ -41,9 +41,10 @@ const subjectOf = (group) => group.runs.find((run) => run.result.target === 'swi
 const rateOf = (group) => Number(group.load.rate);
 const lossOf = ({ result }) => (result.lost > 0 ? `lost ${rounded(result.lost)}` : result.passed ? '' : 'failed');
 
+/** ` at 20/s`, of a group that has a rate. */
+const atRate = (group) => (rateOf(group) > 0 ? ` at ${whole(rateOf(group))}/s` : '');
 /** What tells a group from the others, shortly. */
-const briefly = (group) => `${(scenarios[group.scenario] ?? [group.scenario])[0]}`
-  + (rateOf(group) > 0 ? ` at ${whole(rateOf(group))}/s` : '');
+const briefly = (group) => (scenarios[group.scenario] ?? [group.scenario])[0] + atRate(group);
 
 // Figures for bars; each tells whether less is better.
 const measures = [
@@ -233,7 +234,8 @@ function overview(family) {
 }
 
 function tabbed(family) {
-  const panels = family.map((group) => panel(group, false));
+  const panels = family.map((group) =>
+    filled(panel(group, false), { role: 'tabpanel', 'aria-label': briefly(group) }, []));
   const buttons = family.map((group, index) => {
     const isWrong = group.runs.some((run) => lossOf(run));
     const button = node('button', { type: 'button', role: 'tab' }, `${whole(rateOf(group))}/s`,

@@ -6,7 +6,7 @@ function headline() {
   for (const group of wanted) {
     const subject = subjectOf(group);
     if (Number.isFinite(subject.cpuOverFloor) && subject.result.target !== 'floor') {
-      return [`${shown(subject)} ${subject.cpuOverFloor.toFixed(2)}\u00a0× the floor at ${whole(rateOf(group))}/s`,
+      return [`${shown(subject)} ${subject.cpuOverFloor.toFixed(2)}\u00a0× the floor${atRate(group)}`,
         'CPU per delivery, next to a bare loop in C that does nothing but write to each socket over TLS: '
         + 'what this machine allows.'];
     }
@@ -25,7 +25,7 @@ function cards() {
   for (const group of fanouts.filter((group) => Number.isFinite(subjectOf(group).cpuOverFloor)).slice(0, 2)) {
     const subject = subjectOf(group);
     if (subject.result.target === 'floor') continue;
-    const text = `the floor’s CPU per delivery at ${whole(rateOf(group))}/s`;
+    const text = `the floor’s CPU per delivery${atRate(group)}`;
     out.push(card(subject.cpuOverFloor.toFixed(2), '×', text));
   }
   const most = groups.map((group) => [group, subjectOf(group)])

@@ -49,10 +49,11 @@ enum Figure {
 
     /// A number shortened for a narrow place: `1,600`, `12.3k`, `1.52M`.
     static func rounded(_ number: Double) -> String {
+        guard number.isFinite else { return "-" }
         switch abs(number) {
-        case ..<9_999.5: short(number.rounded())
-        case ..<999_500: short(number / 1_000) + "k"
-        default: short(number / 1_000_000) + "M"
+        case ..<9_999.5: return fixed(number, 0)
+        case ..<999_500: return short(number / 1_000) + "k"
+        default: return short(number / 1_000_000) + "M"
         }
     }
 }
