@@ -18,7 +18,7 @@ import Testing
     @Test func worseBeyondTheToleranceIsTold() throws {
         let (before, after) = ([ResultSamples.fanout("ws")], [ResultSamples.fanout("ws", cpuUs: 2.3)])
         let worse = try verdict(before, after)
-        #expect(!worse.isGood && worse.text.contains("WORSE"))
+        #expect(!worse.isGood && worse.text.contains("1 of 1 run worse by more than 10 %"))
         #expect(try verdict(before, after, ["--tolerance", "20"]).isGood)
         let better = try verdict(after, before)
         #expect(better.isGood && better.text.contains("better"))

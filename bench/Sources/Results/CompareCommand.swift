@@ -58,7 +58,7 @@ struct CompareCommand {
             lines += runs.map { "  \(CompareCommand.title($0))" }
         }
         let worse = both.count { $0.isWorse(tolerance: tolerance) }
-        let percent = Figure.short(tolerance)
+        let percent = Figure.fixed(tolerance, tolerance == tolerance.rounded() ? 0 : 2)
         let of = "\(both.count) \(both.count == 1 ? "run" : "runs")"
         lines += [
             "",

@@ -106,7 +106,9 @@ struct ResultTable {
             columns.append(Column(name: name, unit: "", cells: cells))
         }
         func addLatency(_ name: String, _ latency: KeyPath<BenchResult, LatencyFigures?>, isWhole: Bool) {
-            func ms(_ us: Int?) -> String? { us.map { Figure.short(Double($0) / 1_000) } }
+            func ms(_ us: Int?) -> String? {
+                us.map { $0 < 9_999_500 ? Figure.short(Double($0) / 1_000) : Figure.rounded(Double($0) / 1_000) }
+            }
             add(name + "p50", "ms") { ms($0[keyPath: latency]?.p50Us) }
             add(name + "p99", "ms") { ms($0[keyPath: latency]?.p99Us) }
             guard isWhole else { return }
@@ -120,7 +122,7 @@ struct ResultTable {
         addLatency("", \.latency, isWhole: true)
         add("CPU/dlv", "µs") { $0.server?.cpuUsPerDelivery.map(Figure.short) }
         if floor != nil, group.runs.count > 1 {
-            add("× floor", "") { $0.cpuPerDelivery(over: floor).map { Figure.fixed($0, 2) } }
+            add("× floor", "") { $0.cpuPerDelivery(over: floor).map(Figure.short) }
         }
         if !group.runs.contains(where: { $0.server?.cpuUsPerDelivery != nil }) {
             add("CPU/publish", "µs") { $0.server?.cpuUsPerPublish.map(Figure.short) }
@@ -135,7 +137,9 @@ struct ResultTable {
         add("set-up CPU", "µs") { $0.server?.cpuUsPerConnection.map(Figure.short) }
         add("handshakes", "1/s") { $0.handshakesPerSecond.map { Figure.rounded($0) } }
         addLatency("connect ", \.connect, isWhole: false)
-        addLatency("answer ", \.publishAnswer, isWhole: false)
+        if !group.runs.contains(where: { $0.latency != nil }) {
+            addLatency("answer ", \.publishAnswer, isWhole: false)
+        }
         return columns
     }
 

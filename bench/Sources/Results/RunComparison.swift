@@ -42,7 +42,7 @@ struct RunComparison {
         func ms(_ latency: Int?) -> Double? { latency.map { Double($0) / 1_000 } }
         return [
             pick("CPU per delivery", "µs") { $0.server?.cpuUsPerDelivery },
-            pick("CPU per publish", "µs") { $0.server?.cpuUsPerPublish },
+            pick("CPU per publish", "µs") { $0.delivered == nil ? $0.server?.cpuUsPerPublish : nil },
             pick("latency p50", "ms") { ms($0.latency?.p50Us) },
             pick("latency p99", "ms") { ms($0.latency?.p99Us) },
             pick("deliveries", "1/s", wantsLess: false) { $0.deliveriesPerSecond },
