@@ -69,6 +69,19 @@ import Testing
         }
     }
 
+    @Test func aRunIsKeptWhereTheCommandLineSays() throws {
+        try withPath { path in
+            let output = try RunOutput(json: path, html: path + ".html")
+            defer { _ = unsafe unlink(path + ".html") }
+            try output.keep(ResultSamples.fanout("floor"))
+            try output.keep(ResultSamples.fanout("ws"))
+            #expect(try ReportFile(path).read().runs.map(\.target) == ["floor", "ws"])
+            #expect(ReportFile(path + ".html").exists)
+            try ReportFile(path).replace(with: Array("{}".utf8))
+            #expect(throws: BenchFailure.self, "told before the run") { try RunOutput(json: path, html: "") }
+        }
+    }
+
     @Test func badFilesAreRefusedWithTheirReason() throws {
         let good = String(
             decoding: try ReportFile.encode(ResultSamples.report([ResultSamples.fanout("ws")])), as: UTF8.self)

@@ -14,6 +14,13 @@ import Testing
         #expect(!text.contains("memory") && !text.contains("twice"), "only what was measured")
     }
 
+    @Test func aFloorIsTheReferenceByAnyName() {
+        var floor = ResultSamples.fanout("fast", cpuUs: 2)
+        floor.settings["target"] = "floor"
+        let text = ResultTable([ResultSamples.fanout("ws", cpuUs: 3), floor]).text()
+        #expect(text.contains("× floor") && text.contains("1.50"))
+    }
+
     @Test func lossesStandOutWithoutColour() {
         let text = ResultTable([ResultSamples.fanout("nchan", lost: 12)]).text()
         #expect(text.contains("✗ nchan") && text.contains(" !12 "))

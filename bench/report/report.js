@@ -19,14 +19,14 @@ const names = {
 const shades = { floor: 's0', switchboard: 's1', nchan: 's2', ws: 's3', socketio: 's4' };
 
 /** The name as it is shown: the well-known ones as their makers write them. */
-const shown = (run) => (names[run.result.target] && run.name.startsWith(run.result.target)
-  ? names[run.result.target] + run.name.slice(run.result.target.length) : run.name);
+const shown = (run) => (names[run.kind] && run.name.startsWith(run.kind)
+  ? names[run.kind] + run.name.slice(run.kind.length) : run.name);
 
 // The same colour for the same name on the whole page; names that share a target get further ones.
 const given = new Map();
 for (const run of groups.flatMap((group) => group.runs)) {
   if (given.has(run.name)) continue;
-  const own = shades[run.result.target];
+  const own = shades[run.kind];
   const used = [...given.values()];
   const free = ['s5', 's6', 's4', 's3', 's2', 's1'];
   const other = free.find((shade) => !used.includes(shade)) ?? free[given.size % free.length];
@@ -34,10 +34,10 @@ for (const run of groups.flatMap((group) => group.runs)) {
 }
 const shade = (run) => given.get(run.name);
 
-const floorOf = (group) => group.runs.find((run) => run.result.target === 'floor');
+const floorOf = (group) => group.runs.find((run) => run.kind === 'floor');
 /** Whom the page is about: Switchboard, else the first that is not the floor. */
-const subjectOf = (group) => group.runs.find((run) => run.result.target === 'switchboard')
-  ?? group.runs.find((run) => run.result.target !== 'floor') ?? group.runs[0];
+const subjectOf = (group) => group.runs.find((run) => run.kind === 'switchboard')
+  ?? group.runs.find((run) => run.kind !== 'floor') ?? group.runs[0];
 const rateOf = (group) => Number(group.load.rate);
 const lossOf = ({ result }) => (result.lost > 0 ? `lost ${rounded(result.lost)}` : result.passed ? '' : 'failed');
 
@@ -178,7 +178,7 @@ function notes(group) {
     node('li', { class: run.result.passed ? undefined : 'lost' }, `${shown(run)}: ${note}`)));
   const settings = group.runs.map((run) => {
     const flags = Object.entries(run.result.settings).sort().map(([flag, value]) => `--${flag} ${value}`).join('  ');
-    const facts = [run.result.targetVersion, run.result.startedAt, run.result.commit && `commit ${run.result.commit}`];
+    const facts = [run.kindVersion, run.result.startedAt, run.result.commit && `commit ${run.result.commit}`];
     return [node('dt', {}, shown(run)), node('dd', {}, [...facts, flags].filter(Boolean).join(' · '))];
   });
   return [items.length > 0 ? node('ul', { class: 'notes' }, items) : null,

@@ -5,7 +5,7 @@ function headline() {
     .sort((one, other) => rateOf(one) - rateOf(other));
   for (const group of wanted) {
     const subject = subjectOf(group);
-    if (Number.isFinite(subject.cpuOverFloor) && subject.result.target !== 'floor') {
+    if (Number.isFinite(subject.cpuOverFloor) && subject.kind !== 'floor') {
       return [`${shown(subject)} ${subject.cpuOverFloor.toFixed(2)}\u00a0× the floor${atRate(group)}`,
         'CPU per delivery, next to a bare loop in C that does nothing but write to each socket over TLS: '
         + 'what this machine allows.'];
@@ -24,7 +24,7 @@ function cards() {
     .sort((one, other) => rateOf(one) - rateOf(other));
   for (const group of fanouts.filter((group) => Number.isFinite(subjectOf(group).cpuOverFloor)).slice(0, 2)) {
     const subject = subjectOf(group);
-    if (subject.result.target === 'floor') continue;
+    if (subject.kind === 'floor') continue;
     const text = `the floor’s CPU per delivery${atRate(group)}`;
     out.push(card(subject.cpuOverFloor.toFixed(2), '×', text));
   }
@@ -43,7 +43,7 @@ function cards() {
     const setUp = subject.result.server?.cpuUsPerConnection;
     if (group.scenario !== 'idle') continue;
     if (memory) out.push(card(short(memory), 'kB', 'private memory per idle connection'));
-    if (setUp && base && subject.result.target !== 'floor') {
+    if (setUp && base && subject.kind !== 'floor') {
       out.push(card((setUp / base).toFixed(2), '×', 'the floor’s CPU to set up a connection'));
     }
     break;

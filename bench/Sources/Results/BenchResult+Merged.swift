@@ -5,6 +5,11 @@ extension BenchResult {
         settings["label"] ?? target
     }
 
+    /// The kind of server it is, whatever it was called.
+    var kind: String {
+        settings["target"] ?? target
+    }
+
     /// The settings that make a difference to the figures: all but where and what the target is, and the outputs.
     var load: [String: String] {
         settings.filter { !BenchResult.ownSettings.contains($0.key) }

@@ -1,4 +1,4 @@
-import FoundationEssentials  // lint:allow JSON; the tool is not part of the product
+import FoundationEssentials
 import ReportPage
 
 /// The report as one HTML file: style, script and results are inside, and nothing is fetched.
@@ -23,12 +23,18 @@ struct HTMLReport {
 
         struct Run: Encodable {
             let name: String
+            let kind: String
             let cpuOverFloor: Double?
             let result: BenchResult
         }
 
         let sources: [Source]
         let groups: [Group]
+    }
+
+    /// Replaces the file by the page.
+    func write(to path: String) throws(BenchFailure) {
+        try ReportFile(path).replace(with: try html())
     }
 
     /// The file's bytes.
@@ -67,7 +73,8 @@ struct HTMLReport {
         }
         let groups = RunGroup.groups(reports.flatMap(HTMLReport.placed)).map { group in
             let runs = zip(group.runs, HTMLReport.names(group.runs)).map { run, name in
-                Content.Run(name: name, cpuOverFloor: run.cpuPerDelivery(over: group.floor), result: run)
+                Content.Run(
+                    name: name, kind: run.kind, cpuOverFloor: run.cpuPerDelivery(over: group.floor), result: run)
             }
             return Content.Group(scenario: group.scenario, title: group.title, load: group.load, runs: runs)
         }

@@ -27,7 +27,7 @@ struct ReportCommand {
         for path in command.paths { reports.append(try ReportFile(path).read()) }
         print(ResultTable(reports.flatMap(\.runs)).text(.of(STDOUT_FILENO)), terminator: "")
         if let out = command.html {
-            try ReportFile(out).replace(with: try HTMLReport(reports: reports).html())
+            try HTMLReport(reports: reports).write(to: out)
             print("report: \(out)")
         }
         return true

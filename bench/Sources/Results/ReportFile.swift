@@ -1,5 +1,5 @@
 import Core
-import FoundationEssentials  // lint:allow JSON; the tool is not part of the product
+import FoundationEssentials
 import Glibc
 import Reactors
 

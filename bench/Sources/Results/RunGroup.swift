@@ -8,7 +8,7 @@ struct RunGroup {
 
     /// What the others are measured against.
     var floor: BenchResult? {
-        runs.first { $0.target == "floor" }
+        runs.first { $0.kind == "floor" }
     }
 
     /// `1,000 connections · 20/s · 200 bytes · 10 s`: the well-known settings, then the rest by flag.
@@ -53,7 +53,7 @@ struct RunGroup {
         return groups.compactMap { group in
             let merged = group.compactMap(BenchResult.merged)
             guard let first = merged.first else { return nil }
-            let ordered = merged.filter { $0.target == "floor" } + merged.filter { $0.target != "floor" }
+            let ordered = merged.filter { $0.kind == "floor" } + merged.filter { $0.kind != "floor" }
             return RunGroup(scenario: first.scenario, load: first.load, runs: ordered)
         }
     }
