@@ -83,7 +83,9 @@ let package = Package(
 
         .executableTarget(
             name: "switchboard-bench",
-            dependencies: ["Core", "Reactors", "Transport", "Rights", "Service", "WebSocketCodec"],
+            dependencies: [
+                "Core", "Reactors", "Transport", "Rights", "Service", "WebSocketCodec", "COpenSSL", "ReportPage",
+            ],
             path: "bench/Sources", swiftSettings: strict),
 
         // Embedded files.
@@ -110,6 +112,11 @@ let package = Package(
                 "index.html", "app.js", "activity.js", "client.js", "dj.js", "dom.js", "guest.js", "leaderboard.js", "notices.js",
                 "queue.js", "tracks.js", "style.css", "icon.svg",
             ].map { .embedInCode($0) },
+            swiftSettings: [.swiftLanguageMode(.v6)]),
+
+        .target(
+            name: "ReportPage", path: "bench/report", sources: ["ReportPage.swift"],
+            resources: ["report.html", "report.css", "plots.js", "summary.js", "report.js"].map { .embedInCode($0) },
             swiftSettings: [.swiftLanguageMode(.v6)]),
 
         .target(name: "TestSupport", path: "Tests/TestSupport", swiftSettings: strict),

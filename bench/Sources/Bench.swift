@@ -17,6 +17,9 @@ struct Bench {
             if CommandLine.arguments.dropFirst().first == "crowd" {
                 exit(try CrowdScenario(try CrowdOptions(Array(CommandLine.arguments.dropFirst(2)))).run() ? 0 : 1)
             }
+            let rest = Array(CommandLine.arguments.dropFirst(2))
+            if CommandLine.arguments.dropFirst().first == "report" { exit(try ReportCommand.run(rest) ? 0 : 1) }
+            if CommandLine.arguments.dropFirst().first == "compare" { exit(try CompareCommand.run(rest) ? 0 : 1) }
             let options = try BenchOptions(Array(CommandLine.arguments.dropFirst()))
             let passed =
                 switch options.scenario {
