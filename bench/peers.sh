@@ -35,7 +35,7 @@ while [ $# -gt 0 ]; do
     shift 2
 done
 load_cpus=${LOAD_CPUS:-1}
-tool=${SWITCHBOARD_BENCH_BIN:-$PWD/.build/release/switchboard-bench}
+tool=${BENCH_TOOL:-$PWD/.build/release/switchboard-bench}
 processes=$(taskset --cpu-list "$load_cpus" nproc)
 # Besides what is measured: opening 10,000 connections of the slowest peer takes most of it.
 readonly grace_seconds=120 begin_seconds=120 end_seconds=20

@@ -4,7 +4,7 @@
 # usage: bench/peers/switchboard.sh DIR (see common.sh)
 source "$(dirname "$0")/common.sh"
 
-gateway=${SWITCHBOARD_BIN:-$root/.build/release/switchboard}
+gateway=${BENCH_GATEWAY:-$root/.build/release/switchboard}
 [ -x "$gateway" ] || fail "there is no $gateway: make build"
 start_gateway
 serve --target switchboard --target-version "$("$gateway" --version | awk '{ print $NF }')" \
