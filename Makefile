@@ -8,7 +8,7 @@ SHELL := /usr/bin/env bash
 BINARY := .build/release/switchboard
 PRODUCT_BUILD := swift build --configuration release --static-swift-stdlib --product switchboard
 FORMATTED := $(wildcard Sources Tests lua web bench)
-# Seconds for each fuzz target.
+# Seconds for each fuzz target; on the command line also those of each step of bench-peers.
 SECONDS ?= 60
 # Options for pytest, e.g. `make test PYTEST='-k recovery'`.
 PYTEST :=
@@ -51,18 +51,26 @@ chaos: product bench venv ## Break everything under load for SECONDS=60 and chec
 autobahn: packages-test product venv ## Run the Autobahn WebSocket conformance suite against a gateway
 	.venv/bin/python -m pytest -ra Tests/ConformanceTests $(PYTEST)
 
+.PHONY: bench-peers
+bench-peers: packages-bench product bench ## Measure gateway, floor and peers side by side; PEERS= RATES= STEPS= SECONDS= for a part
+	bench/peers.sh $(if $(PEERS),--peers '$(PEERS)') $(if $(RATES),--rates '$(RATES)') \
+	    $(if $(STEPS),--steps '$(STEPS)') $(if $(filter command line,$(origin SECONDS)),--seconds $(SECONDS))
+
 .PHONY: clean
 clean: ## Remove what was built; Python environments and .switchboard/ stay
 	rm -rf .build Tests/ConformanceTests/reports
 
 # Steps of the commands above.
-.PHONY: packages-build packages-test product bench unit tsan check-binary venv clients
+.PHONY: packages-build packages-test packages-bench product bench unit tsan check-binary venv clients
 
 packages-build:
 	@scripts/packages.sh build
 
 packages-test:
 	@scripts/packages.sh test
+
+packages-bench:
+	@scripts/packages.sh bench
 
 product:
 	$(PRODUCT_BUILD)

@@ -1,9 +1,10 @@
 #!/usr/bin/env bash
 # Names and installs the Debian packages that are missing; does nothing, and needs no rights, when all are there.
 #
-# usage: scripts/packages.sh build|test
+# usage: scripts/packages.sh build|test|bench
 #   build  what it takes to compile and run the gateway
 #   test   the same, and what the tests drive: nginx, a browser, Python
+#   bench  what `build` names, and the peers that the gateway is measured beside
 #
 # SWITCHBOARD_SKIP_PACKAGES=1 skips everything, for systems where the same programs come from elsewhere.
 set -euo pipefail
@@ -16,6 +17,13 @@ readonly test_packages=(
     redis-tools curl openssl    # what an operator would type
     faketime                    # the wall clock jumps
 )
+readonly bench_packages=(
+    gcc libc6-dev               # the floor: bench/floor
+    nginx libnginx-mod-nchan    # bench/peers/nchan.sh
+    nodejs node-ws node-redis   # bench/peers/ws.sh
+    python3 python3-venv        # bench/peers/socketio.sh
+    redis-tools curl openssl procps util-linux
+)
 
 say() { printf 'packages: %s\n' "$*" >&2; }
 fail() {
@@ -26,7 +34,8 @@ fail() {
 case "${1:-}" in
 build) wanted=("${build_packages[@]}") ;;
 test) wanted=("${build_packages[@]}" "${test_packages[@]}") ;;
-*) fail "usage: scripts/packages.sh build|test" ;;
+bench) wanted=("${build_packages[@]}" "${bench_packages[@]}") ;;
+*) fail "usage: scripts/packages.sh build|test|bench" ;;
 esac
 
 if ! command -v swift >/dev/null 2>&1; then

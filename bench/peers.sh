@@ -1,0 +1,129 @@
+#!/usr/bin/env bash
+# The gateway, the floor and the peers side by side: the same load, one after the other, in one run.
+#
+# usage: bench/peers.sh [--peers "floor switchboard ..."] [--rates "20 100 ..."] [--steps "idle fanout unicast"]
+#                       [--seconds N] [--connections N] [--idle N] [--out DIR]
+#
+# Writes DIR/peers.json and DIR/report.html (DIR: bench/results) and prints the table; what was there becomes
+# peers-before.json, for `switchboard-bench compare`. SERVER_CPUS (0) and LOAD_CPUS (1) are as in bench/peers/common.sh;
+# the tool runs on LOAD_CPUS, too. Ends 1 when a target did not begin or the tool ended without a result; losses and
+# refusals are results, and in the report.
+#
+# All targets take a step before any takes the next, so that a machine that slows down is no one's advantage. A target
+# is started anew for each step: none inherits what the step before left in its memory, and none that waits for its
+# turn has timers on the core that is measured.
+set -euo pipefail
+cd "$(dirname "$0")/.."
+
+names='floor switchboard nchan ws socketio' rates='20 100 400 1600' steps='idle fanout unicast'
+seconds=20 connections=1000 idle=10000 out=bench/results
+while [ $# -gt 0 ]; do
+    [ $# -ge 2 ] || set -- --help
+    case "$1" in
+    --peers) names=$2 ;;
+    --rates) rates=$2 ;;
+    --steps) steps=$2 ;;
+    --seconds) seconds=$2 ;;
+    --connections) connections=$2 ;;
+    --idle) idle=$2 ;;
+    --out) out=$2 ;;
+    *)
+        sed -n '2,7s/^# \{0,1\}//p' "$0" >&2
+        exit 2
+        ;;
+    esac
+    shift 2
+done
+load_cpus=${LOAD_CPUS:-1}
+tool=${BENCH_TOOL:-$PWD/.build/release/switchboard-bench}
+processes=$(taskset --cpu-list "$load_cpus" nproc)
+# Besides what is measured: opening 10,000 connections of the slowest peer takes most of it.
+readonly grace_seconds=120 begin_seconds=120 end_seconds=20
+
+ulimit -n "$(ulimit -Hn)"
+mkdir -p "$out"
+out=$(cd "$out" && pwd)
+[ ! -e "$out/peers.json" ] || mv "$out/peers.json" "$out/peers-before.json"
+state=$(mktemp -d)
+target_pid='' failures=0
+end_target() {
+    [ -n "$target_pid" ] || return 0
+    kill "$target_pid" 2>/dev/null || true
+    # It ends its processes by force itself; only a broken script is left to this.
+    local deadline=$((SECONDS + end_seconds))
+    while kill -0 "$target_pid" 2>/dev/null; do
+        if [ "$SECONDS" -ge "$deadline" ]; then kill -KILL "$target_pid" 2>/dev/null || true; fi
+        sleep 0.1
+    done
+    wait "$target_pid" 2>/dev/null || true
+    target_pid=''
+}
+trap 'end_target; rm -rf "$state"' EXIT
+trap 'exit 130' INT TERM
+
+say() { printf 'peers: %s\n' "$*" >&2; }
+
+# begin NAME: starts a target; its flags for the tool are in the array `flags`.
+begin() {
+    local directory deadline=$((SECONDS + begin_seconds))
+    directory=$(mktemp -d "$state/$1.XXXX")
+    bench/peers/"$1".sh "$directory" >"$directory/log" 2>&1 &
+    target_pid=$!
+    until [ -s "$directory/target" ]; do
+        if ! kill -0 "$target_pid" 2>/dev/null || [ "$SECONDS" -ge "$deadline" ]; then
+            tail -20 "$directory/log" >&2
+            return 1
+        fi
+        sleep 0.1
+    done
+    read -r -a flags <"$directory/target"
+}
+
+results() { [ ! -e "$out/peers.json" ] || wc -c <"$out/peers.json"; }
+
+# measure NAME SCENARIO FLAGS...: one target, one step.
+measure() {
+    local name=$1 scenario=$2 before status=0 flags=()
+    shift 2
+    say "$scenario $* of $name"
+    if begin "$name"; then
+        before=$(results)
+        timeout --kill-after=10 $((seconds + grace_seconds)) taskset --cpu-list "$load_cpus" "$tool" "$scenario" \
+            "${flags[@]}" --processes "$processes" --seconds "$seconds" --json "$out/peers.json" "$@" || status=$?
+        if [ "$(results)" = "$before" ]; then
+            fail_step "$name" "$scenario" "the tool ended with $status and left no result" "$@"
+        fi
+    else
+        fail_step "$name" "$scenario" 'the target did not begin' "$@"
+    fi
+    end_target
+}
+
+# fail_step NAME SCENARIO WHY FLAGS...: kept until the end, when there is a report to add it to.
+fail_step() {
+    failures=$((failures + 1))
+    say "$1: $3"
+    printf '%s\0' "$@" >"$state/failure.$failures"
+}
+
+for step in $steps; do
+    case $step in
+    idle) for name in $names; do measure "$name" idle --connections "$idle"; done ;;
+    fanout)
+        for rate in $rates; do
+            for name in $names; do measure "$name" fanout --connections "$connections" --rate "$rate"; done
+        done
+        ;;
+    unicast)
+        for name in $names; do measure "$name" unicast --connections "$connections" --topics 1000 --rate 5000; done
+        ;;
+    *) say "there is no step $step" && exit 2 ;;
+    esac
+done
+
+[ -e "$out/peers.json" ] || { say 'no target left a result' && exit 1; }
+for number in $(seq "$failures"); do
+    xargs --null bench/peers/record-failure.py "$out/peers.json" <"$state/failure.$number"
+done
+"$tool" report "$out/peers.json" --html "$out/report.html"
+[ "$failures" -eq 0 ]

@@ -1,0 +1,113 @@
+# Sourced by the scripts beside it: the directory, a certificate, a Redis, and the way a target begins and ends.
+#
+# A script NAME.sh DIR runs its server in the foreground with DIR, an existing empty directory, as working directory.
+# SERVER_CPUS (a list for taskset, default 0) is for the server, LOAD_CPUS (default 1) for its Redis. When it serves,
+# DIR/target holds the flags for switchboard-bench in one line. SIGTERM ends it, and everything it started.
+#
+# Sets root (the checkout); after start_redis: redis_pid, redis_url.
+set -euo pipefail
+
+peers=$(cd "$(dirname "${BASH_SOURCE[0]}")" && pwd)
+root=$(cd "$peers/../.." && pwd)
+server_cpus=${SERVER_CPUS:-0}
+load_cpus=${LOAD_CPUS:-1}
+
+fail() {
+    printf '%s: %s\n' "$(basename "$0")" "$*" >&2
+    exit 1
+}
+
+[ $# -eq 1 ] && [ -d "$1" ] || fail "usage: $0 DIR"
+cd "$1"
+
+any_lives() {
+    local pid
+    for pid in "$@"; do
+        if [ -d "/proc/$pid" ]; then return 0; fi
+    done
+    return 1
+}
+
+# Ends every job, by force after 5 s, and waits for their children, which end with them.
+finish() {
+    trap '' TERM INT
+    local job family=()
+    for job in $(jobs -pr); do
+        mapfile -t -O "${#family[@]}" family < <(pgrep --parent "$job")
+    done
+    for signal in TERM KILL; do
+        for job in $(jobs -pr); do kill -s "$signal" "$job" 2>/dev/null || true; done
+        for _ in $(seq 50); do
+            [ -n "$(jobs -pr)" ] || any_lives "${family[@]}" || return 0
+            sleep 0.1
+        done
+    done
+}
+trap finish EXIT
+trap 'exit 0' TERM INT
+
+# CPUs of a list like 0,2-3: workers of a server that has one per CPU.
+cpu_count() { taskset --cpu-list "$1" nproc; }
+
+on_server() { exec taskset --cpu-list "$server_cpus" "$@"; }
+
+free_port() {
+    /usr/bin/python3 -c 'import socket; s = socket.socket(); s.bind(("127.0.0.1", 0)); print(s.getsockname()[1])'
+}
+
+# until_true SECONDS COMMAND...: repeats it until it succeeds; fails this script after that time, or when a job ended.
+until_true() {
+    local deadline=$((SECONDS + $1)) jobs_before
+    shift
+    jobs_before=$(jobs -pr | wc -l)
+    until "$@" >/dev/null 2>&1; do
+        [ "$SECONDS" -lt "$deadline" ] || fail "not within its time: $*"
+        [ "$(jobs -pr | wc -l)" -ge "$jobs_before" ] || fail "ended before it served"
+        sleep 0.05
+    done
+}
+
+make_certificate() {
+    openssl req -x509 -newkey ec -pkeyopt ec_paramgen_curve:prime256v1 -nodes -days 2 -subj /CN=bench \
+        -addext subjectAltName=DNS:localhost,IP:127.0.0.1 -keyout key.pem -out cert.pem 2>/dev/null
+}
+
+# Every peer speaks to its Redis over TCP, as it would to one on another machine.
+start_redis() {
+    local port
+    port=$(free_port)
+    taskset --cpu-list "$load_cpus" redis-server --port "$port" --bind 127.0.0.1 --save '' --appendonly no \
+        --tcp-backlog 4096 >redis.log &
+    redis_pid=$!
+    redis_url=redis://127.0.0.1:$port
+    until_true 10 redis-cli -p "$port" ping
+}
+
+# Pids of a process's children, joined by commas.
+children() { pgrep --parent "$1" --delimiter ,; }
+
+# serve FLAGS...: says that the target serves, then waits until SIGTERM, or fails when something it needs has ended.
+serve() {
+    printf '%s\n' "$*" >target.new
+    mv target.new target
+    wait -n || true
+    fail "a process of the target ended"
+}
+
+# start_gateway: the gateway of $gateway with Redis; sets port, gateway_pid, key (an API key).
+start_gateway() {
+    make_certificate
+    start_redis
+    key=$(openssl rand -hex 24)
+    printf 'bench:%s\n' "$key" >keys
+    openssl rand -hex 32 >secret
+    # One address opens everything here, and publishes far faster than any client would; users vote far faster, too.
+    on_server "$gateway" gateway --listen 127.0.0.1:0 --redis "$redis_url" --api-keys keys --jwt-secret-file secret \
+        --tls-cert cert.pem --tls-key key.pem --ready-file ready.json --shards "$(cpu_count "$server_cpus")" \
+        --limit connectionsPerAddressMax=100000 --limit connectsPerAddressPerSecond=1000000 \
+        --limit unauthenticatedPerAddressMax=100000 --limit requestsPerAddressPerSecond=1000000 \
+        --limit messagesPerSecond=1000000 --limit userActionsPerSecond=1000000 --log-level warn &
+    gateway_pid=$!
+    until_true 10 test -s ready.json
+    port=$(sed -E 's/.*"tls":\[\{[^}]*"port":([0-9]+).*/\1/' ready.json)
+}
