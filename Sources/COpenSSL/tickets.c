@@ -32,11 +32,19 @@ typedef struct {
 
 typedef struct {
     EVP_KDF *kdf;
+    EVP_CIPHER *cipher;
     int64_t day;
     int count;
     // The first one issues.
     Secret secrets[secrets_max];
 } Tickets;
+
+// The keys of one day, and their name.
+typedef struct {
+    unsigned char name[name_bytes];
+    unsigned char mac[mac_key_bytes];
+    unsigned char cipher[cipher_key_bytes];
+} Keys;
 
 static CRYPTO_ONCE once = CRYPTO_ONCE_STATIC_INIT;
 static int tickets_index = -1;
@@ -46,6 +54,7 @@ static void free_tickets(void *parent, void *pointer, CRYPTO_EX_DATA *data, int 
     Tickets *tickets = pointer;
     if (tickets == NULL) return;
     EVP_KDF_free(tickets->kdf);
+    EVP_CIPHER_free(tickets->cipher);
     OPENSSL_clear_free(tickets, sizeof *tickets);
 }
 
@@ -126,22 +135,35 @@ static const Secret *find_secret(const Tickets *tickets, const unsigned char *id
     return NULL;
 }
 
+// The keys of a name; NULL when they cannot be derived. They are the thread's own, as long as it derives no others.
+static const Keys *derive_keys(const Tickets *tickets, const Secret *secret, const unsigned char *name) {
+    // Nearly every ticket is of one day; a name stands for one secret and one day, whichever context has them.
+    static _Thread_local Keys latest;
+    static _Thread_local int is_derived;
+    if (is_derived && memcmp(latest.name, name, name_bytes) == 0) return &latest;
+    unsigned char info[4 + name_bytes - id_bytes] = {'k', 'e', 'y', 's'};
+    unsigned char bytes[mac_key_bytes + cipher_key_bytes];
+    memcpy(info + 4, name + id_bytes, name_bytes - id_bytes);
+    is_derived = hkdf(tickets->kdf, EVP_KDF_HKDF_MODE_EXPAND_ONLY, secret->prk, prk_bytes, info, sizeof info, bytes,
+                      sizeof bytes);
+    memcpy(latest.name, name, name_bytes);
+    memcpy(latest.mac, bytes, mac_key_bytes);
+    memcpy(latest.cipher, bytes + mac_key_bytes, cipher_key_bytes);
+    OPENSSL_cleanse(bytes, sizeof bytes);
+    return is_derived ? &latest : NULL;
+}
+
 static int use_keys(const Tickets *tickets, const Secret *secret, const unsigned char *name, const unsigned char *iv,
                     EVP_CIPHER_CTX *cipher, EVP_MAC_CTX *mac, int encrypts) {
-    unsigned char keys[mac_key_bytes + cipher_key_bytes];
-    unsigned char info[4 + name_bytes - id_bytes] = {'k', 'e', 'y', 's'};
-    memcpy(info + 4, name + id_bytes, name_bytes - id_bytes);
+    const Keys *keys = derive_keys(tickets, secret, name);
+    if (keys == NULL) return 0;
     OSSL_PARAM parameters[] = {
-        OSSL_PARAM_construct_octet_string(OSSL_MAC_PARAM_KEY, keys, mac_key_bytes),
+        OSSL_PARAM_construct_octet_string(OSSL_MAC_PARAM_KEY, (void *)keys->mac, mac_key_bytes),
         OSSL_PARAM_construct_utf8_string(OSSL_MAC_PARAM_DIGEST, (char *)"SHA256", 0),
         OSSL_PARAM_construct_end(),
     };
-    int done = hkdf(tickets->kdf, EVP_KDF_HKDF_MODE_EXPAND_ONLY, secret->prk, prk_bytes, info, sizeof info, keys,
-                    sizeof keys) &&
-               EVP_CipherInit_ex(cipher, EVP_aes_256_cbc(), NULL, keys + mac_key_bytes, iv, encrypts) == 1 &&
-               EVP_MAC_CTX_set_params(mac, parameters) == 1;
-    OPENSSL_cleanse(keys, sizeof keys);
-    return done;
+    return EVP_CipherInit_ex(cipher, tickets->cipher, NULL, keys->cipher, iv, encrypts) == 1 &&
+           EVP_MAC_CTX_set_params(mac, parameters) == 1;
 }
 
 // SSL_CTX_set_tlsext_ticket_key_evp_cb(3): 1 goes on, 2 also renews the ticket, 0 asks for a full handshake.
@@ -173,7 +195,8 @@ int swb_set_tickets(SSL_CTX *context, const unsigned char *secret, size_t length
     if (tickets == NULL) return 0;
     tickets->day = day;
     tickets->kdf = EVP_KDF_fetch(NULL, "HKDF", NULL);
-    int done = tickets->kdf != NULL &&
+    tickets->cipher = EVP_CIPHER_fetch(NULL, "AES-256-CBC", NULL);
+    int done = tickets->kdf != NULL && tickets->cipher != NULL &&
                (length > 0 ? adopt_secret(tickets, secret, length) : adopt_private_key(tickets, context));
     const Tickets *earlier = before == NULL ? NULL : SSL_CTX_get_ex_data(before, tickets_index);
     if (done && earlier != NULL) keep_earlier(tickets, earlier);

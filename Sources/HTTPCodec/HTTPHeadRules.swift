@@ -42,7 +42,7 @@ extension HTTPRequestHead {
 
     /// RFC 9112 section 3.2: one valid `Host` in HTTP/1.1, equal to the host of an absolute-form target.
     private static func host(line: HTTPRequestLine, headers: HTTPHeaders) throws(HTTPFailure) -> [UInt8] {
-        guard let host = headers.slices(of: "host").first else {
+        guard let host = headers.first("host") else {
             if line.isVersion11 { throw .badRequest("The header Host is missing") }
             return line.target.authority ?? []
         }
@@ -59,8 +59,8 @@ extension HTTPRequestHead {
     private static func framing(
         _ headers: HTTPHeaders, isVersion11: Bool, limits: HTTPLimits
     ) throws(HTTPFailure) -> HTTPBodyFraming {
-        let length = headers.slices(of: "content-length").first
-        let coding = headers.slices(of: "transfer-encoding").first
+        let length = headers.first("content-length")
+        let coding = headers.first("transfer-encoding")
         if let coding {
             guard length == nil else {
                 throw .badRequest("Content-Length and Transfer-Encoding together are not allowed")
@@ -94,7 +94,7 @@ extension HTTPRequestHead {
     }
 
     private static func hasExpectation(_ headers: HTTPHeaders) throws(HTTPFailure) -> Bool {
-        guard let expectation = headers.slices(of: "expect").first else { return false }
+        guard let expectation = headers.first("expect") else { return false }
         guard ASCII.equalIgnoringCase(expectation, "100-continue".utf8) else {
             throw .unsupported(417, "The only expectation supported is 100-continue")
         }

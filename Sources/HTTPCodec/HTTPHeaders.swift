@@ -53,9 +53,12 @@ public struct HTTPHeaders: Sendable, Equatable {
 
     /// The value of a field that may occur only once.
     public func single(_ name: String) -> HTTPValue {
-        let found = slices(of: name)
-        guard let first = found.first else { return .absent }
-        return found.count == 1 ? .one(Array(first)) : .repeated
+        var found: Range<Int>?
+        for place in places where isName(place.name, name.utf8) {
+            guard found == nil else { return .repeated }
+            found = place.value
+        }
+        return found.map { .one(Array(bytes[$0])) } ?? .absent
     }
 
     /// The elements of a comma-separated list over all fields of a name, without blanks and empty elements
@@ -72,7 +75,21 @@ public struct HTTPHeaders: Sendable, Equatable {
 
     /// Whether a comma-separated list has an element, compared without case.
     public func hasToken(_ token: String, in name: String) -> Bool {
-        tokens(of: name).contains { ASCII.equalIgnoringCase($0, token.utf8) }
+        // Asked of every head, so nothing is copied.
+        for place in places where isName(place.name, name.utf8) {
+            var rest = bytes[place.value]
+            while !rest.isEmpty {
+                let element = rest.prefix { $0 != UInt8(ascii: ",") }
+                if ASCII.equalIgnoringCase(HTTPGrammar.trimmed(element), token.utf8) { return true }
+                rest = rest[element.endIndex...].dropFirst()
+            }
+        }
+        return false
+    }
+
+    /// The value of the first field of a name.
+    func first(_ name: String) -> ArraySlice<UInt8>? {
+        places.first { isName($0.name, name.utf8) }.map { bytes[$0.value] }
     }
 
     func slices(of name: String) -> [ArraySlice<UInt8>] {

@@ -130,6 +130,8 @@ public struct HTTPRequestParser: Sendable {
         guard number <= limits.headersMax else {
             throw .tooLarge(431, "There must not be more than \(limits.headersMax) header fields")
         }
+        // Room for what browsers and backends send, at once.
+        if places.isEmpty { places.reserveCapacity(min(limits.headersMax, 16)) }
         places.append(try lines.fieldPlace(.header, number: number))
         lines.keepLine()
         return false

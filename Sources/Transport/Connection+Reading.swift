@@ -56,7 +56,7 @@ extension Connection {
             updateInterestToRead()
             establish()
             // The peer's first bytes may lie in TLS already; epoll does not see those.
-            if isOpen, let token = self.token { context.reactor.markReadable(token) }
+            if isOpen, !isReadPaused, tls.holdsInput { readAvailable() }
         case .wantsRead:
             context.reactor.setInterest(token, .read)
         case .wantsWrite:
@@ -79,8 +79,10 @@ extension Connection {
                 context.statistics.bytesIn.add(count)
                 unsafe handler?.received(Span(_unsafeBytes: UnsafeRawBufferPointer(rebasing: buffer[..<count])))
                 guard isOpen, !isReadPaused else { return }
-                // A plain read that did not fill the buffer has emptied the socket.
-                if tls == nil && count < buffer.count { return }
+                // A plain read that did not fill the buffer has emptied the socket. Of TLS, what the socket may still
+                // hold is left to epoll: mostly there is nothing, and finding that out is a system call.
+                if tls?.holdsInput ?? (count == buffer.count) { continue }
+                return
             case .wantsRead:
                 return
             case .wantsWrite:

@@ -103,7 +103,6 @@ public final class Connection: EventSource {
 
     /// Starts watching; false when the kernel has no room for another watch.
     func start() -> Bool {
-        Sockets.tune(raw)
         guard !needsTLS || tls != nil, let token = try? context.reactor.add(self, descriptor: raw, interest: .read)
         else { return false }
         context.statistics.open.add(1)

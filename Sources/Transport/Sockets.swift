@@ -15,10 +15,13 @@ public struct Accepted: ~Copyable {
 /// Every descriptor is non-blocking and closed on exec.
 public enum Sockets {
     /// Binds and listens; several listeners may share the address (SO_REUSEPORT, socket(7)).
+    ///
+    /// What it accepts is tuned as it is itself, since Linux hands these options on: three system calls less for each.
     public static func listen(_ endpoint: Endpoint, backlog: Int32) throws(Errno) -> FileDescriptor {
         let descriptor = try open(endpoint)
         set(descriptor.raw, SOL_SOCKET, SO_REUSEADDR, 1)
         set(descriptor.raw, SOL_SOCKET, SO_REUSEPORT, 1)
+        if case .tcp = endpoint { tune(descriptor.raw) }
         let raw = descriptor.raw
         _ = try unsafe withSocketAddress(endpoint) { address, length throws(Errno) in
             try retrying { unsafe bind(raw, address, length) }

@@ -73,6 +73,9 @@ internal import Core
         return result > 0 ? .moved(Int(result)) : outcome(result)
     }
 
+    /// Whether bytes of the peer were taken from the socket and not read yet; a whole record or a part of one.
+    var holdsInput: Bool { unsafe SSL_has_pending(ssl) == 1 }
+
     /// Encrypts and sends; may move fewer bytes than given.
     func write(_ bytes: UnsafeRawBufferPointer) -> Outcome {
         ERR_clear_error()

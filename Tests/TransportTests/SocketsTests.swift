@@ -1,4 +1,5 @@
 import Core
+import Glibc
 import Reactors
 import Testing
 
@@ -27,6 +28,25 @@ import Testing
         let port = Sockets.port(of: one.raw)
         let two = try Sockets.listen(.tcp(IPAddress(127, 0, 0, 1), port: port), backlog: 8)
         #expect(Sockets.port(of: two.raw) == port)
+    }
+
+    /// The listener is tuned in place of each connection, as Linux hands its options on.
+    @Test func whatIsAcceptedIsTuned() throws {
+        let listener = try Sockets.listen(SocketsTests.loopback, backlog: 8)
+        let client = try Sockets.connect(.tcp(IPAddress(127, 0, 0, 1), port: Sockets.port(of: listener.raw)))
+        // Over loopback the connection waits when connect(2) has returned.
+        let accepted = try Sockets.accept(listener.raw)
+        for raw in [client.raw, accepted.descriptor.raw] {
+            #expect(option(raw, Int32(IPPROTO_TCP), TCP_NODELAY) == 1)
+            #expect(option(raw, SOL_SOCKET, SO_KEEPALIVE) == 1)
+            #expect(option(raw, Int32(IPPROTO_TCP), TCP_USER_TIMEOUT) == 20_000)
+        }
+    }
+
+    private func option(_ raw: Int32, _ level: Int32, _ name: Int32) -> Int32? {
+        var value: Int32 = 0
+        var length = socklen_t(MemoryLayout<Int32>.size)
+        return unsafe getsockopt(raw, level, name, &value, &length) == 0 ? value : nil
     }
 
     @Test func nobodyWaitsToBeAccepted() throws {

@@ -1,3 +1,4 @@
+import COpenSSL
 import Core
 import Reactors
 import Testing
@@ -55,5 +56,31 @@ import Testing
         let clients = try (0..<10).map { _ in try net.connect(port, tls: trust) }
         try net.run { clients.allSatisfy { $0.openings == 1 } && net.server.statistics.handshakes.value == 10 }
         #expect(net.server.statistics.handshakes.value == 10)
+    }
+
+    /// AES-128 is cheaper to set up and to use than what OpenSSL prefers; whoever has only another gets that.
+    @Test(arguments: [
+        ("TLS_AES_256_GCM_SHA384:TLS_CHACHA20_POLY1305_SHA256:TLS_AES_128_GCM_SHA256", "TLS_AES_128_GCM_SHA256"),
+        ("TLS_AES_256_GCM_SHA384:TLS_CHACHA20_POLY1305_SHA256", "TLS_CHACHA20_POLY1305_SHA256"),
+        ("TLS_AES_256_GCM_SHA384", "TLS_AES_256_GCM_SHA384"),
+    ])
+    func theServerChoosesTheSuite(_ offered: String, _ chosen: String) throws {
+        let net = try Net()
+        let port = try net.listen(tls: try TestCertificate().server()) { $0.onOpened = { _ = $0.send([1]) } }
+        let client = try BlockingClient(port, wake: net.wake) { TLSConnectionTests.suite($0, offering: offered) }
+        try net.run { client.isDone }
+        #expect(String(decoding: client.bytes, as: UTF8.self) == chosen)
+    }
+
+    private static func suite(_ descriptor: Int32, offering suites: String) -> [UInt8] {
+        guard let context = unsafe SSL_CTX_new(TLS_client_method()) else { return [] }
+        defer { unsafe SSL_CTX_free(context) }
+        guard unsafe SSL_CTX_set_ciphersuites(context, suites) == 1, let ssl = unsafe SSL_new(context) else {
+            return []
+        }
+        defer { unsafe SSL_free(ssl) }
+        _ = unsafe SSL_set_fd(ssl, descriptor)
+        guard unsafe SSL_connect(ssl) == 1 else { return Array("failed".utf8) }
+        return Array(unsafe String(cString: SSL_CIPHER_get_name(SSL_get_current_cipher(ssl))).utf8)
     }
 }
