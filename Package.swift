@@ -83,7 +83,7 @@ let package = Package(
 
         .executableTarget(
             name: "switchboard-bench",
-            dependencies: ["Core", "Reactors", "Transport", "Rights", "Service", "WebSocketCodec"],
+            dependencies: ["Core", "Reactors", "Transport", "RedisLink", "Rights", "Service", "WebSocketCodec", "CLinux"],
             path: "bench/Sources", swiftSettings: strict),
 
         // Embedded files.

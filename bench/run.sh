@@ -3,4 +3,4 @@
 #
 # usage: bench/run.sh idle|churn|fanout [flags of switchboard-bench] ; SHARDS=N sets the gateway's shards (default 1)
 source "$(dirname "$0")/rig.sh"
-.build/release/switchboard-bench "$@" --port "$port" --pid "$gateway" --api-key "$key"
+.build/release/switchboard-bench "$@" --url "wss://127.0.0.1:$port" --pid "$gateway" --api-key "$key"
