@@ -6,4 +6,4 @@
 #        SHARDS=N sets the gateway's shards (default 1)
 source "$(dirname "$0")/rig.sh"
 "${pin_load[@]}" .build/release/switchboard-bench "$@" --url "wss://127.0.0.1:$port" --pid "$gateway" \
-    --redis-pid "$redis" --redis "unix://$state/redis.sock" --api-key "$key"
+    --redis-pid "$redis" --redis "unix://$state/redis.sock" --api-key "$key" --secret-file "$state/secret"
