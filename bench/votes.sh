@@ -20,7 +20,8 @@ for track in $(seq 0 19); do
     call add_track "{\"shopId\":\"bench\",\"trackId\":\"t$track\",\"userId\":\"u000000999999\"}"
 done
 
-tool=(.build/release/switchboard-bench vote --port "$port" --pid "$gateway" --secret-file "$state/secret")
+tool=(.build/release/switchboard-bench vote --url "wss://127.0.0.1:$port" --pid "$gateway"
+    --secret-file "$state/secret")
 "${tool[@]}" --connections 200 --window 1 --seconds "$seconds"
 "${tool[@]}" --connections 200 --window 8 --seconds "$seconds"
 

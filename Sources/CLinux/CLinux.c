@@ -2,6 +2,7 @@
 
 #include <fcntl.h>
 #include <linux/filter.h>
+#include <sys/syscall.h>
 #include <unistd.h>
 
 int swb_drop_new_connections(int fd) {
@@ -35,4 +36,16 @@ int swb_spawn(const char *program, char *const arguments[], int output) {
     dup2(output, 2);
     execvp(program, arguments);
     _exit(127);
+}
+
+int swb_pin_to_cpu(int cpu) {
+    // The system call itself: the library's function and its types need _GNU_SOURCE.
+    enum { wordBits = 8 * sizeof(unsigned long) };
+    unsigned long mask[1024 / wordBits] = {0};
+    if (cpu < 0 || cpu >= 1024) {
+        errno = EINVAL;
+        return -1;
+    }
+    mask[cpu / wordBits] = 1ul << (cpu % wordBits);
+    return (int)syscall(SYS_sched_setaffinity, 0, sizeof mask, mask) < 0 ? -1 : 0;
 }

@@ -116,13 +116,13 @@ public final class Connection: EventSource {
 
     /// Connects to a server; the handler hears `opened` or `ended`.
     ///
-    /// With TLS the certificate must fit `name`.
+    /// With TLS the certificate must fit `name`. The kernel chooses the `source` address when none is given.
     public static func connect(
-        _ context: ConnectionContext, to endpoint: Endpoint, tls: TLSContext?, name: String, outboundBytesMax: Int,
-        handler: any ConnectionHandler
+        _ context: ConnectionContext, to endpoint: Endpoint, from source: IPAddress? = nil, tls: TLSContext?,
+        name: String, outboundBytesMax: Int, handler: any ConnectionHandler
     ) throws(Errno) -> Connection {
         let connection = Connection(
-            context: context, connecting: try Sockets.connect(endpoint), tls: tls, name: name,
+            context: context, connecting: try Sockets.connect(endpoint, from: source), tls: tls, name: name,
             outboundBytesMax: outboundBytesMax, handler: handler)
         connection.token = try context.reactor.add(connection, descriptor: connection.raw, interest: .write)
         context.statistics.open.add(1)

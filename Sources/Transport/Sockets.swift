@@ -1,5 +1,5 @@
 internal import CLinux
-internal import Core
+public import Core
 internal import Glibc
 public import Reactors
 
@@ -31,10 +31,19 @@ public enum Sockets {
     }
 
     /// Starts a connect; it has succeeded when the descriptor becomes writable and ``pendingError(_:)`` is `nil`.
-    public static func connect(_ endpoint: Endpoint) throws(Errno) -> FileDescriptor {
+    ///
+    /// From `source`, when one is given; its port is chosen at the connect, so that one address serves as many
+    /// connections to each server as there are ports (IP_BIND_ADDRESS_NO_PORT, ip(7)).
+    public static func connect(_ endpoint: Endpoint, from source: IPAddress? = nil) throws(Errno) -> FileDescriptor {
         let descriptor = try open(endpoint)
         if case .tcp = endpoint { tune(descriptor.raw) }
         let raw = descriptor.raw
+        if let source {
+            set(raw, Int32(IPPROTO_IP), IP_BIND_ADDRESS_NO_PORT, 1)
+            _ = try unsafe withSocketAddress(.tcp(source, port: 0)) { address, length throws(Errno) in
+                try retrying { unsafe bind(raw, address, length) }
+            }
+        }
         do {
             _ = try unsafe withSocketAddress(endpoint) { address, length throws(Errno) in
                 try retrying { unsafe Glibc.connect(raw, address, length) }

@@ -49,11 +49,12 @@ extension TLSClientSession: Sendable {}
 extension Connection {
     /// Connects over TLS to the server a session is kept for, and offers the session.
     public static func connect(
-        _ context: ConnectionContext, to endpoint: Endpoint, resuming session: TLSClientSession, outboundBytesMax: Int,
-        handler: any ConnectionHandler
+        _ context: ConnectionContext, to endpoint: Endpoint, from source: IPAddress? = nil,
+        resuming session: TLSClientSession, outboundBytesMax: Int, handler: any ConnectionHandler
     ) throws(Errno) -> Connection {
         let connection = try connect(
-            context, to: endpoint, tls: session.context, name: session.name, outboundBytesMax: outboundBytesMax,
+            context, to: endpoint, from: source, tls: session.context, name: session.name,
+            outboundBytesMax: outboundBytesMax,
             handler: handler)
         if let tls = connection.tls { session.offer(to: tls) }
         return connection

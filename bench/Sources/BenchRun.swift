@@ -40,7 +40,7 @@ final class BenchRun {
         }
         context = ConnectionContext(reactor: reactor, limits: ConnectionLimits(Limits(), reactors: 1))
         address = IPAddress(127, 0, 0, 1)
-        port = options.port
+        port = options.urls.first.flatMap { CrowdOptions.URL($0) }?.port ?? 0
         topic = options.topic
         firstMessage = "{\"event\":\"subscribe\",\"data\":{\"topic\":\"\(options.topic)\"}}"
         timeOffset = "{\"topic\":\"\(options.topic)\",\"event\":\"e\",\"data\":{\"t\":".utf8.count

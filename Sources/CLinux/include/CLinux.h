@@ -14,6 +14,7 @@
 #include <sys/resource.h>
 #include <sys/signalfd.h>
 #include <sys/socket.h>
+#include <sys/timerfd.h>
 #include <sys/types.h>
 #include <sys/un.h>
 
@@ -51,5 +52,8 @@ int swb_drop_new_connections(int fd);
 // Starts a program whose output goes to the descriptor `output`, in a process that is ended (SIGTERM) with its parent,
 // whatever ends the parent. Returns the process id, or -1 with errno. fork(2) cannot be called from Swift.
 int swb_spawn(const char *program, char *const arguments[], int output);
+
+// Lets the calling thread, and those it starts, run on one CPU only (sched_setaffinity(2)). 0, or -1 with errno.
+int swb_pin_to_cpu(int cpu);
 
 #endif

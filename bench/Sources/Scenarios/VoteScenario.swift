@@ -9,7 +9,7 @@ import Service
 /// Each client is a user of its own with `window` votes under way; every vote differs from the user's last on that
 /// track, so every one of them changes something. The shop, its session and its tracks `t0...` must be there, and the
 /// users `u000000000000...` present (bench/votes.sh sees to it).
-final class VoteScenario {
+final class VoteScenario: BenchScenario {
     private let options: BenchOptions
     private var acknowledged = 0
     private var refused = 0
@@ -26,7 +26,7 @@ final class VoteScenario {
     }
 
     /// Prints one line of figures; true when every vote was acknowledged.
-    func run() throws(BenchFailure) -> Bool {
+    func run(_ coordinator: Coordinator) throws(BenchFailure) -> BenchResult {
         let run = try BenchRun(options)
         let tokens = try tokens()
         run.token = { tokens[$0] }
@@ -37,7 +37,7 @@ final class VoteScenario {
         guard run.open(options.connections, seconds: 120), run.live == options.connections else {
             throw BenchFailure("\(run.live) of \(options.connections) clients were live")
         }
-        let start = try ProcessFigures(pid: options.pid)
+        let start = try ProcessFigures(pid: options.pids[0])
         let startUs = Clock.monotonicUs()
         isVoting = true
         for client in run.clients {
@@ -46,7 +46,7 @@ final class VoteScenario {
         _ = run.turn(seconds: options.seconds) { false }
         let seconds = Double(Clock.monotonicUs() - startUs) / 1_000_000
         let counted = acknowledged
-        let end = try ProcessFigures(pid: options.pid)
+        let end = try ProcessFigures(pid: options.pids[0])
         isVoting = false
         let total = sent.reduce(0, +)
         _ = run.turn(seconds: 10) { [unowned self] in acknowledged + refused >= total }
@@ -62,7 +62,9 @@ final class VoteScenario {
                 + "gateway CPU per vote \(Double(Int(cpuUs * 10)) / 10) us  "
                 + "p50 \(percentile(0.5)) ms  p99 \(percentile(0.99)) ms")
         _ = run.closeAll(seconds: 60)
-        return refused == 0 && acknowledged == total
+        var result = coordinator.result(seconds)
+        result.passed = refused == 0 && acknowledged == total
+        return result
     }
 
     /// One token a user, valid for an hour.

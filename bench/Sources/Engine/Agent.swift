@@ -1,0 +1,131 @@
+import CLinux
+import Glibc
+import Reactors
+
+/// What an agent does: drives clients, or publishes.
+///
+/// Thread: main.
+protocol AgentPart: AnyObject {
+    func obey(_ command: AgentCommand)
+    /// Comes every ``Agent/stepMs``.
+    func tick(_ nowUs: Int)
+    /// What has happened since the last one; `second` is set by the caller.
+    func snapshot() -> AgentSnapshot
+}
+
+/// One process of a run, the coordinator's child: `switchboard-bench agent`.
+///
+/// Its settings come as the first line of its input, then commands; its snapshots go to its output, one line each.
+/// It ends with its input, so that none outlives the coordinator. Thread: main.
+final class Agent {
+    private let reactor: Reactor
+    private var part: (any AgentPart)?
+    private var input: LineSource?
+    private var timer: ReactorTimer?
+    private var plan: LoadPlan?
+    private var commands = 0
+    private var nextSnapshotUs = 0
+    private var failure: BenchFailure?
+
+    static let stepMs = 10
+    private static let snapshotUs = 200_000
+
+    init() throws(BenchFailure) {
+        do {
+            reactor = try Reactor(wake: try Wake())
+            timer = try ReactorTimer(reactor) { [unowned self] in step() }
+            input = try LineSource(reactor, descriptor: STDIN_FILENO) { [unowned self] in took($0) }
+        } catch {
+            throw BenchFailure("cannot start: \(error)")
+        }
+    }
+
+    /// Runs until its input ends.
+    func run() throws(BenchFailure) {
+        ProcessLimits.raiseDescriptors()
+        reactor.run()
+        if let failure { throw failure }
+    }
+
+    private func took(_ line: [UInt8]?) {
+        guard let line else { return reactor.stop() }
+        do throws(BenchFailure) {
+            guard let part else { return try begin(try JSONLine.decode(AgentSettings.self, line)) }
+            let command = try JSONLine.decode(AgentCommand.self, line)
+            tellSnapshot(Clock.monotonicUs())
+            if case .load(let plan) = command { self.plan = plan }
+            part.obey(command)
+            commands += 1
+        } catch {
+            end(error)
+        }
+    }
+
+    private func begin(_ settings: AgentSettings) throws(BenchFailure) {
+        switch settings.role {
+        case .publisher: part = try PublisherPart(reactor, settings)
+        case .clients(let kind, let first, let count):
+            if settings.options.pin >= 0, swb_pin_to_cpu(Int32(settings.options.pin)) != 0 {
+                throw BenchFailure("cannot run on CPU \(settings.options.pin): \(Errno.current)")
+            }
+            part = try ClientCrew(reactor, settings, kind, first: first, count: count)
+        }
+        timer?.set(atMs: 0)
+    }
+
+    private func step() {
+        let nowUs = Clock.monotonicUs()
+        part?.tick(nowUs)
+        // A border between two seconds is one between two snapshots, too.
+        if nowUs >= nextSnapshotUs { tellSnapshot(nowUs) }
+        timer?.set(atMs: nowUs / 1_000 + Agent.stepMs)
+    }
+
+    private func tellSnapshot(_ nowUs: Int) {
+        guard let part else { return }
+        var snapshot = part.snapshot()
+        snapshot.commands = commands
+        snapshot.loadUs = plan?.startUs ?? 0
+        // It tells of the time up to now, and may come a moment late.
+        snapshot.second = plan.map { $0.second(nowUs - Agent.snapshotUs / 2) } ?? -1
+        let phaseUs = plan.map { $0.startUs % Agent.snapshotUs } ?? 0
+        nextSnapshotUs = ((nowUs - phaseUs) / Agent.snapshotUs + 1) * Agent.snapshotUs + phaseUs
+        do throws(BenchFailure) {
+            let line = try JSONLine.encode(snapshot)
+            var written = 0
+            while written < line.count {
+                let start = written
+                written += try Agent.write(line[start...])
+            }
+        } catch {
+            end(error)
+        }
+    }
+
+    private static func write(_ bytes: ArraySlice<UInt8>) throws(BenchFailure) -> Int {
+        do {
+            return try retrying {
+                unsafe bytes.withUnsafeBytes { unsafe Glibc.write(STDOUT_FILENO, $0.baseAddress, $0.count) }
+            }
+        } catch {
+            throw BenchFailure("cannot tell the coordinator: \(error)")
+        }
+    }
+
+    private func end(_ failure: BenchFailure) {
+        self.failure = failure
+        reactor.stop()
+    }
+}
+
+/// What a process may have open.
+enum ProcessLimits {
+    /// As many descriptors as are allowed.
+    static func raiseDescriptors() {
+        var files = rlimit()
+        let kind = __rlimit_resource_t(RLIMIT_NOFILE.rawValue)
+        guard unsafe getrlimit(kind, &files) == 0 else { return }
+        files.rlim_cur = files.rlim_max
+        _ = unsafe setrlimit(kind, &files)
+    }
+}

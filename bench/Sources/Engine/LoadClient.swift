@@ -1,0 +1,212 @@
+import Core
+import Reactors
+import Rights
+import Transport
+import WebSocketCodec
+
+/// One WebSocket client: connects, becomes live, hands what it gets to its behaviour without copying it.
+///
+/// Thread: main.
+final class LoadClient: ConnectionHandler {
+    /// How far the client is.
+    enum Stage {
+        case away
+        case connecting
+        case upgrading
+        case subscribing
+        case live
+    }
+
+    private(set) var stage = Stage.away
+    /// The client's number among all clients of the run, from 0.
+    let number: Int
+    /// What came, of the client's topic.
+    var ledger = SequenceLedger()
+    /// Whether the client has been told to leave.
+    private(set) var isLeaving = false
+    /// When it last began to connect.
+    private(set) var beganUs = 0
+    private(set) var connection: Connection?
+    private let crew: ClientCrew
+    private let behaviour: any ClientBehaviour
+    private var head: [UInt8] = []
+    private var walker = FrameWalker()
+    private var refusal = ""
+
+    private static let key = Base64.encode(Array("switchboard-bench".utf8.prefix(16)), .standard)
+    private static let accept = Base64.encode(Digest.sha1(WebSocketHandshake.acceptInput(key: key)), .standard)
+    /// From connect to live.
+    private static let answerMs = 60_000
+    private static let mask: UInt32 = 0x5a5a_5a5a
+
+    init(_ crew: ClientCrew, _ behaviour: any ClientBehaviour, number: Int) {
+        self.crew = crew
+        self.behaviour = behaviour
+        self.number = number
+    }
+
+    /// Connects; nothing when it is connected.
+    func connect() {
+        guard stage == .away, let url = crew.url(number) else { return }
+        stage = .connecting
+        (isLeaving, head, walker, refusal) = (false, [], FrameWalker(), "")
+        beganUs = Clock.monotonicUs()
+        crew.clientBegins()
+        do {
+            let made = try Connection.connect(
+                crew.context, to: .tcp(url.address, port: url.port), from: crew.source(number),
+                tls: url.usesTLS ? crew.tls : nil, name: "", outboundBytesMax: 1 << 20, handler: self)
+            made.setDeadline(at: crew.context.reactor.nowMs + LoadClient.answerMs)
+            connection = made
+        } catch {
+            over(error.description)
+        }
+    }
+
+    /// Leaves in good order.
+    func leave() {
+        guard stage != .away, !isLeaving else { return }
+        isLeaving = true
+        let body = WebSocketEncoder.closeBody(code: 1_000, reason: "")
+        connection?.close(
+            .normal, last: WebSocketEncoder.maskedFrame(.close, payload: body, mask: LoadClient.mask))
+    }
+
+    /// Leaves by a TCP reset.
+    func reset() {
+        guard stage != .away, !isLeaving else { return }
+        isLeaving = true
+        connection?.reset(.normal)
+    }
+
+    /// Sends a text message; false when it could not.
+    @discardableResult func send(_ text: String) -> Bool {
+        send(Array(text.utf8))
+    }
+
+    @discardableResult func send(_ text: [UInt8]) -> Bool {
+        connection?.send(WebSocketEncoder.maskedFrame(.text, payload: text, mask: LoadClient.mask)) ?? false
+    }
+
+    // MARK: ConnectionHandler
+
+    func opened(_ connection: Connection) {
+        stage = .upgrading
+        guard let url = crew.url(number) else { return }
+        let headers = behaviour.token(number).map { [(name: "Authorization", value: "Bearer " + $0)] } ?? []
+        let request = try? WebSocketClientHandshake.request(
+            host: url.authority, path: crew.options.target.path(topic: behaviour.topic(number)), key: LoadClient.key,
+            subprotocols: [], headers: headers)
+        guard let request else { return fail("the upgrade request cannot be written") }
+        _ = connection.send(request)
+    }
+
+    func received(_ bytes: Span<UInt8>) {
+        var position = 0
+        if stage == .upgrading {
+            guard let frames = upgrade(bytes) else { return }
+            position = frames
+        }
+        let nowUs = Clock.monotonicUs()
+        while true {
+            switch walker.next(bytes, at: &position) {
+            case .frame(let opcode, let payload, false):
+                take(opcode, bytes.extracting(payload), nowUs)
+            case .frame(let opcode, let payload, true):
+                let whole = walker.carried
+                take(opcode, whole.span.extracting(payload), nowUs)
+            case .more: return
+            case .failed: return fail("not a WebSocket frame of a server")
+            }
+        }
+    }
+
+    func deadlineReached() {
+        if stage != .live { fail("not live within \(LoadClient.answerMs / 1_000) s") }
+    }
+
+    func ended(_ reason: CloseReason) {
+        let detail = connection?.failureText ?? ""
+        over(!refusal.isEmpty ? refusal : detail.isEmpty ? reason.rawValue : detail)
+    }
+
+    // MARK: Inside
+
+    private func take(_ opcode: UInt8, _ payload: Span<UInt8>, _ nowUs: Int) {
+        switch opcode {
+        case FrameWalker.text, FrameWalker.binary:
+            if stage == .live {
+                if crew.options.target.isPing(payload) {
+                    send("3")
+                } else {
+                    behaviour.received(self, payload, nowUs: nowUs)
+                }
+            } else {
+                act(behaviour.answered(self, payload), payload, nowUs)
+            }
+        case FrameWalker.ping:
+            _ = connection?.send(
+                WebSocketEncoder.maskedFrame(.pong, payload: LoadClient.copy(payload, 125), mask: LoadClient.mask))
+        case FrameWalker.close where payload.count >= 2:
+            refusal = "closed with \(Int(payload[0]) << 8 | Int(payload[1]))"
+        default: break
+        }
+    }
+
+    /// Reads the answer to the upgrade; where the frames begin in the chunk, when it is complete.
+    private func upgrade(_ bytes: Span<UInt8>) -> Int? {
+        for index in 0..<bytes.count { head.append(bytes[index]) }
+        let answer = WebSocketClientHandshake.check(
+            head, headBytesMax: 16_384, accept: LoadClient.accept, subprotocols: [])
+        switch answer {
+        case .incomplete: return nil
+        case .open(let count, _):
+            let frames = bytes.count - (head.count - count)
+            head = []
+            stage = .subscribing
+            let none: [UInt8] = []
+            act(behaviour.upgraded(self), none.span, Clock.monotonicUs())
+            return frames
+        case .refused(let status):
+            fail("the upgrade was answered \(status)")
+        case .failed(let failure):
+            fail("the upgrade was answered wrongly: \(failure.rawValue)")
+        }
+        return nil
+    }
+
+    private func act(_ step: Target.Step, _ text: Span<UInt8>, _ nowUs: Int) {
+        switch step {
+        case .wait: break
+        case .say(let words): send(words)
+        case .live:
+            stage = .live
+            connection?.setDeadline(at: Int.max)
+            crew.clientIsLive(afterUs: nowUs - beganUs, nowUs: nowUs)
+            behaviour.isLive(self)
+        case .refused:
+            fail("refused: " + LoadClient.text(text, 200))
+        }
+    }
+
+    /// The beginning of some bytes, as text.
+    static func text(_ bytes: Span<UInt8>, _ countMax: Int) -> String {
+        String(decoding: copy(bytes, countMax), as: UTF8.self)
+    }
+
+    private static func copy(_ bytes: Span<UInt8>, _ countMax: Int) -> [UInt8] {
+        (0..<min(bytes.count, countMax)).map { bytes[$0] }
+    }
+
+    private func fail(_ reason: String) {
+        if refusal.isEmpty { refusal = reason }
+        connection?.abort(.protocolError)
+    }
+
+    private func over(_ reason: String) {
+        let wasLive = stage == .live
+        stage = .away
+        connection = nil
+        crew.clientEnded(self, wasLive: wasLive, reason)
+    }
+}

@@ -1,0 +1,55 @@
+/// What a process counted and measured since it last told: additive, so that those of several processes and seconds
+/// are merged without loss.
+struct RunFigures: Codable {
+    // Publishers; of those due in the measured window.
+    var published = 0
+    var refused = 0
+    /// Deliveries that have to come.
+    var expected = 0
+    /// From when a publish was due to its answer.
+    var answer = LatencyHistogram()
+    /// From when a publish was due to its being handed over: the tool's own lateness, part of every latency.
+    var late = LatencyHistogram()
+
+    // Clients; of what was due in the measured window.
+    /// Each number once.
+    var delivered = 0
+    var duplicates = 0
+    var reordered = 0
+    var latency = LatencyHistogram()
+
+    // Clients, at any time.
+    /// Messages of live clients without a marker.
+    var unmarked = 0
+    /// Connections that ended though nobody asked for it.
+    var broken = 0
+    /// From connect to live.
+    var connect = LatencyHistogram()
+
+    // Clients that call commands.
+    var acknowledged = 0
+    var commandsRefused = 0
+
+    private static var sums: [WritableKeyPath<RunFigures, Int>] {
+        [
+            \.published, \.refused, \.expected, \.delivered, \.duplicates, \.reordered, \.unmarked, \.broken,
+            \.acknowledged, \.commandsRefused,
+        ]
+    }
+
+    private static var histograms: [WritableKeyPath<RunFigures, LatencyHistogram>] {
+        [\.answer, \.late, \.latency, \.connect]
+    }
+
+    /// Adds everything another one holds.
+    mutating func merge(_ other: RunFigures) {
+        for sum in RunFigures.sums { self[keyPath: sum] += other[keyPath: sum] }
+        for histogram in RunFigures.histograms { self[keyPath: histogram].merge(other[keyPath: histogram]) }
+    }
+
+    /// Forgets everything.
+    mutating func removeAll() {
+        for sum in RunFigures.sums { self[keyPath: sum] = 0 }
+        for histogram in RunFigures.histograms { self[keyPath: histogram].removeAll() }
+    }
+}

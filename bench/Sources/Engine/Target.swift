@@ -1,0 +1,83 @@
+import Core
+
+/// A server's dialect: what a client says until it is live, and how an event is published.
+enum Target: String, CaseIterable, Codable {
+    case switchboard
+    case floor
+    case nchan
+    case ws
+    case socketio
+
+    /// What a client does with a message that comes before it is live.
+    enum Step: Equatable {
+        case wait
+        case say(String)
+        case live
+        /// The server refuses.
+        case refused
+    }
+
+    /// The request target of the upgrade.
+    func path(topic: String) -> String {
+        switch self {
+        case .switchboard: "/ws"
+        case .floor, .nchan, .ws: "/sub/" + topic
+        case .socketio: "/socket.io/?EIO=4&transport=websocket"
+        }
+    }
+
+    /// What a client does when its WebSocket is open.
+    func upgraded(topic: String) -> Step {
+        switch self {
+        case .switchboard: .say("{\"event\":\"subscribe\",\"data\":{\"topic\":\"\(topic)\"}}")
+        case .floor, .nchan, .ws: .live
+        case .socketio: .wait
+        }
+    }
+
+    /// What it does with a message on the way to being live.
+    func answered(_ text: Span<UInt8>, topic: String) -> Step {
+        switch self {
+        case .switchboard: return Target.begins(text, "{\"event\":\"error\"") ? .refused : .live
+        case .floor, .nchan, .ws: return .live
+        case .socketio:
+            if Target.begins(text, "0{") { return .say("40") }
+            if Target.begins(text, "40") { return .say("42[\"subscribe\",\"\(topic)\"]") }
+            if Target.begins(text, "42[\"subscribed\"") { return .live }
+            return Target.begins(text, "44") ? .refused : .wait
+        }
+    }
+
+    /// Whether a message is Engine.IO's ping, to be answered with `3`.
+    func isPing(_ text: Span<UInt8>) -> Bool {
+        self == .socketio && text.count == 1 && text[0] == UInt8(ascii: "2")
+    }
+
+    /// The HTTP request that publishes `data`.
+    func request(topic: String, data: [UInt8], apiKey: String) -> [UInt8] {
+        var request: [UInt8] = []
+        request.reserveCapacity(data.count + 256)
+        guard self == .switchboard else {
+            request.append(
+                text: "POST /pub/\(topic) HTTP/1.1\r\nHost: bench\r\nContent-Type: application/json\r\n"
+                    + "Content-Length: \(data.count)\r\n\r\n")
+            return request + data
+        }
+        let start = "{\"topic\":\"\(topic)\",\"event\":\"e\",\"data\":"
+        request.append(
+            text: "POST /v1/broadcast HTTP/1.1\r\nHost: bench\r\napikey: \(apiKey)\r\n"
+                + "Content-Length: \(start.utf8.count + data.count + 1)\r\n\r\n")
+        request.append(text: start)
+        request += data
+        request.append(UInt8(ascii: "}"))
+        return request
+    }
+
+    static func begins(_ text: Span<UInt8>, _ word: StaticString) -> Bool {
+        let count = word.utf8CodeUnitCount
+        guard text.count >= count else { return false }
+        let bytes = unsafe UnsafeBufferPointer(start: word.utf8Start, count: count)
+        for index in 0..<count where unsafe bytes[index] != text[index] { return false }
+        return true
+    }
+}

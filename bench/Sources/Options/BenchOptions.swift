@@ -1,0 +1,214 @@
+import Core
+
+/// What the command line asks for; the processes of a run get it whole.
+struct BenchOptions: Codable {
+    /// The subcommands with an engine of several processes.
+    enum Scenario: String, CaseIterable, Codable {
+        case fanout
+        case unicast
+        case idle
+        case churn
+        case capacity
+        case vote
+    }
+
+    /// Who publishes.
+    enum Door: String, CaseIterable, Codable {
+        /// Services, by the target's HTTP API.
+        case http
+        /// PUBLISH on the target's Redis.
+        case redis
+        /// The subscribers themselves, over their sockets.
+        case clients
+    }
+
+    var scenario: Scenario
+    /// The command line by flag without dashes, for the report; without secrets.
+    var settings: [String: String] = [:]
+
+    // MARK: The target
+    var urls: [String] = []
+    var target = Target.switchboard
+    var targetVersion = ""
+    var label = ""
+    var apiKey = ""
+    /// The file with the gateway's HS256 secret, for scenarios whose clients are users.
+    var secretFile = ""
+    var redis = ""
+    var pids: [Int32] = []
+    var redisPid = 0
+
+    // MARK: Clients
+    var processes = 1
+    /// Source addresses used in turn from 127.0.1.1 on; 1 leaves the choice to the kernel.
+    var sources = 1
+    var connections = 1_000
+    /// Connections opened a second; 0 for as fast as ``openingMax`` under way.
+    var ramp = 0
+    /// The CPU that client processes are pinned to; -1 for none.
+    var pin = -1
+
+    // MARK: Load
+    var topic = "shop:bench"
+    var topics = 1
+    /// Publishes a second in all.
+    var rate = 20
+    /// Bytes of a message's data.
+    var bytes = 200
+    var warmUp = 2
+    var seconds = 10
+    var publish = Door.http
+    var publishConnections = 32
+    /// Requests one client has under way (`vote`).
+    var window = 1
+    /// Times everything is opened and closed (`churn`).
+    var rounds = 10
+    /// The p99 a rate must keep (`capacity`), milliseconds.
+    var p99Ms = 50
+
+    // MARK: Results
+    var json = ""
+    var html = ""
+
+    /// Handshakes under way at most: enough to keep a core busy, few enough not to overrun a backlog.
+    static let openingMax = 64
+
+    static let usage = """
+        usage: switchboard-bench SCENARIO --url wss://ADDRESS:PORT [--url ...] [flags]
+               switchboard-bench report FILE... --html OUT | compare A.json B.json | crowd --help
+
+        scenarios
+          fanout     publishes to one topic that all connections subscribe to
+          unicast    publishes to --topics K topics in turn; connection i subscribes to topic i modulo K
+          idle       opens connections and lets them lie: memory, set-up CPU, idle CPU
+          churn      opens and closes --rounds N times: descriptors and memory must come back
+          capacity   searches for the highest rate of a fanout with p99 <= --p99-ms and no loss
+          vote       users vote on a shop's tracks as fast as they are answered
+
+        target
+          --target switchboard|floor|nchan|ws|socketio   what answers there (switchboard)
+          --target-version TEXT, --label NAME            what the report calls it
+          --api-key KEY, --secret-file FILE              credentials of services; the secret of users' tokens
+          --redis URL                                    unix:// or redis://, for --publish redis
+          --pid N[,N...], --redis-pid N                  processes whose CPU and memory are measured
+
+        clients
+          --connections N (1000), --ramp R               how many; opened a second (as fast as 64 under way)
+          --processes P (1), --pin CPU                   client processes; the CPU they are pinned to
+          --sources K (1)                                source addresses used in turn, from 127.0.1.1 on
+
+        load
+          --topic T (shop:bench), --topics K (1)         the topic, or the beginning of the topics' names
+          --rate R (20), --bytes B (200)                 publishes a second in all; bytes of a message's data
+          --warmup S (2), --seconds S (10)               load that is not measured, then load that is
+          --publish http|redis|clients                   who publishes
+          --publish-connections N (32)                   keep-alive connections of the HTTP publisher to begin with
+          --window N, --rounds N, --p99-ms N             of vote, churn, capacity
+
+        results
+          --json FILE, --html FILE                       appends the run to a file; writes a page with plots
+        """
+
+    init(_ arguments: [String]) throws(BenchFailure) {
+        guard let name = arguments.first else { throw BenchFailure(BenchOptions.usage) }
+        guard let scenario = Scenario(rawValue: name) else {
+            throw BenchFailure((name == "--help" ? "" : "there is no scenario \(name)\n") + BenchOptions.usage)
+        }
+        self.scenario = scenario
+        var rest = arguments.dropFirst()
+        while let flag = rest.popFirst() {
+            if flag == "--help" { throw BenchFailure(BenchOptions.usage) }
+            guard let value = rest.popFirst() else { throw BenchFailure("\(flag) needs a value") }
+            try set(flag, value)
+            if flag != "--api-key" { settings[String(flag.dropFirst(2))] = value }
+        }
+        try check()
+    }
+
+    // MARK: Reading
+
+    private static var texts: [String: WritableKeyPath<BenchOptions, String>] {
+        [
+            "--target-version": \.targetVersion, "--label": \.label, "--api-key": \.apiKey,
+            "--secret-file": \.secretFile, "--redis": \.redis, "--topic": \.topic, "--json": \.json, "--html": \.html,
+        ]
+    }
+
+    private static var numbers: [String: (WritableKeyPath<BenchOptions, Int>, ClosedRange<Int>)] {
+        [
+            "--redis-pid": (\.redisPid, 1...Int(Int32.max)),
+            "--processes": (\.processes, 1...256),
+            "--sources": (\.sources, 1...250),
+            "--connections": (\.connections, 1...1_000_000),
+            "--ramp": (\.ramp, 1...1_000_000),
+            "--pin": (\.pin, 0...1_023),
+            "--topics": (\.topics, 1...1_000_000),
+            "--rate": (\.rate, 1...1_000_000),
+            "--bytes": (\.bytes, Message.bytesMin...65_536),
+            "--warmup": (\.warmUp, 0...3_600),
+            "--seconds": (\.seconds, 1...86_400),
+            "--publish-connections": (\.publishConnections, 1...256),
+            "--window": (\.window, 1...1_000),
+            "--rounds": (\.rounds, 1...1_000_000),
+            "--p99-ms": (\.p99Ms, 1...60_000),
+        ]
+    }
+
+    private mutating func set(_ flag: String, _ value: String) throws(BenchFailure) {
+        if let path = BenchOptions.texts[flag] {
+            self[keyPath: path] = value
+        } else if let (path, range) = BenchOptions.numbers[flag] {
+            guard let number = ASCII.decimal(Array(value.utf8)), range.contains(number) else {
+                throw BenchFailure("\(flag) must be \(range.lowerBound) to \(range.upperBound)")
+            }
+            self[keyPath: path] = number
+        } else {
+            try setOther(flag, value)
+        }
+    }
+
+    private mutating func setOther(_ flag: String, _ value: String) throws(BenchFailure) {
+        switch flag {
+        case "--url":
+            guard CrowdOptions.URL(value) != nil else {
+                throw BenchFailure("--url must be wss://ADDRESS:PORT or ws://ADDRESS:PORT, the address numeric")
+            }
+            urls.append(value)
+        case "--target": target = try BenchOptions.choice(flag, value)
+        case "--publish": publish = try BenchOptions.choice(flag, value)
+        case "--pid":
+            for text in value.split(separator: ",", omittingEmptySubsequences: false) {
+                guard let number = ASCII.decimal(Array(text.utf8)), let pid = Int32(exactly: number), pid > 0 else {
+                    throw BenchFailure("--pid must be process ids with commas between them")
+                }
+                pids.append(pid)
+            }
+        default: throw BenchFailure("unknown flag \(flag)\n" + BenchOptions.usage)
+        }
+    }
+
+    private static func choice<Choice: RawRepresentable & CaseIterable>(
+        _ flag: String, _ value: String
+    ) throws(BenchFailure) -> Choice where Choice.RawValue == String {
+        guard let choice = Choice(rawValue: value) else {
+            throw BenchFailure("\(flag) must be \(Choice.allCases.map(\.rawValue).joined(separator: ", "))")
+        }
+        return choice
+    }
+
+    private func check() throws(BenchFailure) {
+        guard !urls.isEmpty else { throw BenchFailure("--url is needed\n" + BenchOptions.usage) }
+        guard Topic(topic) != nil else { throw BenchFailure("--topic must be namespace:id") }
+        if publish == .redis, redis.isEmpty { throw BenchFailure("--publish redis needs --redis URL") }
+        if publish != .http, target != .switchboard {
+            throw BenchFailure("--publish \(publish.rawValue) is for --target switchboard only")
+        }
+        if publish == .clients, secretFile.isEmpty {
+            throw BenchFailure("--publish clients needs --secret-file, since only users may publish")
+        }
+        if scenario == .idle || scenario == .churn || scenario == .vote, pids.isEmpty {
+            throw BenchFailure("\(scenario.rawValue) needs --pid")
+        }
+        guard processes <= connections else { throw BenchFailure("--processes must not exceed --connections") }
+    }
+}

@@ -1,0 +1,33 @@
+/// A steady rate of publishes, to one topic that all subscribe to (`fanout`) or to many in turn (`unicast`).
+struct FanoutScenario: BenchScenario {
+    private let options: BenchOptions
+
+    init(_ options: BenchOptions) {
+        self.options = options
+    }
+
+    /// Passed when every subscriber got every message, once.
+    func run(_ run: Coordinator) throws(BenchFailure) -> BenchResult {
+        try run.startClients(.listen)
+        let opening = try run.openClients()
+        guard opening.live > 0 else { throw BenchFailure("no client is live: \(run.notes.joined(separator: "; "))") }
+        // Last, since servers close what lies idle.
+        try run.startPublisher()
+        var result = run.result(try run.load(rate: options.rate, seconds: options.seconds))
+        result.add(opening)
+        return result
+    }
+}
+
+extension BenchResult {
+    /// How the connections were made.
+    mutating func add(_ opening: Coordinator.Opening) {
+        connect = opening.connect.figures
+        if opening.seconds > 0 { handshakesPerSecond = Double(opening.live) / opening.seconds }
+        if opening.live > 0 { server?.cpuUsPerConnection = Double(opening.serverNs) / 1_000 / Double(opening.live) }
+        if opening.live != connections {
+            passed = false
+            notes.append("\(opening.live) of \(connections ?? 0) clients were live")
+        }
+    }
+}
