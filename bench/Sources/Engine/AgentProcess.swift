@@ -87,7 +87,7 @@ final class AgentProcess {
         _ = unsafe posix_spawn_file_actions_adddup2(&actions, input, STDIN_FILENO)
         _ = unsafe posix_spawn_file_actions_adddup2(&actions, output, STDOUT_FILENO)
         var arguments: [UnsafeMutablePointer<CChar>?] = unsafe [strdup("switchboard-bench"), strdup("agent"), nil]
-        defer { for unsafeargument in unsafe arguments { unsafe free(argument) } }
+        defer { unsafe arguments.forEach { unsafe free($0) } }
         var pid: pid_t = 0
         let code = unsafe posix_spawn(&pid, "/proc/self/exe", &actions, nil, &arguments, environ)
         guard code == 0 else { throw BenchFailure("cannot start a process: \(Errno(code: code))") }
