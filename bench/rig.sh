@@ -1,7 +1,8 @@
 # Sourced by the scripts beside it: builds, starts a private Redis and one gateway, ends both at exit.
 #
 # Sets state (a directory), redis, gateway (pids), port, key (an API key), cli (redis-cli with its address).
-# SHARDS=N sets the gateway's shards (default 1).
+# SHARDS=N sets the gateway's shards (default 1). The gateway runs on CPU ${SERVER_CPUS:-0}, Redis on ${LOAD_CPUS:-1},
+# where also what is measured with should run: "${pin_load[@]}" COMMAND. On one CPU nothing is pinned.
 set -euo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")/.."
 
@@ -17,7 +18,12 @@ finish() {
 }
 trap finish EXIT
 
-redis-server --port 0 --unixsocket "$state/redis.sock" --save '' --appendonly no >"$state/redis.log" &
+pin_server=() pin_load=()
+if [ "$(nproc)" -gt 1 ]; then
+    pin_server=(taskset --cpu-list "${SERVER_CPUS:-0}")
+    pin_load=(taskset --cpu-list "${LOAD_CPUS:-1}")
+fi
+"${pin_load[@]}" redis-server --port 0 --unixsocket "$state/redis.sock" --save '' --appendonly no >"$state/redis.log" &
 redis=$!
 cli=(redis-cli -s "$state/redis.sock")
 openssl req -x509 -newkey ec -pkeyopt ec_paramgen_curve:prime256v1 -nodes -days 2 -subj /CN=bench \
@@ -25,9 +31,11 @@ openssl req -x509 -newkey ec -pkeyopt ec_paramgen_curve:prime256v1 -nodes -days 
 key=$(openssl rand -hex 24)
 printf 'bench:%s\n' "$key" >"$state/keys"
 openssl rand -hex 32 >"$state/secret"
+# Anybody may publish in `load`, for clients that publish themselves.
+printf '{"namespaces":{"load":{"subscribe":"anyone","publish":"anyone"}}}\n' >"$state/config.json"
 # One address opens everything here, and far faster than any client would; users vote far faster, too.
-.build/release/switchboard gateway --listen 127.0.0.1:0 --redis "unix://$state/redis.sock" \
-    --api-keys "$state/keys" --jwt-secret-file "$state/secret" \
+"${pin_server[@]}" .build/release/switchboard gateway --config "$state/config.json" \
+    --listen 127.0.0.1:0 --redis "unix://$state/redis.sock" --api-keys "$state/keys" --jwt-secret-file "$state/secret" \
     --tls-cert "$state/cert.pem" --tls-key "$state/key.pem" \
     --ready-file "$state/ready.json" --shards "${SHARDS:-1}" \
     --limit connectionsPerAddressMax=100000 --limit connectsPerAddressPerSecond=1000000 \

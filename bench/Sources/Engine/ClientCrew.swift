@@ -32,6 +32,8 @@ final class ClientCrew: AgentPart {
     let firstNumber: Int
     private lazy var behaviour: any ClientBehaviour = ListenBehaviour(self)
     private let urls: [CrowdOptions.URL]
+    /// Where the clients publish, if they do.
+    private var door: ClientDoor?
 
     private static let notesMax = 10
 
@@ -42,12 +44,13 @@ final class ClientCrew: AgentPart {
         (processIndex, processCount, firstNumber) = (settings.index, settings.count, first)
         urls = options.urls.compactMap { CrowdOptions.URL($0) }
         do {
-            tls = try TLSContext(clientTrusting: nil)
+            tls = try TLSContext(clientTrusting: nil, readsAhead: true)
         } catch {
             throw BenchFailure("cannot start: \(error)")
         }
         context = ConnectionContext(reactor: reactor, limits: ConnectionLimits(Limits(), reactors: 1))
         behaviour = try kind.make(self)
+        if options.publish == .clients { door = try ClientDoor(reactor, self, settings) }
         clients = (first..<first + count).map { LoadClient(self, behaviour, number: $0) }
         away = count
     }
@@ -62,7 +65,7 @@ final class ClientCrew: AgentPart {
     /// Takes a published message: order, and latency when it is of the measured window and `isTimed`.
     func count(_ client: LoadClient, _ text: Span<UInt8>, nowUs: Int, isTimed: Bool = true) {
         guard let found = marker.read(text) else {
-            figures.unmarked += 1
+            if door?.took(client, text) != true { figures.unmarked += 1 }
             return
         }
         let verdict = client.ledger.take(found.sequence)
@@ -107,6 +110,7 @@ final class ClientCrew: AgentPart {
     func clientEnded(_ client: LoadClient, wasLive: Bool, _ reason: String) {
         away += 1
         if wasLive { live -= 1 } else { opening -= 1 }
+        door?.ended(client)
         guard !isClosing else { return }
         if !client.isLeaving {
             figures.broken += 1
@@ -127,6 +131,7 @@ final class ClientCrew: AgentPart {
             for client in clients { client.leave() }
         case .load(let plan):
             self.plan = plan
+            door?.begin(plan)
             behaviour.begins(plan)
         case .tell(let text):
             behaviour.told(text)
@@ -146,7 +151,8 @@ final class ClientCrew: AgentPart {
         }
         return AgentSnapshot(
             figures: figures,
-            isDone: behaviour.isDone && opening == 0 && firstUnopened >= clients.count, live: live, away: away,
+            isDone: behaviour.isDone && door?.isDone ?? true && opening == 0 && firstUnopened >= clients.count,
+            live: live, away: away,
             openedUs: openedUs, liveUs: liveUs,
             notes: Array(notes[notesTold...]), said: said)
     }

@@ -13,7 +13,8 @@ final class HTTPDoor: PublishDoor {
     private let request: (PublishJob) -> [UInt8]
     private let answered: (PublishJob, String?) -> Void
     private let failed: (String) -> Void
-    private var free: [HTTPPublishConnection] = []
+    /// In the order in which they became free, so that all are used in turn: servers close what lies idle.
+    private var free = Ring<HTTPPublishConnection>()
     private var waiting = Ring<PublishJob>()
     private var made = 0
     private var opened = 0
@@ -41,7 +42,9 @@ final class HTTPDoor: PublishDoor {
     var isOpen: Bool { opening == 0 && opened > 0 }
 
     func send(_ job: PublishJob) {
-        if let connection = free.popLast() { return send(job, over: connection) }
+        while let connection = free.popFirst() {
+            if connection.isOpen { return send(job, over: connection) }
+        }
         waiting.append(job)
         // One more at a time: handshakes are work for the server that is measured.
         if opening == 0, opened < HTTPDoor.connectionsMax { add() }
@@ -81,10 +84,15 @@ final class HTTPDoor: PublishDoor {
     }
 
     private func ended(_ connection: HTTPPublishConnection, _ job: PublishJob?, _ reason: String) {
-        failed("a publisher's connection ended: \(reason)")
-        if connection.wasOpen { opened -= 1 } else { opening -= 1 }
-        free.removeAll { $0 === connection }
-        if let job { answered(job, "the connection ended: \(reason)") }
-        if connection.wasOpen { add() }
+        if connection.wasOpen {
+            opened -= 1
+        } else {
+            opening -= 1
+            failed("a publisher's connection could not be made: \(reason)")
+        }
+        // A server may close what lies idle; another is made when it is needed.
+        guard let job else { return }
+        answered(job, "the connection ended: \(reason)")
+        if connection.wasOpen, !waiting.isEmpty { add() }
     }
 }

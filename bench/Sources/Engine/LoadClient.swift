@@ -126,7 +126,8 @@ final class LoadClient: ConnectionHandler {
             case .frame(let opcode, let payload, false):
                 take(opcode, bytes.extracting(payload), nowUs)
             case .frame(let opcode, let payload, true):
-                take(opcode, walker.carried.span.extracting(payload), nowUs)
+                let whole = walker.carried
+                take(opcode, whole.span.extracting(payload), nowUs)
             case .more: return
             case .failed: return fail("not a WebSocket frame of a server")
             }
@@ -198,8 +199,13 @@ final class LoadClient: ConnectionHandler {
             crew.clientIsLive(afterUs: nowUs - beganUs, nowUs: nowUs)
             behaviour.isLive(self)
         case .refused:
-            fail("refused: " + String(decoding: LoadClient.copy(text, 200), as: UTF8.self))
+            fail("refused: " + LoadClient.text(text, 200))
         }
+    }
+
+    /// The beginning of some bytes, as text.
+    static func text(_ bytes: Span<UInt8>, _ countMax: Int) -> String {
+        String(decoding: copy(bytes, countMax), as: UTF8.self)
     }
 
     /// The first bytes of a message.

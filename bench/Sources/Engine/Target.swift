@@ -73,7 +73,7 @@ enum Target: String, CaseIterable, Codable {
         return request
     }
 
-    private static func begins(_ text: Span<UInt8>, _ word: StaticString) -> Bool {
+    static func begins(_ text: Span<UInt8>, _ word: StaticString) -> Bool {
         let count = word.utf8CodeUnitCount
         guard text.count >= count else { return false }
         let bytes = unsafe UnsafeBufferPointer(start: word.utf8Start, count: count)

@@ -9,11 +9,12 @@ struct CapacityScenario: BenchScenario {
     /// Passed when some rate held; the result is the load at the highest one.
     func run(_ run: Coordinator) throws(BenchFailure) -> BenchResult {
         try run.startClients(.listen)
-        try run.startPublisher()
         let opening = try run.openClients()
         guard opening.live == options.connections else {
             throw BenchFailure("\(opening.live) of \(options.connections) clients were live")
         }
+        // Last, since servers close what lies idle.
+        try run.startPublisher()
         var search = RateSearch(from: options.rate)
         var best: Coordinator.Outcome?
         var steps: [String] = []

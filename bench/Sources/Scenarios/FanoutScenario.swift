@@ -9,9 +9,10 @@ struct FanoutScenario: BenchScenario {
     /// Passed when every subscriber got every message, once.
     func run(_ run: Coordinator) throws(BenchFailure) -> BenchResult {
         try run.startClients(.listen)
-        try run.startPublisher()
         let opening = try run.openClients()
         guard opening.live > 0 else { throw BenchFailure("no client is live: \(run.notes.joined(separator: "; "))") }
+        // Last, since servers close what lies idle.
+        try run.startPublisher()
         var result = run.result(try run.load(rate: options.rate, seconds: options.seconds))
         result.add(opening)
         return result

@@ -108,7 +108,7 @@ final class VoteBehaviour: ClientBehaviour {
             let dueUs = ledger.answered(client.number - crew.firstNumber)
         else { return }
         if !isGood {
-            crew.note("refused: " + String(decoding: LoadClient.copy(text, 200), as: UTF8.self))
+            crew.note("refused: " + LoadClient.text(text, 200))
         }
         if plan?.isMeasured(dueUs) == true {
             if isGood { crew.figures.acknowledged += 1 } else { crew.figures.commandsRefused += 1 }
