@@ -83,7 +83,10 @@ let package = Package(
 
         .executableTarget(
             name: "switchboard-bench",
-            dependencies: ["Core", "Reactors", "Transport", "RedisLink", "Rights", "Service", "WebSocketCodec", "CLinux"],
+            dependencies: [
+                "Core", "Reactors", "Transport", "RedisLink", "Rights", "Service", "WebSocketCodec", "CLinux",
+                "COpenSSL", "ReportPage",
+            ],
             path: "bench/Sources",
             // The tool takes millions of messages a second on one core; checking every access to a counter costs a tenth.
             swiftSettings: strict + [
@@ -114,6 +117,11 @@ let package = Package(
                 "index.html", "app.js", "activity.js", "client.js", "dj.js", "dom.js", "guest.js", "leaderboard.js", "notices.js",
                 "queue.js", "tracks.js", "style.css", "icon.svg",
             ].map { .embedInCode($0) },
+            swiftSettings: [.swiftLanguageMode(.v6)]),
+
+        .target(
+            name: "ReportPage", path: "bench/report", sources: ["ReportPage.swift"],
+            resources: ["report.html", "report.css", "plots.js", "summary.js", "report.js"].map { .embedInCode($0) },
             swiftSettings: [.swiftLanguageMode(.v6)]),
 
         .target(name: "TestSupport", path: "Tests/TestSupport", swiftSettings: strict),

@@ -32,6 +32,7 @@ import Testing
         ("fanout --url wss://127.0.0.1:1 --target nginx", "--target must be switchboard, floor"),
         ("fanout --url wss://127.0.0.1:1 --publish redis", "--redis URL"),
         ("fanout --url wss://127.0.0.1:1 --publish clients --target ws", "switchboard only"),
+        ("fanout --url wss://127.0.0.1:1 --publish clients", "--secret-file"),
         ("fanout --url wss://127.0.0.1:1 --topic bench", "--topic must be"),
         ("fanout --url wss://127.0.0.1:1 --speed 9", "unknown flag --speed"),
         ("idle --url wss://127.0.0.1:1", "idle needs --pid"),

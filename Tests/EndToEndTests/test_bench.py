@@ -64,8 +64,8 @@ class Bench:
 
 @pytest.fixture
 def bench(gateway, shared_server, tmp_path):
-    # Subscribers may publish, too.
-    config = {"namespaces": {"shop": {"publish": "anyone"}}}
+    # Users may publish there.
+    config = {"namespaces": {"load": {"subscribe": "anyone", "publish": "user"}}}
     return Bench(gateway(limits=LIMITS, config=config), shared_server, tmp_path)
 
 
@@ -79,10 +79,10 @@ def is_whole(result):
 
 
 @pytest.mark.parametrize("door", ["http", "redis", "clients"])
-def test_fanout(bench, door, topic):
+def test_fanout(bench, door, topics):
     """Two processes and four source addresses; each way to publish."""
-    result = bench.run("fanout", topic=topic, connections=30, processes=2, sources=4, rate=40, publish=door,
-                       redis=bench.server.url, warmup=1)
+    result = bench.run("fanout", topic=topics("load"), connections=30, processes=2, sources=4, rate=40, publish=door,
+                       redis=bench.server.url, secret_file=bench.gateway.directory / "secret", warmup=1)
     is_whole(result)
     assert result["published"] == 40 and result["expected"] == 40 * 30
     assert result["server"]["cpuUsPerDelivery"] > 0
@@ -206,7 +206,9 @@ def test_herd_of_a_killed_gateway(bench, gateway, topic, shared_server):
 
 def test_slow(gateway, shared_server, tmp_path, topic):
     """Who does not read is closed 4410 and recovers; the others get everything meanwhile."""
-    limits = LIMITS | {"outboundBytesMax": 65_536, "recoveryBytesMax": 256 << 20, "recoveryEventsMax": 10_000}
+    limits = LIMITS | {"outboundBytesMax": 65_536, "recoveryBytesMax": 256 << 20, "recoveryEventsMax": 10_000,
+                       # The slow ones are to read why they were closed.
+                       "closeMs": 30_000}
     bench = Bench(gateway(limits=limits, config={"namespaces": {"shop": {"log": {"events": 5_000}}}}), shared_server,
                   tmp_path)
     result = bench.run("slow", topic=topic, connections=8, slow=2, rate=250, bytes=20_000, seconds=5, calm=1)

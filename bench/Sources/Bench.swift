@@ -7,7 +7,7 @@ import Transport
 ///
 /// A coordinator (``Coordinator``) starts client processes and a publisher, which are this program again
 /// (``Agent``), lets a scenario command them, and merges what they measure. `crowd` stands apart: it records what many
-/// subscribers are sent (`switchboard-bench crowd --help`).
+/// subscribers are sent (`switchboard-bench crowd --help`). `report` and `compare` read what runs left behind.
 @main
 struct Bench {
     static func main() {
@@ -19,6 +19,8 @@ struct Bench {
             case "agent":
                 try Agent().run()
                 exit(0)
+            case "report": exit(try ReportCommand.run(Array(arguments.dropFirst())) ? 0 : 1)
+            case "compare": exit(try CompareCommand.run(Array(arguments.dropFirst())) ? 0 : 1)
             default: exit(try run(try BenchOptions(arguments)) ? 0 : 1)
             }
         } catch {
@@ -28,9 +30,18 @@ struct Bench {
     }
 
     private static func run(_ options: BenchOptions) throws(BenchFailure) -> Bool {
+        let startedAt = MachineFacts.currentTime()
         let coordinator = try Coordinator(options)
         let result = try options.scenario.make(options).run(coordinator)
-        print(PlainResult.text(result))
+        print(ResultTable([result]).text(.of(STDOUT_FILENO)), terminator: "")
+        let (machine, commit) = (MachineFacts.current(), MachineFacts.currentCommit())
+        if !options.json.isEmpty {
+            try ReportFile(options.json).append(result, machine: machine, commit: commit, startedAt: startedAt)
+        }
+        if !options.html.isEmpty {
+            let report = BenchReport(machine: machine, commit: commit, startedAt: startedAt, runs: [result])
+            try ReportFile(options.html).replace(with: try HTMLReport(reports: [report]).html())
+        }
         return result.passed
     }
 }

@@ -16,7 +16,9 @@ struct AgentSettings: Codable {
     var count: Int
 }
 
-/// What an agent is told; a line of its input each. It ends with its input.
+/// What an agent is told; a line of its input each.
+///
+/// It ends with its input.
 enum AgentCommand: Codable {
     /// Clients: connect all that are not connected.
     case open

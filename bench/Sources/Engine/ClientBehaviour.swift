@@ -43,7 +43,7 @@ enum BehaviourKind: String, Codable {
 
     func make(_ crew: ClientCrew) throws(BenchFailure) -> any ClientBehaviour {
         switch self {
-        case .listen: ListenBehaviour(crew)
+        case .listen: try ListenBehaviour(crew)
         case .vote: try VoteBehaviour(crew)
         case .queue: try QueueBehaviour(crew)
         case .herd: HerdBehaviour(crew)
@@ -55,10 +55,15 @@ enum BehaviourKind: String, Codable {
 /// A subscriber of one topic that counts what comes.
 final class ListenBehaviour: ClientBehaviour {
     private let crew: ClientCrew
+    /// Only users may publish.
+    private let tokens: UserTokens?
 
-    init(_ crew: ClientCrew) {
+    init(_ crew: ClientCrew) throws(BenchFailure) {
         self.crew = crew
+        tokens = crew.options.publish == .clients ? try UserTokens(secretFile: crew.options.secretFile) : nil
     }
+
+    func token(_ number: Int) -> String? { tokens?.token(number) }
 
     func topic(_ number: Int) -> String { crew.options.topicName(number % crew.options.topics) }
 

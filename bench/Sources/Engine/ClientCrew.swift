@@ -30,7 +30,7 @@ final class ClientCrew: AgentPart {
     let processIndex: Int
     let processCount: Int
     let firstNumber: Int
-    private lazy var behaviour: any ClientBehaviour = ListenBehaviour(self)
+    private var behaviour: (any ClientBehaviour)?
     private let urls: [CrowdOptions.URL]
     /// Where the clients publish, if they do.
     private var door: ClientDoor?
@@ -49,7 +49,8 @@ final class ClientCrew: AgentPart {
             throw BenchFailure("cannot start: \(error)")
         }
         context = ConnectionContext(reactor: reactor, limits: ConnectionLimits(Limits(), reactors: 1))
-        behaviour = try kind.make(self)
+        let behaviour = try kind.make(self)
+        self.behaviour = behaviour
         if options.publish == .clients { door = try ClientDoor(reactor, self, settings) }
         clients = (first..<first + count).map { LoadClient(self, behaviour, number: $0) }
         away = count
@@ -116,7 +117,7 @@ final class ClientCrew: AgentPart {
             figures.broken += 1
             note(wasLive ? "a connection ended: \(reason)" : "a connection could not be made: \(reason)")
         }
-        if behaviour.ended(client) { client.connect() }
+        if behaviour?.ended(client) == true { client.connect() }
     }
 
     // MARK: AgentPart
@@ -132,15 +133,15 @@ final class ClientCrew: AgentPart {
         case .load(let plan):
             self.plan = plan
             door?.begin(plan)
-            behaviour.begins(plan)
+            behaviour?.begins(plan)
         case .tell(let text):
-            behaviour.told(text)
+            behaviour?.told(text)
         }
     }
 
     func tick(_ nowUs: Int) {
         openMore(nowUs)
-        behaviour.tick(nowUs)
+        behaviour?.tick(nowUs)
     }
 
     func snapshot() -> AgentSnapshot {
@@ -151,7 +152,8 @@ final class ClientCrew: AgentPart {
         }
         return AgentSnapshot(
             figures: figures,
-            isDone: behaviour.isDone && door?.isDone ?? true && opening == 0 && firstUnopened >= clients.count,
+            isDone: (behaviour?.isDone ?? true) && (door?.isDone ?? true) && opening == 0
+                && firstUnopened >= clients.count,
             live: live, away: away,
             openedUs: openedUs, liveUs: liveUs,
             notes: Array(notes[notesTold...]), said: said)

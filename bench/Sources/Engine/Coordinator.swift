@@ -25,6 +25,8 @@ final class Coordinator {
     /// What behaviours said.
     var said: [String] = []
     private(set) var notes: [String] = []
+    /// Cores busy in the last second of the load that runs.
+    private(set) var lastCores: (server: Double, tool: Double)?
     let reactor: Reactor
     private var timer: ReactorTimer?
     private var loadUs = 0
@@ -149,13 +151,13 @@ final class Coordinator {
     }
 
     /// Connects all clients; returns when each is live or has failed.
-    func openClients(seconds: Double = 300) throws(BenchFailure) -> Opening {
+    func openClients(seconds limit: Double = 300) throws(BenchFailure) -> Opening {
         let server = CPUClock(pids: options.pids)
         forget()
         let beforeNs = server.nanoseconds()
-        progress.say("opening")
+        progress.say("connect", untilUs: Clock.monotonicUs() + Int(limit * 1_000_000))
         try tell(.open)
-        try turn(seconds: seconds) { [unowned self] in clientAgents.allSatisfy { $0.isDone } }
+        try turn(seconds: limit) { [unowned self] in clientAgents.allSatisfy { $0.isDone } }
         let opened = clientAgents.map(\.state)
         let firstUs = opened.map(\.openedUs).filter { $0 > 0 }.min() ?? 0
         let lastUs = opened.map(\.liveUs).max() ?? 0
@@ -165,10 +167,10 @@ final class Coordinator {
     }
 
     /// Lets all clients leave; false when some are still there after the time.
-    func closeClients(seconds: Double = 60) throws(BenchFailure) -> Bool {
-        progress.say("closing")
+    func closeClients(seconds limit: Double = 60) throws(BenchFailure) -> Bool {
+        progress.say("close", untilUs: Clock.monotonicUs() + Int(limit * 1_000_000))
         try tell(.close)
-        return try turn(seconds: seconds) { [unowned self] in away == options.connections }
+        return try turn(seconds: limit) { [unowned self] in away == options.connections }
     }
 
     /// Forgets what was counted; what is counted from now on belongs to no load.
@@ -210,23 +212,22 @@ final class Coordinator {
         forget()
         loadUs = startUs
         for agent in agents { try agent.tell(.load(plan)) }
-        progress.say("warm-up")
+        progress.say("warm up", untilUs: plan.measureUs)
         try turn(untilUs: plan.measureUs)
         progress.begin(plan)
         let clocks = Clocks(self)
         var samples = [clocks.sample()]
+        var cores: [(server: Double, tool: Double)] = []
         for second in 1...count {
             try turn(untilUs: plan.measureUs + second * 1_000_000)
             samples.append(clocks.sample())
+            cores.append(Clocks.cores(samples[second - 1], samples[second]))
+            lastCores = cores.last
         }
         let privateBytes = options.pids.reduce(0) { $0 + ((try? ProcessFigures(pid: $1))?.privateBytes ?? 0) }
         try turn(seconds: 5) { [unowned self] in isQuiet && figures.delivered >= figures.expected }
         progress.end()
         let (first, last) = (samples[0], samples[samples.count - 1])
-        let cores = zip(samples, samples.dropFirst()).map { (before, after) in
-            let ns = Double(max(after.us - before.us, 1)) * 1_000
-            return (server: Double(after.server - before.server) / ns, tool: Double(after.tool - before.tool) / ns)
-        }
         return Outcome(
             plan: plan, figures: figures, seconds: seconds, cores: cores, serverNs: last.server - first.server,
             toolNs: last.tool - first.tool, redisNs: last.redis - first.redis, privateBytes: privateBytes, live: live,
@@ -243,7 +244,15 @@ final class Coordinator {
             redis = CPUClock(pids: coordinator.options.redisPid > 0 ? [Int32(coordinator.options.redisPid)] : [])
         }
 
-        func sample() -> (us: Int, server: Int, tool: Int, redis: Int) {
+        typealias Sample = (us: Int, server: Int, tool: Int, redis: Int)
+
+        /// Cores that were busy from one sample to the next.
+        static func cores(_ before: Sample, _ after: Sample) -> (server: Double, tool: Double) {
+            let ns = Double(max(after.us - before.us, 1)) * 1_000
+            return (Double(after.server - before.server) / ns, Double(after.tool - before.tool) / ns)
+        }
+
+        func sample() -> Sample {
             (Clock.monotonicUs(), server.nanoseconds(), tool.nanoseconds(), redis.nanoseconds())
         }
     }

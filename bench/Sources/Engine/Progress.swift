@@ -5,45 +5,53 @@ import Reactors
 ///
 /// Thread: main.
 final class Progress {
-    private let isTerminal = isatty(STDERR_FILENO) == 1
-    private var stage = ""
+    private let style = TextStyle.of(STDERR_FILENO)
+    private var phase = ""
+    private var beganUs = 0
+    private var endUs = 0
     private var plan: LoadPlan?
     private var nextUs = 0
 
-    /// What is done from now on.
-    func say(_ stage: String) {
-        self.stage = stage
-        plan = nil
+    /// What is done from now on, and when it ends at the latest.
+    func say(_ phase: String, untilUs: Int) {
+        self.phase = phase
+        (beganUs, endUs, plan) = (Clock.monotonicUs(), untilUs, nil)
     }
 
     /// The measured part of a load begins.
     func begin(_ plan: LoadPlan) {
-        stage = "measuring"
         self.plan = plan
+        (phase, beganUs, endUs) = ("", plan.measureUs, plan.endUs)
     }
 
     func end() {
         plan = nil
-        if isTerminal { write("\r\u{1b}[K") }
+        write(ProgressText.erased(style))
     }
 
     /// Shows the line when it is time.
     func show(_ run: Coordinator, nowUs: Int) {
         guard nowUs >= nextUs else { return }
         // The first line comes when there is something to tell.
-        if nextUs > 0 { show(run, second: plan.map { min($0.second(nowUs), $0.seconds) }) }
-        nextUs = nowUs + (isTerminal ? 1_000_000 : 5_000_000)
+        if nextUs > 0 { write(text(run, nowUs).drawn(style)) }
+        nextUs = nowUs + (style.isTerminal ? 1_000_000 : 5_000_000)
     }
 
-    private func show(_ run: Coordinator, second: Int?) {
-        var line = "\(run.options.scenario.rawValue) \(stage): \(run.live) of \(run.options.connections) live"
-        if let second, let plan {
-            line +=
-                ", \(second)/\(plan.seconds) s, published \(run.figures.published), "
-                + "delivered \(run.figures.delivered) of \(run.figures.expected)"
-            if let p99 = run.seconds[max(second - 1, 0)]?.latency.percentile(0.99) { line += ", p99 \(p99) us" }
+    private func text(_ run: Coordinator, _ nowUs: Int) -> ProgressText {
+        var text = ProgressText(
+            phase: phase, elapsedSeconds: Double(nowUs - beganUs) / 1_000_000,
+            totalSeconds: Double(endUs - beganUs) / 1_000_000, connections: run.live)
+        // The last whole second of which everybody has told.
+        guard let plan, let last = run.seconds[plan.second(nowUs - 300_000) - 1] else { return text }
+        text.publishedPerSecond = Double(last.published)
+        text.deliveredPerSecond = Double(last.delivered)
+        text.p50Us = last.latency.percentile(0.5)
+        text.p99Us = last.latency.percentile(0.99)
+        if let cores = run.lastCores {
+            if !run.options.pids.isEmpty { text.serverCores = cores.server }
+            text.toolCores = cores.tool
         }
-        write(isTerminal ? "\r" + line + "\u{1b}[K" : line + "\n")
+        return text
     }
 
     private func write(_ text: String) {

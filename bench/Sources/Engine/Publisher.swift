@@ -32,7 +32,7 @@ final class Publisher {
     /// Publishes sent before answers are looked at again.
     private static let burst = 128
 
-    /// Publishes number `offset`, `offset + stride`, ... of the plan.
+    /// Publishes the plan's number `offset` and every one that is a multiple of `stride` after it.
     init(
         _ reactor: Reactor, _ options: BenchOptions, stride: Int, offset: Int, note: @escaping (String) -> Void,
         count: @escaping ((inout RunFigures) -> Void) -> Void, send: @escaping (PublishJob) -> Void

@@ -94,7 +94,7 @@ struct BenchOptions: Codable {
 
     static let usage = """
         usage: switchboard-bench SCENARIO --url wss://ADDRESS:PORT [--url ...] [flags]
-               switchboard-bench crowd --help
+               switchboard-bench report FILE... --html OUT | compare A.json B.json | crowd --help
 
         scenarios
           fanout     publishes to one topic that all connections subscribe to
@@ -234,6 +234,9 @@ struct BenchOptions: Codable {
         if publish == .redis, redis.isEmpty { throw BenchFailure("--publish redis needs --redis URL") }
         if publish != .http, target != .switchboard {
             throw BenchFailure("--publish \(publish.rawValue) is for --target switchboard only")
+        }
+        if publish == .clients, secretFile.isEmpty {
+            throw BenchFailure("--publish clients needs --secret-file, since only users may publish")
         }
         if scenario == .idle || scenario == .churn, pids.isEmpty {
             throw BenchFailure("\(scenario.rawValue) needs --pid")

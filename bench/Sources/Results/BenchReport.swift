@@ -15,7 +15,7 @@ struct BenchReport: Codable {
 }
 
 /// The machine of a run.
-struct MachineFacts: Codable {
+struct MachineFacts: Codable, Equatable {
     var processor: String
     var cores: Int
     var memoryBytes: Int
@@ -73,6 +73,12 @@ struct BenchResult: Codable {
     var toolCores: Double?
     var redisCores: Double?
     var series: [BenchSecond] = []
+
+    /// When the run began: ISO 8601, UTC.
+    var startedAt: String?
+    /// What the file's head says otherwise, of a run that was appended to a file begun elsewhere.
+    var machine: MachineFacts?
+    var commit: String?
 }
 
 /// Latencies, microseconds.

@@ -108,7 +108,7 @@ final class VoteBehaviour: ClientBehaviour {
             let dueUs = ledger.answered(client.number - crew.firstNumber)
         else { return }
         if !isGood {
-            crew.note("refused: " + LoadClient.text(text, 200))
+            crew.note("refused: " + LoadClient.text(text.extracting(frame.payload ?? 0..<0), 200))
         }
         if plan?.isMeasured(dueUs) == true {
             if isGood { crew.figures.acknowledged += 1 } else { crew.figures.commandsRefused += 1 }

@@ -1,0 +1,75 @@
+/// A result as one of several: what names it, and several of the same thing as one.
+extension BenchResult {
+    /// What the reader calls it: `--label`, else the target.
+    var name: String {
+        settings["label"] ?? target
+    }
+
+    /// The settings that make a difference to the figures: all but where and what the target is, and the outputs.
+    var load: [String: String] {
+        settings.filter { !BenchResult.ownSettings.contains($0.key) }
+    }
+
+    private static let ownSettings: Set<String> = [
+        "url", "target", "target-version", "pid", "redis", "redis-pid", "label", "json", "html", "port", "pin",
+        "api-key", "secret-file",
+    ]
+
+    /// CPU of the server for one delivery as a multiple of the reference's.
+    func cpuPerDelivery(over reference: BenchResult?) -> Double? {
+        guard let own = server?.cpuUsPerDelivery, let floor = reference?.server?.cpuUsPerDelivery, floor > 0 else {
+            return nil
+        }
+        return own / floor
+    }
+
+    /// Repeated runs as one: counts are added, histograms merged, rates weighted by what they are rates of.
+    ///
+    /// A figure is there when any run has it. The series stay those of the last run: seconds of two runs are not one.
+    static func merged(_ runs: [BenchResult]) -> BenchResult? {
+        guard var out = runs.last else { return nil }
+        guard runs.count > 1 else { return out }
+        func sum(_ member: KeyPath<BenchResult, Int?>) -> Int? {
+            let present = runs.compactMap { $0[keyPath: member] }
+            return present.isEmpty ? nil : present.reduce(0, &+)
+        }
+        func mean(_ member: (BenchResult) -> Double?, by weight: (BenchResult) -> Double?) -> Double? {
+            let present = runs.compactMap { run in member(run).map { ($0, max(weight(run) ?? 1, 1)) } }
+            let total = present.reduce(0) { $0 + $1.1 }
+            return present.isEmpty ? nil : present.reduce(0) { $0 + $1.0 * $1.1 } / total
+        }
+        let inSeconds = { (run: BenchResult) -> Double? in run.seconds }
+        out.passed = runs.allSatisfy(\.passed)
+        out.notes = runs.flatMap(\.notes).reduce(into: []) { if !$0.contains($1) { $0.append($1) } }
+        out.notes.append("\(runs.count) runs merged")
+        out.seconds = runs.reduce(0) { $0 + $1.seconds }
+        for member in countMembers { out[keyPath: member] = sum(member) }
+        out.deliveriesPerSecond = mean({ $0.deliveriesPerSecond }, by: inSeconds)
+        out.acknowledgedPerSecond = mean({ $0.acknowledgedPerSecond }, by: inSeconds)
+        out.handshakesPerSecond = mean({ $0.handshakesPerSecond }, by: inSeconds)
+        out.toolCores = mean({ $0.toolCores }, by: inSeconds)
+        out.redisCores = mean({ $0.redisCores }, by: inSeconds)
+        out.highestRate = runs.compactMap(\.highestRate).min()
+        out.latency = LatencyFigures.merged(runs.compactMap(\.latency))
+        out.connect = LatencyFigures.merged(runs.compactMap(\.connect))
+        out.publishAnswer = LatencyFigures.merged(runs.compactMap(\.publishAnswer))
+        guard var server = runs.compactMap(\.server).last else { return out }
+        let byDelivery = { (run: BenchResult) in run.delivered.map(Double.init) }
+        let byPublish = { (run: BenchResult) in run.published.map(Double.init) }
+        let byConnection = { (run: BenchResult) in run.connections.map(Double.init) }
+        server.cores = mean({ $0.server?.cores }, by: inSeconds) ?? server.cores
+        server.cpuUsPerDelivery = mean({ $0.server?.cpuUsPerDelivery }, by: byDelivery)
+        server.cpuUsPerPublish = mean({ $0.server?.cpuUsPerPublish }, by: byPublish)
+        server.cpuUsPerConnection = mean({ $0.server?.cpuUsPerConnection }, by: byConnection)
+        server.privateBytes = runs.compactMap { $0.server?.privateBytes }.max()
+        server.privateBytesPerConnection = mean(
+            { $0.server?.privateBytesPerConnection.map(Double.init) }, by: byConnection
+        ).flatMap { Int(exactly: $0.rounded()) }
+        out.server = server
+        return out
+    }
+
+    private static var countMembers: [WritableKeyPath<BenchResult, Int?>] {
+        [\.published, \.refused, \.expected, \.delivered, \.lost, \.duplicates, \.reordered, \.acknowledged]
+    }
+}
