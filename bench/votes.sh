@@ -20,8 +20,8 @@ for track in $(seq 0 19); do
     call add_track "{\"shopId\":\"bench\",\"trackId\":\"t$track\",\"userId\":\"u000000999999\"}"
 done
 
-tool=("${pin_load[@]}" .build/release/switchboard-bench vote --url "wss://127.0.0.1:$port" --pid "$gateway" --redis-pid "$redis"
-    --secret-file "$state/secret" --connections 200 --seconds "$seconds" "${@:2}")
+tool=("${pin_load[@]}" .build/release/switchboard-bench vote --url "wss://127.0.0.1:$port"
+    --pid "$gateway" --redis-pid "$redis" --secret-file "$state/secret" --connections 200 --seconds "$seconds" "${@:2}")
 "${tool[@]}" --window 1
 "${tool[@]}" --window 8
 # At a rate that leaves room: what a voter waits.
