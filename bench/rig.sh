@@ -31,8 +31,8 @@ openssl req -x509 -newkey ec -pkeyopt ec_paramgen_curve:prime256v1 -nodes -days 
 key=$(openssl rand -hex 24)
 printf 'bench:%s\n' "$key" >"$state/keys"
 openssl rand -hex 32 >"$state/secret"
-# Users may publish in `load`, for clients that publish themselves.
-printf '{"namespaces":{"load":{"subscribe":"anyone","publish":"user"}}}\n' >"$state/config.json"
+# Users may publish in `load`, for clients that publish themselves; its log reaches far back for those who come back.
+printf '{"namespaces":{"load":{"subscribe":"anyone","publish":"user","log":{"events":10000}}}}\n' >"$state/config.json"
 # One address opens everything here, and far faster than any client would; users vote far faster, too.
 "${pin_server[@]}" .build/release/switchboard gateway --config "$state/config.json" \
     --listen 127.0.0.1:0 --redis "unix://$state/redis.sock" --api-keys "$state/keys" --jwt-secret-file "$state/secret" \

@@ -2,7 +2,7 @@
 # Votes a second through one gateway, end to end with acknowledgements, and the same script called by redis-benchmark
 # alone, in one run.
 #
-# usage: bench/votes.sh [SECONDS]
+# usage: bench/votes.sh [SECONDS [flags of switchboard-bench]]
 source "$(dirname "$0")/rig.sh"
 seconds=${1:-10}
 
@@ -20,10 +20,12 @@ for track in $(seq 0 19); do
     call add_track "{\"shopId\":\"bench\",\"trackId\":\"t$track\",\"userId\":\"u000000999999\"}"
 done
 
-tool=(.build/release/switchboard-bench vote --url "wss://127.0.0.1:$port" --pid "$gateway"
-    --secret-file "$state/secret")
-"${tool[@]}" --connections 200 --window 1 --seconds "$seconds"
-"${tool[@]}" --connections 200 --window 8 --seconds "$seconds"
+tool=("${pin_load[@]}" .build/release/switchboard-bench vote --url "wss://127.0.0.1:$port"
+    --pid "$gateway" --redis-pid "$redis" --secret-file "$state/secret" --connections 200 --seconds "$seconds" "${@:2}")
+"${tool[@]}" --window 1
+"${tool[@]}" --window 8
+# At a rate that leaves room: what a voter waits.
+"${tool[@]}" --window 8 --rate 2000
 
 # The same call, as the gateway makes it, with another user each time.
 "${cli[@]}" MONITOR >"$state/monitor" &

@@ -129,6 +129,11 @@ public enum Sockets {
         _ = unsafe setsockopt(raw, SOL_SOCKET, SO_LINGER, &option, socklen_t(MemoryLayout<linger>.size))
     }
 
+    /// Lets the kernel keep only about so many bytes that were not read.
+    static func limitReceiveBuffer(_ raw: Int32, _ bytes: Int) {
+        set(raw, SOL_SOCKET, SO_RCVBUF, Int32(clamping: bytes))
+    }
+
     // A failed option costs speed or promptness, never correctness, so its result is not looked at.
     private static func set(_ raw: Int32, _ level: Int32, _ name: Int32, _ value: Int32) {
         var value = value

@@ -69,6 +69,11 @@ extension Connection {
     /// Whether the TLS handshake resumed an earlier session.
     public var wasTLSResumed: Bool { tls?.wasResumed ?? false }
 
+    /// Lets the kernel keep only about so many bytes that were not read (SO_RCVBUF, socket(7)).
+    public func limitReceiveBuffer(_ bytes: Int) {
+        Sockets.limitReceiveBuffer(raw, bytes)
+    }
+
     /// Ends the connection at once with a TCP reset; what is queued or unsent is lost.
     public func reset(_ reason: CloseReason) {
         guard token != nil else { return }

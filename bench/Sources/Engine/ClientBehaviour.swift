@@ -32,10 +32,22 @@ protocol ClientBehaviour: AnyObject {
 enum BehaviourKind: String, Codable {
     /// Subscribe to one topic and count.
     case listen
+    /// Vote on a shop's tracks.
+    case vote
+    /// Change bookings and hear of the queue.
+    case queue
+    /// Subscribe to one topic, be cut, come back.
+    case herd
+    /// Subscribe to one topic; some stop reading for a time.
+    case slow
 
     func make(_ crew: ClientCrew) throws(BenchFailure) -> any ClientBehaviour {
         switch self {
         case .listen: try ListenBehaviour(crew)
+        case .vote: try VoteBehaviour(crew)
+        case .queue: try QueueBehaviour(crew)
+        case .herd: HerdBehaviour(crew)
+        case .slow: SlowBehaviour(crew)
         }
     }
 }

@@ -26,7 +26,10 @@ final class ClientCrew: AgentPart {
     private var isClosing = false
     private var notesTold = 0
     private var marker = MarkerReader()
-    private let share: Int
+    /// The process's number among those with clients, and how many these are; the number of its first client.
+    let processIndex: Int
+    let processCount: Int
+    let firstNumber: Int
     private var behaviour: (any ClientBehaviour)?
     private let urls: [CrowdOptions.URL]
     /// Where the clients publish, if they do.
@@ -38,7 +41,7 @@ final class ClientCrew: AgentPart {
         _ reactor: Reactor, _ settings: AgentSettings, _ kind: BehaviourKind, first: Int, count: Int
     ) throws(BenchFailure) {
         options = settings.options
-        share = settings.count
+        (processIndex, processCount, firstNumber) = (settings.index, settings.count, first)
         urls = options.urls.compactMap { CrowdOptions.URL($0) }
         do {
             tls = try TLSContext(clientTrusting: nil, readsAhead: true)
@@ -60,8 +63,8 @@ final class ClientCrew: AgentPart {
         if !notes.contains(text), notes.count < ClientCrew.notesMax { notes.append(text) }
     }
 
-    /// Takes a published message: order, and latency when it is of the measured window.
-    func count(_ client: LoadClient, _ text: Span<UInt8>, nowUs: Int) {
+    /// Takes a published message: order, and latency when it is of the measured window and `isTimed`.
+    func count(_ client: LoadClient, _ text: Span<UInt8>, nowUs: Int, isTimed: Bool = true) {
         guard let found = marker.read(text) else {
             if door?.took(client, text) != true { figures.unmarked += 1 }
             return
@@ -77,7 +80,7 @@ final class ClientCrew: AgentPart {
             figures.duplicates += 1
             return
         }
-        figures.latency.add(nowUs &- found.dueUs)
+        if isTimed { figures.latency.add(nowUs &- found.dueUs) }
     }
 
     // MARK: For clients
@@ -161,11 +164,11 @@ final class ClientCrew: AgentPart {
         guard firstUnopened < clients.count else { return }
         var due = Int.max
         if options.ramp > 0, openedUs > 0 {
-            due = (nowUs - openedUs) * options.ramp / share / 1_000_000 + 1
+            due = (nowUs - openedUs) * options.ramp / processCount / 1_000_000 + 1
         } else if options.ramp > 0 {
             due = 1
         }
-        let openingMax = options.ramp > 0 ? Int.max : max(BenchOptions.openingMax / share, 1)
+        let openingMax = options.ramp > 0 ? Int.max : max(BenchOptions.openingMax / processCount, 1)
         while firstUnopened < min(clients.count, due), opening < openingMax {
             let client = clients[firstUnopened]
             firstUnopened += 1

@@ -10,6 +10,7 @@ final class HTTPDoor: PublishDoor {
     private let options: BenchOptions
     private let urls: [CrowdOptions.URL]
     private let tls: TLSContext
+    private let request: (PublishJob) -> [UInt8]
     private let answered: (PublishJob, String?) -> Void
     private let failed: (String) -> Void
     /// In the order in which they became free, so that all are used in turn: servers close what lies idle.
@@ -21,11 +22,13 @@ final class HTTPDoor: PublishDoor {
 
     private static let connectionsMax = 256
 
+    /// - Parameter request: What is sent for a job; by default the publish of the target's dialect.
     init(
-        _ context: ConnectionContext, _ options: BenchOptions, answered: @escaping (PublishJob, String?) -> Void,
-        failed: @escaping (String) -> Void
+        _ context: ConnectionContext, _ options: BenchOptions, request: ((PublishJob) -> [UInt8])? = nil,
+        answered: @escaping (PublishJob, String?) -> Void, failed: @escaping (String) -> Void
     ) throws(BenchFailure) {
         (self.context, self.options, self.answered, self.failed) = (context, options, answered, failed)
+        self.request = request ?? { options.target.request(topic: $0.topic, data: $0.data, apiKey: options.apiKey) }
         urls = options.urls.compactMap { CrowdOptions.URL($0) }
         do {
             tls = try TLSContext(clientTrusting: nil)
@@ -48,8 +51,7 @@ final class HTTPDoor: PublishDoor {
     }
 
     private func send(_ job: PublishJob, over connection: HTTPPublishConnection) {
-        let request = options.target.request(topic: job.topic, data: job.data, apiKey: options.apiKey)
-        connection.send(job, request)
+        connection.send(job, request(job))
     }
 
     private func add() {

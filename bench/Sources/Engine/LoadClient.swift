@@ -22,6 +22,10 @@ final class LoadClient: ConnectionHandler {
     let number: Int
     /// What came, of the client's topic.
     var ledger = SequenceLedger()
+    /// What TLS is resumed with; a behaviour's.
+    var session: TLSClientSession?
+    /// The code the server closed the connection with; 0 without one.
+    private(set) var closeCode = 0
     /// Whether the client has been told to leave.
     private(set) var isLeaving = false
     /// When it last began to connect.
@@ -49,18 +53,27 @@ final class LoadClient: ConnectionHandler {
     func connect() {
         guard stage == .away, let url = crew.url(number) else { return }
         stage = .connecting
-        (isLeaving, head, walker, refusal) = (false, [], FrameWalker(), "")
+        (isLeaving, head, walker, refusal, closeCode) = (false, [], FrameWalker(), "", 0)
         beganUs = Clock.monotonicUs()
         crew.clientBegins()
         do {
-            let made = try Connection.connect(
-                crew.context, to: .tcp(url.address, port: url.port), from: crew.source(number),
-                tls: url.usesTLS ? crew.tls : nil, name: "", outboundBytesMax: 1 << 20, handler: self)
+            let made = try make(url)
             made.setDeadline(at: crew.context.reactor.nowMs + LoadClient.answerMs)
             connection = made
         } catch {
             over(error.description)
         }
+    }
+
+    private func make(_ url: CrowdOptions.URL) throws(Errno) -> Connection {
+        let (endpoint, source) = (Endpoint.tcp(url.address, port: url.port), crew.source(number))
+        if url.usesTLS, let session {
+            return try Connection.connect(
+                crew.context, to: endpoint, from: source, resuming: session, outboundBytesMax: 1 << 20, handler: self)
+        }
+        return try Connection.connect(
+            crew.context, to: endpoint, from: source, tls: url.usesTLS ? crew.tls : nil, name: "",
+            outboundBytesMax: 1 << 20, handler: self)
     }
 
     /// Leaves in good order.
@@ -148,7 +161,8 @@ final class LoadClient: ConnectionHandler {
             _ = connection?.send(
                 WebSocketEncoder.maskedFrame(.pong, payload: LoadClient.copy(payload, 125), mask: LoadClient.mask))
         case FrameWalker.close where payload.count >= 2:
-            refusal = "closed with \(Int(payload[0]) << 8 | Int(payload[1]))"
+            closeCode = Int(payload[0]) << 8 | Int(payload[1])
+            refusal = "closed with \(closeCode)"
         default: break
         }
     }
@@ -194,7 +208,8 @@ final class LoadClient: ConnectionHandler {
         String(decoding: copy(bytes, countMax), as: UTF8.self)
     }
 
-    private static func copy(_ bytes: Span<UInt8>, _ countMax: Int) -> [UInt8] {
+    /// The first bytes of a message.
+    static func copy(_ bytes: Span<UInt8>, _ countMax: Int) -> [UInt8] {
         (0..<min(bytes.count, countMax)).map { bytes[$0] }
     }
 

@@ -7,6 +7,8 @@ struct PublishJob {
     var dueUs: Int
     /// Clients that have to get it, when it is measured; `nil` when it is not.
     var members: Int?
+    /// What its sender knows it by.
+    var tag = 0
 }
 
 /// Publishes what a plan says when it is due, whatever became of what was due before (an open loop), and counts the

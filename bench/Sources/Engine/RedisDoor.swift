@@ -7,6 +7,7 @@ import Transport
 ///
 /// Thread: main.
 final class RedisDoor: PublishDoor, ConnectionHandler {
+    private let command: (PublishJob) -> [[UInt8]]
     private let answered: (PublishJob, String?) -> Void
     private let failed: (String) -> Void
     private var connection: Connection?
@@ -16,11 +17,13 @@ final class RedisDoor: PublishDoor, ConnectionHandler {
     private var greetings = 0
     private let url: RedisURL
 
+    /// - Parameter command: What is sent for a job; by default its publish.
     init(
-        _ context: ConnectionContext, _ text: String, answered: @escaping (PublishJob, String?) -> Void,
-        failed: @escaping (String) -> Void
+        _ context: ConnectionContext, _ text: String,
+        command: @escaping (PublishJob) -> [[UInt8]] = { RedisDoor.publish($0) },
+        answered: @escaping (PublishJob, String?) -> Void, failed: @escaping (String) -> Void
     ) throws(BenchFailure) {
-        (self.answered, self.failed) = (answered, failed)
+        (self.command, self.answered, self.failed) = (command, answered, failed)
         do {
             url = try RedisURL(parsing: text)
         } catch {
@@ -47,9 +50,8 @@ final class RedisDoor: PublishDoor, ConnectionHandler {
     var isOpen: Bool { connection?.isOpen == true && greetings == 0 }
 
     func send(_ job: PublishJob) {
-        let payload = Array("{\"event\":\"e\",\"data\":".utf8) + job.data + [UInt8(ascii: "}")]
         underWay.append(job)
-        if connection?.send(RedisDoor.command([Array("PUBLISH".utf8), Array(job.topic.utf8), payload])) != true {
+        if connection?.send(RedisDoor.encode(command(job))) != true {
             _ = underWay.popLast()
             answered(job, "Redis is not connected or does not read")
         }
@@ -58,7 +60,7 @@ final class RedisDoor: PublishDoor, ConnectionHandler {
     func opened(_ connection: Connection) {
         if let password = url.password {
             greetings += 1
-            _ = connection.send(RedisDoor.command([Array("AUTH".utf8), url.user ?? Array("default".utf8), password]))
+            _ = connection.send(RedisDoor.encode([Array("AUTH".utf8), url.user ?? Array("default".utf8), password]))
         }
     }
 
@@ -89,7 +91,12 @@ final class RedisDoor: PublishDoor, ConnectionHandler {
         while let job = underWay.popFirst() { answered(job, "the connection to Redis ended") }
     }
 
-    private static func command(_ words: [[UInt8]]) -> [UInt8] {
+    private static func publish(_ job: PublishJob) -> [[UInt8]] {
+        let payload = Array("{\"event\":\"e\",\"data\":".utf8) + job.data + [UInt8(ascii: "}")]
+        return [Array("PUBLISH".utf8), Array(job.topic.utf8), payload]
+    }
+
+    private static func encode(_ words: [[UInt8]]) -> [UInt8] {
         var command: [UInt8] = []
         command.append(text: "*\(words.count)\r\n")
         for word in words {

@@ -10,6 +10,17 @@ struct BenchOptions: Codable {
         case churn
         case capacity
         case vote
+        case queue
+        case herd
+        case slow
+    }
+
+    /// How `herd` loses its connections.
+    enum Cut: String, CaseIterable, Codable {
+        /// The clients reset them, all at once.
+        case reset
+        /// Somebody else does, such as who kills the server.
+        case wait
     }
 
     /// Who publishes.
@@ -66,6 +77,14 @@ struct BenchOptions: Codable {
     /// The p99 a rate must keep (`capacity`), milliseconds.
     var p99Ms = 50
 
+    /// Who ends the connections (`herd`).
+    var cut = Cut.reset
+    /// Measured seconds before something happens (`herd`, `slow`), and after it (`slow`).
+    var calm = 3
+    /// Clients that stop reading (`slow`); or the bytes a second that each of them reads, when that is not 0.
+    var slow = 1
+    var slowBytesPerSecond = 0
+
     // MARK: Results
     var json = ""
     var html = ""
@@ -83,7 +102,12 @@ struct BenchOptions: Codable {
           idle       opens connections and lets them lie: memory, set-up CPU, idle CPU
           churn      opens and closes --rounds N times: descriptors and memory must come back
           capacity   searches for the highest rate of a fanout with p99 <= --p99-ms and no loss
-          vote       users vote on a shop's tracks as fast as they are answered
+          vote       users vote on a shop's tracks as fast as they are answered, --window N under way each; with
+                     --rate R votes are due R times a second in all (bench/votes.sh)
+          queue      bookings of --topics K shops change R times a second, by command and straight in --redis in turn,
+                     until subscribers have the queue:update; needs --api-key, --redis and a worker (bench/queue.sh)
+          herd       all clients are cut at once, --calm S into the measured seconds, and come back from where they were
+          slow       --slow N of the clients stop reading, --calm S after the beginning to --calm S before the end
 
         target
           --target switchboard|floor|nchan|ws|socketio   what answers there (switchboard)
@@ -104,6 +128,10 @@ struct BenchOptions: Codable {
           --publish http|redis|clients                   who publishes
           --publish-connections N (32)                   keep-alive connections of the HTTP publisher to begin with
           --window N, --rounds N, --p99-ms N             of vote, churn, capacity
+          --cut reset|wait, --calm S (3)                 of herd: the clients reset their connections, or wait until
+                                                         another ends them; of herd and slow: quiet seconds
+          --slow N (1), --slow-bytes-per-second B (0)    of slow: how many do not read, or read so much each. The kernel
+                                                         keeps megabytes for each: use much load, or small tcp_wmem
 
         results
           --json FILE, --html FILE                       appends the run to a file; writes a page with plots
@@ -151,6 +179,9 @@ struct BenchOptions: Codable {
             "--window": (\.window, 1...1_000),
             "--rounds": (\.rounds, 1...1_000_000),
             "--p99-ms": (\.p99Ms, 1...60_000),
+            "--calm": (\.calm, 1...3_600),
+            "--slow": (\.slow, 1...1_000_000),
+            "--slow-bytes-per-second": (\.slowBytesPerSecond, 1...1_000_000_000),
         ]
     }
 
@@ -176,6 +207,7 @@ struct BenchOptions: Codable {
             urls.append(value)
         case "--target": target = try BenchOptions.choice(flag, value)
         case "--publish": publish = try BenchOptions.choice(flag, value)
+        case "--cut": cut = try BenchOptions.choice(flag, value)
         case "--pid":
             for text in value.split(separator: ",", omittingEmptySubsequences: false) {
                 guard let number = ASCII.decimal(Array(text.utf8)), let pid = Int32(exactly: number), pid > 0 else {
@@ -206,9 +238,10 @@ struct BenchOptions: Codable {
         if publish == .clients, secretFile.isEmpty {
             throw BenchFailure("--publish clients needs --secret-file, since only users may publish")
         }
-        if scenario == .idle || scenario == .churn || scenario == .vote, pids.isEmpty {
+        if scenario == .idle || scenario == .churn, pids.isEmpty {
             throw BenchFailure("\(scenario.rawValue) needs --pid")
         }
         guard processes <= connections else { throw BenchFailure("--processes must not exceed --connections") }
+        try checkScenario()
     }
 }

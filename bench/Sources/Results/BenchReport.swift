@@ -65,6 +65,8 @@ struct BenchResult: Codable {
     var connect: LatencyFigures?
     /// From when a publish was due to its answer.
     var publishAnswer: LatencyFigures?
+    /// Of `herd` and `slow`.
+    var returned: ReturnedFigures?
 
     var server: ServerFigures?
     /// Cores the tool itself kept busy: near the cores it has, it is the tool that was measured.

@@ -12,6 +12,9 @@ extension BenchOptions.Scenario {
         case .churn: ChurnScenario(options)
         case .capacity: CapacityScenario(options)
         case .vote: VoteScenario(options)
+        case .queue: QueueScenario(options)
+        case .herd: HerdScenario(options)
+        case .slow: SlowScenario(options)
         }
     }
 }
