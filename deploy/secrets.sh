@@ -3,8 +3,8 @@
 #
 # usage: deploy/secrets.sh [DIR]     DIR: default deploy/secrets
 #
-# The certificate is self-signed, to try things out: put your own into tls.crt and tls.key. settings.json is the config file
-# of gateways and workers; it holds the password of Redis, and any other setting may be added to it.
+# The certificate is self-signed, to try things out: put your own into tls.crt and tls.key. settings.json is the config
+# file of gateways and workers; it holds the password of Redis, and any other setting may be added to it.
 set -euo pipefail
 directory=${1:-$(dirname "$0")/secrets}
 

@@ -3,8 +3,8 @@ name spaces.
 
 Each image is a bare Debian by debootstrap, then the RUN and COPY lines of the container file; each service runs in a
 network name space with its address, in a root that is mounted read-only, as the image's user, with the secrets of
-secrets.sh and no capability. Redis is this machine's own redis-server. Then a client subscribes through nginx, every gateway is
-restarted, and everything must stop by itself. Needs root, debootstrap, iproute2 and Debian's archive.
+secrets.sh and no capability. Redis is this machine's own redis-server. Then clients subscribe through nginx, every
+gateway is restarted, and everything must stop by itself. Needs root, debootstrap, iproute2 and Debian's archive.
 
 usage: .venv/bin/python Tests/EndToEndTests/compose_here.py [--images DIR]     DIR keeps the images for the next run
 """
@@ -56,7 +56,8 @@ def image(directory: Path, stage) -> Path:
         sh("cp", "--archive", base, part)
         shutil.copy("/etc/resolv.conf", part / "etc/resolv.conf")
         for line in stage.runs:
-            sh("chroot", part, "/bin/sh", "-c", line, env={"PATH": os.environ["PATH"], "DEBIAN_FRONTEND": "noninteractive"})
+            sh("chroot", part, "/bin/sh", "-c", line,
+               env={"PATH": os.environ["PATH"], "DEBIAN_FRONTEND": "noninteractive"})
         part.rename(root)
     for flags, sources, target in stage.copies:
         for source in sources:
@@ -118,7 +119,8 @@ class Service:
         os.fchown(writable, user, user)
         self.copier = subprocess.Popen(["cat"], stdin=readable, stdout=open(self.log, "ab"))
         self.process = subprocess.Popen(
-            ["ip", "netns", "exec", self.name, *map(str, words)], stdout=writable, stderr=writable, stdin=subprocess.DEVNULL, env=ENVIRONMENT)
+            ["ip", "netns", "exec", self.name, *map(str, words)], stdin=subprocess.DEVNULL, stdout=writable,
+            stderr=writable, env=ENVIRONMENT)
         os.close(readable)
         os.close(writable)
         return self
@@ -130,8 +132,8 @@ class Service:
 
     def _inside(self, stage) -> list:
         user = self._id(stage.user)
-        return ["chroot", self.root, "setpriv", f"--reuid={user}", f"--regid={user}", "--clear-groups", "--no-new-privs",
-                "--bounding-set=-all", "--inh-caps=-all"]
+        return ["chroot", self.root, "setpriv", f"--reuid={user}", f"--regid={user}", "--clear-groups",
+                "--no-new-privs", "--bounding-set=-all", "--inh-caps=-all"]
 
     def is_healthy(self) -> bool:
         """The health check of compose.yaml."""
@@ -162,7 +164,8 @@ def everything(images: Path) -> None:
         secrets = directory / "secrets"
         sh(DEPLOY / "secrets.sh", secrets)
         (directory / "redis").mkdir()
-        services = network(directory, {name: image(images, STAGES[name]) for name in ("balancer", "switchboard")}, secrets)
+        roots = {name: image(images, STAGES[name]) for name in ("balancer", "switchboard")}
+        services = network(directory, roots, secrets)
         try:
             use(services, secrets)
         finally:
