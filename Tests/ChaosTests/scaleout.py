@@ -15,6 +15,7 @@ import os
 import signal
 import sys
 import time
+from collections import Counter
 from pathlib import Path
 
 import paths  # noqa: F401
@@ -90,12 +91,18 @@ class Roll:
 
     def describe(self, latency: Latency) -> str:
         """A line for the reader."""
-        return (f"{self.gateway.directory.name}: {self.clients} clients moved in {(self.back - self.began) / 1e6:.1f} s "
-                f"(drain {(self.ended - self.began) / 1e6:.1f} s), {self.moved} reconnects, "
+        return (f"{self.gateway.directory.name}: {self.clients} clients moved in "
+                f"{(self.back - self.began) / 1e6:.1f} s (drain {(self.ended - self.began) / 1e6:.1f} s), {self.moved} reconnects, "
                 f"{self.resumed / max(self.moved, 1):.1%} resumed, {self.failed_attempts} attempts failed; the other "
                 f"gateways used {self.herd_cpu / max(self.moved, 1) * 1e3:.2f} ms of CPU for each; events p50 "
                 f"{latency.quantile(0.5, self.began, self.over):.1f} p99 "
                 f"{latency.quantile(0.99, self.began, self.over):.1f} ms")
+
+
+def failed_attempts(directory) -> Counter:
+    """Why attempts to connect failed, in the crowds' own words."""
+    return Counter(line.rstrip().split(" ", 3)[3] for path in Path(directory).glob("subscribers*.log")
+                   for line in open(path, encoding="ascii", errors="replace") if line.split(" ", 2)[1] == "N")
 
 
 def expectations(rolls, failed, before, after) -> list:
@@ -156,7 +163,8 @@ def run(options, directory):
     for name, figures, each in (("before", before, each_before), ("after", after, each_after)):
         print(f"gateways {name}: {[one.sessions for one in figures]} clients, "
               f"{[one.bytes >> 20 for one in figures]} MiB, {each:.1f} kB each")
-    print(f"publishers: {counts}", flush=True)
+    print(f"publishers: {counts}")
+    print(f"failed attempts: {dict(failed_attempts(directory)) or 0}", flush=True)
     return report, expectations(rolls, failed, each_before, each_after)
 
 
