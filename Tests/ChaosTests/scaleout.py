@@ -91,12 +91,13 @@ class Roll:
 
     def describe(self, latency: Latency) -> str:
         """A line for the reader."""
-        return (f"{self.gateway.directory.name}: {self.clients} clients moved in "
-                f"{(self.back - self.began) / 1e6:.1f} s (drain {(self.ended - self.began) / 1e6:.1f} s), {self.moved} reconnects, "
-                f"{self.resumed / max(self.moved, 1):.1%} resumed, {self.failed_attempts} attempts failed; the other "
-                f"gateways used {self.herd_cpu / max(self.moved, 1) * 1e3:.2f} ms of CPU for each; events p50 "
-                f"{latency.quantile(0.5, self.began, self.over):.1f} p99 "
-                f"{latency.quantile(0.99, self.began, self.over):.1f} ms")
+        seconds, share = (self.back - self.began) / 1e6, self.resumed / max(self.moved, 1)
+        p50, p99 = (latency.quantile(share_below, self.began, self.over) for share_below in (0.5, 0.99))
+        return (f"{self.gateway.directory.name}: {self.clients} clients moved in {seconds:.1f} s (its end took "
+                f"{(self.ended - self.began) / 1e6:.1f} s), {self.moved} reconnects, {share:.1%} resumed, "
+                f"{self.failed_attempts} attempts failed; the other gateways used "
+                f"{self.herd_cpu / max(self.moved, 1) * 1e3:.2f} ms of CPU for each; events p50 {p50:.1f} "
+                f"p99 {p99:.1f} ms")
 
 
 def failed_attempts(directory) -> Counter:

@@ -122,6 +122,11 @@ class RunningNginx:
         """Starts new workers; the old ones end with their last connection or after worker_shutdown_timeout."""
         self._process.send_signal(signal.SIGHUP)
 
+    def worker_pids(self):
+        """Its processes that carry connections."""
+        master = self._process.pid
+        return [int(pid) for pid in Path(f"/proc/{master}/task/{master}/children").read_text().split()]
+
     def log(self, name):
         """The text of a log, e.g. `switchboard-http.log`."""
         return (self.directory / name).read_text(errors="replace")
