@@ -87,7 +87,8 @@ class World:
                  worker: bool = False, durable: bool = False, epoch_kept: bool = False, flags=(), publishers: int = 4,
                  batch: int = 32, padding: int = 150, limits: dict | None = None, through_nginx: bool = True,
                  deadline: float = 15, late: int = 0, publish_to: int | None = None,
-                 patience: float = 60, crowds: int = 1, nginx_workers: int | None = None):
+                 patience: float = 60, crowds: int = 1, nginx_workers: int | None = None,
+                 attempts: int | None = None):
         self.directory = Path(directory)
         self.directory.mkdir(parents=True, exist_ok=True)
         self.seed, self.rng = seed, random.Random(seed)
@@ -98,8 +99,9 @@ class World:
         # How many of the gateways wait for `start_late`; the gateway that is published to, if it is one only; and how
         # many seconds things may take that grow with clients and topics.
         self.late, self.publish_to, self.patience = late, publish_to, patience
-        # Processes that the clients are spread over: one may have a limited number of descriptors.
-        self.crowds = crowds
+        # Processes that the clients are spread over, as descriptors are limited by process; and how many clients of
+        # each may try to connect at once.
+        self.crowds, self.attempts = crowds, attempts
         assert BENCH.exists(), f"{BENCH} is missing: `make bench` makes it"
         self.stack = contextlib.ExitStack()
         self.redis = RedisServer(self.directory / "redis", *PERSISTENCE[persistence])
@@ -176,9 +178,10 @@ class World:
             own = [self.nginx.streams[number]] if len(self.nginx.streams) > 1 else addresses
             urls = [word for address in own for word in ("--url", f"wss://{address}/ws")]
             trust = ["--ca", self.certificate.cert] if own is addresses else []
+            pace = ["--attempts", self.attempts] if self.attempts else []
             started.append(Commanded(
-                [BENCH, "crowd", *urls, *trust, "--clients", clients, "--topics", f"{self.prefix}:{self.topic_count}",
-                 "--per-client", self.per_client, "--log",
+                [BENCH, "crowd", *urls, *trust, *pace, "--clients", clients, "--topics",
+                 f"{self.prefix}:{self.topic_count}", "--per-client", self.per_client, "--log",
                  self.directory / f"subscribers{number or ''}.log", "--stdin"],
                 self.directory / f"crowd{number or ''}.err"))
             self.stack.callback(started[-1].end)
