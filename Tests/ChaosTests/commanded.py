@@ -1,5 +1,6 @@
 """A process that takes commands on its stdin, one a line, and answers each by one line on its stdout."""
 
+import json
 import os
 import select
 import subprocess
@@ -57,3 +58,26 @@ class Commanded:
 
     def _tail(self) -> str:
         return self.log_path.read_text(errors="replace")[-2_000:]
+
+
+class Crowds:
+    """Several crowds that are asked and ended as one."""
+
+    def __init__(self, members: list):
+        self.members = members
+
+    def ask(self, command: str, seconds_max: float = ANSWER_SECONDS_MAX) -> str:
+        """Asks all; figures are added, of times the largest counts, and what one does not know is unknown."""
+        answers = [json.loads(member.ask(command, seconds_max)) for member in self.members]
+        merged = {}
+        for name in answers[0]:
+            values = [answer[name] for answer in answers]
+            known = [value for value in values if value is not None]
+            merge = max if name.endswith("Ms") else sum
+            merged[name] = merge(known) if len(known) == len(values) or (known and name != "backMs") else None
+        return json.dumps(merged)
+
+    def end(self) -> None:
+        """Ends all in good order."""
+        for member in self.members:
+            member.end()

@@ -49,6 +49,12 @@ class Sampler:
         return [value for t, value in self.samples if since_us <= t < until_us]
 
 
+def private_bytes(pid: int) -> int:
+    """Memory that only this process has (proc(5), smaps_rollup)."""
+    text = Path(f"/proc/{pid}/smaps_rollup").read_text()
+    return sum(int(kilobytes) << 10 for kilobytes in re.findall(r"^Private_(?:Clean|Dirty): +(\d+)", text, re.M))
+
+
 def resident(gateway, interval_seconds: float = 0.05) -> Sampler:
     """Resident bytes of a process."""
     path, page = Path(f"/proc/{gateway.process.pid}/statm"), os.sysconf("SC_PAGE_SIZE")

@@ -17,8 +17,9 @@ import checker
 import final_facts
 import httpx
 from certificates import write_certificate
-from commanded import Commanded
+from commanded import Commanded, Crowds
 from gateway_process import API_KEY, Gateway
+from gauges import private_bytes
 from support.fault_proxy import FaultProxy
 from support.redis_server import RedisServer
 from support.running_nginx import RunningNginx, free_port
@@ -69,7 +70,8 @@ class FixedGateway(Gateway):
     def usage(self) -> dict:
         """Descriptors, memory and queued bytes."""
         queued = re.search(r"^switchboard_queued_bytes(?:{.*})? (\d+)", self.ops("/metrics").text, re.M)
-        return {"fds": self.fd_count, "rss": self.resident_bytes, "queued": int(queued[1]) if queued else 0}
+        return {"fds": self.fd_count, "rss": self.resident_bytes, "private": private_bytes(self.process.pid),
+                "queued": int(queued[1]) if queued else 0}
 
     def metric(self, name: str) -> float:
         """The sum of a metric over its labels."""
@@ -85,7 +87,8 @@ class World:
                  worker: bool = False, durable: bool = False, epoch_kept: bool = False, flags=(), publishers: int = 4,
                  batch: int = 32, padding: int = 150, limits: dict | None = None, through_nginx: bool = True,
                  deadline: float = 15, late: int = 0, publish_to: int | None = None,
-                 patience: float = 60):
+                 patience: float = 60, crowds: int = 1, nginx_workers: int | None = None,
+                 attempts: int | None = None):
         self.directory = Path(directory)
         self.directory.mkdir(parents=True, exist_ok=True)
         self.seed, self.rng = seed, random.Random(seed)
@@ -96,6 +99,9 @@ class World:
         # How many of the gateways wait for `start_late`; the gateway that is published to, if it is one only; and how
         # many seconds things may take that grow with clients and topics.
         self.late, self.publish_to, self.patience = late, publish_to, patience
+        # Processes that the clients are spread over, as descriptors are limited by process; and how many clients of
+        # each may try to connect at once.
+        self.crowds, self.attempts = crowds, attempts
         assert BENCH.exists(), f"{BENCH} is missing: `make bench` makes it"
         self.stack = contextlib.ExitStack()
         self.redis = RedisServer(self.directory / "redis", *PERSISTENCE[persistence])
@@ -115,7 +121,8 @@ class World:
         # Only TLS passed through is used.
         nowhere = ("127.0.0.1:9", "127.0.0.1:9")
         self.nginx = RunningNginx(self.directory / "nginx", [one.fixed for one in self.gateways], nowhere,
-                                  certificate.cert, certificate.key, NGINX)
+                                  certificate.cert, certificate.key, NGINX, nginx_workers,
+                                  crowds if nginx_workers else 1)
         self.crowd = self.publishers = self.votes = None
         # Topics whose log a fault deleted: it need not hold what was acked.
         self.evicted = set()
@@ -164,12 +171,21 @@ class World:
             self._baseline(gateway)
 
     def _start_crowd(self, addresses) -> None:
-        urls = [word for address in addresses for word in ("--url", f"wss://{address}/ws")]
-        self.crowd = Commanded(
-            [BENCH, "crowd", *urls, "--ca", self.certificate.cert, "--clients", self.clients, "--topics",
-             f"{self.prefix}:{self.topic_count}", "--per-client", self.per_client, "--log",
-             self.directory / "subscribers.log", "--stdin"], self.directory / "crowd.err")
-        self.stack.callback(self.crowd.end)
+        shares = [self.clients // self.crowds + (number < self.clients % self.crowds) for number in range(self.crowds)]
+        started = []
+        for number, clients in enumerate(shares):
+            # Each process of several has an address of nginx to itself, for which the certificate is not valid.
+            own = [self.nginx.streams[number]] if len(self.nginx.streams) > 1 else addresses
+            urls = [word for address in own for word in ("--url", f"wss://{address}/ws")]
+            trust = ["--ca", self.certificate.cert] if own is addresses else []
+            pace = ["--attempts", self.attempts] if self.attempts else []
+            started.append(Commanded(
+                [BENCH, "crowd", *urls, *trust, *pace, "--clients", clients, "--topics",
+                 f"{self.prefix}:{self.topic_count}", "--per-client", self.per_client, "--log",
+                 self.directory / f"subscribers{number or ''}.log", "--stdin"],
+                self.directory / f"crowd{number or ''}.err"))
+            self.stack.callback(started[-1].end)
+        self.crowd = started[0] if self.crowds == 1 else Crowds(started)
         self.wait_live()
 
     def _start_publishers(self, addresses) -> None:

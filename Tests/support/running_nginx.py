@@ -36,11 +36,16 @@ class RunningNginx:
 
     `tls` and `plain` are the HOST:PORT of the two gateways' listeners; `tls` may name more of them. Clients reach
     `stream` (pass-through) and `http` (TLS ends at nginx) over TLS. `more` are further texts to replace.
+
+    For more connections than one process may have descriptors, or one address ports: `workers` processes, among which
+    the kernel spreads connections evenly, and `addresses` of the pass-through (`streams`).
     """
 
-    def __init__(self, directory, tls, plain, certificate, key, more=None):
+    def __init__(self, directory, tls, plain, certificate, key, more=None, workers=None, addresses=1):
         self.directory = Path(directory)
-        self.stream = f"127.0.0.1:{free_port()}"
+        port = free_port()
+        self.streams = [f"127.0.0.{number}:{port}" for number in range(1, addresses + 1)]
+        self.stream = self.streams[0]
         self.http = f"127.0.0.1:{free_port()}"
         self._process = None
         self._replacements = {
@@ -58,6 +63,13 @@ class RunningNginx:
             # Logs at once, so that a test can read what it caused.
             " buffer=64k flush=5s;": ";",
         } | (more or {})
+        if workers:
+            self._replacements["worker_processes auto"] = f"worker_processes {workers}"
+            # Without it, whichever worker woke first takes what is there.
+            options = "reuseport backlog=4096 so_keepalive=60s:20s:3"
+            self._replacements["listen 0.0.0.0:8443 backlog=4096 so_keepalive=60s:20s:3"] = "; ".join(
+                f"listen {address} {options}" for address in self.streams)
+            del self._replacements["listen 0.0.0.0:8443"]
 
     def __enter__(self):
         self.directory.mkdir(parents=True, exist_ok=True)
@@ -109,6 +121,11 @@ class RunningNginx:
     def reload(self):
         """Starts new workers; the old ones end with their last connection or after worker_shutdown_timeout."""
         self._process.send_signal(signal.SIGHUP)
+
+    def worker_pids(self):
+        """Its processes that carry connections."""
+        master = self._process.pid
+        return [int(pid) for pid in Path(f"/proc/{master}/task/{master}/children").read_text().split()]
 
     def log(self, name):
         """The text of a log, e.g. `switchboard-http.log`."""

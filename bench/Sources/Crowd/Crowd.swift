@@ -20,6 +20,7 @@ final class Crowd {
     private var gaps = 0
     private var errors = 0
     private var failedAttempts = 0
+    private var attemptsUnderWay = 0
     private var openings = 0
     private var resumed = 0
     private var unreadableMessages = 0
@@ -87,6 +88,12 @@ final class Crowd {
 
     // MARK: What the clients tell
 
+    /// Whether one more may try to connect.
+    var mayAttempt: Bool { attemptsUnderWay < options.attemptsMax }
+
+    /// An attempt begins; it ends as live, failed or disconnected.
+    func attemptBegan() { attemptsUnderWay += 1 }
+
     func connected(isResumed: Bool) {
         connections += 1
         openings += 1
@@ -95,7 +102,7 @@ final class Crowd {
 
     func disconnected(wasLive: Bool) {
         connections -= 1
-        if wasLive { live -= 1 }
+        if wasLive { live -= 1 } else { attemptsUnderWay -= 1 }
         let nowMs = Clock.monotonicMs()
         if nowMs - lastLossMs > 1_000 { lossBeganMs = nowMs }
         (lastLossMs, backMs) = (nowMs, nil)
@@ -104,11 +111,13 @@ final class Crowd {
 
     func attemptFailed() {
         failedAttempts += 1
+        attemptsUnderWay -= 1
         settle()
     }
 
     func isLive(afterUs: Int) {
         live += 1
+        attemptsUnderWay -= 1
         connects.add(afterUs)
         if live == clients.count, openings > clients.count { backMs = Clock.monotonicMs() - lossBeganMs }
         settle()

@@ -50,6 +50,8 @@ final class CrowdClient: ConnectionHandler {
     private static let answerMs = 30_000
     /// Without a byte for so long the peer is gone: a gateway pings more often.
     private static let silenceMs = 60_000
+    /// Between two looks at whether an attempt may begin.
+    private static let turnMs = 20
     /// Topics in one subscribe.
     private static let topicsPerSubscribe = 32
     private static let jsonLimits = JSON.Limits(depthMax: 64, elementsMax: 100_000)
@@ -72,6 +74,7 @@ final class CrowdClient: ConnectionHandler {
     func connect() {
         let url = crowd.options.urls[(number + attempts) % crowd.options.urls.count]
         attempts += 1
+        crowd.attemptBegan()
         stage = .connecting
         (closeCode, drainMs, refusal) = (0, nil, nil)
         (head, decoder) = ([], CrowdClient.newDecoder())
@@ -121,7 +124,11 @@ final class CrowdClient: ConnectionHandler {
 
     private func timerFired() {
         isRetryDue = false
-        if stage == .away { connect() } else if stage == .subscribing { subscribe() }
+        if stage == .away {
+            if crowd.mayAttempt { connect() } else { timer?.set(atMs: Clock.monotonicMs() + CrowdClient.turnMs) }
+        } else if stage == .subscribing {
+            subscribe()
+        }
     }
 
     private func attemptFailed(_ reason: String) {

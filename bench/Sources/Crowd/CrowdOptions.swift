@@ -39,18 +39,22 @@ struct CrowdOptions {
     var clients = 1_000
     var topics = CrowdTopics(prefix: [], count: 0)
     var perClient = 1
+    /// Attempts to come back that may be under way at once; the others wait.
+    var attemptsMax = Int.max
     var log = ""
     var readsCommands = false
     var seconds = 10
 
     static let usage = """
         usage: switchboard-bench crowd --url wss://ADDRESS:PORT/ws [--url ...] --topics PREFIX:COUNT --log FILE
-                                       [--ca FILE] [--clients N] [--per-client K] [--stdin | --seconds N]
+                                       [--ca FILE] [--clients N] [--per-client K] [--attempts N]
+                                       [--stdin | --seconds N]
 
         N clients record everything they are sent. Client i subscribes to the topics PREFIX and number i*K ... i*K+K-1,
         modulo COUNT. After a disconnect each comes back, at the next URL, after a random pause of up to 100 ms, doubled
         with every failure to 5 s (or after the delay that `draining` told), resumes its TLS session, and subscribes from
         where it was. A subscribe that is refused is repeated on the same connection. Without --ca no certificate is verified.
+        With --attempts at most N attempts are under way at once: phones have a processor each, all of these one.
 
         FILE gets one line for each thing that happens; times are microseconds of CLOCK_MONOTONIC, `-` is none:
           TIME C CLIENT RESUMED                              the WebSocket is open; RESUMED: 1 when TLS was resumed
@@ -92,6 +96,7 @@ struct CrowdOptions {
                 topics = read
             case "--clients": clients = try CrowdOptions.number(flag, value, max: 20_000)
             case "--per-client": perClient = try CrowdOptions.number(flag, value, max: 256)
+            case "--attempts": attemptsMax = try CrowdOptions.number(flag, value, max: 20_000)
             case "--seconds": seconds = try CrowdOptions.number(flag, value, max: 1_000_000)
             default: throw BenchFailure("unknown flag \(flag)\n" + CrowdOptions.usage)
             }

@@ -1,0 +1,112 @@
+#!/usr/bin/env python3
+"""The capacity model: measures its figures, works out examples, keeps docs/capacity.md true.
+
+usage: .venv/bin/python bench/capacity.py measure [STEP ...] [--quick]   measures and writes docs/capacity.json
+       .venv/bin/python bench/capacity.py render [--check]               writes the tables of docs/capacity.md
+       .venv/bin/python bench/capacity.py plan --users N --deliveries N [--publishes N] [--topics N] ...
+
+`measure` needs the load tool (`make bench`), the gateway (`make build`), nginx, two cores and quiet; it takes some
+minutes and ends with `render`. With --quick it only prints: small numbers on a busy machine are no figures.
+"""
+
+import argparse
+import datetime
+import json
+import os
+import platform
+import subprocess
+import sys
+from pathlib import Path
+
+ROOT = Path(__file__).resolve().parents[1]
+sys.path[:0] = [str(ROOT / "bench/capacity"), str(ROOT / "Tests/ChaosTests")]
+
+import document
+from figures import FIGURES, STEPS
+from model import Load, Site, Stream, plan
+
+JSON = ROOT / "docs/capacity.json"
+
+
+def stored() -> dict:
+    """What was measured, or an empty start."""
+    return json.loads(JSON.read_text()) if JSON.exists() else {"figures": {}}
+
+
+def machine() -> dict:
+    """Where the figures come from."""
+    processor = next((line.partition(":")[2].strip() for line in Path("/proc/cpuinfo").read_text().splitlines()
+                      if line.startswith("model name")), platform.machine())
+    commit = subprocess.run(["git", "-C", ROOT, "describe", "--always", "--dirty=+", "--exclude=*"],
+                            capture_output=True, text=True).stdout.strip()
+    return {"machine": f"{processor}, {os.cpu_count()} cores, Linux {platform.release()}",
+            "commit": commit, "measured": datetime.datetime.now(datetime.timezone.utc).strftime("%Y-%m-%d")}
+
+
+def measure(options) -> int:
+    """Measures some steps, or all."""
+    from measure import Measuring
+    unknown = set(options.steps) - set(STEPS)
+    if unknown:
+        print(f"no such step: {', '.join(sorted(unknown))}; there are {', '.join(STEPS)}", file=sys.stderr)
+        return 2
+    with Measuring(options.quick) as measuring:
+        for step in options.steps or STEPS:
+            measuring.step(step)
+            found = {name: measuring.found[name] for name, (_, own, _) in FIGURES.items() if own == step}
+            for name, value in found.items():
+                print(f"{step}: {name} {document.number(value)} {FIGURES[name][0]}", flush=True)
+            if not options.quick:
+                keep(found)
+    return 0
+
+
+def keep(found: dict) -> None:
+    """Writes a step's figures, and the document once there are all."""
+    whole = stored()
+    whole["figures"] |= {name: float(f"{value:.4g}") for name, value in found.items()}
+    JSON.write_text(json.dumps(whole | machine(), indent=2) + "\n")
+    if set(whole["figures"]) >= set(FIGURES) and document.PAGE.exists():
+        document.write()
+
+
+def plan_one(options) -> int:
+    """Works out one load of the command line."""
+    publishes = options.publishes or max(options.deliveries / 20, 1)
+    members = options.deliveries / publishes
+    load = Load("yours", options.users, options.topics or options.users, (Stream("events", publishes, members),),
+                session_seconds=options.session_seconds)
+    site = Site(cores=options.cores, memory_bytes=options.memory_gib << 30, network_bits=options.network_gbit * 1e9,
+                zones=options.zones)
+    print("\n".join(document.needs_table([plan(load, stored()["figures"], site)])))
+    return 0
+
+
+def main() -> int:
+    parser = argparse.ArgumentParser(description=__doc__.split("\n")[0])
+    commands = parser.add_subparsers(dest="command", required=True)
+    one = commands.add_parser("measure")
+    one.add_argument("steps", nargs="*", metavar="STEP", help=", ".join(STEPS))
+    one.add_argument("--quick", action="store_true")
+    one = commands.add_parser("render")
+    one.add_argument("--check", action="store_true", help="write nothing; fail if the document is not up to date")
+    one = commands.add_parser("plan")
+    one.add_argument("--users", type=float, required=True, help="connected at once")
+    one.add_argument("--deliveries", type=float, required=True, help="a second, in all")
+    one.add_argument("--publishes", type=float, help="a second, in all; a twentieth of the deliveries")
+    one.add_argument("--topics", type=float, help="as many as users")
+    one.add_argument("--session-seconds", type=float, default=1_800)
+    one.add_argument("--cores", type=int, default=Site.cores)
+    one.add_argument("--memory-gib", type=int, default=Site.memory_bytes >> 30)
+    one.add_argument("--network-gbit", type=float, default=Site.network_bits / 1e9)
+    one.add_argument("--zones", type=int, default=Site.zones)
+    options = parser.parse_args()
+    if options.command == "measure":
+        return measure(options)
+    if options.command == "plan":
+        return plan_one(options)
+    return document.check() if options.check else document.write()
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,153 @@
+"""The tables of docs/capacity.md, between markers; everything else in it is written by hand."""
+
+import json
+import math
+import re
+from pathlib import Path
+
+from examples import LOADS, SITES
+from figures import FIGURES
+from model import Site, plan
+
+DOCS = Path(__file__).resolve().parents[2] / "docs"
+PAGE = DOCS / "capacity.md"
+MARKED = re.compile(r"(<!-- capacity: (\w+) -->\n).*?(<!-- end -->)", re.S)
+
+
+def number(value: float) -> str:
+    """A number for people: three digits that count, thousands apart."""
+    if math.isinf(value):
+        return "never"
+    if value == 0:
+        return "0"
+    digits = max(0, 2 - math.floor(math.log10(abs(value))))
+    text = f"{round(value, digits):,.{min(digits, 3)}f}" if abs(value) < 100 else f"{round_to(value):,}"
+    return text.rstrip("0").rstrip(".") if "." in text else text
+
+
+def round_to(value: float) -> int:
+    """Three digits that count."""
+    unit = 10 ** max(0, math.floor(math.log10(abs(value))) - 2)
+    return int(round(value / unit) * unit)
+
+
+def size(value: float) -> str:
+    """Bytes, in the unit that suits them."""
+    for unit, name in ((1e12, "TB"), (1e9, "GB"), (1e6, "MB"), (1e3, "kB")):
+        if value >= unit:
+            return f"{number(value / unit)} {name}"
+    return f"{number(value)} B"
+
+
+def bits(value: float) -> str:
+    """Bits a second, in the unit that suits them."""
+    return size(value).replace("B", "bit/s")
+
+
+def table(head, rows) -> list:
+    """Lines of a Markdown table."""
+    return ["| " + " | ".join(cells) + " |" for cells in (head, ["---"] * len(head), *rows)]
+
+
+def turned(head: str, names, rows) -> list:
+    """A table with one column for each load."""
+    return table([head, *names], [[what, *values] for what, values in rows])
+
+
+def figures_table(data: dict) -> list:
+    """What was measured, and by what."""
+    rows = [[f"`{name}`", number(data["figures"][name]), unit, meaning, f"`bench/capacity.py measure {step}`"]
+            for name, (unit, step, meaning) in FIGURES.items()]
+    return [f"{data['machine']}; commit {data['commit']}, {data['measured']}.", "",
+            *table(["figure", "value", "unit", "of", "found by"], rows)]
+
+
+def needs_table(plans) -> list:
+    """What loads ask for."""
+    rows = [
+        ("connected users", [number(one.load.users) for one in plans]),
+        ("topics", [number(one.load.topics) for one in plans]),
+        ("publishes and commands/s", [number(one.load.publishes) for one in plans]),
+        ("deliveries/s", [number(one.load.deliveries) for one in plans]),
+        ("new connections/s", [number(one.load.connects) for one in plans]),
+        *((f"gateway cores: {what}", [number(one.cores[what]) for one in plans]) for what in plans[0].cores),
+        ("gateway cores in all", [number(sum(one.cores.values())) for one in plans]),
+        *((f"gateways for {what}", [number(one.gateways_for[what]) for one in plans])
+          for what in plans[0].gateways_for),
+        ("**gateways**, with what may be away", [f"**{one.gateways:,}**" for one in plans]),
+        ("connections on each", [number(one.connections_each) for one in plans]),
+        ("memory of each", [size(one.memory_each) for one in plans]),
+        ("to take in a lost zone", [f"{number(one.herd_seconds)} s" for one in plans]),
+        ("toward clients", [bits(one.network_bits) for one in plans]),
+        ("Redis cores", [number(one.redis_cores) for one in plans]),
+        ("**Redis masters** that would need", [f"**{one.redis_shards:,}**" for one in plans]),
+        ("Redis memory", [size(one.redis_bytes) for one in plans]),
+        ("Redis to gateways", [bits(one.redis_output_bits) for one in plans]),
+        ("nginx cores, passing through", [number(one.nginx_cores) for one in plans]),
+        ("nginx memory, kernel included", [size(one.nginx_bytes) for one in plans]),
+        ("nginx's addresses toward each gateway", [str(one.addresses) for one in plans]),
+    ]
+    return turned("", [one.load.name for one in plans], rows)
+
+
+def streams_table() -> list:
+    """What the examples assume of the mix, for one million users."""
+    load = next(load for load in LOADS if load.users == 1_000_000 and len(load.streams) > 1)
+    rows = [[stream.name, number(stream.publishes), number(stream.members), stream.kind,
+             number(stream.publishes * stream.members)] for stream in load.streams]
+    return table(["stream", "events/s", "members", "enters by", "deliveries/s"], rows)
+
+
+def site_table() -> list:
+    """What a plan fills."""
+    site = Site()
+    return table(["a gateway has", "a plan uses"], [
+        [f"{site.cores} cores", f"{site.cpu_share:.0%}"],
+        [f"{site.memory_bytes >> 30} GiB", f"{site.memory_share:.0%}"],
+        [f"{bits(site.network_bits)}", f"{site.network_share:.0%}"],
+        [f"`connectionsMax` {site.connections_max:,}, {site.descriptors:,} descriptors", "all, and 90 %"],
+        ["Redis: one core a master", f"{site.redis_share:.0%}"], [f"{site.zones} zones", "one may be lost"]])
+
+
+def tables(data: dict) -> dict:
+    """Every generated part by its name."""
+    plans = [plan(load, data["figures"], SITES.get(load.name, Site())) for load in LOADS]
+    return {"figures": figures_table(data), "streams": streams_table(), "site": site_table(),
+            "needs": needs_table(plans), "single": single_table(data["figures"])}
+
+
+def single_table(figures: dict) -> list:
+    """Where one core, one gigabyte and one Redis end."""
+    share = Site().redis_share
+    publish, copy = figures["redis_publish_us"], figures["redis_copy_us"]
+    rows = [
+        ["deliveries/s, 20 events/s a client", number(1e6 / figures["delivery_us_20"]), "core of a gateway"],
+        ["deliveries/s, 1,600 events/s a client", number(1e6 / figures["delivery_us_1600"]), "core of a gateway"],
+        ["new connections/s", number(1e6 / figures["setup_us"]), "core of a gateway"],
+        ["publishes/s over HTTP, one by one", number(1e6 / figures["http_publish_us"]), "core of a gateway"],
+        ["idle connections, the kernel's part included",
+         number(1e9 / (figures["connection_bytes"] + figures["kernel_bytes"])), "GB"],
+        *([f"publishes/s, each with members on {gateways} gateway{'s' * (gateways > 1)}",
+           number(share * 1e6 / (publish + (gateways - 1) * copy)), f"Redis, at {share:.0%} of its core"]
+          for gateways in (1, 3, 10, 100)),
+        ["commands/s (votes)", number(share * 1e6 / figures["redis_command_us"]), f"Redis, at {share:.0%} of its core"],
+    ]
+    return table(["", "at most", "for each"], rows)
+
+
+def rendered() -> str:
+    """The document as its figures ask for it."""
+    parts = tables(json.loads((DOCS / "capacity.json").read_text()))
+    return MARKED.sub(lambda found: found[1] + "\n".join(parts[found[2]]) + "\n" + found[3],
+                      PAGE.read_text())
+
+
+def write() -> int:
+    """Brings the document up to date."""
+    PAGE.write_text(rendered())
+    return 0
+
+
+def check() -> int:
+    """0 when the document is what its figures ask for."""
+    return 0 if PAGE.read_text() == rendered() else 1

@@ -1,0 +1,34 @@
+"""The loads that docs/capacity.md works out: assumptions about people, not measurements."""
+
+from model import Load, Site, Stream
+
+
+def mix(name: str, users: float, busy: float = 1.0, **options) -> Load:
+    """The five apps of one service at a busy hour, by their share of the users.
+
+    40 % look at barbershops (50 in a shop, its queue moves every 20 s, a vote every 30 s from one in ten), 25 % chat
+    (conversations of 3, a message a minute each), 15 % wait for an order of their own (an event every 30 s), 10 %
+    listen together in sessions of 8 (an event every 10 s), 10 % see who is near (20 listeners, an update every 30 s).
+    """
+    shop, chat, order, session, near = (share * users for share in (0.40, 0.25, 0.15, 0.10, 0.10))
+    streams = (
+        Stream("shop queues", busy * shop / 50 / 20, 50),
+        Stream("votes", busy * shop / 10 / 30, 50, "command"),
+        Stream("messages", busy * chat / 60, 3, "command"),
+        Stream("orders", busy * order / 30, 1),
+        Stream("sessions", busy * session / 8 / 10, 8, "command"),
+        Stream("listeners nearby", busy * near / 30, 20),
+    )
+    topics = shop / 50 + chat / 3 + order + session / 8 + near / 20 + users
+    return Load(name, users, topics, streams, **options)
+
+
+LOADS = [
+    mix("a city", 10_000),
+    mix("a country", 200_000),
+    mix("a continent", 1_000_000),
+    mix("the internet", 10_000_000),
+    Load("one show, 1 million watch", 1_000_000, 1, (Stream("the show", 5, 1_000_000),), session_seconds=3_600),
+    Load("prices, 20,000 screens", 20_000, 100, (Stream("prices", 10_000, 200),), session_seconds=28_800),
+]
+SITES = {"a city": Site(cores=2, memory_bytes=4 << 30, network_bits=1e9, zones=1)}
