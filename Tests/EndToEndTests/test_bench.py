@@ -73,7 +73,7 @@ def is_whole(result):
     """Every member got every message once, and each took some time."""
     assert result["published"] > 0 and result["refused"] == 0
     assert result["delivered"] == result["expected"] > 0
-    assert result["lost"] == result["duplicates"] == 0
+    assert result["lost"] == result.get("duplicates", 0) == 0
     assert result["latency"]["count"] == result["delivered"]
     assert 0 < result["latency"]["p50Us"] <= result["latency"]["p99Us"] <= result["latency"]["maxUs"]
 
@@ -109,15 +109,15 @@ def test_churn(bench, topic):
 
 def test_capacity(bench, topic):
     """A bound that no rate exceeds for long, so that the search is short."""
-    result = bench.run("capacity", topic=topic, connections=2, rate=20_000, p99_ms=40, warmup=0)
+    result = bench.run("capacity", topic=topic, connections=2, rate=2_000, p99_ms=40)
     assert result["highestRate"] > 0
     assert result["lost"] == 0
 
 
 @pytest.fixture
-def shop(bench):
+def shop(bench, topic):
     """A session with tracks, and users who are present."""
-    name = "bench-votes"
+    name = topic.removeprefix("shop:")
     with bench.gateway.http() as http:
         command(http, "start_session", shopId=name)
         for user in range(20):
@@ -206,7 +206,7 @@ def test_herd_of_a_killed_gateway(bench, gateway, topic, shared_server):
 
 def test_slow(gateway, shared_server, tmp_path, topic):
     """Who does not read is closed 4410 and recovers; the others get everything meanwhile."""
-    limits = LIMITS | {"outboundBytesMax": 65_536, "recoveryBytesMax": 256 << 20, "recoveryEventsMax": 10_000,
+    limits = LIMITS | {"outboundBytesMax": 4 << 20, "recoveryBytesMax": 256 << 20, "recoveryEventsMax": 10_000,
                        # The slow ones are to read why they were closed.
                        "closeMs": 30_000}
     bench = Bench(gateway(limits=limits, config={"namespaces": {"shop": {"log": {"events": 5_000}}}}), shared_server,
@@ -259,8 +259,9 @@ def test_flags_that_do_not_fit(arguments, words):
 
 def test_nobody_answers(bench, topic):
     """A server that is not there is an error of the run, not a result."""
+    url = bench.arguments("fanout")[3]
     bench.gateway.stop()
     run = subprocess.run(
-        [str(BENCH), "fanout", "--url", bench.arguments("fanout")[3], "--connections", "2", "--seconds", "1"],
+        [str(BENCH), "fanout", "--url", url, "--connections", "2", "--seconds", "1"],
         capture_output=True, text=True, timeout=60, env=ENVIRONMENT)
     assert run.returncode in (1, 2) and run.stderr

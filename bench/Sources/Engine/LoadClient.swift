@@ -22,6 +22,8 @@ final class LoadClient: ConnectionHandler {
     let number: Int
     /// What came, of the client's topic.
     var ledger = SequenceLedger()
+    /// How many URLs further than its number says the client connects; a behaviour's.
+    var urlTurns = 0
     /// What TLS is resumed with; a behaviour's.
     var session: TLSClientSession?
     /// The code the server closed the connection with; 0 without one.
@@ -51,7 +53,7 @@ final class LoadClient: ConnectionHandler {
 
     /// Connects; nothing when it is connected.
     func connect() {
-        guard stage == .away, let url = crew.url(number) else { return }
+        guard stage == .away, let url = crew.url(number + urlTurns) else { return }
         stage = .connecting
         (isLeaving, head, walker, refusal, closeCode) = (false, [], FrameWalker(), "", 0)
         beganUs = Clock.monotonicUs()
@@ -105,7 +107,7 @@ final class LoadClient: ConnectionHandler {
 
     func opened(_ connection: Connection) {
         stage = .upgrading
-        guard let url = crew.url(number) else { return }
+        guard let url = crew.url(number + urlTurns) else { return }
         let headers = behaviour.token(number).map { [(name: "Authorization", value: "Bearer " + $0)] } ?? []
         let request = try? WebSocketClientHandshake.request(
             host: url.authority, path: crew.options.target.path(topic: behaviour.topic(number)), key: LoadClient.key,

@@ -108,6 +108,8 @@ class ReturningBehaviour: ClientBehaviour {
         } else {
             figures.failedAttempts += 1
         }
+        // At the next server, where there are several.
+        client.urlTurns += 1
         members[index].dueUs = returnUs(client, afterMs: members[index].pause.next())
         return false
     }

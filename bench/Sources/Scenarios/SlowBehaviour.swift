@@ -45,6 +45,8 @@ final class SlowBehaviour: ReturningBehaviour {
         if nowUs >= endUs {
             (endUs, isSlow) = (Int.max, false)
             for index in slowIndices {
+                // Small windows would now hold back who reads.
+                crew.clients[index].connection?.limitReceiveBuffer(SlowBehaviour.usualBufferBytes)
                 crew.clients[index].connection?.resumeReading()
                 if crew.clients[index].stage == .away { members[index].dueUs = nowUs }
             }
@@ -55,6 +57,7 @@ final class SlowBehaviour: ReturningBehaviour {
 
     /// What the kernel may keep for a slow client: little, so that it is the server that notices.
     private static let bufferBytes = 16_384
+    private static let usualBufferBytes = 1 << 20
 
     /// Lets slow clients read what has become theirs since the last time.
     private func allow(_ nowUs: Int) {
