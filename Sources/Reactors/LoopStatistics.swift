@@ -34,8 +34,9 @@ public final class LoopStatistics: Sendable {
     public var histogram: [Int] { counts.map(\.value) }
 }
 
-/// A number with one writing thread and any readers; costs a plain load and store, not a locked instruction.
-public final class Counter: Sendable {
+/// A number with one writing thread and any readers; costs a plain load and store: no locked instruction, and no check
+/// for exclusive access, which a variable of a class costs.
+public struct Tally: ~Copyable, Sendable {
     private let storage = Atomic<Int>(0)
 
     /// Zero.
@@ -56,5 +57,30 @@ public final class Counter: Sendable {
     /// Thread: the one writer's.
     public func set(_ value: Int) {
         storage.store(value, ordering: .relaxed)
+    }
+}
+
+/// A ``Tally`` that several own.
+public final class Counter: Sendable {
+    private let tally = Tally()
+
+    /// Zero.
+    public init() {}
+
+    /// The number.
+    public var value: Int { tally.value }
+
+    /// Adds; wraps at the end of `Int`.
+    ///
+    /// Thread: the one writer's.
+    public func add(_ amount: Int) {
+        tally.add(amount)
+    }
+
+    /// Replaces the number.
+    ///
+    /// Thread: the one writer's.
+    public func set(_ value: Int) {
+        tally.set(value)
     }
 }

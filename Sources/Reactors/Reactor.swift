@@ -7,23 +7,8 @@ internal import Glibc
 /// source's callback. Thread: confined to the thread that made it; its `Sendable` is unavailable, so the compiler
 /// refuses to let it cross.
 public final class Reactor {
-    private struct Slot {
-        var source: (any EventSource)?
-        var generation: UInt32 = 0
-        var descriptor: Int32 = -1
-        var interest: Readiness = []
-        /// When ``EventSource/deadlineReached()`` is wanted; `Int.max` for never.
-        var deadlineMs = Int.max
-        /// The earliest wheel entry of this slot still to come; a later deadline needs no second entry.
-        var armedMs = Int.max
-        var isDirty = false
-        var isBulkDirty = false
-        var isReadable = false
-        var isRemoved = false
-    }
-
     /// Monotonic milliseconds at the start of this tick's work; one clock reading serves the tick.
-    public private(set) var nowMs: Int
+    public var nowMs: Int { clockMs.value }
     /// When the loop last came back much too late, because the process or machine was stopped; monotonic milliseconds,
     /// `Int.min` when it never did.
     ///
@@ -39,6 +24,8 @@ public final class Reactor {
     ///
     /// Set once before ``run()``.
     public var onMailbox: () -> Void = {}
+    /// Phase 5 begins: called once a tick before the first ``EventSource/flush()``.
+    public var onFlush: () -> Void = {}
     /// Called once a tick before the wait, after everything was flushed and freed.
     public var onTickEnd: () -> Void = {}
 
@@ -46,8 +33,8 @@ public final class Reactor {
     public var bulkPerTick = 2_048
 
     private let epoll: FileDescriptor
-    private var slots: [Slot] = []
-    private var freeSlots: [Int] = []
+    private let clockMs = Tally()
+    private var table = SlotTable()
     private var wheel: TimerWheel
     private let events = EventBuffer(capacity: 512)
     private var dirty: [EventToken] = []
@@ -65,7 +52,8 @@ public final class Reactor {
     public init(wake: Wake) throws(Errno) {
         epoll = FileDescriptor(owning: try retrying { epoll_create1(SWB_CLOEXEC) })
         self.wake = wake
-        nowMs = Clock.monotonicMs()
+        let nowMs = Clock.monotonicMs()
+        clockMs.set(nowMs)
         wheel = TimerWheel(nowMs: nowMs)
         let (poll, wakeDescriptor) = (epoll.raw, wake.raw)
         _ = try retrying { swb_epoll_ctl(poll, EPOLL_CTL_ADD, wakeDescriptor, EPOLLIN.rawValue, Reactor.wakeToken) }
@@ -77,44 +65,31 @@ public final class Reactor {
     public func add(_ source: any EventSource, descriptor: Int32? = nil, interest: Readiness = []) throws(Errno)
         -> EventToken
     {
-        let index = freeSlots.popLast() ?? slots.count
-        if index == slots.count { slots.append(Slot()) }
-        let token = EventToken(slot: index, generation: slots[index].generation)
-        if let descriptor {
-            do {
-                let (poll, mask) = (epoll.raw, Reactor.mask(interest))
-                _ = try retrying { swb_epoll_ctl(poll, EPOLL_CTL_ADD, descriptor, mask, token.raw) }
-            } catch {
-                freeSlots.append(index)
-                throw error
-            }
-            slots[index].descriptor = descriptor
-            slots[index].interest = interest
+        let token = table.add(source)
+        guard let descriptor else { return token }
+        do {
+            let (poll, mask) = (epoll.raw, Reactor.mask(interest))
+            _ = try retrying { swb_epoll_ctl(poll, EPOLL_CTL_ADD, descriptor, mask, token.raw) }
+        } catch {
+            _ = table.free(token)
+            throw error
         }
-        slots[index].source = source
+        table.watches(token, descriptor, interest)
         return token
     }
 
     /// Changes what a descriptor is watched for; nothing when it is watched for that already.
     public func setInterest(_ token: EventToken, _ interest: Readiness) {
-        guard let index = index(of: token), slots[index].descriptor >= 0, slots[index].interest != interest else {
-            return
-        }
-        slots[index].interest = interest
+        guard let descriptor = table.changes(token, to: interest) else { return }
         // Fails only for a descriptor that is not registered or for want of kernel memory; the source's deadline ends it.
-        _ = swb_epoll_ctl(epoll.raw, EPOLL_CTL_MOD, slots[index].descriptor, Reactor.mask(interest), token.raw)
+        _ = swb_epoll_ctl(epoll.raw, EPOLL_CTL_MOD, descriptor, Reactor.mask(interest), token.raw)
     }
 
     /// Sets the source's one deadline; `Int.max` for none.
     ///
     /// Cheap to move later, which sets no new timer.
     public func setDeadline(_ token: EventToken, at deadlineMs: Int) {
-        guard let index = index(of: token) else { return }
-        slots[index].deadlineMs = deadlineMs
-        if deadlineMs < slots[index].armedMs {
-            slots[index].armedMs = deadlineMs
-            wheel.schedule(token, atMs: deadlineMs)
-        }
+        if table.setDeadline(token, at: deadlineMs) { wheel.schedule(token, atMs: deadlineMs) }
     }
 
     /// Asks for ``EventSource/flush()`` in this tick's flush phase, or the next one's when flushing already.
@@ -122,59 +97,38 @@ public final class Reactor {
     /// `isBulk`: it is one of very many (the members of a large topic) and may wait for a later tick, ``bulkPerTick`` of
     /// them taking their turn in each, so that who is marked alone does not wait for all of them.
     public func markDirty(_ token: EventToken, isBulk: Bool = false) {
-        guard let index = index(of: token), !slots[index].isDirty else { return }
-        if isBulk {
-            guard !slots[index].isBulkDirty else { return }
-            slots[index].isBulkDirty = true
-            bulk.append(token)
-            return
-        }
-        slots[index].isDirty = true
-        dirty.append(token)
+        guard table.mark(token, isBulk ? .bulk : .flush) else { return }
+        if isBulk { bulk.append(token) } else { dirty.append(token) }
     }
 
     /// Asks for ``EventSource/ready(_:)`` with `.read` in the next tick without waiting for the kernel.
     public func markReadable(_ token: EventToken) {
-        guard let index = index(of: token), !slots[index].isReadable else { return }
-        slots[index].isReadable = true
-        readable.append(token)
+        if table.mark(token, .readable) { readable.append(token) }
     }
 
     /// Stops watching a source and frees it in phase 6 of this tick.
     public func remove(_ token: EventToken) {
-        guard let index = index(of: token), !slots[index].isRemoved else { return }
-        slots[index].isRemoved = true
-        if slots[index].descriptor >= 0 {
-            // Explicit, since close(2) deregisters only the last duplicate of a descriptor (epoll(7)).
-            _ = swb_epoll_ctl(epoll.raw, EPOLL_CTL_DEL, slots[index].descriptor, 0, 0)
-            slots[index].descriptor = -1
-        }
+        guard table.mark(token, .removed) else { return }
+        // Explicit, since close(2) deregisters only the last duplicate of a descriptor (epoll(7)).
+        if let descriptor = table.unwatch(token) { _ = swb_epoll_ctl(epoll.raw, EPOLL_CTL_DEL, descriptor, 0, 0) }
         removed.append(token)
     }
 
     /// The source a token names; `nil` when it is gone.
     public func source(_ token: EventToken) -> (any EventSource)? {
-        index(of: token).flatMap { slots[$0].isRemoved ? nil : slots[$0].source }
+        table.source(token)
     }
 
     /// Calls for every source that is not removed; it must not add one.
     public func forEachSource(_ body: (any EventSource) -> Void) {
-        for index in slots.indices where !slots[index].isRemoved {
-            if let source = slots[index].source { body(source) }
+        for index in 0..<table.count {
+            if let source = table.source(at: index) { body(source) }
         }
     }
 
     /// Ends ``run()`` after this tick.
     public func stop() {
         isStopping = true
-    }
-
-    private func index(of token: EventToken) -> Int? {
-        let index = token.slot
-        guard index < slots.count, slots[index].generation == token.generation, slots[index].source != nil else {
-            return nil
-        }
-        return index
     }
 
     private static func mask(_ interest: Readiness) -> UInt32 {
@@ -189,13 +143,13 @@ public final class Reactor {
     /// Runs until ``stop()``; may be run again after that.
     public func run() {
         isStopping = false
-        nowMs = Clock.monotonicMs()
+        clockMs.set(Clock.monotonicMs())
         while !isStopping {
             let timeoutMs = waitMs()
             let count = waitForEvents(timeoutMs: timeoutMs)
             let startUs = Clock.monotonicUs()
             noticeStall(nowMs: startUs / 1_000, timeoutMs: timeoutMs)
-            nowMs = startUs / 1_000
+            clockMs.set(startUs / 1_000)
             tick &+= 1
             if acknowledgeWake(among: count) { onMailbox() }
             deliverReads(count)
@@ -237,30 +191,22 @@ public final class Reactor {
         if !readable.isEmpty {
             let tokens = readable
             readable.removeAll(keepingCapacity: true)
-            for token in tokens {
-                guard let index = index(of: token) else { continue }
-                slots[index].isReadable = false
-                source(token)?.ready(.read)
-            }
+            for token in tokens { table.take(token, .readable)?.ready(.read) }
         }
         for index in 0..<count {
             let raw = events.token(at: index)
             guard raw != Reactor.wakeToken else { continue }
-            source(EventToken(raw: raw))?.ready(events.readiness(at: index))
+            table.source(EventToken(raw: raw))?.ready(events.readiness(at: index))
         }
     }
 
     private func fireTimers() {
         wheel.advance(toMs: nowMs, due: &due)
         for token in due {
-            guard let index = index(of: token), !slots[index].isRemoved else { continue }
-            if slots[index].armedMs <= nowMs { slots[index].armedMs = Int.max }
-            if slots[index].deadlineMs <= nowMs {
-                slots[index].deadlineMs = Int.max
-                slots[index].source?.deadlineReached()
-            } else if slots[index].deadlineMs < slots[index].armedMs {
-                slots[index].armedMs = slots[index].deadlineMs
-                wheel.schedule(token, atMs: slots[index].deadlineMs)
+            switch table.fired(token, nowMs: nowMs) {
+            case .due(let source): source.deadlineReached()
+            case .later(let deadlineMs): wheel.schedule(token, atMs: deadlineMs)
+            case .nothing: break
             }
         }
         due.removeAll(keepingCapacity: true)
@@ -269,12 +215,8 @@ public final class Reactor {
     private func flushDirty() {
         var tokens: [EventToken] = []
         swap(&tokens, &dirty)
-        for token in tokens {
-            guard let index = index(of: token) else { continue }
-            slots[index].isDirty = false
-            slots[index].isBulkDirty = false
-            if !slots[index].isRemoved { slots[index].source?.flush() }
-        }
+        if !tokens.isEmpty || !bulk.isEmpty { onFlush() }
+        for token in tokens { table.take(token, .flush)?.flush() }
         // What was marked while flushing waits for the next tick; the storage is kept for reuse.
         if dirty.isEmpty {
             tokens.removeAll(keepingCapacity: true)
@@ -289,11 +231,9 @@ public final class Reactor {
         while left > 0, firstBulk < bulk.count {
             let token = bulk[firstBulk]
             firstBulk += 1
-            guard let index = index(of: token), slots[index].isBulkDirty else { continue }
-            slots[index].isBulkDirty = false
-            guard !slots[index].isRemoved else { continue }
+            guard let source = table.take(token, .bulk) else { continue }
             left -= 1
-            slots[index].source?.flush()
+            source.flush()
         }
         if firstBulk == bulk.count {
             bulk.removeAll(keepingCapacity: true)
@@ -306,13 +246,7 @@ public final class Reactor {
 
     private func freeRemoved() {
         while let token = removed.popLast() {
-            guard let index = index(of: token) else { continue }
-            let source = slots[index].source
-            let generation = slots[index].generation &+ 1
-            slots[index] = Slot()
-            slots[index].generation = generation
-            freeSlots.append(index)
-            source?.released()
+            table.free(token)?.released()
         }
     }
 }

@@ -4,13 +4,10 @@ internal import Reactors
 /// How frames are queued, and what happens when too much waits.
 extension Connection {
     /// Bytes waiting to be written.
-    public var queuedBytes: Int { queue.byteCount }
+    public var queuedBytes: Int { outbound.queue.byteCount }
 
     /// Of them, those that count against the bound: what the peer asked for at once is not slowness.
-    public var unowedBytes: Int { queue.byteCount - queue.owedBytes }
-
-    /// Whether it is somebody's to us, rather than ours to a server.
-    var isClient: Bool { admission != nil }
+    public var unowedBytes: Int { outbound.unowedBytes }
 
     /// Queues a frame for this tick's flush; false, and nothing queued, when it would exceed the byte limit or the
     /// connection is not open.
@@ -22,30 +19,50 @@ extension Connection {
     ///
     /// `isOwed`: the peer asked for it at once; it may wait beyond the bound.
     public func send(_ frame: [UInt8], item: OutboundItem?, isOwed: Bool = false) -> Bool {
-        guard takes(frame.count, isOwed: isOwed), let token else {
+        let isBulk = item?.isBulk ?? false
+        var offer = self.offer(frame, item, isBulk, isOwed: isOwed, isBounded: true)
+        if offer == .refused, makesRoom(for: frame.count, isOwed: isOwed) {
+            offer = self.offer(frame, item, isBulk, isOwed: isOwed, isBounded: false)
+        }
+        guard offer != .refused else {
             let isSlow = isOpen || endReason == .slowConsumer
             if isSlow { item?.counts.droppedSlow += 1 } else { item?.counts.droppedGone += 1 }
             if let item, item.isCounted { context.statistics.itemsDropped.add(1) }
             return false
         }
-        if queue.isEmpty { progressMs = context.reactor.nowMs }
-        queue.append(frame, item: item, isOwed: isOwed, nowMs: context.reactor.nowMs)
         context.statistics.queuedBytes.add(frame.count)
-        if !isWriteBlocked { context.reactor.markDirty(token, isBulk: item?.isBulk ?? false) }
+        if offer == .wantsFlush, let token { context.reactor.markDirty(token, isBulk: isBulk) }
         return true
     }
 
-    private func takes(_ bytes: Int, isOwed: Bool) -> Bool {
+    private func offer(
+        _ frame: [UInt8], _ item: OutboundItem?, _ isBulk: Bool, isOwed: Bool, isBounded: Bool
+    ) -> Outbound.Offer {
+        outbound.offer(
+            frame, item: item, isOwed: isOwed, asking: isBulk ? .bulk : .flush, nowMs: context.reactor.nowMs,
+            bytesMax: isBounded ? outboundBytesMax : Int.max, hasRoom: !isBounded || hasRoom(for: frame.count))
+    }
+
+    /// Whether all connections together are within their bound with so many bytes more.
+    private func hasRoom(for bytes: Int) -> Bool {
+        !isClient || context.statistics.queuedBytes.value + bytes <= context.limits.outboundTotalBytesMax
+    }
+
+    /// Relieves the largest queues, or has this one thinned, for a frame that exceeds a bound; whether it may wait now.
+    private func makesRoom(for bytes: Int, isOwed: Bool) -> Bool {
         guard isOpen else { return false }
-        // A connection that has read everything may always be sent one more frame; the bounds are for the others.
-        if queue.isEmpty { return true }
-        if isClient, context.statistics.queuedBytes.value + bytes > context.limits.outboundTotalBytesMax {
+        if !hasRoom(for: bytes) {
             context.makeRoom(for: bytes)
             guard isOpen else { return false }
         }
-        if isOwed || unowedBytes + bytes <= outboundBytesMax { return true }
+        if outbound.fits(bytes, isOwed: isOwed, bytesMax: outboundBytesMax) { return true }
         guard let handler, handler.readTooSlowly(.bytes), isOpen else { return false }
         return unowedBytes + bytes <= outboundBytesMax
+    }
+
+    /// Asks for a flush in this tick, or the next one's when flushing already.
+    func askForFlush() {
+        if outbound.asks(.flush), let token { context.reactor.markDirty(token) }
     }
 
     /// Thins or closes a connection whose queue is among the largest when all together wait for too much.
@@ -56,14 +73,16 @@ extension Connection {
     // MARK: Age
 
     /// When what waits is to be looked at for its age.
-    var ageDeadlineMs: Int? { queue.oldestMs.map { max($0 + context.limits.outboundAgeMs, nextAgeCheckMs) } }
+    var ageDeadlineMs: Int? {
+        outbound.queue.oldestMs.map { max($0 + context.limits.outboundAgeMs, outbound.nextAgeCheckMs) }
+    }
 
     /// Whether a connection whose oldest byte has waited too long may live; it is looked at again soon.
     func mayLive(_ nowMs: Int) -> Bool {
         let ageMs = context.limits.outboundAgeMs
-        let isStuck = nowMs - progressMs >= 2 * ageMs
+        let isStuck = nowMs - outbound.progressMs >= 2 * ageMs
         guard handler?.readTooSlowly(isStuck ? .stuck : .age) == true, !isStuck else { return false }
-        nextAgeCheckMs = nowMs + max(1, ageMs / 4)
+        outbound.nextAgeCheckMs = nowMs + max(1, ageMs / 4)
         return true
     }
 
@@ -71,15 +90,15 @@ extension Connection {
 
     /// What waits, in order, for whoever decides what of it may go.
     public func waitingFrames() -> [WaitingFrame] {
-        queue.waiting(pinned: pinned)
+        outbound.queue.waiting(pinned: outbound.pinned)
     }
 
     /// Takes frames out of the queue, or puts others in their place; a fate for each of ``waitingFrames()``.
     ///
     /// What has begun to be written stays whatever its fate says.
     public func thin(_ fates: [FrameFate]) {
-        let before = queue.byteCount
-        context.statistics.itemsConflated.add(queue.thin(fates, pinned: pinned))
-        context.statistics.queuedBytes.add(queue.byteCount - before)
+        let before = outbound.queue.byteCount
+        context.statistics.itemsConflated.add(outbound.queue.thin(fates, pinned: outbound.pinned))
+        context.statistics.queuedBytes.add(outbound.queue.byteCount - before)
     }
 }

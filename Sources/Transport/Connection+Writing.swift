@@ -5,49 +5,49 @@ internal import Reactors
 /// How bytes go out: gathered, at most one record a write, and the orderly end.
 extension Connection {
     func writeAgain() {
-        isWriteBlocked = false
-        if !queue.isEmpty, let token { context.reactor.markDirty(token) }
+        outbound.isBlocked = false
+        if !outbound.queue.isEmpty { askForFlush() }
         updateInterest()
     }
 
-    func write() {
+    /// Writes what waits, as far as the peer has room and the tick's budget goes; true when nothing waits any more.
+    func write() -> Bool {
+        let tls = tls
         let room = unsafe tls == nil ? context.gatherBuffer.count : ConnectionContext.recordBytes
         let buffer = unsafe UnsafeMutableRawBufferPointer(rebasing: context.gatherBuffer[..<room])
         var budget = Connection.bytesPerFlush
-        var items = 0
-        defer {
-            if items > 0 { context.statistics.itemsWritten.add(items) }
-        }
-        while !queue.isEmpty, !isWriteBlocked {
-            guard budget > 0 else {
-                if let token { context.reactor.markDirty(token) }
-                return
-            }
-            let count = unsafe queue.gather(into: buffer)
+        while budget > 0 {
+            let count = unsafe outbound.gather(into: buffer)
+            guard count > 0 else { return outbound.queue.isEmpty }
             let bytes = unsafe UnsafeRawBufferPointer(rebasing: buffer[..<count])
-            let outcome = unsafe tls?.write(bytes) ?? plainWrite(bytes)
             context.statistics.writes.add(1)
-            switch outcome {
+            switch unsafe tls?.write(bytes) ?? plainWrite(bytes) {
             case .moved(let written):
-                pinned = 0
-                progressMs = context.reactor.nowMs
-                items += queue.written(written)
+                let progress = outbound.wrote(written, nowMs: context.reactor.nowMs)
                 budget -= written
+                context.statistics.itemsWritten.add(progress.items)
                 context.statistics.bytesOut.add(written)
                 context.statistics.queuedBytes.add(-written)
+                if progress.isAll { return true }
             case .wantsRead:
-                (pinned, isWriteBlocked) = (count, true)
+                outbound.blocked(pinned: count)
+                return false
             case .wantsWrite:
                 // Only TLS has taken note of the bytes it could not write.
-                (pinned, isWriteBlocked) = (tls == nil ? 0 : count, true)
+                outbound.blocked(pinned: tls == nil ? 0 : count)
                 updateInterest()
+                return false
             case .ended, .truncated:
-                return abort(.peerGone)
+                abort(.peerGone)
+                return false
             case .failed(let reason):
                 failureText = reason
-                return abort(.tlsFailed)
+                abort(.tlsFailed)
+                return false
             }
         }
+        askForFlush()
+        return false
     }
 
     func plainWrite(_ bytes: UnsafeRawBufferPointer) -> TLSSession.Outcome {

@@ -42,6 +42,11 @@ public final class Connection: EventSource {
         /// Half-closed: waiting for the peer's end.
         case lingering
         case over
+
+        var isOpen: Bool {
+            if case .open = self { return true }
+            return false
+        }
     }
 
     /// The peer's address; behind a balancer the one of its PROXY header; `nil` for a unix socket.
@@ -51,10 +56,6 @@ public final class Connection: EventSource {
 
     let context: ConnectionContext
     let outboundBytesMax: Int
-    /// When bytes last began to wait or were written, monotonic milliseconds.
-    var progressMs = 0
-    /// Before that, the age of what waits is not looked at again.
-    var nextAgeCheckMs = Int.min
     var descriptor: FileDescriptor?
     let raw: Int32
     var token: EventToken?
@@ -63,11 +64,12 @@ public final class Connection: EventSource {
     var admission: (any Admission)?
     var isAdmitted = false
     var isEstablished = false
-    var phase: Phase
-    var queue = OutboundQueue()
-    /// Bytes of the write that would block; TLS wants them offered again.
-    var pinned = 0
-    var isWriteBlocked = false
+    var phase: Phase {
+        didSet { outbound.isOpen = phase.isOpen }
+    }
+    var outbound = Outbound()
+    /// Whether it is somebody's to us, rather than ours to a server.
+    let isClient: Bool
     var isReadPaused = false
     /// Whether the handshake waits for its turn.
     var isWaitingForTurn = false
@@ -93,6 +95,7 @@ public final class Connection: EventSource {
         raw = accepted.descriptor.raw
         descriptor = consume accepted.descriptor
         self.admission = admission
+        isClient = true
         self.handler = handler
         phase = expectsProxyHeader ? .proxyHeader(ProxyHeader()) : .handshaking
         if let tls { self.tls = TLSSession(server: tls, descriptor: raw) }
@@ -137,6 +140,7 @@ public final class Connection: EventSource {
         self.outboundBytesMax = outboundBytesMax
         raw = descriptor.raw
         self.descriptor = consume descriptor
+        isClient = false
         self.handler = handler
         phase = .connecting
         if let tls { self.tls = TLSSession(client: tls, descriptor: raw, name: name) }
@@ -163,10 +167,7 @@ public final class Connection: EventSource {
     // MARK: The handler's side
 
     /// Whether the handler may still send.
-    public var isOpen: Bool {
-        if case .open = phase { return true }
-        return false
-    }
+    public var isOpen: Bool { phase.isOpen }
 
     /// Gives the connection to another handler, which hears everything from now on (an upgrade to WebSocket).
     public func replaceHandler(_ next: any ConnectionHandler) {
@@ -214,22 +215,22 @@ public final class Connection: EventSource {
     /// `discarding` first drops frames that have not begun: a slow consumer is told why without having to read what it
     /// could not.
     public func close(_ reason: CloseReason, last: [UInt8] = [], discarding: Bool = false) {
-        guard let token else { return }
+        guard token != nil else { return }
         switch phase {
         case .open:
             if discarding {
-                let before = queue.byteCount
-                context.statistics.itemsDropped.add(queue.dropUnstarted(pinned: pinned))
-                context.statistics.queuedBytes.add(queue.byteCount - before)
+                let before = outbound.queue.byteCount
+                context.statistics.itemsDropped.add(outbound.queue.dropUnstarted(pinned: outbound.pinned))
+                context.statistics.queuedBytes.add(outbound.queue.byteCount - before)
             }
-            queue.append(last, nowMs: context.reactor.nowMs)
+            outbound.queue.append(last, nowMs: context.reactor.nowMs)
             context.statistics.queuedBytes.add(last.count)
             phase = .finishing
             endReason = endReason ?? reason
             phaseDeadlineMs = context.reactor.nowMs + context.limits.closeMs
             updateDeadline()
             updateInterest()
-            context.reactor.markDirty(token)
+            askForFlush()
         case .connecting, .proxyHeader, .handshaking: abort(reason)
         case .finishing, .lingering, .over: break
         }
@@ -259,7 +260,7 @@ public final class Connection: EventSource {
             if readiness.contains(.write) { writeAgain() }
             if !isReadPaused { readAvailable() } else if readiness.contains(.failed) { abort(.peerGone) }
             // A TLS write may have waited for something to be read.
-            if isWriteBlocked && tls != nil { writeAgain() }
+            if outbound.isBlocked && tls != nil { writeAgain() }
         case .finishing:
             if readiness.contains(.failed) { abort(.peerGone) } else { writeAgain() }
         case .lingering:
@@ -280,6 +281,7 @@ public final class Connection: EventSource {
         if isOpen, let ageMs = ageDeadlineMs, nowMs >= ageMs {
             guard mayLive(nowMs) else { return close(.slowConsumer, discarding: true) }
         }
+        outbound.queue.trim()
         if nowMs >= handlerDeadlineMs {
             handlerDeadlineMs = Int.max
             handler?.deadlineReached()
@@ -291,12 +293,12 @@ public final class Connection: EventSource {
     public func flush() {
         switch phase {
         case .open:
-            write()
-            updateDeadline()
+            // What has been written had no deadline but its age, at which there is nothing to do then.
+            if !write() { updateDeadline() }
         case .finishing:
-            write()
+            let isAll = write()
             if case .finishing = phase { tellHandler() }
-            if case .finishing = phase, queue.isEmpty { halfClose() }
+            if case .finishing = phase, isAll { halfClose() }
         default:
             break
         }
@@ -305,9 +307,9 @@ public final class Connection: EventSource {
     /// Frees the socket and everything queued.
     public func released() {
         tellHandler()
-        context.statistics.queuedBytes.add(-queue.byteCount)
+        context.statistics.queuedBytes.add(-outbound.queue.byteCount)
         context.statistics.open.add(-1)
-        context.statistics.itemsDropped.add(queue.removeAll(isSlow: endReason == .slowConsumer))
+        context.statistics.itemsDropped.add(outbound.queue.removeAll(isSlow: endReason == .slowConsumer))
         tls = nil
         token = nil
         descriptor = nil
@@ -334,7 +336,7 @@ public final class Connection: EventSource {
 
     func updateInterest(alsoWrite: Bool = false) {
         guard let token else { return }
-        var interest: Readiness = isWriteBlocked || alsoWrite ? .write : []
+        var interest: Readiness = outbound.isBlocked || alsoWrite ? .write : []
         if isOpen && !isReadPaused { interest.insert(.read) }
         context.reactor.setInterest(token, interest)
     }

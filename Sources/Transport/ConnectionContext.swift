@@ -111,6 +111,8 @@ public final class TransportStatistics: Sendable {
             stepsPerTick: limits.handshakesPerTick, usPerTick: limits.handshakeMsPerTick * 1_000,
             waitingMax: limits.handshakesPendingMax)
         reactor.bulkPerTick = limits.fanoutSliceMembers
+        // Everything is written in the flush phase, and nothing else there calls OpenSSL.
+        reactor.onFlush = { TLSSession.forgetErrors() }
         unsafe receiveBuffer = .allocate(byteCount: ConnectionContext.bufferBytes, alignment: 64)
         unsafe gatherBuffer = .allocate(byteCount: ConnectionContext.bufferBytes, alignment: 64)
     }

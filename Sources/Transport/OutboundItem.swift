@@ -1,10 +1,15 @@
+internal import Reactors
+
 /// What became of the frames of one kind, such as a topic's events on a shard, counted where it happens.
 ///
 /// At any moment, of all frames given to connections: `given == written + conflated + droppedSlow + droppedGone +
 /// waiting`. Thread: the reactor's.
 public final class OutboundCounts {
     /// Handed to the kernel or TLS to the last byte.
-    public internal(set) var written = 0
+    public internal(set) var written: Int {
+        get { writtenTally.value }
+        set { writtenTally.set(newValue) }
+    }
     /// Taken out of a queue because newer ones say the same.
     public internal(set) var conflated = 0
     /// Never written: their receiver read too slowly and was closed.
@@ -12,7 +17,14 @@ public final class OutboundCounts {
     /// Never written: their receiver was gone, for whatever other reason.
     public internal(set) var droppedGone = 0
     /// In a queue now, perhaps begun.
-    public internal(set) var waiting = 0
+    public internal(set) var waiting: Int {
+        get { waitingTally.value }
+        set { waitingTally.set(newValue) }
+    }
+
+    // Every delivery changes these two.
+    private let writtenTally = Tally()
+    private let waitingTally = Tally()
 
     /// Zeroes.
     public init() {}

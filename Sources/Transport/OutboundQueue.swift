@@ -70,7 +70,8 @@ struct OutboundQueue {
     /// Drops bytes that were written; returns how many counted items they end.
     @discardableResult
     mutating func written(_ count: Int) -> Int {
-        var left = min(count, byteCount)
+        guard count < byteCount else { return writtenAll() }
+        var left = count
         var items = 0
         byteCount -= left
         while left > 0, firstEntry < entries.count {
@@ -80,12 +81,7 @@ struct OutboundQueue {
                 break
             }
             left -= rest
-            if let item = entries[firstEntry].item {
-                item.counts.waiting -= 1
-                item.counts.written += 1
-                if item.isCounted { items += 1 }
-                entries[firstEntry].item = nil
-            }
+            if let item = entries[firstEntry].item.take(), OutboundQueue.count(written: item) { items += 1 }
             if entries[firstEntry].isOwed { owedBytes -= entries[firstEntry].frame.count }
             entries[firstEntry].frame = []
             firstEntry += 1
@@ -93,6 +89,25 @@ struct OutboundQueue {
         }
         compact()
         return items
+    }
+
+    /// The common case; entries that were written before have no item any more.
+    private mutating func writtenAll() -> Int {
+        let keepsStorage = entries.capacity <= OutboundQueue.keptCapacity
+        var items = 0
+        while let entry = entries.popLast() {
+            if let item = entry.item, OutboundQueue.count(written: item) { items += 1 }
+        }
+        if !keepsStorage { entries = [] }
+        (firstEntry, firstOffset, byteCount, owedBytes) = (0, 0, 0, 0)
+        return items
+    }
+
+    /// Counts where the item says; true when the node counts it, too.
+    private static func count(written item: OutboundItem) -> Bool {
+        item.counts.waiting -= 1
+        item.counts.written += 1
+        return item.isCounted
     }
 
     /// Drops, for a peer that reads too slowly, every frame that has not begun to be written, so that a close frame can
@@ -184,10 +199,18 @@ struct OutboundQueue {
         return items
     }
 
-    /// An empty queue keeps a little storage, so that a delivery allocates nothing; a burst's storage is given back.
+    /// Gives back what more than a few entries need, if none waits; asked for now and then, so that a busy queue
+    /// allocates nothing and an idle one is small.
+    mutating func trim() {
+        if isEmpty && entries.capacity > 8 { entries = [] }
+    }
+
+    /// Entries that an empty queue keeps storage for, for the next tick's; more is a backlog's and given back.
+    private static let keptCapacity = 64
+
     private mutating func compact() {
         if byteCount == 0 {
-            entries.removeAll(keepingCapacity: entries.capacity <= 8)
+            entries.removeAll(keepingCapacity: entries.capacity <= OutboundQueue.keptCapacity)
             (firstEntry, firstOffset) = (0, 0)
         } else if firstEntry > 64 && firstEntry * 2 > entries.count {
             entries.removeFirst(firstEntry)

@@ -5,7 +5,7 @@ internal import Core
 ///
 /// Thread: the owning connection's.
 ///
-/// Follows the rules of OpenSSL that are easy to break: the error queue is cleared before each call; a retried write
+/// Follows the rules of OpenSSL that are easy to break: the error queue is empty before each call; a retried write
 /// repeats the same bytes; both kinds of "want" come from either direction; nothing is called after a fatal error.
 @safe final class TLSSession {
     enum Outcome {
@@ -77,8 +77,10 @@ internal import Core
     var holdsInput: Bool { unsafe SSL_has_pending(ssl) == 1 }
 
     /// Encrypts and sends; may move fewer bytes than given.
+    ///
+    /// The thread's error queue must be empty: ``forgetErrors()`` once before many writes, for whatever else used
+    /// OpenSSL; a write that fails leaves none.
     func write(_ bytes: UnsafeRawBufferPointer) -> Outcome {
-        ERR_clear_error()
         let result = unsafe SSL_write(ssl, bytes.baseAddress, Int32(clamping: bytes.count))
         return result > 0 ? .moved(Int(result)) : outcome(result)
     }
@@ -88,6 +90,12 @@ internal import Core
         guard isEstablished, !isBroken else { return }
         ERR_clear_error()
         _ = unsafe SSL_shutdown(ssl)
+        ERR_clear_error()
+    }
+
+    /// Empties the thread's queue of errors, by which OpenSSL tells a failure from a wait (SSL_get_error(3)).
+    static func forgetErrors() {
+        ERR_clear_error()
     }
 
     private func outcome(_ result: Int32) -> Outcome {
@@ -97,6 +105,7 @@ internal import Core
         case SSL_ERROR_ZERO_RETURN: return .ended
         case SSL_ERROR_SYSCALL:
             isBroken = true
+            ERR_clear_error()
             return .truncated
         default:
             isBroken = true

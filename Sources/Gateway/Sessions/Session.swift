@@ -322,7 +322,7 @@ final class Session: TopicClient {
     func deliver(_ delivery: Delivery, isOwed: Bool) {
         guard !isOver else { return shard.undeliverable(delivery) }
         let shown = followings?.shown(delivery) ?? delivery
-        if !outlet.send(shown, isOwed: isOwed) { close(.slowConsumer) }
+        if !outlet.send(shown, variant: variant, dialect: dialect, isOwed: isOwed) { close(.slowConsumer) }
     }
 
     // MARK: To the client

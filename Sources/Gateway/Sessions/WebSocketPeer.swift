@@ -162,13 +162,8 @@ final class WebSocketPeer: ConnectionHandler, Outlet {
         transmit(WebSocketEncoder.frame(.text, payload: payload))
     }
 
-    func send(_ delivery: Delivery, isOwed: Bool) -> Bool {
-        guard let session else {
-            shard.undeliverable(delivery)
-            return true
-        }
-        let frame = delivery.frame(session.variant, session.dialect)
-        return connection.send(frame, item: delivery, isOwed: isOwed) || !connection.isOpen
+    func send(_ delivery: Delivery, variant: Int, dialect: any Dialect, isOwed: Bool) -> Bool {
+        connection.send(delivery.frame(variant, dialect), item: delivery, isOwed: isOwed) || !connection.isOpen
     }
 
     func close(_ reason: CloseReason) {

@@ -1,0 +1,143 @@
+/// The sources of a reactor by token: what each is watched for, when its deadline is, and what it is marked for.
+///
+/// Each question is one call, and so one access to the table, since a delivery asks several. Pure.
+struct SlotTable {
+    /// What a source waits for within a tick; a set.
+    struct Marks: OptionSet {
+        let rawValue: UInt8
+
+        static let flush = Marks(rawValue: 1)
+        /// To be flushed behind everything else.
+        static let bulk = Marks(rawValue: 2)
+        static let readable = Marks(rawValue: 4)
+        static let removed = Marks(rawValue: 8)
+    }
+
+    /// What a timer that fired means for its source.
+    enum Firing {
+        case due(any EventSource)
+        /// The deadline was moved; another entry of the wheel is wanted.
+        case later(Int)
+        case nothing
+    }
+
+    private struct Slot {
+        var source: (any EventSource)?
+        var generation: UInt32 = 0
+        var descriptor: Int32 = -1
+        var interest: Readiness = []
+        var marks: Marks = []
+        /// When ``EventSource/deadlineReached()`` is wanted; `Int.max` for never.
+        var deadlineMs = Int.max
+        /// The earliest wheel entry of this slot still to come; a later deadline needs no second entry.
+        var armedMs = Int.max
+    }
+
+    private var slots: [Slot] = []
+    private var freeSlots: [Int] = []
+
+    /// Slots, in use or not.
+    var count: Int { slots.count }
+
+    /// The source in a slot, unless it is removed.
+    func source(at index: Int) -> (any EventSource)? {
+        slots[index].marks.contains(.removed) ? nil : slots[index].source
+    }
+
+    /// The source a token names, unless it is removed.
+    func source(_ token: EventToken) -> (any EventSource)? {
+        index(of: token).flatMap { source(at: $0) }
+    }
+
+    private func index(of token: EventToken) -> Int? {
+        let index = token.slot
+        guard index < slots.count, slots[index].generation == token.generation, slots[index].source != nil else {
+            return nil
+        }
+        return index
+    }
+
+    // MARK: Coming and going
+
+    mutating func add(_ source: any EventSource) -> EventToken {
+        let index = freeSlots.popLast() ?? slots.count
+        if index == slots.count { slots.append(Slot()) }
+        slots[index].source = source
+        return EventToken(slot: index, generation: slots[index].generation)
+    }
+
+    /// Frees the slot; tells whose it was.
+    mutating func free(_ token: EventToken) -> (any EventSource)? {
+        guard let index = index(of: token) else { return nil }
+        let source = slots[index].source
+        slots[index] = Slot(generation: token.generation &+ 1)
+        freeSlots.append(index)
+        return source
+    }
+
+    // MARK: Descriptors
+
+    /// The descriptor is watched for that from now on.
+    mutating func watches(_ token: EventToken, _ descriptor: Int32, _ interest: Readiness) {
+        guard let index = index(of: token) else { return }
+        (slots[index].descriptor, slots[index].interest) = (descriptor, interest)
+    }
+
+    /// Takes another interest; the descriptor when that is to be told to the kernel.
+    mutating func changes(_ token: EventToken, to interest: Readiness) -> Int32? {
+        guard let index = index(of: token), slots[index].descriptor >= 0, slots[index].interest != interest else {
+            return nil
+        }
+        slots[index].interest = interest
+        return slots[index].descriptor
+    }
+
+    /// The descriptor is watched no more; `nil` when none was.
+    mutating func unwatch(_ token: EventToken) -> Int32? {
+        guard let index = index(of: token), slots[index].descriptor >= 0 else { return nil }
+        defer { slots[index].descriptor = -1 }
+        return slots[index].descriptor
+    }
+
+    // MARK: Marks
+
+    /// Marks a source; false when that says nothing new.
+    mutating func mark(_ token: EventToken, _ mark: Marks) -> Bool {
+        guard let index = index(of: token) else { return false }
+        let marks = slots[index].marks
+        // Who is flushed with the others need not wait behind them.
+        if marks.contains(mark) || (mark == .bulk && marks.contains(.flush)) { return false }
+        slots[index].marks = marks.union(mark)
+        return true
+    }
+
+    /// Takes a mark back; the source if it had it and is not removed.
+    mutating func take(_ token: EventToken, _ mark: Marks) -> (any EventSource)? {
+        guard let index = index(of: token), slots[index].marks.contains(mark) else { return nil }
+        slots[index].marks.subtract(mark == .flush ? [.flush, .bulk] : mark)
+        return source(at: index)
+    }
+
+    // MARK: Deadlines
+
+    /// Sets the source's one deadline; true when that needs an entry of the wheel.
+    mutating func setDeadline(_ token: EventToken, at deadlineMs: Int) -> Bool {
+        guard let index = index(of: token) else { return false }
+        slots[index].deadlineMs = deadlineMs
+        guard deadlineMs < slots[index].armedMs else { return false }
+        slots[index].armedMs = deadlineMs
+        return true
+    }
+
+    /// An entry of the wheel has fired.
+    mutating func fired(_ token: EventToken, nowMs: Int) -> Firing {
+        guard let index = index(of: token), let source = source(at: index) else { return .nothing }
+        if slots[index].armedMs <= nowMs { slots[index].armedMs = Int.max }
+        let deadlineMs = slots[index].deadlineMs
+        if deadlineMs <= nowMs {
+            slots[index].deadlineMs = Int.max
+            return .due(source)
+        }
+        return setDeadline(token, at: deadlineMs) ? .later(deadlineMs) : .nothing
+    }
+}

@@ -1,0 +1,96 @@
+"""A delivery allocates nothing (OpenSSL's calls of malloc count, too), and a tick writes once to each member."""
+
+import subprocess
+import time
+from pathlib import Path
+
+import pytest
+
+from crowd import Crowd
+from gateway_process import Gateway
+from tokens import SECRET
+
+SOURCE = Path(__file__).resolve().parents[1] / "support" / "count_allocations.c"
+FEW, MANY = 50, 500
+EVENTS = 96
+# What else allocates meanwhile: the sweeps of the node, some 60 times a second.
+OTHERS_PER_SECOND = 100
+
+
+@pytest.fixture(scope="session")
+def counting_library(tmp_path_factory):
+    library = tmp_path_factory.mktemp("count") / "count_allocations.so"
+    subprocess.run(["cc", "-shared", "-fPIC", "-O2", "-Wall", "-Wextra", "-Werror", "-o", library, SOURCE], check=True)
+    return library
+
+
+@pytest.fixture
+def counted(tmp_path, shared_server, certificate, counting_library):
+    """A factory of gateways that count: the gateway, and a function that tells the calls made so far."""
+    started = []
+
+    def start(**limits):
+        numbers = tmp_path / f"allocations-{len(started)}"
+        numbers.write_bytes(bytes(8))
+        gateway = Gateway(
+            tmp_path / f"gateway-{len(started)}", shared_server.url, certificate, SECRET, "--shards", "1",
+            limits={"unauthenticatedPerAddressMax": 10_000, "connectionsPerAddressMax": 10_000,
+                    "connectsPerAddressPerSecond": 100_000,
+                    # Timers of connections come due for each of them, too.
+                    "pingMs": 600_000, "tlsHandshakeMs": 600_000, "redisProbeMs": 60_000} | limits)
+        gateway.environment = {"LD_PRELOAD": str(counting_library), "ALLOCATIONS_FILE": str(numbers)}
+        started.append(gateway)
+        return gateway.start().wait_ready(), lambda: int.from_bytes(numbers.read_bytes(), "little")
+
+    yield start
+    for gateway in started:
+        gateway.stop()
+
+
+def publish(db, topic: str, at_once: int) -> None:
+    """Publishes so many events that the gateway gets by one read, and so writes in one tick."""
+    with db.pipeline(transaction=True) as together:
+        for _ in range(at_once):
+            together.publish(topic, '{"event":"e","data":{"pad":"%s"}}' % ("x" * 180))
+        together.execute()
+
+
+def writes(gateway) -> int:
+    """Writes to clients and Redis so far."""
+    lines = gateway.ops("/metrics").text.splitlines()
+    return next(int(line.split()[-1]) for line in lines if line.startswith("switchboard_writes_total "))
+
+
+def spent(gateway, allocations, db, topic: str, members: int, at_once: int) -> tuple[int, float]:
+    """Calls, and seconds, that the events cost with so many members, once everything is warm."""
+    with Crowd(gateway, topic, members) as crowd:
+        def deliver(events):
+            for _ in range(events // at_once):
+                publish(db, topic, at_once)
+                for _ in range(at_once):
+                    crowd.receive("e")
+
+        deliver(2 * at_once)
+        written = writes(gateway)
+        before, begun = allocations(), time.monotonic()
+        deliver(EVENTS)
+        result = allocations() - before, time.monotonic() - begun
+        # The rest are answers to the metrics' own request, and probes.
+        assert 0 <= writes(gateway) - written - EVENTS // at_once * members < 20
+        return result
+
+
+@pytest.mark.parametrize("at_once, limits", [
+    pytest.param(1, {}, id="one a tick"),
+    pytest.param(16, {}, id="sixteen a tick"),
+    pytest.param(1, {"fanoutSliceMembers": 64}, id="in slices"),
+])
+def test_a_delivery_allocates_nothing(counted, db, topics, at_once, limits):
+    gateway, allocations = counted(**limits)
+    few, _ = spent(gateway, allocations, db, topics(), FEW, at_once)
+    many, seconds = spent(gateway, allocations, db, topics(), MANY, at_once)
+    deliveries = EVENTS * (MANY - FEW)
+    print(f"\n{EVENTS} events: {few} allocations for {FEW} members, {many} for {MANY} in {seconds:.1f} s: "
+          f"{(many - few) / deliveries:.5f} a delivery")
+    assert few >= EVENTS, "an event is parsed and encoded once, which allocates: the counter counts"
+    assert many - few < OTHERS_PER_SECOND * seconds
