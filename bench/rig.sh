@@ -40,7 +40,7 @@ printf '{"namespaces":{"load":{"subscribe":"anyone","publish":"user","log":{"eve
     --ready-file "$state/ready.json" --shards "${SHARDS:-1}" \
     --limit connectionsPerAddressMax=100000 --limit connectsPerAddressPerSecond=1000000 \
     --limit unauthenticatedPerAddressMax=100000 --limit messagesPerSecond=1000000 \
-    --limit userActionsPerSecond=1000000 --log-level warn &
+    --limit requestsPerAddressPerSecond=1000000 --limit userActionsPerSecond=1000000 --log-level warn &
 gateway=$!
 for _ in $(seq 100); do
     [ -s "$state/ready.json" ] && [ -S "$state/redis.sock" ] && break

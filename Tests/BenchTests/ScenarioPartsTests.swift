@@ -24,7 +24,8 @@ import Testing
         var ledger = VoteLedger(users: 1, window: 1)
         var last: [Int: Bool] = [:]
         for number in 0..<5 * VoteLedger.tracks {
-            let vote = try #require(ledger.begin(dueUs: number))
+            let begun = ledger.begin(dueUs: number)
+            let vote = try #require(begun)
             #expect(last[vote.track] != vote.isUp, "vote \(number)")
             last[vote.track] = vote.isUp
             #expect(ledger.answered(0) == number)
@@ -57,7 +58,8 @@ import Testing
     /// One change at a time, by command and straight in Redis in turn; over when all have heard and it was answered.
     @Test func changesTakeTurns() throws {
         var shop = ShopQueue()
-        let first = try #require(shop.begin(dueUs: 10, subscribers: [1, 2]))
+        let begun = shop.begin(dueUs: 10, subscribers: [1, 2])
+        let first = try #require(begun)
         #expect(first.way == .command)
         #expect(first.length == 1)
         #expect(shop.begin(dueUs: 11, subscribers: [1, 2]) == nil)
@@ -67,7 +69,8 @@ import Testing
         #expect(shop.heard(2, length: 1)?.isLast == true)
         #expect(shop.begin(dueUs: 12, subscribers: [1, 2]) == nil, "not answered yet")
         #expect(shop.answered(isRefused: false) == 0)
-        let second = try #require(shop.begin(dueUs: 13, subscribers: [1, 2]))
+        let begunNext = shop.begin(dueUs: 13, subscribers: [1, 2])
+        let second = try #require(begunNext)
         #expect(second.way == .redis)
         #expect(second.length == 0)
     }
@@ -115,7 +118,7 @@ import Testing
         #expect(herd.backUs(percent: 99) == 1_000)
         #expect(herd.backUs(percent: 100) == 1_000)
         #expect(herd.backUs(percent: 1) == 100)
-        #expect(herd.perSecond == 10_000_000 / 900)
+        #expect(herd.perSecond == 10_000_000.0 / 900)
     }
 
     /// Who did not come back counts: the share is of all clients.

@@ -1,7 +1,6 @@
 import Core
 import Glibc
 import Reactors
-import Transport
 
 /// The load tool: opens real TLS WebSockets to a running server, publishes, and measures what comes and what it costs.
 ///
@@ -21,7 +20,7 @@ struct Bench {
                 exit(0)
             case "report": exit(try ReportCommand.run(Array(arguments.dropFirst())) ? 0 : 1)
             case "compare": exit(try CompareCommand.run(Array(arguments.dropFirst())) ? 0 : 1)
-            default: exit(try run(try BenchOptions(arguments)) ? 0 : 1)
+            default: exit(try run(try BenchOptions(arguments)))
             }
         } catch {
             BenchFailure.say("switchboard-bench: \(error.description)")
@@ -29,21 +28,28 @@ struct Bench {
         exit(2)
     }
 
-    private static func run(_ options: BenchOptions) throws(BenchFailure) -> Bool {
-        let startedAt = MachineFacts.currentTime()
+    private static func run(_ options: BenchOptions) throws(BenchFailure) -> Int32 {
+        let output = try RunOutput(json: options.json, html: options.html)
+        let before = StolenTime()
         let coordinator = try Coordinator(options)
-        let result = try options.scenario.make(options).run(coordinator)
-        print(ResultTable([result]).text(.of(STDOUT_FILENO)), terminator: "")
-        let (machine, commit) = (MachineFacts.current(), MachineFacts.currentCommit())
-        if !options.json.isEmpty {
-            try ReportFile(options.json).append(result, machine: machine, commit: commit, startedAt: startedAt)
+        var result = try options.scenario.make(options).run(coordinator)
+        let stolen = StolenTime().percent(since: before)
+        result.stolenPercent = (stolen * 10).rounded() / 10
+        if options.stolenMax < 100, stolen > Double(options.stolenMax) {
+            BenchFailure.say("the hypervisor kept \(Int(stolen)) % of the CPU time asked for: not kept")
+            return Bench.disturbed
         }
-        if !options.html.isEmpty {
-            let report = BenchReport(machine: machine, commit: commit, startedAt: startedAt, runs: [result])
-            try ReportFile(options.html).replace(with: try HTMLReport(reports: [report]).html())
+        if stolen > Bench.stolenTold {
+            result.notes.append("the hypervisor kept \(Int(stolen)) % of the CPU time that this machine asked for")
         }
-        return result.passed
+        try output.keep(result)
+        return result.passed ? 0 : 1
     }
+
+    /// The exit status of a run that `--stolen-max` did not keep.
+    private static let disturbed: Int32 = 3
+    /// Percent of stolen time from which on a reader is told.
+    private static let stolenTold = 3.0
 }
 
 /// Why a run could not be made.

@@ -93,6 +93,7 @@ function table(group) {
     ['Server', 'cores', ({ result }) => result.server?.cores.toFixed(2)],
     ['Redis', 'cores', ({ result }) => result.redisCores?.toFixed(2)],
     ['Tool', 'cores', ({ result }) => result.toolCores?.toFixed(2)],
+    ['Stolen', '%', ({ result }) => result.stolenPercent?.toFixed(1)],
     ...[['Twice', 'duplicates'], ['Reordered', 'reordered'], ['Refused', 'refused']].map(([name, member]) =>
       [name, '', ({ result }) => result[member] > 0 && node('span', { class: 'lost' }, whole(result[member]))]),
   ].map(([name, unit, cell]) => ({ name, unit, cells: group.runs.map(cell) }))

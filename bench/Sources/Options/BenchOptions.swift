@@ -86,6 +86,8 @@ struct BenchOptions: Codable {
     var slowBytesPerSecond = 0
 
     // MARK: Results
+    /// Percent of stolen CPU time above which a run is not kept; 100 keeps all.
+    var stolenMax = 100
     var json = ""
     var html = ""
 
@@ -135,6 +137,8 @@ struct BenchOptions: Codable {
 
         results
           --json FILE, --html FILE                       appends the run to a file; writes a page with plots
+          --stolen-max PERCENT (100)                     a run during which a hypervisor kept more of the CPU time that
+                                                         was asked for is not kept; the tool exits with 3
         """
 
     init(_ arguments: [String]) throws(BenchFailure) {
@@ -179,6 +183,7 @@ struct BenchOptions: Codable {
             "--window": (\.window, 1...1_000),
             "--rounds": (\.rounds, 1...1_000_000),
             "--p99-ms": (\.p99Ms, 1...60_000),
+            "--stolen-max": (\.stolenMax, 0...100),
             "--calm": (\.calm, 1...3_600),
             "--slow": (\.slow, 1...1_000_000),
             "--slow-bytes-per-second": (\.slowBytesPerSecond, 1...1_000_000_000),

@@ -45,7 +45,8 @@ struct BenchResult: Codable {
     /// Publishes that were due and sent; of them refused (answered with an error).
     var published: Int?
     var refused: Int?
-    /// Deliveries that had to come, that came, that did not; that came twice; that came after a later one.
+    /// Deliveries that had to come, that came, that did not; that came twice; that came after a later one (where one
+    /// connection published all, so that the target alone can be the cause).
     var expected: Int?
     var delivered: Int?
     var lost: Int?
@@ -72,6 +73,8 @@ struct BenchResult: Codable {
     /// Cores the tool itself kept busy: near the cores it has, it is the tool that was measured.
     var toolCores: Double?
     var redisCores: Double?
+    /// Of the CPU time the whole machine asked for, what its hypervisor kept.
+    var stolenPercent: Double?
     var series: [BenchSecond] = []
 
     /// When the run began: ISO 8601, UTC.

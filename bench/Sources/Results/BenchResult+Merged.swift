@@ -53,6 +53,7 @@ extension BenchResult {
         out.acknowledgedPerSecond = mean({ $0.acknowledgedPerSecond }, by: inSeconds)
         out.handshakesPerSecond = mean({ $0.handshakesPerSecond }, by: inSeconds)
         out.toolCores = mean({ $0.toolCores }, by: inSeconds)
+        out.stolenPercent = mean({ $0.stolenPercent }, by: inSeconds)
         out.redisCores = mean({ $0.redisCores }, by: inSeconds)
         out.highestRate = runs.compactMap(\.highestRate).min()
         out.latency = LatencyFigures.merged(runs.compactMap(\.latency))
