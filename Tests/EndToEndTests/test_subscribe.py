@@ -71,6 +71,15 @@ def test_event_published_by_a_client(gw, token, topics):
         two.expect_nothing()
 
 
+def test_anyone_publishes_where_anyone_may(gateway, topics):
+    topic = topics("chat")
+    config = {"namespaces": {"chat": {"subscribe": "anyone", "publish": "anyone"}}}
+    with gateway(config=config).client() as client:
+        client.subscribe(topic)
+        client.send("publish", {"event": "message:new", "data": {}}, topic=topic, ref=1)
+        assert {client.receive()["event"] for _ in range(2)} == {"ack", "message:new"}, "it was once not answered"
+
+
 def test_publisher_that_is_subscribed_receives_its_own_event(gw, token, topics):
     topic = topics("conversation")
     with gw.client(token=token("u1", topics=[topic])) as client:

@@ -236,8 +236,10 @@ final class Session: TopicClient {
         _ topic: Topic, _ event: EventName, _ data: [UInt8], _ id: MessageID?, ref: Reference?
     ) {
         authorize(shard.node.access.publish(topic, caller), topic: topic, ref: ref) { [self] in
-            guard case .user(let identity) = caller else { return }
-            if let waitMs = shard.node.waitForUserAction(identity.user, nowMs: shard.nowMs) {
+            // Nobody known has no allowance; what one connection may say bounds it.
+            if case .user(let identity) = caller,
+                let waitMs = shard.node.waitForUserAction(identity.user, nowMs: shard.nowMs)
+            {
                 shard.statistics.rateLimited.add(1)
                 let text = "more than \(shard.limits.userActionsPerSecond) publishes a second"
                 return refuse(Refusal(.rateLimited, text, retryAfterMs: waitMs), topic: topic, ref: ref)
