@@ -9,9 +9,9 @@
 # the tool runs on LOAD_CPUS, too. Ends 1 when a target did not begin or the tool ended without a result; losses and
 # refusals are results, and in the report.
 #
-# In a virtual machine whose host is busy, a step during which more than --stolen-max (5) percent of the CPU time that was
-# asked for was not given is repeated, up to --tries (3) times in all; the last try counts, and tells it. The rule looks
-# at the host alone, never at the result.
+# In a virtual machine whose host is busy, a step during which more than --stolen-max (5) percent of the CPU time asked
+# for was not given is repeated, up to --tries (3) times in all; the last try counts, and tells it. The rule looks at
+# the host alone, never at the result.
 #
 # All targets take a step before any takes the next, so that a machine that slows down is no one's advantage. A target
 # is started anew for each step: none inherits what the step before left in its memory, and none that waits for its

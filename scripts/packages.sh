@@ -22,6 +22,8 @@ readonly bench_packages=(
     nginx libnginx-mod-nchan    # bench/peers/nchan.sh
     nodejs node-ws node-redis   # bench/peers/ws.sh
     python3 python3-venv        # bench/peers/socketio.sh
+    wrk                         # bench/publish.sh
+    valgrind strace binutils    # bench/setup-cost.py
     redis-tools curl openssl procps util-linux
 )
 
