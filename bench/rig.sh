@@ -33,14 +33,11 @@ printf 'bench:%s\n' "$key" >"$state/keys"
 openssl rand -hex 32 >"$state/secret"
 # Users may publish in `load`, for clients that publish themselves; its log reaches far back for those who come back.
 printf '{"namespaces":{"load":{"subscribe":"anyone","publish":"user","log":{"events":10000}}}}\n' >"$state/config.json"
-# One address opens everything here, and far faster than any client would; users vote far faster, too.
+source bench/limits.sh
 "${pin_server[@]}" .build/release/switchboard gateway --config "$state/config.json" \
     --listen 127.0.0.1:0 --redis "unix://$state/redis.sock" --api-keys "$state/keys" --jwt-secret-file "$state/secret" \
     --tls-cert "$state/cert.pem" --tls-key "$state/key.pem" \
-    --ready-file "$state/ready.json" --shards "${SHARDS:-1}" \
-    --limit connectionsPerAddressMax=100000 --limit connectsPerAddressPerSecond=1000000 \
-    --limit unauthenticatedPerAddressMax=100000 --limit messagesPerSecond=1000000 \
-    --limit requestsPerAddressPerSecond=1000000 --limit userActionsPerSecond=1000000 --log-level warn &
+    --ready-file "$state/ready.json" --shards "${SHARDS:-1}" "${limits[@]}" --log-level warn &
 gateway=$!
 for _ in $(seq 100); do
     [ -s "$state/ready.json" ] && [ -S "$state/redis.sock" ] && break

@@ -101,12 +101,10 @@ start_gateway() {
     key=$(openssl rand -hex 24)
     printf 'bench:%s\n' "$key" >keys
     openssl rand -hex 32 >secret
-    # One address opens everything here, and publishes far faster than any client would; users vote far faster, too.
+    source "$root/bench/limits.sh"
     on_server "$gateway" gateway --listen 127.0.0.1:0 --redis "$redis_url" --api-keys keys --jwt-secret-file secret \
         --tls-cert cert.pem --tls-key key.pem --ready-file ready.json --shards "$(cpu_count "$server_cpus")" \
-        --limit connectionsPerAddressMax=100000 --limit connectsPerAddressPerSecond=1000000 \
-        --limit unauthenticatedPerAddressMax=100000 --limit requestsPerAddressPerSecond=1000000 \
-        --limit messagesPerSecond=1000000 --limit userActionsPerSecond=1000000 --log-level warn &
+        "${limits[@]}" --log-level warn &
     gateway_pid=$!
     until_true 10 test -s ready.json
     port=$(sed -E 's/.*"tls":\[\{[^}]*"port":([0-9]+).*/\1/' ready.json)
