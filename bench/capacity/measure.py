@@ -131,6 +131,9 @@ class Measuring:
         # Handshakes and subscriptions that are still under way take memory of their own.
         time.sleep(SETTLE_SECONDS)
         grown = [now - then for now, then in zip(take(), before)]
+        if process.poll() is not None:
+            self._end(process)
+            raise RuntimeError("the tool ended before its connections were measured; were others still closing?")
         return self._end(process), grown
 
     @staticmethod
@@ -183,13 +186,13 @@ class Measuring:
         self.found["receive_us"] = max(told["server"]["cpuUsPerPublish"] - alone - one, 0)
         memory = []
         for topics in (1, self.connections):
+            self._fresh_gateway()
             _, [grown] = self.opened(lambda: [private_bytes(self.pids[0])], "unicast", topics=topics, rate=1, seconds=2)
             memory.append(grown)
-            self._fresh_gateway()
         self.found["topic_bytes"] = max(memory[1] - memory[0], 0) / self.connections
 
     def _fresh_gateway(self) -> None:
-        """Another process, so that memory kept for reuse does not hide what is needed."""
+        """Another process: memory kept for reuse, or connections still closing, would hide what is needed."""
         self.gateway.stop()
         self._pin(SERVER_CPU)
         self.gateway.start().wait_ready()
