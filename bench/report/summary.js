@@ -29,7 +29,8 @@ function cards() {
     out.push(card(subject.cpuOverFloor.toFixed(2), '×', text));
   }
   const most = groups.map((group) => [group, subjectOf(group)])
-    .filter(([group, { result }]) => group.scenario === 'fanout' && result.deliveriesPerSecond > 0)
+    .filter(([group, { kind, result }]) =>
+      group.scenario === 'fanout' && kind !== 'floor' && result.deliveriesPerSecond > 0)
     .sort(([, one], [, other]) => other.result.deliveriesPerSecond - one.result.deliveriesPerSecond)[0];
   if (most) {
     const { result } = most[1];

@@ -152,10 +152,13 @@ struct BenchOptions: Codable {
             if flag == "--help" { throw BenchFailure(BenchOptions.usage) }
             guard let value = rest.popFirst() else { throw BenchFailure("\(flag) needs a value") }
             try set(flag, value)
-            if flag != "--api-key" { settings[String(flag.dropFirst(2))] = value }
+            if !BenchOptions.untold.contains(flag) { settings[String(flag.dropFirst(2))] = value }
         }
         try check()
     }
+
+    /// What says nothing of the load, or is secret.
+    private static let untold: Set = ["--api-key", "--stolen-max"]
 
     // MARK: Reading
 
