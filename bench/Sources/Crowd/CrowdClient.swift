@@ -9,18 +9,7 @@ import WebSocketCodec
 ///
 /// Thread: main.
 final class CrowdClient: ConnectionHandler {
-    /// How far the client is.
-    enum Stage {
-        /// Not connected; the timer ends the pause.
-        case away
-        case connecting
-        case upgrading
-        case subscribing
-        /// Every topic's subscription was answered.
-        case live
-    }
-
-    private(set) var stage = Stage.away
+    private(set) var stage = ClientStage.away
     /// The client's number in its crowd, from 0.
     let number: Int
     private let crowd: Crowd

@@ -8,16 +8,7 @@ import WebSocketCodec
 ///
 /// Thread: main.
 final class LoadClient: ConnectionHandler {
-    /// How far the client is.
-    enum Stage {
-        case away
-        case connecting
-        case upgrading
-        case subscribing
-        case live
-    }
-
-    private(set) var stage = Stage.away
+    private(set) var stage = ClientStage.away
     /// The client's number among all clients of the run, from 0.
     let number: Int
     /// What came, of the client's topic.
