@@ -49,3 +49,18 @@ int swb_pin_to_cpu(int cpu) {
     mask[cpu / wordBits] = 1ul << (cpu % wordBits);
     return (int)syscall(SYS_sched_setaffinity, 0, sizeof mask, mask) < 0 ? -1 : 0;
 }
+
+int swb_set_slice(unsigned us) {
+    // The structure of sched_setattr(2), which the C library does not declare.
+    struct {
+        uint32_t size, policy;
+        uint64_t flags;
+        int32_t nice;
+        uint32_t priority;
+        uint64_t runtime, deadline, period;
+    } attributes = {.size = sizeof attributes, .runtime = us * UINT64_C(1000)};
+    // The calling thread's own; it can be -1, and then errno is 0.
+    errno = 0;
+    attributes.nice = getpriority(PRIO_PROCESS, 0);
+    return errno != 0 || syscall(SYS_sched_setattr, 0, &attributes, 0) != 0 ? -1 : 0;
+}

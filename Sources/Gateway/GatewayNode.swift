@@ -77,6 +77,8 @@ public final class GatewayNode {
 
     private static func startBroker(_ node: Node) throws(Errno) -> Reactors.Thread {
         try Reactors.Thread.start("broker") {
+            // Shards wait for it, and may share its core.
+            Reactors.Thread.setSlice(us: 100)
             do throws(Errno) {
                 let reactor = try Reactor(wake: node.brokerWake)
                 let broker = try Broker(node: node, reactor: reactor, mailbox: node.broker)

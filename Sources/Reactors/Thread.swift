@@ -38,6 +38,14 @@ public struct Thread: Sendable {
         return Thread(handle: handle)
     }
 
+    /// Sets how long the calling thread runs before others have their turn, 100 to 100,000 microseconds.
+    ///
+    /// One that works little, and that everybody waits for, wants a short slice: it then goes before one that is
+    /// running. A wish: Linux before 6.12 knows no slices (sched_setattr(2)).
+    public static func setSlice(us: UInt32) {
+        _ = swb_set_slice(us)
+    }
+
     /// Lets the thread end unwatched; one that is neither joined nor detached keeps its stack for ever.
     public func detach() {
         _ = pthread_detach(handle)

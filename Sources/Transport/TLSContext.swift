@@ -70,10 +70,7 @@ public struct TLSFailure: Error, Equatable, Sendable, CustomStringConvertible {
     }
 
     /// Makes a client's context that trusts the system's authorities, and those of a PEM file when one is given.
-    ///
-    /// `readsAhead`: takes all the socket has with one call, for a client that is sent very much; it costs each
-    /// connection that reads a buffer (SSL_CTX_set_read_ahead(3)).
-    public init(clientTrusting file: String?, readsAhead: Bool = false) throws(TLSFailure) {
+    public init(clientTrusting file: String?) throws(TLSFailure) {
         ERR_clear_error()
         guard let made = unsafe SSL_CTX_new(TLS_client_method()) else { throw TLSFailure("TLS could not be set up") }
         unsafe context = made
@@ -83,10 +80,6 @@ public struct TLSFailure: Error, Equatable, Sendable, CustomStringConvertible {
         }
         if let file, unsafe SSL_CTX_load_verify_locations(made, file, nil) != 1 {
             throw TLSFailure("cannot read the authorities in \(file)")
-        }
-        if readsAhead {
-            _ = unsafe SSL_CTX_ctrl(made, SSL_CTRL_SET_READ_AHEAD, 1, nil)
-            unsafe SSL_CTX_set_default_read_buffer_len(made, 65_536)
         }
     }
 

@@ -63,11 +63,16 @@ final class Agent {
 
     private func begin(_ settings: AgentSettings) throws(BenchFailure) {
         switch settings.role {
-        case .publisher: part = try PublisherPart(reactor, settings)
+        case .publisher:
+            // To be on time, it goes before what else runs on its core.
+            Reactors.Thread.setSlice(us: 100)
+            part = try PublisherPart(reactor, settings)
         case .clients(let kind, let first, let count):
             if settings.options.pin >= 0, swb_pin_to_cpu(Int32(settings.options.pin)) != 0 {
                 throw BenchFailure("cannot run on CPU \(settings.options.pin): \(Errno.current)")
             }
+            // Clients stand for other machines: what shares their core, as the target's Redis, does not wait for them.
+            Reactors.Thread.setSlice(us: 20_000)
             part = try ClientCrew(reactor, settings, kind, first: first, count: count)
         }
         timer?.set(atMs: 0)

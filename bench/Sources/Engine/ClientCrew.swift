@@ -44,7 +44,7 @@ final class ClientCrew: AgentPart {
         (processIndex, processCount, firstNumber) = (settings.index, settings.count, first)
         urls = options.urls.compactMap { CrowdOptions.URL($0) }
         do {
-            tls = try TLSContext(clientTrusting: nil, readsAhead: true)
+            tls = try TLSContext(clientTrusting: nil)
         } catch {
             throw BenchFailure("cannot start: \(error)")
         }
