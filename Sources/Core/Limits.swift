@@ -114,7 +114,7 @@ public struct Limits: Sendable, Equatable {
     /// Bytes waiting for all connections of a node together.
     public var outboundTotalBytesMax = 1_073_741_824
     /// Members of a topic beyond which its events are written in slices of so many connections per loop tick.
-    public var fanoutSliceMembers = 2_048
+    public var fanoutSliceMembers = 256
     /// Time an abandoned topic stays subscribed in Redis.
     public var topicLingerMs = 1_000
     /// Events one recovery, or one step of a repair, may return; beyond: `recovered:false`.

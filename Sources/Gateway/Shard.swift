@@ -58,6 +58,9 @@ final class Shard {
     private var secureListeners: [Listener] = []
     private var timer: ReactorTimer?
     private var received: [ShardMessage] = []
+    private var rest = FanoutRest()
+    /// Whether the last slice of a lap was handed in the tick before.
+    private var isLapServed = false
     private var peers: [ObjectIdentifier: WebSocketPeer] = [:]
     private var httpPeers: [ObjectIdentifier: HTTPPeer] = [:]
     private var questions = TopicQuestions()
@@ -120,6 +123,7 @@ final class Shard {
         timer = try ReactorTimer(reactor) { [unowned self] in timerFired() }
         timer?.set(atMs: reactor.nowMs)
         reactor.onMailbox = { [unowned self] in takeMessages() }
+        reactor.onAlarm = { [unowned self] in serveSlice() }
     }
 
     /// Begins to accept on a listening socket.
@@ -177,6 +181,21 @@ final class Shard {
         mailbox.drain(into: &received)
         for message in received { take(message) }
         received.removeAll(keepingCapacity: true)
+        topics.endTurn()
+        if topics.hasLaps, reactor.alarmMs == Int.max { reactor.alarmMs = nowMs }
+    }
+
+    /// Gives members of a large topic their turn, one slice of them a tick, with a rest after each lap.
+    private func serveSlice() {
+        let nowUs = Clock.monotonicUs()
+        if isLapServed { rest.begins(nowUs: nowUs) }
+        isLapServed = false
+        guard topics.hasLaps else { return }
+        guard rest.isOver(nowUs: nowUs) else { return reactor.alarmMs = rest.endMs }
+        rest.workBegins(nowUs: nowUs)
+        isLapServed = topics.serveSlice()
+        // What the slice was handed is written in this tick.
+        reactor.alarmMs = nowMs
     }
 
     private func take(_ message: ShardMessage) {

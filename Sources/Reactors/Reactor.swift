@@ -26,11 +26,13 @@ public final class Reactor {
     public var onMailbox: () -> Void = {}
     /// Phase 5 begins: called once a tick before the first ``EventSource/flush()``.
     public var onFlush: () -> Void = {}
+    /// When ``onAlarm`` is called, monotonic milliseconds, and then set to `Int.max`; to the millisecond, where deadlines
+    /// of sources may be some later.
+    public var alarmMs = Int.max
+    /// Called in the timer phase once ``alarmMs`` has come.
+    public var onAlarm: () -> Void = {}
     /// Called once a tick before the wait, after everything was flushed and freed.
     public var onTickEnd: () -> Void = {}
-
-    /// Sources marked as bulk that are flushed per tick.
-    public var bulkPerTick = 2_048
 
     private let epoll: FileDescriptor
     private let clockMs = Tally()
@@ -38,9 +40,6 @@ public final class Reactor {
     private var wheel: TimerWheel
     private let events = EventBuffer(capacity: 512)
     private var dirty: [EventToken] = []
-    /// Those before `firstBulk` have been flushed.
-    private var bulk: [EventToken] = []
-    private var firstBulk = 0
     private var readable: [EventToken] = []
     private var removed: [EventToken] = []
     private var due: [EventToken] = []
@@ -93,12 +92,8 @@ public final class Reactor {
     }
 
     /// Asks for ``EventSource/flush()`` in this tick's flush phase, or the next one's when flushing already.
-    ///
-    /// `isBulk`: it is one of very many (the members of a large topic) and may wait for a later tick, ``bulkPerTick`` of
-    /// them taking their turn in each, so that who is marked alone does not wait for all of them.
-    public func markDirty(_ token: EventToken, isBulk: Bool = false) {
-        guard table.mark(token, isBulk ? .bulk : .flush) else { return }
-        if isBulk { bulk.append(token) } else { dirty.append(token) }
+    public func markDirty(_ token: EventToken) {
+        if table.mark(token, .flush) { dirty.append(token) }
     }
 
     /// Asks for ``EventSource/ready(_:)`` with `.read` in the next tick without waiting for the kernel.
@@ -168,9 +163,10 @@ public final class Reactor {
     }
 
     private func waitMs() -> Int32 {
-        if !dirty.isEmpty || !bulk.isEmpty || !readable.isEmpty || !removed.isEmpty { return 0 }
-        guard let wait = wheel.waitMs(nowMs: Clock.monotonicMs()) else { return -1 }
-        return Int32(clamping: min(wait, 60_000))
+        if !dirty.isEmpty || !readable.isEmpty || !removed.isEmpty { return 0 }
+        let now = Clock.monotonicMs()
+        let wait = min(wheel.waitMs(nowMs: now) ?? Int.max, alarmMs == Int.max ? Int.max : max(alarmMs - now, 0))
+        return wait == Int.max ? -1 : Int32(clamping: min(wait, 60_000))
     }
 
     /// A function of its own, so that a profiler can tell waiting from work.
@@ -210,37 +206,20 @@ public final class Reactor {
             }
         }
         due.removeAll(keepingCapacity: true)
+        guard nowMs >= alarmMs else { return }
+        alarmMs = Int.max
+        onAlarm()
     }
 
     private func flushDirty() {
         var tokens: [EventToken] = []
         swap(&tokens, &dirty)
-        if !tokens.isEmpty || !bulk.isEmpty { onFlush() }
+        if !tokens.isEmpty { onFlush() }
         for token in tokens { table.take(token, .flush)?.flush() }
         // What was marked while flushing waits for the next tick; the storage is kept for reuse.
         if dirty.isEmpty {
             tokens.removeAll(keepingCapacity: true)
             swap(&tokens, &dirty)
-        }
-        flushBulk()
-    }
-
-    /// Flushes the next so many of those marked as bulk; who was flushed meanwhile counts for nothing.
-    private func flushBulk() {
-        var left = bulkPerTick
-        while left > 0, firstBulk < bulk.count {
-            let token = bulk[firstBulk]
-            firstBulk += 1
-            guard let source = table.take(token, .bulk) else { continue }
-            left -= 1
-            source.flush()
-        }
-        if firstBulk == bulk.count {
-            bulk.removeAll(keepingCapacity: true)
-            firstBulk = 0
-        } else if firstBulk > 65_536, firstBulk * 2 > bulk.count {
-            bulk.removeFirst(firstBulk)
-            firstBulk = 0
         }
     }
 

@@ -7,10 +7,8 @@ struct SlotTable {
         let rawValue: UInt8
 
         static let flush = Marks(rawValue: 1)
-        /// To be flushed behind everything else.
-        static let bulk = Marks(rawValue: 2)
-        static let readable = Marks(rawValue: 4)
-        static let removed = Marks(rawValue: 8)
+        static let readable = Marks(rawValue: 2)
+        static let removed = Marks(rawValue: 4)
     }
 
     /// What a timer that fired means for its source.
@@ -104,17 +102,13 @@ struct SlotTable {
     /// Marks a source; false when that says nothing new.
     mutating func mark(_ token: EventToken, _ mark: Marks) -> Bool {
         guard let index = index(of: token) else { return false }
-        let marks = slots[index].marks
-        // Who is flushed with the others need not wait behind them.
-        if marks.contains(mark) || (mark == .bulk && marks.contains(.flush)) { return false }
-        slots[index].marks = marks.union(mark)
-        return true
+        return slots[index].marks.insert(mark).inserted
     }
 
     /// Takes a mark back; the source if it had it and is not removed.
     mutating func take(_ token: EventToken, _ mark: Marks) -> (any EventSource)? {
         guard let index = index(of: token), slots[index].marks.contains(mark) else { return nil }
-        slots[index].marks.subtract(mark == .flush ? [.flush, .bulk] : mark)
+        slots[index].marks.remove(mark)
         return source(at: index)
     }
 

@@ -19,10 +19,9 @@ extension Connection {
     ///
     /// `isOwed`: the peer asked for it at once; it may wait beyond the bound.
     public func send(_ frame: [UInt8], item: OutboundItem?, isOwed: Bool = false) -> Bool {
-        let isBulk = item?.isBulk ?? false
-        var offer = self.offer(frame, item, isBulk, isOwed: isOwed, isBounded: true)
+        var offer = self.offer(frame, item, isOwed: isOwed, isBounded: true)
         if offer == .refused, makesRoom(for: frame.count, isOwed: isOwed) {
-            offer = self.offer(frame, item, isBulk, isOwed: isOwed, isBounded: false)
+            offer = self.offer(frame, item, isOwed: isOwed, isBounded: false)
         }
         guard offer != .refused else {
             let isSlow = isOpen || endReason == .slowConsumer
@@ -30,16 +29,27 @@ extension Connection {
             if let item, item.isCounted { context.statistics.itemsDropped.add(1) }
             return false
         }
-        context.statistics.queuedBytes.add(frame.count)
-        if offer == .wantsFlush, let token { context.reactor.markDirty(token, isBulk: isBulk) }
+        took(frame.count, offer)
         return true
     }
 
-    private func offer(
-        _ frame: [UInt8], _ item: OutboundItem?, _ isBulk: Bool, isOwed: Bool, isBounded: Bool
-    ) -> Outbound.Offer {
+    /// Queues a burst for this tick's flush; false, and nothing queued or counted, when it would exceed a bound as a
+    /// whole: its frames are then to be sent one by one.
+    public func send(_ burst: OutboundBurst) -> Bool {
+        let offer = self.offer(burst.frame, burst, isOwed: false, isBounded: true)
+        guard offer != .refused else { return false }
+        took(burst.frame.count, offer)
+        return true
+    }
+
+    private func took(_ bytes: Int, _ offer: Outbound.Offer) {
+        context.statistics.queuedBytes.add(bytes)
+        if offer == .wantsFlush, let token { context.reactor.markDirty(token) }
+    }
+
+    private func offer(_ frame: [UInt8], _ item: OutboundItem?, isOwed: Bool, isBounded: Bool) -> Outbound.Offer {
         outbound.offer(
-            frame, item: item, isOwed: isOwed, asking: isBulk ? .bulk : .flush, nowMs: context.reactor.nowMs,
+            frame, item: item, isOwed: isOwed, nowMs: context.reactor.nowMs,
             bytesMax: isBounded ? outboundBytesMax : Int.max, hasRoom: !isBounded || hasRoom(for: frame.count))
     }
 
@@ -62,7 +72,7 @@ extension Connection {
 
     /// Asks for a flush in this tick, or the next one's when flushing already.
     func askForFlush() {
-        if outbound.asks(.flush), let token { context.reactor.markDirty(token) }
+        if outbound.asksForFlush(), let token { context.reactor.markDirty(token) }
     }
 
     /// Thins or closes a connection whose queue is among the largest when all together wait for too much.
@@ -88,9 +98,14 @@ extension Connection {
 
     // MARK: Thinning
 
-    /// What waits, in order, for whoever decides what of it may go.
+    /// What waits, in order, for whoever decides what of it may go; bursts are frames from now on.
     public func waitingFrames() -> [WaitingFrame] {
-        outbound.queue.waiting(pinned: outbound.pinned)
+        splitBursts()
+        return outbound.queue.waiting(pinned: outbound.pinned)
+    }
+
+    func splitBursts() {
+        context.statistics.itemsWritten.add(outbound.queue.splitBursts())
     }
 
     /// Takes frames out of the queue, or puts others in their place; a fate for each of ``waitingFrames()``.

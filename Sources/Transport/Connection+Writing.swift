@@ -17,11 +17,18 @@ extension Connection {
         let buffer = unsafe UnsafeMutableRawBufferPointer(rebasing: context.gatherBuffer[..<room])
         var budget = Connection.bytesPerFlush
         while budget > 0 {
-            let count = unsafe outbound.gather(into: buffer)
-            guard count > 0 else { return outbound.queue.isEmpty }
-            let bytes = unsafe UnsafeRawBufferPointer(rebasing: buffer[..<count])
-            context.statistics.writes.add(1)
-            switch unsafe tls?.write(bytes) ?? plainWrite(bytes) {
+            let (count, outcome): (Int, TLSSession.Outcome)
+            switch unsafe outbound.next(gathering: buffer) {
+            case .nothing:
+                return outbound.queue.isEmpty
+            case .frame(let frame, let range):
+                count = range.count
+                outcome = unsafe frame.withUnsafeBytes { unsafe offer(.init(rebasing: $0[range])) }
+            case .gathered(let gathered):
+                count = gathered
+                outcome = unsafe offer(UnsafeRawBufferPointer(rebasing: buffer[..<gathered]))
+            }
+            switch outcome {
             case .moved(let written):
                 let progress = outbound.wrote(written, nowMs: context.reactor.nowMs)
                 budget -= written
@@ -50,7 +57,12 @@ extension Connection {
         return false
     }
 
-    func plainWrite(_ bytes: UnsafeRawBufferPointer) -> TLSSession.Outcome {
+    private func offer(_ bytes: UnsafeRawBufferPointer) -> TLSSession.Outcome {
+        context.statistics.writes.add(1)
+        return unsafe tls?.write(bytes) ?? plainWrite(bytes)
+    }
+
+    private func plainWrite(_ bytes: UnsafeRawBufferPointer) -> TLSSession.Outcome {
         let raw = raw
         do {
             let count = try retrying { unsafe Glibc.send(raw, bytes.baseAddress, bytes.count, Int32(MSG_NOSIGNAL)) }

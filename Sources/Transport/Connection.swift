@@ -219,6 +219,7 @@ public final class Connection: EventSource {
         switch phase {
         case .open:
             if discarding {
+                splitBursts()
                 let before = outbound.queue.byteCount
                 context.statistics.itemsDropped.add(outbound.queue.dropUnstarted(pinned: outbound.pinned))
                 context.statistics.queuedBytes.add(outbound.queue.byteCount - before)
@@ -309,6 +310,7 @@ public final class Connection: EventSource {
         tellHandler()
         context.statistics.queuedBytes.add(-outbound.queue.byteCount)
         context.statistics.open.add(-1)
+        splitBursts()
         context.statistics.itemsDropped.add(outbound.queue.removeAll(isSlow: endReason == .slowConsumer))
         tls = nil
         token = nil

@@ -17,8 +17,6 @@ public struct ConnectionLimits: Sendable {
     public var outboundAgeMs: Int
     /// Bytes that may wait for all connections of one reactor together.
     public var outboundTotalBytesMax: Int
-    /// Connections of large topics written per tick.
-    public var fanoutSliceMembers: Int
     /// Milliseconds a closing connection may take.
     public var closeMs: Int
 
@@ -31,7 +29,6 @@ public struct ConnectionLimits: Sendable {
         handshakesPendingMax = max(limits.handshakesPendingMax / max(reactors, 1), 1)
         outboundBytesMax = limits.outboundBytesMax
         outboundAgeMs = limits.outboundAgeMs
-        fanoutSliceMembers = limits.fanoutSliceMembers
         closeMs = limits.closeMs
     }
 }
@@ -110,7 +107,6 @@ public final class TransportStatistics: Sendable {
         handshakes = HandshakeQueue(
             stepsPerTick: limits.handshakesPerTick, usPerTick: limits.handshakeMsPerTick * 1_000,
             waitingMax: limits.handshakesPendingMax)
-        reactor.bulkPerTick = limits.fanoutSliceMembers
         // Everything is written in the flush phase, and nothing else there calls OpenSSL.
         reactor.onFlush = { TLSSession.forgetErrors() }
         unsafe receiveBuffer = .allocate(byteCount: ConnectionContext.bufferBytes, alignment: 64)

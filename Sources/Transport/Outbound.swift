@@ -3,13 +3,6 @@
 /// Each event of the way out is one call, and so one access to the connection, since every delivery makes them all.
 /// Pure: time and what was written are parameters.
 struct Outbound {
-    /// What asking for a flush would say.
-    enum Mark: UInt8 {
-        case none
-        case bulk
-        case flush
-    }
-
     /// What became of a frame.
     enum Offer: Equatable {
         /// It waits.
@@ -39,8 +32,8 @@ struct Outbound {
     var progressMs = 0
     /// Before that, the age of what waits is not looked at again.
     var nextAgeCheckMs = Int.min
-    /// What the loop was asked for since the last flush.
-    var mark = Mark.none
+    /// Whether the loop was asked for a flush since the last one.
+    var isMarked = false
 
     /// Bytes that count against the bound: what the peer asked for at once is not slowness.
     var unowedBytes: Int { queue.byteCount - queue.owedBytes }
@@ -50,12 +43,11 @@ struct Outbound {
         isOwed || unowedBytes + bytes <= bytesMax
     }
 
-    /// Takes a frame if it is within the bounds; `hasRoom`: the connections together are within theirs;
-    /// `next`: what it asks the loop for.
+    /// Takes a frame if it is within the bounds; `hasRoom`: the connections together are within theirs.
     ///
     /// A connection that has read everything may always be sent one more; the bounds are for the others.
     mutating func offer(
-        _ frame: [UInt8], item: OutboundItem?, isOwed: Bool, asking next: Mark, nowMs: Int, bytesMax: Int, hasRoom: Bool
+        _ frame: [UInt8], item: OutboundItem?, isOwed: Bool, nowMs: Int, bytesMax: Int, hasRoom: Bool
     ) -> Offer {
         guard isOpen else { return .refused }
         if queue.isEmpty {
@@ -64,20 +56,32 @@ struct Outbound {
             return .refused
         }
         queue.append(frame, item: item, isOwed: isOwed, nowMs: nowMs)
-        return !isBlocked && asks(next) ? .wantsFlush : .taken
+        return !isBlocked && asksForFlush() ? .wantsFlush : .taken
     }
 
     /// Takes note that a flush is asked for; false when that says nothing new.
-    mutating func asks(_ next: Mark) -> Bool {
-        guard next.rawValue > mark.rawValue else { return false }
-        mark = next
+    mutating func asksForFlush() -> Bool {
+        guard !isMarked else { return false }
+        isMarked = true
         return true
     }
 
-    /// Copies what is to be written next; returns how many bytes, 0 when there is nothing or the peer has no room.
-    mutating func gather(into buffer: UnsafeMutableRawBufferPointer) -> Int {
-        mark = .none
-        return isBlocked || queue.isEmpty ? 0 : unsafe queue.gather(into: buffer)
+    /// What is to be written next.
+    enum Next {
+        /// Nothing, or the peer has no room.
+        case nothing
+        /// These bytes of a frame.
+        case frame([UInt8], Range<Int>)
+        /// So many bytes, which were copied together.
+        case gathered(Int)
+    }
+
+    /// Finds what is to be written next, at most what fits into the buffer; copies only what is of several frames.
+    mutating func next(gathering buffer: UnsafeMutableRawBufferPointer) -> Next {
+        isMarked = false
+        guard !isBlocked, !queue.isEmpty else { return .nothing }
+        if let (frame, range) = queue.front(buffer.count) { return .frame(frame, range) }
+        return .gathered(unsafe queue.gather(into: buffer))
     }
 
     /// Bytes were written.

@@ -46,13 +46,20 @@ open class OutboundItem {
     public let counts: OutboundCounts
     /// Whether the frames belong into the totals of the node.
     public let isCounted: Bool
-    /// Whether so many connections are sent it that writing must not keep others waiting.
-    public final var isBulk = false
+    /// How many frames it is counted as.
+    let count: Int
 
     /// Makes an item whose frames are counted there; `isCounted` false for words of the gateway's own.
     public init(counts: OutboundCounts, isCounted: Bool = true) {
         self.counts = counts
         self.isCounted = isCounted
+        count = 1
+    }
+
+    init(counts: OutboundCounts, isCounted: Bool, count: Int) {
+        self.counts = counts
+        self.isCounted = isCounted
+        self.count = count
     }
 }
 

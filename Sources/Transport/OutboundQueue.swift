@@ -40,10 +40,20 @@ struct OutboundQueue {
     /// `isOwed`: the peer asked for it at once, so that it waits is not slowness.
     mutating func append(_ frame: [UInt8], item: OutboundItem? = nil, isOwed: Bool = false, nowMs: Int) {
         guard !frame.isEmpty else { return }
-        item?.counts.waiting += 1
+        if let item { item.counts.waiting += item.count }
         entries.append(Entry(frame: frame, item: item, enqueuedMs: nowMs, isOwed: isOwed))
         byteCount += frame.count
         if isOwed { owedBytes += frame.count }
+    }
+
+    /// The frame whose bytes are all that can be written next, `countMax` at most, and where they are in it.
+    ///
+    /// `nil` when several frames are to be written together.
+    func front(_ countMax: Int) -> (frame: [UInt8], range: Range<Int>)? {
+        guard firstEntry < entries.count else { return nil }
+        let rest = entries[firstEntry].frame.count - firstOffset
+        guard rest >= countMax || firstEntry + 1 == entries.count else { return nil }
+        return (entries[firstEntry].frame, firstOffset..<firstOffset + min(rest, countMax))
     }
 
     /// Copies as many waiting bytes as fit; returns how many.
@@ -81,7 +91,7 @@ struct OutboundQueue {
                 break
             }
             left -= rest
-            if let item = entries[firstEntry].item.take(), OutboundQueue.count(written: item) { items += 1 }
+            if let item = entries[firstEntry].item.take() { items += OutboundQueue.count(written: item) }
             if entries[firstEntry].isOwed { owedBytes -= entries[firstEntry].frame.count }
             entries[firstEntry].frame = []
             firstEntry += 1
@@ -96,19 +106,51 @@ struct OutboundQueue {
         let keepsStorage = entries.capacity <= OutboundQueue.keptCapacity
         var items = 0
         while let entry = entries.popLast() {
-            if let item = entry.item, OutboundQueue.count(written: item) { items += 1 }
+            if let item = entry.item { items += OutboundQueue.count(written: item) }
         }
         if !keepsStorage { entries = [] }
         (firstEntry, firstOffset, byteCount, owedBytes) = (0, 0, 0, 0)
         return items
     }
 
-    /// Counts where the item says; true when the node counts it, too.
-    private static func count(written item: OutboundItem) -> Bool {
-        item.counts.waiting -= 1
-        item.counts.written += 1
-        return item.isCounted
+    /// Counts where the item says; returns what the node counts, too.
+    private static func count(written item: OutboundItem) -> Int {
+        item.counts.waiting -= item.count
+        item.counts.written += item.count
+        return item.isCounted ? item.count : 0
     }
+
+    // MARK: Bursts
+
+    /// Puts the frames of each burst in its place, so that each can have its own fate; returns how many counted items
+    /// of a burst that has begun have been written.
+    ///
+    /// For a peer that reads too slowly: a queue that flows never needs to know.
+    mutating func splitBursts() -> Int {
+        guard entries[firstEntry...].contains(where: { $0.item is OutboundBurst }) else { return 0 }
+        var split: [Entry] = []
+        var items = 0
+        for (index, entry) in entries[firstEntry...].enumerated() {
+            guard let burst = entry.item as? OutboundBurst else {
+                split.append(entry)
+                continue
+            }
+            for part in burst.parts {
+                if index == 0, firstOffset >= part.frame.count {
+                    firstOffset -= part.frame.count
+                    items += OutboundQueue.count(written: part.item)
+                } else {
+                    split.append(
+                        Entry(
+                            frame: part.frame, item: part.item, enqueuedMs: entry.enqueuedMs, isOwed: entry.isOwed))
+                }
+            }
+        }
+        (entries, firstEntry) = (split, 0)
+        return items
+    }
+
+    // MARK: Thinning and dropping
 
     /// Drops, for a peer that reads too slowly, every frame that has not begun to be written, so that a close frame can
     /// follow at a frame's boundary; returns how many counted items went.
@@ -192,9 +234,9 @@ struct OutboundQueue {
     private func countDropped(from index: Int, isSlow: Bool) -> Int {
         var items = 0
         for case let item? in entries[index...].lazy.map(\.item) {
-            item.counts.waiting -= 1
-            if isSlow { item.counts.droppedSlow += 1 } else { item.counts.droppedGone += 1 }
-            if item.isCounted { items += 1 }
+            item.counts.waiting -= item.count
+            if isSlow { item.counts.droppedSlow += item.count } else { item.counts.droppedGone += item.count }
+            if item.isCounted { items += item.count }
         }
         return items
     }

@@ -51,6 +51,7 @@ final class TopicWorld: TopicReader {
     static let limits = {
         var limits = Limits()
         limits.heldEventsMax = 4
+        limits.fanoutSliceMembers = 1
         return limits
     }()
     /// Events in one answer.
@@ -103,6 +104,8 @@ final class TopicWorld: TopicReader {
     /// Whether an event disappeared: only the next one tells of it.
     private var hasDropped = false
 
+    /// Whether nothing fails any more, so that everything can come to rest.
+    private var isResting = false
     private(set) var clients: [ModelClient] = []
     private(set) var violation: String?
     /// What happened, for the report of a failure; kept only when asked for.
@@ -166,7 +169,7 @@ final class TopicWorld: TopicReader {
 
     func read(_ topic: Topic, _ order: LogRead.Order, since: Position?, _ completion: @escaping LogRead.Completion) {
         note("ask \(order) since \(since.map { "\(TopicWorld.epoch(of: $0)):\($0.offset)" } ?? "-")")
-        if Int.random(in: 0..<12, using: &random) == 0 {
+        if !isResting, Int.random(in: 0..<12, using: &random) == 0 {
             // A link that is down, or full, refuses before the call returns.
             note("refused at once")
             return completion(.failure(Refusal(.unavailable, "")))
@@ -303,7 +306,12 @@ final class TopicWorld: TopicReader {
         case 0..<22: publish()
         case 22..<23: for _ in 0..<7 { publish() }
         case 23..<24: drop()
-        case 24..<42: deliver()
+        case 24..<42:
+            // A turn may end between two messages or bring both.
+            deliver()
+            if Bool.random(using: &random) { table.endTurn() }
+            // The topic is large for its members: one of them has its turn.
+            if Bool.random(using: &random) { _ = table.serveSlice() }
         case 42..<52: execute()
         case 52..<62: reply()
         case 62..<64: reply(failing: true)
@@ -343,10 +351,13 @@ final class TopicWorld: TopicReader {
     func run(steps: Int) {
         for _ in 0..<steps where violation == nil { step() }
         note("rest")
+        isResting = true
         for round in 0..<80 where violation == nil {
             takeMessages()
             confirm()
             while !channel.isEmpty { deliver() }
+            table.endTurn()
+            while table.hasLaps { _ = table.serveSlice() }
             while requests.contains(where: { $0.answer == nil }) { execute() }
             while requests.first?.answer != nil { reply() }
             pass(ms: 250)

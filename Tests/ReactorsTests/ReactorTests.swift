@@ -217,31 +217,18 @@ import Testing
         #expect(loop.reactor.statistics.lastTickMs.value <= Clock.monotonicMs())
     }
 
-    /// Members of a large topic wait their turn; who is marked alone overtakes them, and nobody is flushed twice.
-    @Test func bulkIsFlushedInSlicesThatOthersOvertake() throws {
+    @Test func theAlarmRingsOnceAtItsMillisecond() throws {
         let loop = try TestLoop()
         let (reactor, journal) = (loop.reactor, loop.journal)
-        reactor.bulkPerTick = 3
-        let crowd = try (0..<8).map { try loop.add("m\($0)") }
-        let alone = try loop.add("alone")
-        for member in crowd { reactor.markDirty(member.token, isBulk: true) }
-        for member in crowd { reactor.markDirty(member.token, isBulk: true) }
-        crowd[0].onFlush = {
-            reactor.markDirty(alone.token)
-            // A member that is spoken to by itself does not wait for its turn, nor get a second one.
-            reactor.markDirty(crowd[6].token)
-            reactor.remove(crowd[4].token)
-        }
-        reactor.onTickEnd = {
-            journal.note("end")
-            if reactor.tick == 4 { reactor.stop() }
-            if reactor.tick >= 2 { loop.wake.signal() }
+        let startMs = Clock.monotonicMs()
+        reactor.alarmMs = startMs + 20
+        reactor.onAlarm = {
+            journal.note("alarm")
+            #expect(reactor.nowMs >= startMs + 20)
+            #expect(reactor.alarmMs == Int.max, "it may be set again from here")
+            reactor.stop()
         }
         try loop.run()
-        #expect(
-            journal.lines == [
-                "m0 flush", "m1 flush", "m2 flush", "m4 released", "end", "alone flush", "m6 flush", "m3 flush",
-                "m5 flush", "m7 flush", "end", "end", "end",
-            ])
+        #expect(journal.lines == ["alarm"])
     }
 }

@@ -54,6 +54,17 @@ import Testing
         }
     }
 
+    /// So many frames of different lengths as one burst.
+    static func burst(_ count: Int, _ step: Int, _ counts: OutboundCounts) -> OutboundBurst {
+        OutboundBurst(
+            (1...count).map { number in
+                (
+                    Array(repeating: UInt8(truncatingIfNeeded: step + number), count: number),
+                    OutboundItem(counts: counts)
+                )
+            }, counts: counts)
+    }
+
     /// Against a model that is one array of bytes and the ends of its frames.
     @Test(arguments: 0..<100)
     func aRandomHistoryMatchesTheModel(_ seed: Int) {
@@ -65,7 +76,13 @@ import Testing
         var hasBegun = false
         for step in 0..<600 {
             switch Int.random(in: 0..<20, using: &random) {
-            case 0..<10:
+            case 0:
+                // Nobody can tell a burst from its frames.
+                let burst = OutboundQueueTests.burst(Int.random(in: 2...5, using: &random), step, OutboundCounts())
+                queue.append(burst.frame, item: burst, nowMs: step)
+                model += burst.frame
+                frames += burst.parts.map(\.frame.count)
+            case 1..<10:
                 let size = Int.random(in: 0...(step % 7 == 0 ? 3_000 : 40), using: &random)
                 let frame = (0..<size).map { _ in UInt8.random(in: 0...255, using: &random) }
                 queue.append(frame, nowMs: step)
@@ -86,6 +103,7 @@ import Testing
                 }
             case 18:
                 let pinned = Int.random(in: 0...min(model.count, 5_000), using: &random)
+                _ = queue.splitBursts()
                 queue.dropUnstarted(pinned: pinned)
                 var kept = 0
                 var count = 0
@@ -118,7 +136,11 @@ import Testing
         var (given, written, conflated, dropped, uncounted) = (0, 0, 0, 0, 0)
         for step in 0..<400 {
             switch Int.random(in: 0..<12, using: &random) {
-            case 0..<6:
+            case 0:
+                let burst = OutboundQueueTests.burst(Int.random(in: 2...5, using: &random), step, counts)
+                queue.append(burst.frame, item: burst, nowMs: step)
+                given += burst.parts.count
+            case 1..<6:
                 let frame = Array(repeating: UInt8(step % 256), count: Int.random(in: 1...40, using: &random))
                 let item = Bool.random(using: &random) ? items.randomElement(using: &random) : nil
                 queue.append(frame, item: item, isOwed: Int.random(in: 0..<4, using: &random) == 0, nowMs: step)
@@ -129,6 +151,7 @@ import Testing
             case 9, 10:
                 let pinned = Int.random(in: 0...min(60, queue.byteCount), using: &random)
                 let before = OutboundQueueTests.gathered(queue, queue.byteCount)
+                written += queue.splitBursts()
                 let frames = queue.waiting(pinned: pinned)
                 let fates = frames.map { _ -> FrameFate in
                     switch Int.random(in: 0..<3, using: &random) {
@@ -147,15 +170,34 @@ import Testing
                 }
                 #expect(queue.waiting(pinned: pinned).count == left, "seed \(seed)")
             default:
+                if step % 3 == 0 { written += queue.splitBursts() }
                 dropped += step % 2 == 0 ? queue.dropUnstarted(pinned: 0) : queue.removeAll()
             }
-            #expect(counts.waiting == queue.waiting(pinned: 0).count { $0.item?.counts === counts })
+            let waiting = queue.waiting(pinned: 0)
+            let items = waiting.compactMap(\.item).filter { $0.counts === counts }
+            #expect(counts.waiting == items.reduce(0) { $0 + $1.count })
             let ended = counts.written + counts.conflated + counts.droppedSlow + counts.droppedGone
             #expect(given == ended + counts.waiting, "seed \(seed)")
-            #expect((queue.owedBytes > 0) == queue.waiting(pinned: 0).contains { $0.isOwed }, "seed \(seed)")
+            #expect((queue.owedBytes > 0) == waiting.contains { $0.isOwed }, "seed \(seed)")
         }
         dropped += queue.removeAll()
         #expect(written + conflated + dropped + uncounted == given, "seed \(seed)")
         #expect(counts.waiting == 0 && gaps.counts.waiting == 0)
+    }
+
+    @Test func ofABurstThatWasWrittenInPartOnlyTheRestWaits() {
+        var queue = OutboundQueue()
+        let counts = OutboundCounts()
+        let burst = OutboundQueueTests.burst(3, 0, counts)
+        queue.append(burst.frame, item: burst, nowMs: 7)
+        #expect(counts.waiting == 3)
+        #expect(queue.written(2) == 0, "the first has one byte, the second two; the burst is told of when it is over")
+        #expect(counts.waiting == 3 && queue.waiting(pinned: 0).count == 1)
+        #expect(queue.splitBursts() == 1)
+        #expect(counts.written == 1 && counts.waiting == 2 && queue.oldestMs == 7)
+        #expect(queue.dropUnstarted(pinned: 0) == 1, "the second has begun")
+        #expect(counts.droppedSlow == 1 && queue.byteCount == 1)
+        #expect(queue.written(1) == 1)
+        #expect(queue.isEmpty && counts.written == 2 && counts.waiting == 0)
     }
 }

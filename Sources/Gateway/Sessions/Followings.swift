@@ -149,10 +149,8 @@ final class Followings {
         }
         guard owns(delivery.topic) else { return delivery }
         let event = delivery.message
-        let shown = Delivery(
+        return Delivery(
             topic: topic, message: ChannelMessage(position: nil, event: event.event, id: event.id, data: event.data),
             variants: session.shard.node.dialects.count, counts: delivery.counts)
-        shown.isBulk = delivery.isBulk
-        return shown
     }
 }

@@ -12,6 +12,8 @@ protocol Outlet: AnyObject {
     ///
     /// One that is owed is taken beyond the queue's bound.
     func send(_ delivery: Delivery, variant: Int, dialect: any Dialect, isOwed: Bool) -> Bool
+    /// Sends events that many share as one unit; false, and nothing sent, when there is no room for all of them.
+    func send(_ batch: DeliveryBatch, variant: Int, dialect: any Dialect) -> Bool
     /// Ends the connection with a reason.
     func close(_ reason: CloseReason)
     /// The client has proven to be more than an open socket.

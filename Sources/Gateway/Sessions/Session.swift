@@ -327,6 +327,12 @@ final class Session: TopicClient {
         if !outlet.send(shown, variant: variant, dialect: dialect, isOwed: isOwed) { close(.slowConsumer) }
     }
 
+    /// Passes events on, together where nobody has to look at each of them.
+    func deliver(_ batch: DeliveryBatch) {
+        if !isOver, followings == nil, outlet.send(batch, variant: variant, dialect: dialect) { return }
+        for delivery in batch.deliveries { deliver(delivery, isOwed: false) }
+    }
+
     // MARK: To the client
 
     /// Sends a message in the session's dialect.

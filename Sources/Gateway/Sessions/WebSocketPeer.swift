@@ -166,6 +166,10 @@ final class WebSocketPeer: ConnectionHandler, Outlet {
         connection.send(delivery.frame(variant, dialect), item: delivery, isOwed: isOwed) || !connection.isOpen
     }
 
+    func send(_ batch: DeliveryBatch, variant: Int, dialect: any Dialect) -> Bool {
+        connection.send(batch.burst(variant, dialect))
+    }
+
     func close(_ reason: CloseReason) {
         close(reason, detail: "")
     }

@@ -20,6 +20,14 @@ protocol TopicClient: AnyObject {
     ///
     /// Whatever becomes of it is counted in `delivery.counts`, once for each call.
     func deliver(_ delivery: Delivery, isOwed: Bool)
+    /// Gets several events of a topic at once; the same as one call for each of them.
+    func deliver(_ batch: DeliveryBatch)
+}
+
+extension TopicClient {
+    func deliver(_ batch: DeliveryBatch) {
+        for delivery in batch.deliveries { deliver(delivery, isOwed: false) }
+    }
 }
 
 /// Where a topic's position, events and state are read: the store, or a model of it in tests.
@@ -46,6 +54,8 @@ struct Member<Client: TopicClient> {
     ///
     /// `nil` once the feed has caught up.
     var ahead: Position?
+    /// The number of the next event it is to be handed, as ``FanoutLap`` counts.
+    var next: Int
 }
 
 /// One topic on one shard: its members, those joining, and where the feed stands.
@@ -61,6 +71,10 @@ final class TopicFeed<Client: TopicClient> {
     var isConfirmed = false
     /// Live members, in no particular order; each client knows its place.
     private(set) var members: [Member<Client>] = []
+    /// Events that are still to be handed to members.
+    var lap = FanoutLap()
+    /// Whether the feed waits for the end of the turn, or for its members' turns.
+    var isQueued = false
     var joining: [Joining<Client>] = []
     /// The read that answers those who are asked; 0 when none is under way.
     ///
@@ -97,9 +111,16 @@ final class TopicFeed<Client: TopicClient> {
 
     /// Adds a live member; tells its place.
     func add(_ client: Client, ahead: Position?) -> Int {
-        members.append(Member(client: client, ahead: ahead))
+        members.append(Member(client: client, ahead: ahead, next: lap.end))
         if ahead != nil { aheadCount += 1 }
         return members.count - 1
+    }
+
+    /// A member whose turn it is, and the number of the event from which on it is handed all that there are.
+    func takeTurn(_ place: Int) -> (member: Member<Client>, from: Int) {
+        let from = max(members[place].next, lap.base)
+        members[place].next = lap.end
+        return (members[place], from)
     }
 
     /// Removes the member at a place; the last one takes it and is returned, to be told.

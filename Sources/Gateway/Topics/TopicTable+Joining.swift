@@ -85,6 +85,7 @@ extension TopicTable {
         // What came during the first join went past a feed without a position: it is looked at now.
         guard isFirst else { return }
         for delivery in held where delivery.message.position != nil { process(delivery, in: feed) }
+        hand(feed)
     }
 
     /// Takes those whom the answer serves out of the joining, at once: there may be very many.

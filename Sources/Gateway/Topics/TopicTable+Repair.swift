@@ -31,38 +31,6 @@ extension TopicTable {
         }
     }
 
-    private func deliver(_ delivery: Delivery, in feed: TopicFeed<Client>) {
-        statistics.events.add(1)
-        delivery.isBulk = feed.members.count > limits.fanoutSliceMembers
-        guard feed.aheadCount > 0 else {
-            statistics.deliveries.add(feed.members.count)
-            feed.ledger.figures.handed += feed.members.count
-            for member in feed.members { member.client.deliver(delivery, isOwed: false) }
-            return
-        }
-        var handed = 0
-        for index in feed.members.indices {
-            if let ahead = feed.members[index].ahead, let position = delivery.message.position {
-                let isBehind = position.epoch == ahead.epoch && position.offset <= ahead.offset
-                if !isBehind || position.offset == ahead.offset { feed.caughtUp(index) }
-                if isBehind { continue }
-            }
-            handed += 1
-            feed.members[index].client.deliver(delivery, isOwed: false)
-        }
-        statistics.deliveries.add(handed)
-        feed.ledger.figures.handed += handed
-    }
-
-    private func tellGap(_ feed: TopicFeed<Client>, _ position: Position, _ reason: GapReason) {
-        statistics.gaps.add(1)
-        for member in feed.members {
-            if let ahead = member.ahead, ahead.epoch == position.epoch, ahead.offset >= position.offset { continue }
-            member.client.send(.gap(topic: feed.topic, position: position, reason: reason), ref: nil)
-            feed.ledger.figures.signalled += 1
-        }
-    }
-
     // MARK: Repair
 
     /// Fetches what follows a position before anything else is delivered.
@@ -89,6 +57,7 @@ extension TopicTable {
                 case .success(let answer): repaired(feed, answer, since: since)
                 }
             }
+            hand(feed)
             pass()
         }
     }

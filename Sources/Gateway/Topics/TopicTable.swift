@@ -23,6 +23,10 @@ final class TopicTable<Client: TopicClient> {
     private var emptied: [TopicFeed<Client>] = []
     /// Feeds that clients have asked for, and when; a feed stands here once for each of them.
     private var waiting: [(feed: TopicFeed<Client>, askedMs: Int)] = []
+    /// Feeds with events of this turn that are to be handed to their members.
+    var turn: [TopicFeed<Client>] = []
+    /// Large feeds whose members have their turn.
+    var laps = Ring<TopicFeed<Client>>()
     /// Feeds whose repair failed; tried again at the next sweep.
     var stalled: [TopicFeed<Client>] = []
     /// Reads that wait for others to be answered.
@@ -93,6 +97,9 @@ final class TopicTable<Client: TopicClient> {
     /// Takes a client out of a topic, live or joining.
     func leave(_ client: Client, _ feed: TopicFeed<Client>, place: Int?) {
         if let place {
+            // Who leaves, and who takes the place, would miss their turn.
+            serve(feed, place..<place + 1)
+            serve(feed, feed.members.indices.suffix(1))
             feed.remove(at: place)?.moved(to: place, in: feed)
             statistics.subscriptions.add(-1)
         } else {
@@ -135,7 +142,7 @@ final class TopicTable<Client: TopicClient> {
         stalled.removeAll()
     }
 
-    /// An event came on the channel.
+    /// An event came on the channel; members have it after ``endTurn()``, or when it is their turn.
     func received(_ topic: Topic, _ message: ChannelMessage) {
         guard let feed = feeds[topic] else { return }
         let delivery = delivery(message, of: feed)

@@ -1,0 +1,30 @@
+import Dialects
+import Transport
+
+/// Events of one topic that are handed to members together: joined once per dialect.
+///
+/// Thread: the shard's.
+final class DeliveryBatch {
+    let deliveries: ArraySlice<Delivery>
+    private let counts: OutboundCounts
+    private let variants: Int
+    /// Empty until one is asked for.
+    private var bursts: [OutboundBurst?] = []
+
+    /// `counts` are those of the topic on its shard.
+    init(_ deliveries: ArraySlice<Delivery>, variants: Int, counts: OutboundCounts) {
+        self.deliveries = deliveries
+        self.variants = variants
+        self.counts = counts
+    }
+
+    /// The WebSocket frames of the events in a dialect.
+    func burst(_ variant: Int, _ dialect: any Dialect) -> OutboundBurst {
+        if bursts.isEmpty { bursts = Array(repeating: nil, count: variants) }
+        if let burst = bursts[variant] { return burst }
+        let burst = OutboundBurst(
+            deliveries.map { (frame: $0.frame(variant, dialect), item: $0) }, counts: counts)
+        bursts[variant] = burst
+        return burst
+    }
+}

@@ -1,0 +1,99 @@
+import Core
+import Dialects
+import Reactors
+import Testing
+import Transport
+
+@testable import Gateway
+
+/// A store that keeps questions until the test answers them, or refuses each one before the call returns.
+final class ScriptedReader: TopicReader {
+    private(set) var asked: [(topic: Topic, completion: LogRead.Completion)] = []
+    var refusesAtOnce = false
+
+    func read(_ topic: Topic, _ order: LogRead.Order, since: Position?, _ completion: @escaping LogRead.Completion) {
+        if refusesAtOnce { return completion(.failure(Refusal(.unavailable, "down"))) }
+        asked.append((topic, completion))
+    }
+
+    func answerOldest(_ result: Result<LogRead.Answer, Refusal>) {
+        asked.removeFirst().completion(result)
+    }
+}
+
+final class Joiner: TopicClient {
+    var (subscribed, refusals, events) = (0, 0, 0)
+    /// How many events came with each batch.
+    var batches: [Int] = []
+    var membership: (feed: TopicFeed<Joiner>, place: Int?)?
+
+    func joins(_ feed: TopicFeed<Joiner>) { membership = (feed, nil) }
+    func joined(_ feed: TopicFeed<Joiner>, place: Int) { membership = (feed, place) }
+    func moved(to place: Int, in feed: TopicFeed<Joiner>) { membership = (feed, place) }
+    func refused(_ refusal: Refusal, topic: Topic, ref: Reference?) { refusals += 1 }
+    func send(_ message: ServerMessage, ref: Reference?) { if case .subscribed = message { subscribed += 1 } }
+
+    func deliver(_ delivery: Delivery, isOwed: Bool) {
+        delivery.counts.countUndeliverable()
+        events += 1
+    }
+
+    func deliver(_ batch: DeliveryBatch) {
+        batches.append(batch.deliveries.count)
+        for delivery in batch.deliveries { deliver(delivery, isOwed: false) }
+    }
+}
+
+/// A topic table whose store the test plays, for clients that count.
+final class TopicShop {
+    let reader = ScriptedReader()
+    let table: TopicTable<Joiner>
+    var nowMs = 1_000
+    /// Reads that may be under way at once.
+    static let readsMax = 1_024
+
+    init(sliceMembers: Int = 1_000) throws {
+        let reactor = try Reactor(wake: try Wake())
+        let context = ConnectionContext(reactor: reactor, limits: ConnectionLimits(Limits(), reactors: 1))
+        var now: () -> Int = { 0 }
+        var limits = Limits()
+        limits.heldEventsMax = 4
+        limits.fanoutSliceMembers = sliceMembers
+        limits.logReadsMax = TopicShop.readsMax
+        table = TopicTable(
+            shard: 0, limits: limits, repairs: true, store: reader,
+            broker: Mailbox(capacity: 100_000, wake: try Wake()), dialects: [],
+            statistics: ShardStatistics(transport: context.statistics, loop: reactor.statistics), nowMs: { now() })
+        now = { [unowned self] in nowMs }
+    }
+
+    func topic(_ number: Int) throws -> Topic { try #require(Topic("shop:\(number)")) }
+
+    func join(_ number: Int) throws -> Joiner {
+        let joiner = Joiner()
+        table.join(joiner, SubscribeRequest(topic: try topic(number), since: nil), ref: nil)
+        return joiner
+    }
+
+    func answer(_ offset: Int) throws {
+        let position = try #require(Position(epoch: Array("a".utf8), offset: offset))
+        reader.answerOldest(.success(LogRead.Answer(position: position, events: [], state: nil)))
+    }
+
+    /// Members that are live on a topic whose log ends at an offset.
+    func members(_ count: Int, of number: Int, at offset: Int) throws -> [Joiner] {
+        let joiners = try (0..<count).map { _ in try join(number) }
+        table.confirmed(try topic(number))
+        // Who came after the first was asked for is answered by the next read.
+        while !reader.asked.isEmpty { try answer(offset) }
+        return joiners
+    }
+
+    /// An event comes on the channel; without an offset a plain one.
+    func event(_ number: Int, offset: Int?, bytes: Int = 0) throws {
+        let name = try #require(EventName("e"))
+        let position = offset.flatMap { Position(epoch: Array("a".utf8), offset: $0) }
+        let data = [UInt8](repeating: UInt8(ascii: "1"), count: bytes)
+        table.received(try topic(number), ChannelMessage(position: position, event: name, id: nil, data: data))
+    }
+}
