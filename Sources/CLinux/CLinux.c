@@ -58,9 +58,11 @@ int swb_set_slice(unsigned us) {
         int32_t nice;
         uint32_t priority;
         uint64_t runtime, deadline, period;
-    } attributes = {.size = sizeof attributes, .runtime = us * UINT64_C(1000)};
-    // The calling thread's own; it can be -1, and then errno is 0.
-    errno = 0;
-    attributes.nice = getpriority(PRIO_PROCESS, 0);
-    return errno != 0 || syscall(SYS_sched_setattr, 0, &attributes, 0) != 0 ? -1 : 0;
+    } attributes;
+    // What an operator has chosen stays, as a policy or a nice value; only the fair policies have slices.
+    enum { other = 0, batch = 3 };
+    if (syscall(SYS_sched_getattr, 0, &attributes, sizeof attributes, 0) != 0) return -1;
+    if (attributes.policy != other && attributes.policy != batch) return 0;
+    attributes.runtime = us * UINT64_C(1000);
+    return (int)syscall(SYS_sched_setattr, 0, &attributes, 0);
 }
