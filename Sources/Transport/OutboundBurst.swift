@@ -1,7 +1,7 @@
 /// Frames of several items that follow one another: one entry of a queue until it has to tell them apart.
 ///
-/// Frames that go to many connections together cost each of them one entry however many they are; a queue whose peer
-/// has taken a part, or reads too slowly, splits the burst and treats each frame as if it had come alone.
+/// Frames that go to many connections together cost each of them one entry however many they are; when a peer reads too
+/// slowly, its queue splits the burst and treats each frame as if it had come alone.
 public final class OutboundBurst: OutboundItem {
     /// A frame and what it stands for.
     typealias Part = (frame: [UInt8], item: OutboundItem)

@@ -96,4 +96,9 @@ final class TopicShop {
         let data = [UInt8](repeating: UInt8(ascii: "1"), count: bytes)
         table.received(try topic(number), ChannelMessage(position: position, event: name, id: nil, data: data))
     }
+
+    /// Gives members of large topics their turn until nothing is left for them.
+    func finishLaps() {
+        while table.hasLaps { _ = table.serveSlice() }
+    }
 }

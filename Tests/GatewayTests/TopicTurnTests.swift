@@ -53,7 +53,7 @@ import Testing
         #expect(!shop.table.serveSlice() && shop.table.serveSlice())
         #expect(members.map(\.events) == [1, 1, 3, 3, 3])
         #expect(shop.table.hasLaps)
-        while shop.table.hasLaps { _ = shop.table.serveSlice() }
+        shop.finishLaps()
         #expect(members.map(\.events) == [3, 3, 3, 3, 3] && members.map(\.batches) == [[2], [2], [3], [3], [3]])
         #expect(try isBalanced(shop))
     }
@@ -69,7 +69,7 @@ import Testing
         #expect(shop.table.serveSlice(), "the first topic's lap")
         #expect(!shop.table.serveSlice() && shop.table.serveSlice(), "the second's, before the first has another")
         #expect(topics[1].allSatisfy { $0.events == 1 } && topics[0].map(\.events) == [1, 1, 2])
-        while shop.table.hasLaps { _ = shop.table.serveSlice() }
+        shop.finishLaps()
         #expect(topics[0].allSatisfy { $0.events == 2 })
     }
 
@@ -83,7 +83,7 @@ import Testing
         #expect(members.map(\.events) == [2, 2, 0, 0, 2], "the last is before those whose turn comes")
         try shop.event(1, offset: 3)
         shop.table.endTurn()
-        while shop.table.hasLaps { _ = shop.table.serveSlice() }
+        shop.finishLaps()
         #expect(members.map(\.events) == [2, 3, 3, 3, 3])
         #expect(try isBalanced(shop))
     }
@@ -112,9 +112,20 @@ import Testing
         try shop.answer(0)
         #expect(late.subscribed == 1 && late.events == 2, "they follow its answer")
         shop.table.endTurn()
-        while shop.table.hasLaps { _ = shop.table.serveSlice() }
+        shop.finishLaps()
         #expect(late.events == 2 && members.allSatisfy { $0.events == 2 })
         #expect(try isBalanced(shop))
+    }
+
+    @Test func aBacklogsStorageIsGivenBack() throws {
+        let (shop, members) = try shopWithLargeTopic(members: 3)
+        for offset in 1...1_000 { try shop.event(1, offset: offset) }
+        let feed = try #require(members[0].membership).feed
+        #expect(feed.lap.events.capacity >= 1_000)
+        shop.table.endTurn()
+        shop.finishLaps()
+        #expect(members.allSatisfy { $0.events == 1_000 })
+        #expect(feed.lap.isEmpty && feed.lap.bytes == 0 && feed.lap.events.capacity <= FanoutLap.keptCapacity)
     }
 
     /// A lap that cannot keep up leaves what came to the members' queues and their bounds.
@@ -124,7 +135,7 @@ import Testing
         for offset in 1...2 { try shop.event(1, offset: offset, bytes: bytesMax / 2) }
         #expect(members.allSatisfy { $0.events == 1 })
         shop.table.endTurn()
-        while shop.table.hasLaps { _ = shop.table.serveSlice() }
+        shop.finishLaps()
         #expect(members.allSatisfy { $0.events == 2 })
         #expect(try isBalanced(shop))
     }

@@ -20,6 +20,8 @@ struct FanoutLap {
     /// The batch made last, and the numbers of its events.
     private var newest: (from: Int, end: Int, batch: DeliveryBatch)?
 
+    /// Events that an empty lap keeps storage for.
+    static let keptCapacity = 64
     /// Of a frame, what is not the event's data.
     private static let envelopeBytes = 128
 
@@ -71,5 +73,7 @@ struct FanoutLap {
         bytes -= events.prefix(count).reduce(0) { $0 + FanoutLap.bytes(of: $1) }
         events.removeFirst(count)
         base += count
+        // A backlog's storage is not kept for ever, by however many topics had one.
+        if events.isEmpty && events.capacity > FanoutLap.keptCapacity { events = [] }
     }
 }
