@@ -57,8 +57,8 @@ int swb_spawn(const char *program, char *const arguments[], int output);
 int swb_pin_to_cpu(int cpu);
 
 // How long the calling thread runs at most before others have their turn, 100 to 100,000 microseconds: a thread that
-// wakes with a shorter slice goes before one that is running (sched(7), Linux 6.12; before, it changes nothing; nor under a real-time policy). 0, or
-// -1 with errno.
+// wakes with a shorter slice goes before one that is running (sched(7), Linux 6.12). It changes nothing before that
+// release, nor under a real-time policy. 0, or -1 with errno.
 int swb_set_slice(unsigned us);
 
 #endif
