@@ -42,7 +42,7 @@ struct FrameWalker {
     /// The next frame of the chunk from `position` on, which moves behind it.
     ///
     /// Until ``Step/more`` the next call must be with the same chunk.
-    mutating func next(_ chunk: Span<UInt8>, at position: inout Int) -> Step {
+    @inline(__always) mutating func next(_ chunk: Span<UInt8>, at position: inout Int) -> Step {
         if isCarriedDone {
             carried.removeAll(keepingCapacity: true)
             isCarriedDone = false
@@ -63,7 +63,7 @@ struct FrameWalker {
     }
 
     /// Completes the carried frame.
-    private mutating func carryOn(_ chunk: Span<UInt8>, at position: inout Int) -> Step {
+    @inline(never) private mutating func carryOn(_ chunk: Span<UInt8>, at position: inout Int) -> Step {
         while true {
             let wanted: Int
             switch FrameWalker.head(carried.span, 0) {
@@ -81,14 +81,14 @@ struct FrameWalker {
         }
     }
 
-    private mutating func carry(_ chunk: Span<UInt8>, at position: inout Int, upTo wanted: Int) {
+    @inline(never) private mutating func carry(_ chunk: Span<UInt8>, at position: inout Int, upTo wanted: Int) {
         let count = min(wanted - carried.count, chunk.count - position)
         carried.reserveCapacity(carried.count + count)
         for index in position..<position + count { carried.append(chunk[index]) }
         position += count
     }
 
-    private static func head(_ bytes: Span<UInt8>, _ start: Int) -> Head {
+    @inline(__always) private static func head(_ bytes: Span<UInt8>, _ start: Int) -> Head {
         let available = bytes.count &- start
         guard available >= 2 else { return .needs(2) }
         let (first, second) = (bytes[start], bytes[start &+ 1])

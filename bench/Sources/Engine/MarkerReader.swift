@@ -19,12 +19,12 @@ struct MarkerReader {
     private static let nameMask: UInt64 = 0xff_ffff_ffff
 
     /// Reads the marker; `nil` when the message has none.
-    mutating func read(_ text: Span<UInt8>) -> Marker? {
+    @inline(__always) mutating func read(_ text: Span<UInt8>) -> Marker? {
         if let marker = MarkerReader.marker(text, at: hint) { return marker }
         return search(text)
     }
 
-    private mutating func search(_ text: Span<UInt8>) -> Marker? {
+    @inline(never) private mutating func search(_ text: Span<UInt8>) -> Marker? {
         var start = MarkerReader.nameBytes
         while start + MarkerReader.digitsBytes <= text.count {
             if text[start - 1] == UInt8(ascii: "\""), let marker = MarkerReader.marker(text, at: start) {
@@ -36,7 +36,7 @@ struct MarkerReader {
         return nil
     }
 
-    private static func marker(_ text: Span<UInt8>, at start: Int) -> Marker? {
+    @inline(__always) private static func marker(_ text: Span<UInt8>, at start: Int) -> Marker? {
         guard start >= nameBytes, start &+ digitsBytes <= text.count else { return nil }
         let bytes = unsafe text.bytes
         // The guard has made sure that all 32 bytes from the name on are there.
@@ -49,7 +49,7 @@ struct MarkerReader {
         return Marker(sequence: high &* 100 &+ tens &* 10 &+ ones, dueUs: first &* 100_000_000 &+ second)
     }
 
-    private static func digit(_ byte: UInt8) -> Int? {
+    @inline(__always) private static func digit(_ byte: UInt8) -> Int? {
         let value = byte &- UInt8(ascii: "0")
         return value < 10 ? Int(value) : nil
     }
@@ -57,12 +57,12 @@ struct MarkerReader {
     /// Little-endian: the byte that comes first is the lowest.
     ///
     /// The eight bytes must be within the text.
-    @unsafe private static func word(_ bytes: RawSpan, _ offset: Int) -> UInt64 {
+    @inline(__always) @unsafe private static func word(_ bytes: RawSpan, _ offset: Int) -> UInt64 {
         UInt64(littleEndian: unsafe bytes.unsafeLoadUnaligned(fromUncheckedByteOffset: offset, as: UInt64.self))
     }
 
     /// Eight ASCII digits at once: neighbours are joined to pairs, pairs to fours, fours to the number.
-    private static func eightDigits(_ word: UInt64) -> Int? {
+    @inline(__always) private static func eightDigits(_ word: UInt64) -> Int? {
         let digits = word ^ 0x3030_3030_3030_3030
         guard (digits &+ 0x0606_0606_0606_0606) & 0xf0f0_f0f0_f0f0_f0f0 == 0, digits & 0xf0f0_f0f0_f0f0_f0f0 == 0
         else { return nil }

@@ -25,11 +25,15 @@ struct SequenceLedger {
     }
 
     /// Takes a number.
-    mutating func take(_ sequence: Int) -> Verdict {
+    @inline(__always) mutating func take(_ sequence: Int) -> Verdict {
         if sequence == next {
             next &+= 1
             return .inOrder
         }
+        return takeOther(sequence)
+    }
+
+    @inline(never) private mutating func takeOther(_ sequence: Int) -> Verdict {
         if sequence > next {
             holes.append(next..<sequence)
             next = sequence + 1

@@ -10,7 +10,7 @@ struct LatencyHistogram: Equatable {
     private static let bucketCount = 64 * 32
 
     /// Takes a latency; one below 0, of clocks read out of order, counts as 0.
-    mutating func add(_ latencyUs: Int) {
+    @inline(__always) mutating func add(_ latencyUs: Int) {
         let value = max(latencyUs, 0)
         count &+= 1
         maxUs = max(maxUs, value)
@@ -56,7 +56,7 @@ struct LatencyHistogram: Equatable {
             count: count, p50Us: p50, p90Us: p90, p99Us: p99, p999Us: p999, maxUs: maxUs, buckets: pairs)
     }
 
-    private static func bucket(_ value: Int) -> Int {
+    @inline(__always) private static func bucket(_ value: Int) -> Int {
         guard value >= 32 else { return value }
         let shift = Int.bitWidth &- 1 &- value.leadingZeroBitCount &- 5
         return (shift &+ 1) &* 32 &+ (value &>> shift) &- 32
