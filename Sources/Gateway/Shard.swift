@@ -109,7 +109,7 @@ final class Shard {
                 log.write(.info, "redis connected", [("shard", "\(index)"), ("version", version)])
             })
         store = Store(
-            link: link, scripts: node.scripts, keys: node.keys, limits: node.limits, access: node.access)
+            reactor, link: link, scripts: node.scripts, keys: node.keys, limits: node.limits, access: node.access)
         commands = CommandDesk(
             node: node, link: link, statistics: statistics, top: { [store] in store.top($0) },
             nowMs: { reactor.nowMs })

@@ -24,6 +24,8 @@ public final class Reactor {
     ///
     /// Set once before ``run()``.
     public var onMailbox: () -> Void = {}
+    /// Called once a tick after mailbox, reads and timers: what was gathered in them is done before anything is flushed.
+    public var onTurnEnd: () -> Void = {}
     /// Phase 5 begins: called once a tick before the first ``EventSource/flush()``.
     public var onFlush: () -> Void = {}
     /// When ``onAlarm`` is called, monotonic milliseconds, and then set to `Int.max`; to the millisecond, where deadlines
@@ -149,6 +151,7 @@ public final class Reactor {
             if acknowledgeWake(among: count) { onMailbox() }
             deliverReads(count)
             fireTimers()
+            onTurnEnd()
             flushDirty()
             freeRemoved()
             onTickEnd()

@@ -56,7 +56,9 @@ final class DemoRunner {
         link = try CommandLink(
             context, parts.redis, name: "switchboard-demo", registry: parts.library.table.registry,
             onReady: { [connections] _ in connections.value += 1 })
-        store = Store(link: link, scripts: parts.scripts, keys: keys, limits: settings.limits, access: parts.access)
+        store = Store(
+            reactor, link: link, scripts: parts.scripts, keys: keys, limits: settings.limits,
+            access: parts.access)
         runner = CommandRunner(
             link: link, scripts: parts.library.table, settings: parts.commandSettings(settings)
         ) { name, text in

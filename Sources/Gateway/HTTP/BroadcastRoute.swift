@@ -60,13 +60,11 @@ struct BroadcastRoute {
             return try publishBatch(messages, shape, respond)
         }
         guard shape == .native else { throw Refusal(.badRequest, "'messages' must be an array") }
-        let message = try message(json.root, shape)
-        shard.store.publish(message.topic, message.event, message.data, message.id) { [shard] result in
+        publish(try message(json.root, shape)) { result in
             switch result {
-            case .success(let receipt):
-                shard.statistics.publishes.add(1)
+            case .success(let (topic, receipt)):
                 var body: [UInt8] = []
-                BroadcastBatch.append(receipt, message.topic, to: &body)
+                BroadcastBatch.append(receipt, topic, to: &body)
                 respond(.json(status: 200, body: body, keepAlive: true))
             case .failure(let refusal):
                 respond(BroadcastRoute.refused(refusal))
@@ -84,60 +82,21 @@ struct BroadcastRoute {
         let batch = BroadcastBatch(count: items.count) { batch in
             respond(shape == .native ? batch.response : batch.supabaseResponse)
         }
-        var groups: [Topic: Group] = [:]
         for (index, item) in items.enumerated() {
-            let parsed: Message
             do throws(Refusal) {
-                parsed = try message(item, shape)
+                publish(try message(item, shape)) { batch.finish(index, $0) }
             } catch {
                 batch.finish(index, .failure(error))
-                continue
             }
-            var group = groups.removeValue(forKey: parsed.topic) ?? Group(lane: shard.store.newLane())
-            group.add(PublishCall.Event(parsed.event, data: parsed.data, id: parsed.id), index)
-            if group.isFull {
-                publish(parsed.topic, group, batch)
-                group.clear()
-            }
-            groups[parsed.topic] = group
         }
-        for (topic, group) in groups where !group.events.isEmpty { publish(topic, group, batch) }
     }
 
-    /// Messages of one topic that are published by one call.
-    ///
-    /// One call for all of a topic's costs Redis a third of a call for each. Messages of one topic keep their order, so
-    /// its calls have a lane; those of different topics need none.
-    private struct Group {
-        let lane: UInt64
-        var events: [PublishCall.Event] = []
-        var indices: [Int] = []
-        var bytes = 0
-
-        init(lane: UInt64) { self.lane = lane }
-
-        /// A call must not keep Redis from others for long.
-        var isFull: Bool { events.count >= 128 || bytes >= 262_144 }
-
-        mutating func add(_ event: PublishCall.Event, _ index: Int) {
-            events.append(event)
-            indices.append(index)
-            bytes += event.data.count
-        }
-
-        mutating func clear() { (events, indices, bytes) = ([], [], 0) }
-    }
-
-    private func publish(_ topic: Topic, _ group: Group, _ batch: BroadcastBatch) {
-        let indices = group.indices
-        shard.store.publish(topic, group.events, lane: group.lane) { [shard] result in
-            switch result {
-            case .success(let receipts):
-                shard.statistics.publishes.add(indices.count)
-                for (index, receipt) in zip(indices, receipts) { batch.finish(index, .success((topic, receipt))) }
-            case .failure(let refusal):
-                for index in indices { batch.finish(index, .failure(refusal)) }
-            }
+    private func publish(
+        _ message: Message, _ completion: @escaping (Result<(Topic, Store.Receipt), Refusal>) -> Void
+    ) {
+        shard.store.publish(message.topic, message.event, message.data, message.id) { [shard] result in
+            if case .success = result { shard.statistics.publishes.add(1) }
+            completion(result.map { (message.topic, $0) })
         }
     }
 

@@ -33,6 +33,9 @@ final class Store: TopicReader {
         var events: [ChannelMessage]
     }
 
+    /// Who waits for the answer to a publish.
+    private typealias PublishCompletion = (Result<Receipt, Refusal>) -> Void
+
     private let link: CommandLink
     private let scripts: StoreScripts
     private let keys: Keys
@@ -40,18 +43,28 @@ final class Store: TopicReader {
     private let access: AccessPolicy
     private var epochs = EpochSource()
     private var lanes: UInt64 = 0
+    private var publishes: PublishQueue<PublishCompletion>
+    private let reactor: Reactor
     /// What this shard was told by its publishes and reads.
     private var known: KnownPositions
     /// The last event that members here were given; set once the topics are there.
     var lastDelivered: (Topic) -> Position? = { _ in nil }
 
-    init(link: CommandLink, scripts: StoreScripts, keys: Keys, limits: Limits, access: AccessPolicy) {
+    /// Data of publishes that wait for others of their topic, on one shard.
+    private static let waitingBytesMax = 16 << 20
+
+    init(
+        _ reactor: Reactor, link: CommandLink, scripts: StoreScripts, keys: Keys, limits: Limits, access: AccessPolicy
+    ) {
+        self.reactor = reactor
+        publishes = PublishQueue(eventsMax: limits.redisInFlightMax, bytesMax: Store.waitingBytesMax)
         self.link = link
         self.scripts = scripts
         self.keys = keys
         self.limits = limits
         known = KnownPositions(capacity: limits.knownPositionsMax)
         self.access = access
+        reactor.onTurnEnd = { [unowned self] in sendPublishes() }
     }
 
     var isReady: Bool { link.isReady }
@@ -75,41 +88,77 @@ final class Store: TopicReader {
     // MARK: Publish
 
     /// Publishes an event: offset, log and channel in one step; committed when the completion succeeds.
+    ///
+    /// It is sent at the end of the tick's turn, with what else there is of its topic, or after the answer that the topic
+    /// waits for. Events of one topic keep their order.
     func publish(
         _ topic: Topic, _ event: EventName, _ data: [UInt8], _ id: MessageID?,
         _ completion: @escaping (Result<Receipt, Refusal>) -> Void
     ) {
-        publish(topic, [PublishCall.Event(event, data: data, id: id)], lane: nil) { result in
-            completion(result.flatMap { receipts in receipts.first.map { .success($0) } ?? .failure(Store.nonsense) })
+        guard access.policy(of: topic) != nil else {
+            return completion(.failure(Refusal(.notFound, "there is no such namespace")))
+        }
+        let event = PublishCall.Event(event, data: data, id: id)
+        let deadlineMs = reactor.nowMs + limits.redisCommandMs
+        guard publishes.add(topic, event, completion, deadlineMs: deadlineMs) else {
+            return completion(.failure(RedisFailure(.inFlightFull).refusal))
         }
     }
 
-    /// Publishes events of one topic in their order, all or none; as many receipts as events.
-    func publish(
-        _ topic: Topic, _ events: [PublishCall.Event], lane: UInt64?,
-        _ completion: @escaping (Result<[Receipt], Refusal>) -> Void
-    ) {
-        guard let policy = access.policy(of: topic) else {
-            return completion(.failure(Refusal(.notFound, "there is no such namespace")))
+    private func sendPublishes() {
+        while let step = publishes.next(nowMs: reactor.nowMs) {
+            switch step {
+            case .call(let group): send(group)
+            case .expire(let group): Store.tell(group, .failure(RedisFailure(.timedOut).refusal))
+            }
         }
-        guard let run = link.facts?.fence else {
-            return completion(.failure(RedisFailure(.disconnected).refusal))
+    }
+
+    private func send(_ group: PublishQueue<PublishCompletion>.Group) {
+        let topic = group.topic
+        guard let policy = access.policy(of: topic), let run = link.facts?.fence else {
+            publishes.finished(topic)
+            return Store.tell(group, .failure(RedisFailure(.disconnected).refusal))
         }
         let moment = CommandCallBuilder.Moment(nowMs: Clock.wallMs(), run: run, epoch: epochs.next(), random: [])
-        let call = PublishCall(topic, events).call(
+        let call = PublishCall(topic, group.events).call(
             scripts.publish, keys: keys, policy: policy, seenSeconds: limits.idempotencySeconds, moment,
             top: top(topic))
-        let count = events.count
-        link.run(call, lane: lane) { [self] result in
-            completion(
-                result.mapError(\.refusal).flatMap { value in
-                    guard let receipts = Store.receipts(value, count: count) else { return .failure(Store.nonsense) }
-                    let fresh = receipts.count { !$0.isDuplicate }
-                    if let last = receipts.last(where: { !$0.isDuplicate }) ?? receipts.last {
-                        known.add(topic, last.position, published: fresh)
-                    }
-                    return .success(receipts)
-                })
+        link.run(call, lane: nil) { [self] result in
+            if case .failure(let failure) = result, group.events.count > 1, Store.blamesOne.contains(failure.kind) {
+                return publishes.refused(group)
+            }
+            publishes.finished(topic)
+            Store.tell(group, receipts(result, group))
+        }
+    }
+
+    /// What Redis says when it refuses a whole group, writing nothing, for what may be one event's fault: the key of its id.
+    private static let blamesOne: Set<RedisFailure.Kind> = [.other, .wrongType, .noPermission]
+
+    /// Reads the answer of a call and remembers it.
+    private func receipts(
+        _ result: Result<RESPValue, RedisFailure>, _ group: PublishQueue<PublishCompletion>.Group
+    ) -> Result<[Receipt], Refusal> {
+        result.mapError(\.refusal).flatMap { value in
+            guard let receipts = Store.receipts(value, count: group.events.count) else {
+                return .failure(Store.nonsense)
+            }
+            if let last = receipts.last(where: { !$0.isDuplicate }) ?? receipts.last {
+                known.add(group.topic, last.position, published: receipts.count { !$0.isDuplicate })
+            }
+            return .success(receipts)
+        }
+    }
+
+    private static func tell(
+        _ group: PublishQueue<PublishCompletion>.Group, _ result: Result<[Receipt], Refusal>
+    ) {
+        switch result {
+        case .success(let receipts):
+            for (completion, receipt) in zip(group.publishers, receipts) { completion(.success(receipt)) }
+        case .failure(let refusal):
+            for completion in group.publishers { completion(.failure(refusal)) }
         }
     }
 
