@@ -4,19 +4,21 @@
 /// slowly, its queue splits the burst and treats each frame as if it had come alone.
 public final class OutboundBurst: OutboundItem {
     /// A frame and what it stands for.
-    typealias Part = (frame: [UInt8], item: OutboundItem)
+    public typealias Part = (frame: [UInt8], item: OutboundItem)
 
-    let parts: [Part]
     /// All frames, joined.
     let frame: [UInt8]
+    private let tellParts: () -> [Part]
 
-    /// Joins frames, none of them empty, whose items all count in `counts` and in the totals of the node.
-    public init(_ parts: [(frame: [UInt8], item: OutboundItem)], counts: OutboundCounts) {
-        self.parts = parts
-        var frame: [UInt8] = []
-        frame.reserveCapacity(parts.reduce(0) { $0 + $1.frame.count })
-        for part in parts { frame += part.frame }
+    /// Makes a burst of `count` frames, joined in `frame`, whose items all count in `counts` and in the totals of the node.
+    ///
+    /// `parts` tells them one by one, none of them empty; most bursts are never asked.
+    public init(_ frame: [UInt8], count: Int, counts: OutboundCounts, parts: @escaping () -> [Part]) {
         self.frame = frame
-        super.init(counts: counts, isCounted: true, count: parts.count)
+        tellParts = parts
+        super.init(counts: counts, isCounted: true, count: count)
     }
+
+    /// The frames one by one.
+    var parts: [Part] { tellParts() }
 }

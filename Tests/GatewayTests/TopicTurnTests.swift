@@ -128,6 +128,23 @@ import Testing
         #expect(feed.lap.isEmpty && feed.lap.bytes == 0 && feed.lap.events.capacity <= FanoutLap.keptCapacity)
     }
 
+    /// A slice was measured by all that is kept, up to two laps' events, and was half as large as it may be.
+    @Test func aSliceIsAsLargeAsWhatItsMembersGet() throws {
+        let (shop, members) = try shopWithLargeTopic(members: 3)
+        for offset in 1...4 { try shop.event(1, offset: offset) }
+        shop.table.endTurn()
+        let feed = try #require(members[0].membership).feed
+        #expect(feed.bytesOfNextTurn == feed.lap.bytes && feed.lap.bytes > 0)
+        #expect(!shop.table.serveSlice())
+        for offset in 5...8 { try shop.event(1, offset: offset) }
+        #expect(shop.table.serveSlice() && members.map(\.events) == [4, 4, 8])
+        for offset in 9...10 { try shop.event(1, offset: offset) }
+        #expect(!shop.table.serveSlice() && members.map(\.events) == [10, 10, 8])
+        #expect(feed.lap.events.count == 6 && feed.bytesOfNextTurn == feed.lap.bytes / 3)
+        shop.finishLaps()
+        #expect(members.allSatisfy { $0.events == 10 } && feed.bytesOfNextTurn == 0)
+    }
+
     /// A lap that cannot keep up leaves what came to the members' queues and their bounds.
     @Test func eventsBeyondTheBoundAreHandedAtOnce() throws {
         let (shop, members) = try shopWithLargeTopic(members: 3)

@@ -56,13 +56,13 @@ import Testing
 
     /// So many frames of different lengths as one burst.
     static func burst(_ count: Int, _ step: Int, _ counts: OutboundCounts) -> OutboundBurst {
-        OutboundBurst(
-            (1...count).map { number in
-                (
-                    Array(repeating: UInt8(truncatingIfNeeded: step + number), count: number),
-                    OutboundItem(counts: counts)
-                )
-            }, counts: counts)
+        let parts = (1...count).map { number in
+            (
+                frame: Array(repeating: UInt8(truncatingIfNeeded: step + number), count: number),
+                item: OutboundItem(counts: counts)
+            )
+        }
+        return OutboundBurst(parts.flatMap(\.frame), count: count, counts: counts) { parts }
     }
 
     /// Against a model that is one array of bytes and the ends of its frames.

@@ -5,14 +5,14 @@ import Transport
 ///
 /// Thread: the shard's.
 final class DeliveryBatch {
-    let deliveries: ArraySlice<Delivery>
+    let deliveries: [Delivery]
     private let counts: OutboundCounts
     private let variants: Int
     /// Empty until one is asked for.
     private var bursts: [OutboundBurst?] = []
 
     /// `counts` are those of the topic on its shard.
-    init(_ deliveries: ArraySlice<Delivery>, variants: Int, counts: OutboundCounts) {
+    init(_ deliveries: [Delivery], variants: Int, counts: OutboundCounts) {
         self.deliveries = deliveries
         self.variants = variants
         self.counts = counts
@@ -22,8 +22,14 @@ final class DeliveryBatch {
     func burst(_ variant: Int, _ dialect: any Dialect) -> OutboundBurst {
         if bursts.isEmpty { bursts = Array(repeating: nil, count: variants) }
         if let burst = bursts[variant] { return burst }
-        let burst = OutboundBurst(
-            deliveries.map { (frame: $0.frame(variant, dialect), item: $0) }, counts: counts)
+        var frames: [UInt8] = []
+        var bytes = 0
+        for delivery in deliveries { bytes += delivery.frame(variant, dialect).count }
+        frames.reserveCapacity(bytes)
+        for delivery in deliveries { frames += delivery.frame(variant, dialect) }
+        let burst = OutboundBurst(frames, count: deliveries.count, counts: counts) { [deliveries] in
+            deliveries.map { ($0.frame(variant, dialect), $0) }
+        }
         bursts[variant] = burst
         return burst
     }

@@ -14,7 +14,7 @@ struct FanoutLap {
     /// The number of the oldest event kept, all of the topic counted from 0.
     private(set) var base = 0
     /// The place among the members whose turn is next.
-    private var place = 0
+    private(set) var place = 0
     /// Events that were there when the lap began.
     private var countAtStart = 0
     /// The batch made last, and the numbers of its events.
@@ -42,9 +42,15 @@ struct FanoutLap {
     /// Mostly the same as for the member before it, and then the same batch.
     mutating func batch(from number: Int, variants: Int, counts: OutboundCounts) -> DeliveryBatch {
         if let newest, newest.from == number, newest.end == end { return newest.batch }
-        let batch = DeliveryBatch(events.dropFirst(max(number - base, 0)), variants: variants, counts: counts)
+        // A copy: a slice would share the storage, and each event that comes would copy all of it.
+        let batch = DeliveryBatch(Array(events.dropFirst(max(number - base, 0))), variants: variants, counts: counts)
         newest = (number, end, batch)
         return batch
+    }
+
+    /// About how many bytes a member is still to get whose next event has that number.
+    func bytes(from number: Int) -> Int {
+        events.isEmpty ? 0 : bytes * min(max(end - number, 0), events.count) / events.count
     }
 
     /// The places of the next members, at most so many, of all that there are; the lap ends with `isLast`.

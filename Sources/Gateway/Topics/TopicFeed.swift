@@ -116,6 +116,9 @@ final class TopicFeed<Client: TopicClient> {
         return members.count - 1
     }
 
+    /// About how many bytes the member whose turn is next is to be handed.
+    var bytesOfNextTurn: Int { lap.place < members.count ? lap.bytes(from: members[lap.place].next) : 0 }
+
     /// A member whose turn it is, and the number of the event from which on it is handed all that there are.
     func takeTurn(_ place: Int) -> (member: Member<Client>, from: Int) {
         let from = max(members[place].next, lap.base)

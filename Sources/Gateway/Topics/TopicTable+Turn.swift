@@ -46,7 +46,7 @@ extension TopicTable {
     func serveSlice() -> Bool {
         guard let feed = laps.first else { return false }
         // What they are written takes as long as that they are.
-        let countMax = max(TopicTable.sliceBytesMax / max(feed.lap.bytes, 1), 1)
+        let countMax = max(TopicTable.sliceBytesMax / max(feed.bytesOfNextTurn, 1), 1)
         let (places, isLast) = feed.lap.next(min(limits.fanoutSliceMembers, countMax), of: feed.members.count)
         serve(feed, places)
         guard isLast else { return false }
@@ -88,7 +88,7 @@ extension TopicTable {
     }
 
     /// Leaves out what the member's answer had already; returns how many it was handed.
-    private func handWhatFollows(_ deliveries: ArraySlice<Delivery>, _ feed: TopicFeed<Client>, _ place: Int) -> Int {
+    private func handWhatFollows(_ deliveries: [Delivery], _ feed: TopicFeed<Client>, _ place: Int) -> Int {
         var handed = 0
         for delivery in deliveries {
             let member = feed.members[place]
