@@ -88,7 +88,8 @@ struct PublishQueue<Publisher> {
 
     /// What to do next; call it until there is nothing.
     mutating func next(nowMs: Int) -> Step? {
-        guard let topic = ready.popFirst(), let group = lines[topic]?.removeFirst() else { return nil }
+        guard let topic = ready.popFirst(), let group = lines[topic]?.first else { return nil }
+        lines[topic]?.removeFirst()
         waiting -= group.events.count
         waitingBytes -= group.bytes
         guard group.deadlineMs > nowMs else {
