@@ -5,7 +5,8 @@ from contextlib import ExitStack
 
 import pytest
 
-from gateway_process import error_code
+from gateway_process import Gateway, error_code
+from support.redis_server import RedisServer
 
 
 @pytest.fixture
@@ -85,3 +86,23 @@ def test_order_of_one_client_is_kept(gw, db, topic, token):
             client.send("publish", {"event": "e", "data": {"n": n}}, topic=talk, ref=n)
         offsets = [client.expect("ack", ref=n)["data"]["offset"] for n in range(count)]
         assert offsets == list(range(1, count + 1))
+
+
+def test_a_call_that_may_have_written_is_not_repeated(tmp_path, certificate, secret, topic):
+    """An error from the middle of the script: tried one by one, each event would be logged again."""
+    server = RedisServer(tmp_path / "acl").start()
+    url = f"unix://{server.socket_path}?user=w&password=s"
+    gateway = Gateway(tmp_path / "gateway", url, certificate, secret, "--shards", "1")
+    try:
+        with server.client() as db:
+            db.execute_command("ACL", "SETUSER", "w", "on", ">s", "~*", "&*", "+@all")
+            gateway.start().wait_ready()
+            gateway.publish(topic, "e")
+            db.execute_command("ACL", "SETUSER", "w", "-publish")
+            answers = publish_together(gateway, db, [{"topic": topic, "event": "e", "data": {}} for _ in range(12)])
+            assert all(answer.status_code >= 500 for answer in answers)
+            # One entry for each call: the events of a call stand or fall together.
+            assert 2 <= db.xlen(topic + "#log") <= 7
+    finally:
+        gateway.stop()
+        server.stop()

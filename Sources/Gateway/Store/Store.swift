@@ -125,16 +125,14 @@ final class Store: TopicReader {
             scripts.publish, keys: keys, policy: policy, seenSeconds: limits.idempotencySeconds, moment,
             top: top(topic))
         link.run(call, lane: nil) { [self] result in
-            if case .failure(let failure) = result, group.events.count > 1, Store.blamesOne.contains(failure.kind) {
+            // Only a refusal in the script's own words (BADKEY, for the key of an id) is sure to have written nothing.
+            if case .failure(let failure) = result, failure.kind == .other, group.events.count > 1 {
                 return publishes.refused(group)
             }
             publishes.finished(topic)
             Store.tell(group, receipts(result, group))
         }
     }
-
-    /// What Redis says when it refuses a whole group, writing nothing, for what may be one event's fault: the key of its id.
-    private static let blamesOne: Set<RedisFailure.Kind> = [.other, .wrongType, .noPermission]
 
     /// Reads the answer of a call and remembers it.
     private func receipts(
