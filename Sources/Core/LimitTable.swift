@@ -71,7 +71,7 @@ extension Limits {
             LimitEntry(name: "pastLedgersMax", range: size, path: \.pastLedgersMax),
             LimitEntry(name: "historyPageMax", range: 1...10_000, path: \.historyPageMax),
             LimitEntry(name: "redisConnectMs", range: time, path: \.redisConnectMs),
-            LimitEntry(name: "redisCommandMs", range: time, path: \.redisCommandMs),
+            LimitEntry(name: "redisCallMs", range: time, path: \.redisCallMs),
             LimitEntry(name: "redisInFlightMax", range: size, path: \.redisInFlightMax),
             LimitEntry(name: "redisProbeMs", range: time, path: \.redisProbeMs),
             LimitEntry(name: "redisProbeTimeoutMs", range: time, path: \.redisProbeTimeoutMs),

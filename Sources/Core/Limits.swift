@@ -137,7 +137,7 @@ public struct Limits: Sendable, Equatable {
     /// Time to connect, TLS and AUTH included.
     public var redisConnectMs = 1_000
     /// Deadline of one command.
-    public var redisCommandMs = 2_000
+    public var redisCallMs = 2_000
     /// Commands in flight on one link, and publishes that wait for others of their topic; beyond: `unavailable`.
     public var redisInFlightMax = 4_096
     /// Interval of the delivery probe.

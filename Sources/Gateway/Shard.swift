@@ -52,7 +52,7 @@ final class Shard {
     private let reactor: Reactor
     private let mailbox: Mailbox<ShardMessage>
     private let context: ConnectionContext
-    private let link: CommandLink
+    private let link: CallLink
     private var listeners: [Listener] = []
     private var operationsListeners: [Listener] = []
     private var secureListeners: [Listener] = []
@@ -95,7 +95,7 @@ final class Shard {
         let (log, scripts) = (node.log, node.library.table)
         let news = LinkNews(node.broker, shard: index)
         self.news = news
-        link = try CommandLink(
+        link = try CallLink(
             context, node.redis, name: "switchboard-\(node.name)-shard-\(index)", registry: scripts.registry,
             onBrokenScript: { name, failure in
                 // Every shard loads the same scripts; one of them tells.
@@ -304,8 +304,8 @@ final class Shard {
         payload.append(decimal: index)
         payload.append(UInt8(ascii: " "))
         payload.append(decimal: number)
-        link.call(RedisCommand("PUBLISH", node.probeChannel, payload)) { _ in }
-        link.call(RedisCommand("INFO", Array("replication".utf8))) { [unowned self] result in
+        link.call(RedisCall("PUBLISH", node.probeChannel, payload)) { _ in }
+        link.call(RedisCall("INFO", Array("replication".utf8))) { [unowned self] result in
             guard case .success(let reply) = result, let text = reply.bytes,
                 ServerFacts.role(info: text) == .replica
             else { return }

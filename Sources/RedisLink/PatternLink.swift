@@ -60,10 +60,10 @@ public final class PatternLink: RedisSocketOwner {
         timer = nil
     }
 
-    private func send(_ commands: [RedisCommand]) {
+    private func send(_ calls: [RedisCall]) {
         var bytes: [UInt8] = []
-        for command in commands {
-            guard (try? command.encode(into: &bytes, limits: RedisSocket.commandLimits)) != nil else {
+        for call in calls {
+            guard (try? call.encode(into: &bytes, limits: RedisSocket.callLimits)) != nil else {
                 socket?.fail(RedisFailure(.tooLarge))
                 return
             }
@@ -79,7 +79,7 @@ public final class PatternLink: RedisSocketOwner {
         }
         isAwaitingPong = true
         timer?.set(atMs: reactor.nowMs + pongMs)
-        send([RedisCommand("PING")])
+        send([RedisCall("PING")])
     }
 
     /// Something came: the peer lives.
@@ -95,13 +95,13 @@ public final class PatternLink: RedisSocketOwner {
         unconfirmed = patterns.count + channels.count
         isAwaitingPong = false
         timer?.set(atMs: reactor.nowMs + pingMs)
-        var commands: [RedisCommand] = []
+        var calls: [RedisCall] = []
         for (list, name) in [(patterns, "PSUBSCRIBE" as StaticString), (channels, "SUBSCRIBE")] where !list.isEmpty {
-            var command = RedisCommand(name)
-            for item in list { command.append(item) }
-            commands.append(command)
+            var call = RedisCall(name)
+            for item in list { call.append(item) }
+            calls.append(call)
         }
-        send(commands)
+        send(calls)
     }
 
     func socketReceived(_ value: RESPValue) {

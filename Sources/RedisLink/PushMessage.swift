@@ -14,9 +14,9 @@ public enum PushMessage: Equatable, Sendable {
     case patternUnsubscribed(pattern: [UInt8]?, count: Int)
     /// The answer to `PING`: with a payload while subscribed, without one before.
     case pong([UInt8])
-    /// An error line: the refusal of a command on this connection.
+    /// An error line: the refusal of a call on this connection.
     case failure(RedisFailure)
-    /// None of these: the reply of a command sent before subscribing, or a server out of its mind.
+    /// None of these: the reply of a call sent before subscribing, or a server out of its mind.
     case other(RESPValue)
 
     /// Reads a reply of a subscriber connection.

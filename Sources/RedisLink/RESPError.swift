@@ -1,6 +1,6 @@
 /// Why a reply stream cannot be read any further.
 ///
-/// Replies carry no identity, so nothing after the fault can be matched to a command: the connection must be closed
+/// Replies carry no identity, so nothing after the fault can be matched to a call: the connection must be closed
 /// and its reader thrown away.
 public enum RESPError: Error, Equatable, Sendable {
     /// The bytes are not RESP2, or arrays nest deeper than seven; the text is the codec's own and holds no payload.

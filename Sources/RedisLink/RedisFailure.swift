@@ -24,7 +24,7 @@ public struct RedisFailure: Error, Equatable, Sendable {
         case noAuthentication = "noauth"
         /// `WRONGPASS`: credentials were given and are wrong.
         case wrongPassword = "wrongpass"
-        /// `NOPERM`: the ACL forbids the command, key or channel.
+        /// `NOPERM`: the ACL forbids the call, key or channel.
         case noPermission = "noperm"
         /// `NOSCRIPT`: the script cache does not have it; ``ScriptLanes`` repairs it.
         case noScript = "noscript"
@@ -36,7 +36,7 @@ public struct RedisFailure: Error, Equatable, Sendable {
         case moved
         /// `TRYAGAIN`: the slot is moving.
         case tryAgain = "tryagain"
-        /// `CROSSSLOT`: keys of several slots in one command.
+        /// `CROSSSLOT`: keys of several slots in one call.
         case crossSlot = "crossslot"
         /// `EXECABORT`: a transaction was thrown away.
         case aborted = "execabort"
@@ -48,9 +48,9 @@ public struct RedisFailure: Error, Equatable, Sendable {
         case timedOut = "timeout"
         /// The connection was lost, or there is none.
         case disconnected
-        /// Too many commands wait on the link; nothing was sent.
+        /// Too many calls wait on the link; nothing was sent.
         case inFlightFull = "inflight_full"
-        /// The command exceeds a limit; nothing was sent.
+        /// The call exceeds a limit; nothing was sent.
         case tooLarge = "too_large"
         /// The reply stream or the shape of a reply is wrong.
         case protocolViolation = "protocol"
@@ -60,7 +60,7 @@ public struct RedisFailure: Error, Equatable, Sendable {
 
     /// What the link does about a failure.
     public enum Reaction: Equatable, Sendable {
-        /// Stay connected; the same command to the same server may succeed after the pause.
+        /// Stay connected; the same call to the same server may succeed after the pause.
         case retrySame(afterMs: Int)
         /// Close, resolve the address anew and connect with back-off: this server will not do it, or not on this
         /// connection.
@@ -132,7 +132,7 @@ public struct RedisFailure: Error, Equatable, Sendable {
         }
     }
 
-    /// Whether Redis may have executed the command although no success was seen.
+    /// Whether Redis may have executed the call although no success was seen.
     ///
     /// A retry then needs an idempotency key (failure catalogue R12). A script may write before it fails.
     public var mayHaveExecuted: Bool {

@@ -22,9 +22,9 @@ public struct RedisTarget: Sendable {
     public var tls: TLSContext?
     /// Milliseconds for dialling, TLS and greeting together.
     public var connectMs: Int
-    /// Milliseconds one command may take.
-    public var commandMs: Int
-    /// Commands in flight on one link.
+    /// Milliseconds one call may take.
+    public var callMs: Int
+    /// Calls in flight on one link.
     public var inFlightMax: Int
     /// Channels in one SUBSCRIBE.
     public var subscribeBatch: Int
@@ -40,7 +40,7 @@ public struct RedisTarget: Sendable {
         self.url = url
         self.tls = tls
         connectMs = limits.redisConnectMs
-        commandMs = limits.redisCommandMs
+        callMs = limits.redisCallMs
         inFlightMax = limits.redisInFlightMax
         subscribeBatch = limits.redisSubscribeBatch
         backOffMinMs = limits.redisBackOffMinMs
@@ -59,7 +59,7 @@ final class RedisSocket: ConnectionHandler {
         case stopped
         case pausing
         case dialling
-        /// Commands of the greeting not answered yet; the last one is INFO.
+        /// Calls of the greeting not answered yet; the last one is INFO.
         case greeting(Int)
         case ready
     }
@@ -80,7 +80,7 @@ final class RedisSocket: ConnectionHandler {
     /// Dials made; a look-up that answers a dial that is over is recognised by it.
     private var dial = 0
 
-    static let commandLimits = RedisCommand.Limits(argumentsMax: 8_192, bytesMax: 16_777_216)
+    static let callLimits = RedisCall.Limits(argumentsMax: 8_192, bytesMax: 16_777_216)
 
     /// Makes a stopped socket; `name` is what `CLIENT LIST` shows.
     init(_ context: ConnectionContext, _ target: RedisTarget, name: String, owner: any RedisSocketOwner) {
@@ -112,7 +112,7 @@ final class RedisSocket: ConnectionHandler {
         connection = nil
     }
 
-    /// Sends an encoded command; false when the socket is not ready or its queue is full.
+    /// Sends an encoded call; false when the socket is not ready or its queue is full.
     func send(_ bytes: [UInt8]) -> Bool {
         isReady && connection?.send(bytes) == true
     }
@@ -188,14 +188,14 @@ final class RedisSocket: ConnectionHandler {
     func opened(_ connection: Connection) {
         guard let made = try? RESPReaderBox(limits: target.reply) else { return connection.abort(.internalError) }
         reader = made
-        var commands = target.url.greeting
-        commands.append(RedisCommand("CLIENT", Array("SETNAME".utf8), Array(name.utf8)))
-        commands.append(ServerFacts.persistenceQuestion)
-        commands.append(RedisCommand("INFO", Array("everything".utf8)))
-        state = .greeting(commands.count)
+        var calls = target.url.greeting
+        calls.append(RedisCall("CLIENT", Array("SETNAME".utf8), Array(name.utf8)))
+        calls.append(ServerFacts.persistenceQuestion)
+        calls.append(RedisCall("INFO", Array("everything".utf8)))
+        state = .greeting(calls.count)
         var bytes: [UInt8] = []
-        for command in commands {
-            guard (try? command.encode(into: &bytes, limits: RedisSocket.commandLimits)) != nil else {
+        for call in calls {
+            guard (try? call.encode(into: &bytes, limits: RedisSocket.callLimits)) != nil else {
                 return connection.abort(.internalError)
             }
         }

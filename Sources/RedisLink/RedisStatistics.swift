@@ -4,9 +4,9 @@ public import Reactors
 ///
 /// Thread: written by the link's, readable by any.
 public final class RedisStatistics: Sendable {
-    /// Commands sent.
+    /// Calls sent.
     public let sent = Counter()
-    /// Commands refused because too many were in flight.
+    /// Calls refused because too many were in flight.
     public let rejected = Counter()
     /// Connections that became ready.
     public let connects = Counter()

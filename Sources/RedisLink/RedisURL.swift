@@ -99,21 +99,21 @@ public struct RedisURL: Equatable, Sendable {
         self.database = database ?? 0
     }
 
-    /// The commands that introduce a new connection: `AUTH` and `SELECT`, as far as the URL asks for them.
-    public var greeting: [RedisCommand] {
-        var commands: [RedisCommand] = []
+    /// The calls that introduce a new connection: `AUTH` and `SELECT`, as far as the URL asks for them.
+    public var greeting: [RedisCall] {
+        var calls: [RedisCall] = []
         if let password {
-            var command = RedisCommand("AUTH")
-            if let user { command.append(user) }
-            command.append(password)
-            commands.append(command)
+            var call = RedisCall("AUTH")
+            if let user { call.append(user) }
+            call.append(password)
+            calls.append(call)
         }
         if database != 0 {
-            var command = RedisCommand("SELECT")
-            command.append(decimal: database)
-            commands.append(command)
+            var call = RedisCall("SELECT")
+            call.append(decimal: database)
+            calls.append(call)
         }
-        return commands
+        return calls
     }
 
     private static func rest(_ bytes: [UInt8], after scheme: String) -> ArraySlice<UInt8>? {

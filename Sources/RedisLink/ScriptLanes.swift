@@ -13,7 +13,7 @@
 /// per call in flight; after a second `NOSCRIPT` always as `EVAL`. So a call is sent at most three times, and runs at
 /// most once: `NOSCRIPT` is told before anything has run.
 ///
-/// The driver sends each ``Flight`` it is given, notes it in its ``CommandPipeline``, and brings it back with the
+/// The driver sends each ``Flight`` it is given, notes it in its ``CallPipeline``, and brings it back with the
 /// reply. A value of facts: no I/O; bounded by `heldMax`.
 public struct ScriptLanes<Context> {
     /// A call on the wire.

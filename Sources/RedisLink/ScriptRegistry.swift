@@ -1,6 +1,6 @@
 import Core
 
-/// The scripts a link may call, and the commands that call them.
+/// The scripts a link may call, and the calls that call them.
 public struct ScriptRegistry: Sendable {
     /// How a call names its script.
     public enum Form: Equatable, Sendable {
@@ -43,34 +43,34 @@ public struct ScriptRegistry: Sendable {
     /// The script of a name; `nil` when there is none.
     public func script(named name: String) -> ScriptID? { byName[name] }
 
-    /// The commands that put every script into the cache of a new connection's server, so that `NOSCRIPT` is rare.
+    /// The calls that put every script into the cache of a new connection's server, so that `NOSCRIPT` is rare.
     ///
     /// The reply of the n-th is the digest of the n-th script: see ``confirmsPreload(_:_:)``.
-    public var preload: [RedisCommand] {
-        scripts.map { RedisCommand("SCRIPT", Array("LOAD".utf8), $0.source) }
+    public var preload: [RedisCall] {
+        scripts.map { RedisCall("SCRIPT", Array("LOAD".utf8), $0.source) }
     }
 
-    /// Whether the reply to the n-th ``preload`` command is that script's digest; false means that what runs in the
+    /// Whether the reply to the n-th ``preload`` call is that script's digest; false means that what runs in the
     /// server would not be what is called.
     public func confirmsPreload(_ index: Int, _ reply: RESPValue) -> Bool {
         guard scripts.indices.contains(index), case .string(let digest) = reply else { return false }
         return digest == scripts[index].digest
     }
 
-    /// The command of a call: `EVALSHA digest numkeys key... arg...`, or `EVAL source ...`.
-    public func command(_ call: ScriptCall, _ form: Form) -> RedisCommand {
+    /// What is sent for a script's call: `EVALSHA digest numkeys key... arg...`, or `EVAL source ...`.
+    public func encoded(_ call: ScriptCall, _ form: Form) -> RedisCall {
         let script = scripts[call.script.index]
-        var command = form == .digest ? RedisCommand("EVALSHA") : RedisCommand("EVAL")
+        var sent = form == .digest ? RedisCall("EVALSHA") : RedisCall("EVAL")
         let name = form == .digest ? script.digest : script.source
         var bytes = name.count + 20
         for key in call.keys { bytes += key.count }
         for argument in call.arguments { bytes += argument.count }
-        command.reserve(arguments: 2 + call.keys.count + call.arguments.count, bytes: bytes)
-        command.append(name)
-        command.append(decimal: call.keys.count)
-        for key in call.keys { command.append(key) }
-        for argument in call.arguments { command.append(argument) }
-        return command
+        sent.reserve(arguments: 2 + call.keys.count + call.arguments.count, bytes: bytes)
+        sent.append(name)
+        sent.append(decimal: call.keys.count)
+        for key in call.keys { sent.append(key) }
+        for argument in call.arguments { sent.append(argument) }
+        return sent
     }
 
     private static func hexadecimal(_ bytes: [UInt8]) -> [UInt8] {

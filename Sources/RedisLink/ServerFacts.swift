@@ -95,7 +95,7 @@ public struct ServerFacts: Equatable, Sendable {
     /// Asks for what ``apply(config:)`` takes.
     ///
     /// A pattern, since Redis before 7.0 takes one name at a time.
-    static let persistenceQuestion = RedisCommand("CONFIG", Array("GET".utf8), Array("append*".utf8))
+    static let persistenceQuestion = RedisCall("CONFIG", Array("GET".utf8), Array("append*".utf8))
 
     /// Reads the reply of `CONFIG GET`: names and values in turn; `nil` when it is not that.
     public static func config(_ reply: RESPValue) -> [[UInt8]: [UInt8]]? {

@@ -72,15 +72,15 @@ public final class SubscriberLink: RedisSocketOwner {
     public func flush() {
         guard facts != nil else { return }
         while let action = reconciler.next() {
-            var command: RedisCommand
+            var call: RedisCall
             let channels: [[UInt8]]
             switch action {
-            case .subscribe(let list): (command, channels) = (RedisCommand("SUBSCRIBE"), list)
-            case .unsubscribe(let list): (command, channels) = (RedisCommand("UNSUBSCRIBE"), list)
+            case .subscribe(let list): (call, channels) = (RedisCall("SUBSCRIBE"), list)
+            case .unsubscribe(let list): (call, channels) = (RedisCall("UNSUBSCRIBE"), list)
             }
-            for channel in channels { command.append(channel) }
+            for channel in channels { call.append(channel) }
             var bytes: [UInt8] = []
-            guard (try? command.encode(into: &bytes, limits: RedisSocket.commandLimits)) != nil,
+            guard (try? call.encode(into: &bytes, limits: RedisSocket.callLimits)) != nil,
                 socket?.send(bytes) == true
             else { return reconnect(RedisFailure(.inFlightFull)) }
             statistics.sent.add(1)

@@ -3,14 +3,14 @@ import Core
 /// Makes the channels a connection is subscribed to equal the channels that are wanted (failure catalogue R16, R17).
 ///
 /// It keeps what is wanted and what the server has said, never a list of events to replay: after any disturbance the
-/// difference between the two is what remains to be sent. For each channel at most one command is in flight, so a
+/// difference between the two is what remains to be sent. For each channel at most one call is in flight, so a
 /// confirmation can only mean that one. Channels are wanted or not, without counting: the directory above counts.
 ///
 /// After ``connected()`` everything wanted is subscribed again, in batches. At most `unconfirmedMax` channels are
 /// asked for and not confirmed, so that 100 000 of them do not fill the server's output buffer. No call does work
 /// that grows with the number of channels, except that ``next()`` passes over each once per connection.
 public struct SubscriptionReconciler<Channel: Hashable & Sendable>: Sendable {
-    /// A command to send now, with at most `batchMax` channels.
+    /// A call to send now, with at most `batchMax` channels.
     public enum Action: Equatable, Sendable {
         /// `SUBSCRIBE` of these.
         case subscribe([Channel])
@@ -67,7 +67,7 @@ public struct SubscriptionReconciler<Channel: Hashable & Sendable>: Sendable {
     /// Slots to subscribe or unsubscribe, unless they have changed when they are taken out.
     private var toSubscribe = Ring<Int>()
     private var toUnsubscribe = Ring<Int>()
-    /// Whether the last command was a subscribe: the two kinds take turns, so that neither starves.
+    /// Whether the last call was a subscribe: the two kinds take turns, so that neither starves.
     private var subscribedLast = false
     /// Slots from here on have not been looked at since the connection began.
     private var cursor = 0
@@ -132,7 +132,7 @@ public struct SubscriptionReconciler<Channel: Hashable & Sendable>: Sendable {
         isConnected = false
     }
 
-    /// The next command to send; `nil` when nothing is to be sent now.
+    /// The next call to send; `nil` when nothing is to be sent now.
     ///
     /// Called until `nil` after every other call.
     public mutating func next() -> Action? {

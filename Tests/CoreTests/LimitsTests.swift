@@ -45,7 +45,7 @@ import Testing
         #expect(limits.pongMs < limits.pingMs, "one ping is outstanding at a time")
         #expect(limits.redisBackOffMinMs <= limits.redisBackOffMaxMs)
         #expect(limits.redisProbeMs < limits.redisProbeTimeoutMs)
-        #expect(limits.redisConnectMs <= limits.redisCommandMs)
+        #expect(limits.redisConnectMs <= limits.redisCallMs)
         #expect(limits.drainGraceMs < limits.drainMs)
         #expect(limits.unauthenticatedMax <= limits.connectionsMax)
         #expect(limits.unauthenticatedPerAddressMax <= limits.connectionsPerAddressMax)

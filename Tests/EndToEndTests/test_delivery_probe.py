@@ -14,7 +14,7 @@ from support.fault_proxy import FaultProxy, named
 from support.redis_server import RedisServer, free_port
 from waiting import eventually
 
-LIMITS = {"redisProbeMs": 200, "redisProbeTimeoutMs": 1_000, "redisCommandMs": 500}
+LIMITS = {"redisProbeMs": 200, "redisProbeTimeoutMs": 1_000, "redisCallMs": 500}
 FOUND_SECONDS_MAX = 10
 SUBSCRIBER, SHARD_0 = named("-subscriber"), named("-shard-0")
 

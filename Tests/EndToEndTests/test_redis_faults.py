@@ -17,7 +17,7 @@ def broadcast(http, topic, **more):
 def test_paused_redis(gateway, server, topic):
     """R7: publishers are answered within the deadline, clients' pings at once; afterwards everything goes on."""
     gw = gateway(server=server, limits={
-        "redisCommandMs": 500, "redisProbeMs": 200, "redisProbeTimeoutMs": 1_000, "messagesPerSecond": 1_000})
+        "redisCallMs": 500, "redisProbeMs": 200, "redisProbeTimeoutMs": 1_000, "messagesPerSecond": 1_000})
     with gw.client() as client, gw.http() as http:
         client.subscribe(topic)
         server.process.send_signal(signal.SIGSTOP)

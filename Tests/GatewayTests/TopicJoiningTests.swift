@@ -73,7 +73,7 @@ import Testing
         let early = try (0..<1_000).map { _ in try shop.join(1) }
         shop.nowMs += 500
         let late = try shop.join(1)
-        shop.nowMs += limits.redisConnectMs + 2 * limits.redisCommandMs - 500
+        shop.nowMs += limits.redisConnectMs + 2 * limits.redisCallMs - 500
         shop.table.sweep()
         #expect(early.allSatisfy { $0.refusals == 1 } && late.refusals == 0)
         shop.table.confirmed(try shop.topic(1))

@@ -72,7 +72,7 @@ import Testing
 
         /// Which script a flight calls, told by the command it becomes.
         func index(of flight: ScriptLanes<Int>.Flight) -> Int {
-            let digest = registry.command(flight.call, .digest).arguments[1]
+            let digest = registry.encoded(flight.call, .digest).arguments[1]
             return registry.scripts.firstIndex { $0.digest == digest } ?? 0
         }
 

@@ -20,15 +20,15 @@ import Testing
         let digest = registry.scripts[1].digest
         #expect(digest.count == 40)
         #expect(
-            registry.command(call, .digest).arguments == [
+            registry.encoded(call, .digest).arguments == [
                 bytes("EVALSHA"), digest, bytes("2"), bytes("k1"), bytes("k2"), bytes("a"),
             ])
         #expect(
-            registry.command(call, .source).arguments == [
+            registry.encoded(call, .source).arguments == [
                 bytes("EVAL"), bytes("return 'vote'"), bytes("2"), bytes("k1"), bytes("k2"), bytes("a"),
             ])
         let bare = ScriptCall(script: vote, keys: [], arguments: [])
-        #expect(registry.command(bare, .digest).arguments == [bytes("EVALSHA"), digest, bytes("0")])
+        #expect(registry.encoded(bare, .digest).arguments == [bytes("EVALSHA"), digest, bytes("0")])
     }
 
     @Test func digestsAreLowerCaseHexadecimal() throws {

@@ -9,7 +9,7 @@ public final class CommandRunner {
     /// What a call leads to.
     public typealias Completion = (Result<CommandAnswer, CommandFailure>) -> Void
 
-    private let link: CommandLink
+    private let link: CallLink
     private let scripts: ScriptTable
     private let settings: CommandSettings
     private let builder: CommandCallBuilder
@@ -23,7 +23,7 @@ public final class CommandRunner {
     /// `onScriptFault` is told what a script's author must mend: the script's name, and the fault with the lines of its
     /// file. It is called before the completion.
     public init(
-        link: CommandLink, scripts: ScriptTable, settings: CommandSettings,
+        link: CallLink, scripts: ScriptTable, settings: CommandSettings,
         top: @escaping (Topic) -> Position? = { _ in nil },
         onScriptFault: @escaping (_ name: String, _ text: String) -> Void
     ) {

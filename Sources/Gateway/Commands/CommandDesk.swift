@@ -34,7 +34,7 @@ final class CommandDesk {
     private var heartbeats: [(command: CommandDescriptor, queue: HeartbeatQueue)]
 
     init(
-        node: Node, link: CommandLink, statistics: ShardStatistics, top: @escaping (Topic) -> Position?,
+        node: Node, link: CallLink, statistics: ShardStatistics, top: @escaping (Topic) -> Position?,
         nowMs: @escaping () -> Int
     ) {
         self.node = node

@@ -13,7 +13,7 @@ import Transport
 /// While Redis is away, or slow to answer, time in the shop stands still. Thread: the demo's.
 final class DemoRunner {
     private let reactor: Reactor
-    private let link: CommandLink
+    private let link: CallLink
     private let store: Store
     private let runner: CommandRunner
     private let catalogue: Catalogue
@@ -53,7 +53,7 @@ final class DemoRunner {
         guard let shop = Topic("shop:" + DemoCast.shop) else { throw Errno(code: EINVAL) }
         self.shop = shop
         let context = ConnectionContext(reactor: reactor, limits: ConnectionLimits(settings.limits, reactors: 1))
-        link = try CommandLink(
+        link = try CallLink(
             context, parts.redis, name: "switchboard-demo", registry: parts.library.table.registry,
             onReady: { [connections] _ in connections.value += 1 })
         store = Store(
@@ -95,7 +95,7 @@ final class DemoRunner {
         if setUps > 0 { day.resume() }
         setUps = connections.value
         let service = keys.domain(shop, facet: "service", member: nil)
-        let command = RedisCommand(
+        let command = RedisCall(
             "HSET", service, Array("averageMinutes".utf8), Array(DemoRunner.averageMinutes.utf8))
         link.call(command) { _ in }
     }
@@ -138,7 +138,7 @@ final class DemoRunner {
             guard let queue = answer?["queue"], queue.kind == .array else { return }
             day.see(tracks: queue.members.compactMap { $0["trackId"]?.string })
         }
-        link.call(RedisCommand("HGETALL", keys.domain(shop, facet: "bookings", member: nil))) { [unowned self] result in
+        link.call(RedisCall("HGETALL", keys.domain(shop, facet: "bookings", member: nil))) { [unowned self] result in
             guard case .success(let value) = result, let fields = value.elements else { return }
             var seen: Set<String> = []
             for index in stride(from: 0, to: fields.count - 1, by: 2) {

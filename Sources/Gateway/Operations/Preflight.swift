@@ -87,8 +87,8 @@ public enum Preflight {
             var found: ServerFacts?
             var broken: [Finding] = []
             let table = parts.library.table
-            var link: CommandLink?
-            link = try CommandLink(
+            var link: CallLink?
+            link = try CallLink(
                 context, parts.redis, name: "switchboard-check", registry: table.registry,
                 onBrokenScript: { name, failure in
                     let text = table[name]?.source.compileFault(failure.detail) ?? failure.detail
@@ -97,14 +97,14 @@ public enum Preflight {
                 },
                 onReady: { facts in
                     // The link loads all scripts first, so the answer comes when each of them was tried.
-                    link?.call(RedisCommand("PING")) { result in
+                    link?.call(RedisCall("PING")) { result in
                         guard result.failure?.reaction != .reconnect else { return }
                         found = facts
                         reactor.stop()
                     }
                 })
             let timer = try ReactorTimer(reactor) { reactor.stop() }
-            timer.set(atMs: reactor.nowMs + limits.redisConnectMs * 3 + limits.redisCommandMs)
+            timer.set(atMs: reactor.nowMs + limits.redisConnectMs * 3 + limits.redisCallMs)
             reactor.run()
             let failure = link?.lastFailure
             link?.stop()

@@ -21,7 +21,7 @@ final class LinkNews {
     }
 
     /// Called now and then: tells what is not told yet.
-    func look(at link: CommandLink) {
+    func look(at link: CallLink) {
         tell(link.facts.map { .up(runID: $0.runID) } ?? .down(link.lastFailure))
     }
 

@@ -36,7 +36,7 @@ final class Store: TopicReader {
     /// Who waits for the answer to a publish.
     private typealias PublishCompletion = (Result<Receipt, Refusal>) -> Void
 
-    private let link: CommandLink
+    private let link: CallLink
     private let scripts: StoreScripts
     private let keys: Keys
     private let limits: Limits
@@ -54,7 +54,7 @@ final class Store: TopicReader {
     private static let waitingBytesMax = 16 << 20
 
     init(
-        _ reactor: Reactor, link: CommandLink, scripts: StoreScripts, keys: Keys, limits: Limits, access: AccessPolicy
+        _ reactor: Reactor, link: CallLink, scripts: StoreScripts, keys: Keys, limits: Limits, access: AccessPolicy
     ) {
         self.reactor = reactor
         publishes = PublishQueue(eventsMax: limits.redisInFlightMax, bytesMax: Store.waitingBytesMax)
@@ -99,7 +99,7 @@ final class Store: TopicReader {
             return completion(.failure(Refusal(.notFound, "there is no such namespace")))
         }
         let event = PublishCall.Event(event, data: data, id: id)
-        let deadlineMs = reactor.nowMs + limits.redisCommandMs
+        let deadlineMs = reactor.nowMs + limits.redisCallMs
         guard publishes.add(topic, event, completion, deadlineMs: deadlineMs) else {
             return completion(.failure(RedisFailure(.inFlightFull).refusal))
         }
@@ -231,7 +231,7 @@ final class Store: TopicReader {
             }
             let state = fields.count > 4 ? Store.state(fields[4], json: json) : nil
             var peek = Peek(position: Store.position(fields[0], fields[1]), nodes: 0, state: state)
-            link.call(RedisCommand("PUBSUB", Array("NUMSUB".utf8), channel)) { result in
+            link.call(RedisCall("PUBSUB", Array("NUMSUB".utf8), channel)) { result in
                 guard case .success(let value) = result, let nodes = value.elements?.last?.integer else {
                     return completion(.failure(result.failure?.refusal ?? Store.nonsense))
                 }
@@ -243,7 +243,7 @@ final class Store: TopicReader {
 
     /// Asks whether a user is in the set of a topic's members.
     func isMember(_ topic: Topic, user: [UInt8], _ completion: @escaping (Result<Bool, Refusal>) -> Void) {
-        link.call(RedisCommand("SISMEMBER", keys.members(topic), user)) { result in
+        link.call(RedisCall("SISMEMBER", keys.members(topic), user)) { result in
             completion(
                 result.mapError(\.refusal).flatMap { value in
                     guard let found = value.integer else { return .failure(Store.nonsense) }
@@ -255,7 +255,7 @@ final class Store: TopicReader {
     /// Reads what a topic follows: at most `followsMax` topics of its set; what is no topic is left out.
     func follows(_ topic: Topic, _ completion: @escaping (Result<[Topic], Refusal>) -> Void) {
         // SRANDMEMBER with a count is SMEMBERS with a bound.
-        let command = RedisCommand("SRANDMEMBER", keys.follows(topic), Store.decimal(limits.followsMax))
+        let command = RedisCall("SRANDMEMBER", keys.follows(topic), Store.decimal(limits.followsMax))
         link.call(command) { result in
             completion(
                 result.mapError(\.refusal).flatMap { value in

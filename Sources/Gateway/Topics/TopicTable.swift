@@ -171,7 +171,7 @@ final class TopicTable<Client: TopicClient> {
             statistics.topics.set(feeds.count)
             return true
         }
-        let patienceMs = limits.redisConnectMs + 2 * limits.redisCommandMs
+        let patienceMs = limits.redisConnectMs + 2 * limits.redisCallMs
         let expired = Array(waiting.prefix { nowMs - $0.askedMs >= patienceMs })
         waiting.removeFirst(expired.count)
         for (feed, _) in expired { expire(feed, askedUntilMs: nowMs - patienceMs) }

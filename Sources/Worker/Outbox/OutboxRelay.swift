@@ -15,7 +15,7 @@ final class OutboxRelay {
     private typealias Queue = RelayQueue<OutboxEntry>
 
     private let parts: WorkerParts
-    private let link: CommandLink
+    private let link: CallLink
     private let runner: CommandRunner
     private let reactor: Reactor
     private let figures: WorkerFigures
@@ -33,7 +33,7 @@ final class OutboxRelay {
 
     private static let batch = 256
 
-    init(parts: WorkerParts, link: CommandLink, runner: CommandRunner, reactor: Reactor, figures: WorkerFigures) {
+    init(parts: WorkerParts, link: CallLink, runner: CommandRunner, reactor: Reactor, figures: WorkerFigures) {
         self.parts = parts
         self.link = link
         self.runner = runner
@@ -102,7 +102,7 @@ final class OutboxRelay {
         readMs = nowMs + parts.limits.relaySweepMs
         // With nothing left to do the start is as good a place, and finds what an earlier run left.
         if queue.count == 0 { last = nil }
-        var command = RedisCommand("XRANGE", parts.keys.outbox)
+        var command = RedisCall("XRANGE", parts.keys.outbox)
         command.append(last.map { [UInt8(ascii: "(")] + $0 } ?? [UInt8(ascii: "-")])
         command.append("+")
         command.append("COUNT")
@@ -240,7 +240,7 @@ final class OutboxRelay {
     /// Moves an entry to the dead ones, and only then deletes it.
     private func give(up queued: Queue.Entry, because reason: String) {
         let entry = queued.item
-        var command = RedisCommand("XADD", parts.keys.outboxDead, Array("MAXLEN".utf8), Array("~".utf8))
+        var command = RedisCall("XADD", parts.keys.outboxDead, Array("MAXLEN".utf8), Array("~".utf8))
         command.append(decimal: parts.limits.outboxDeadMax)
         for text in ["*", "id"] { command.append(Array(text.utf8)) }
         command.append(entry.id)
@@ -270,7 +270,7 @@ final class OutboxRelay {
     /// Should this be lost, the entries are done again, without effect.
     private func delete() {
         guard !done.isEmpty else { return }
-        var command = RedisCommand("XDEL", parts.keys.outbox)
+        var command = RedisCall("XDEL", parts.keys.outbox)
         for id in done { command.append(id) }
         done = []
         link.call(command) { _ in }

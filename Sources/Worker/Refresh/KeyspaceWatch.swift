@@ -8,7 +8,7 @@ import Service
 /// Looked at after every connect and at every sweep: another may change the setting at any time. Without events the
 /// worker is late, never wrong. Thread: the worker's.
 final class KeyspaceWatch {
-    private let link: CommandLink
+    private let link: CallLink
     private let reactor: Reactor
     private let log: Log
     private let maySet: Bool
@@ -20,7 +20,7 @@ final class KeyspaceWatch {
 
     private static let name = Array("notify-keyspace-events".utf8)
 
-    init(link: CommandLink, reactor: Reactor, log: Log, setting: KeyspaceEvents, sweepMs: Int) {
+    init(link: CallLink, reactor: Reactor, log: Log, setting: KeyspaceEvents, sweepMs: Int) {
         self.link = link
         self.reactor = reactor
         self.log = log
@@ -41,7 +41,7 @@ final class KeyspaceWatch {
         guard nextMs <= nowMs else { return }
         isAsking = true
         dueMs = nowMs + sweepMs
-        link.call(RedisCommand("CONFIG", Array("GET".utf8), KeyspaceWatch.name)) { [weak self] result in
+        link.call(RedisCall("CONFIG", Array("GET".utf8), KeyspaceWatch.name)) { [weak self] result in
             self?.looked(result)
         }
     }
@@ -66,7 +66,7 @@ final class KeyspaceWatch {
 
     private func set(_ flags: [UInt8]) {
         isAsking = true
-        link.call(RedisCommand("CONFIG", Array("SET".utf8), KeyspaceWatch.name, flags)) { [weak self] result in
+        link.call(RedisCall("CONFIG", Array("SET".utf8), KeyspaceWatch.name, flags)) { [weak self] result in
             guard let self else { return }
             isAsking = false
             switch result {

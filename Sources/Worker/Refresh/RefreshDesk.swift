@@ -13,7 +13,7 @@ final class RefreshDesk {
     typealias Tokens = (_ partition: Int, _ nowMs: Int) -> Int?
 
     private let parts: WorkerParts
-    private let link: CommandLink
+    private let link: CallLink
     private let runner: CommandRunner
     private let reactor: Reactor
     private let figures: WorkerFigures
@@ -27,7 +27,7 @@ final class RefreshDesk {
     private var toldOverflows = 0
 
     init(
-        parts: WorkerParts, link: CommandLink, runner: CommandRunner, reactor: Reactor, figures: WorkerFigures,
+        parts: WorkerParts, link: CallLink, runner: CommandRunner, reactor: Reactor, figures: WorkerFigures,
         tokens: @escaping Tokens, onFenced: @escaping (_ partition: Int, _ token: Int) -> Void
     ) {
         self.parts = parts
@@ -162,7 +162,7 @@ final class RefreshDesk {
     private func scan(nowMs: Int) {
         guard case .scan(let cursor, let isFirst) = discovery.next(nowMs: nowMs) else { return }
         if isFirst { queue.discoveryBegan() }
-        var command = RedisCommand("SCAN", cursor)
+        var command = RedisCall("SCAN", cursor)
         if !parts.keys.prefix.isEmpty {
             command.append("MATCH")
             command.append(KeyspacePattern.escaped(parts.keys.prefix) + [UInt8(ascii: "*")])

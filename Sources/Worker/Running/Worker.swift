@@ -12,7 +12,7 @@ import Transport
 final class Worker: PatternLinkOwner {
     private let parts: WorkerParts
     private let reactor: Reactor
-    private let link: CommandLink
+    private let link: CallLink
     private var patterns: PatternLink?
     private let figures = WorkerFigures()
     private var refreshes: RefreshDesk?
@@ -40,7 +40,7 @@ final class Worker: PatternLinkOwner {
         let context = ConnectionContext(reactor: reactor, limits: ConnectionLimits(parts.limits, reactors: 1))
         let name = "switchboard-worker-" + String(decoding: parts.name, as: UTF8.self)
         let connected = Connected()
-        link = try CommandLink(
+        link = try CallLink(
             context, parts.redis, name: name, registry: parts.library.table.registry,
             onReady: { _ in connected.action() })
         connected.action = { [unowned self] in self.connected() }

@@ -2,19 +2,19 @@ internal import Core
 public import Reactors
 public import Transport
 
-/// The link that commands and scripts are called through: pipelined, bounded, every command with a deadline.
+/// The link that calls and scripts go through: pipelined, bounded, every call with a deadline.
 ///
-/// A command that is not answered in time takes the connection with it, since replies are matched by order alone;
+/// A call that is not answered in time takes the connection with it, since replies are matched by order alone;
 /// everything in flight then fails as `timeout` or `disconnected`, and the next dial begins. Nothing is queued while
 /// Redis is away: calls fail at once, and the caller says so. Thread: the reactor's.
-public final class CommandLink: RedisSocketOwner {
+public final class CallLink: RedisSocketOwner {
     /// What a call leads to: a reply that is not an error, or the failure.
     public typealias Completion = (Result<RESPValue, RedisFailure>) -> Void
 
     private enum Waiting {
         /// A SCRIPT LOAD of the registry, by number.
         case preload(Int)
-        case command(Completion)
+        case call(Completion)
         case script(ScriptLanes<Completion>.Flight)
     }
 
@@ -23,7 +23,7 @@ public final class CommandLink: RedisSocketOwner {
     private let registry: ScriptRegistry
     private var socket: RedisSocket?
     private var timer: ReactorTimer?
-    private var pipeline: CommandPipeline<Waiting>
+    private var pipeline: CallPipeline<Waiting>
     private var lanes: ScriptLanes<Completion>
     private let onReady: (ServerFacts) -> Void
     private let onBrokenScript: (_ name: String, _ failure: RedisFailure) -> Void
@@ -48,7 +48,7 @@ public final class CommandLink: RedisSocketOwner {
         self.registry = registry
         self.onReady = onReady
         self.onBrokenScript = onBrokenScript
-        pipeline = CommandPipeline(inFlightMax: target.inFlightMax)
+        pipeline = CallPipeline(inFlightMax: target.inFlightMax)
         lanes = ScriptLanes(registry: registry, heldMax: target.inFlightMax)
         timer = try ReactorTimer(context.reactor) { [unowned self] in checkDeadlines() }
         socket = RedisSocket(context, target, name: name, owner: self)
@@ -83,10 +83,10 @@ public final class CommandLink: RedisSocketOwner {
 
     // MARK: Calls
 
-    /// Calls one command.
-    public func call(_ command: RedisCommand, _ completion: @escaping Completion) {
+    /// Makes one call.
+    public func call(_ call: RedisCall, _ completion: @escaping Completion) {
         guard isReady else { return completion(.failure(RedisFailure(.disconnected))) }
-        if let failure = send(command, .command(completion), deadlineMs: context.reactor.nowMs + target.commandMs) {
+        if let failure = send(call, .call(completion), deadlineMs: context.reactor.nowMs + target.callMs) {
             completion(.failure(failure))
         }
     }
@@ -96,7 +96,7 @@ public final class CommandLink: RedisSocketOwner {
     /// Calls of one `lane` run in the order they were made; `nil` keeps no order.
     public func run(_ call: ScriptCall, lane: UInt64?, _ completion: @escaping Completion) {
         guard isReady else { return completion(.failure(RedisFailure(.disconnected))) }
-        let deadlineMs = context.reactor.nowMs + target.commandMs
+        let deadlineMs = context.reactor.nowMs + target.callMs
         switch lanes.submit(call, lane: lane, deadlineMs: deadlineMs, context: completion) {
         case .send(let flight): send(flight)
         case .held: break
@@ -105,18 +105,18 @@ public final class CommandLink: RedisSocketOwner {
     }
 
     private func send(_ flight: ScriptLanes<Completion>.Flight) {
-        let command = registry.command(flight.call, flight.form)
-        guard let failure = send(command, .script(flight), deadlineMs: flight.deadlineMs) else { return }
+        let call = registry.encoded(flight.call, flight.form)
+        guard let failure = send(call, .script(flight), deadlineMs: flight.deadlineMs) else { return }
         flight.context(.failure(failure))
         var actions: [ScriptLanes<Completion>.Action] = []
         lanes.abandoned(flight, nowMs: context.reactor.nowMs, into: &actions)
         perform(actions)
     }
 
-    /// Sends a command; the failure when it could not be.
-    private func send(_ command: RedisCommand, _ waiting: Waiting, deadlineMs: Int) -> RedisFailure? {
+    /// Sends a call; the failure when it could not be.
+    private func send(_ call: RedisCall, _ waiting: Waiting, deadlineMs: Int) -> RedisFailure? {
         var bytes: [UInt8] = []
-        guard (try? command.encode(into: &bytes, limits: RedisSocket.commandLimits)) != nil else {
+        guard (try? call.encode(into: &bytes, limits: RedisSocket.callLimits)) != nil else {
             return RedisFailure(.tooLarge)
         }
         guard pipeline.count < target.inFlightMax, socket?.send(bytes) == true,
@@ -137,7 +137,7 @@ public final class CommandLink: RedisSocketOwner {
         for action in actions {
             switch action {
             case .send(let flight): send(flight)
-            case .finish(let completion, let value): completion(CommandLink.result(value))
+            case .finish(let completion, let value): completion(CallLink.result(value))
             case .expire(let completion): completion(.failure(RedisFailure(.timedOut)))
             }
         }
@@ -156,9 +156,9 @@ public final class CommandLink: RedisSocketOwner {
 
     func socketReady(_ facts: ServerFacts) {
         self.facts = facts
-        let deadlineMs = context.reactor.nowMs + target.commandMs
-        for (index, command) in registry.preload.enumerated() {
-            _ = send(command, .preload(index), deadlineMs: deadlineMs)
+        let deadlineMs = context.reactor.nowMs + target.callMs
+        for (index, call) in registry.preload.enumerated() {
+            _ = send(call, .preload(index), deadlineMs: deadlineMs)
         }
         statistics.connects.add(1)
         onReady(facts)
@@ -166,7 +166,7 @@ public final class CommandLink: RedisSocketOwner {
 
     func socketReceived(_ value: RESPValue) {
         guard let waiting = pipeline.replied() else {
-            return reconnect(RedisFailure(.protocolViolation, detail: "a reply without a command"))
+            return reconnect(RedisFailure(.protocolViolation, detail: "a reply without a call"))
         }
         if let sent = sentUs.popFirst() { statistics.record(latencyUs: Clock.monotonicUs() - sent) }
         if let failure = value.failure {
@@ -177,8 +177,8 @@ public final class CommandLink: RedisSocketOwner {
         switch waiting {
         case .preload(let index):
             preloaded(index, value)
-        case .command(let completion):
-            completion(CommandLink.result(value))
+        case .call(let completion):
+            completion(CallLink.result(value))
         case .script(let flight):
             var actions: [ScriptLanes<Completion>.Action] = []
             lanes.replied(flight, value, nowMs: context.reactor.nowMs, into: &actions)
@@ -211,7 +211,7 @@ public final class CommandLink: RedisSocketOwner {
         for entry in waiting {
             switch entry {
             case .preload: break
-            case .command(let completion): completion(.failure(failure))
+            case .call(let completion): completion(.failure(failure))
             case .script(let flight): flight.context(.failure(failure))
             }
         }
@@ -220,4 +220,4 @@ public final class CommandLink: RedisSocketOwner {
 }
 
 @available(*, unavailable)
-extension CommandLink: Sendable {}
+extension CallLink: Sendable {}

@@ -1,12 +1,12 @@
 import Core
 
-/// A Redis command and its arguments, kept flat: one buffer of bytes and where each argument ends.
+/// A Redis call and its arguments, kept flat: one buffer of bytes and where each argument ends.
 ///
 /// Arguments are bytes of any value; a length goes with each, so no byte of an argument can end or begin another.
-public struct RedisCommand: Equatable, Sendable {
-    /// What a command may cost.
+public struct RedisCall: Equatable, Sendable {
+    /// What a call may cost.
     public struct Limits: Equatable, Sendable {
-        /// Arguments, the command's name included.
+        /// Arguments, the call's name included.
         public let argumentsMax: Int
         /// Bytes of all arguments together.
         public let bytesMax: Int
@@ -18,7 +18,7 @@ public struct RedisCommand: Equatable, Sendable {
         }
     }
 
-    /// Why a command cannot be sent; nothing of it is.
+    /// Why a call cannot be sent; nothing of it is.
     public enum EncodingError: Error, Equatable, Sendable {
         /// More arguments or bytes than the limits allow.
         case tooLarge
@@ -27,7 +27,7 @@ public struct RedisCommand: Equatable, Sendable {
     private var bytes: [UInt8]
     private var ends: [Int]
 
-    /// Makes a command of its name, such as `PUBLISH`.
+    /// Makes a call of its name, such as `PUBLISH`.
     public init(_ name: StaticString) {
         bytes = []
         ends = []
@@ -35,7 +35,7 @@ public struct RedisCommand: Equatable, Sendable {
         ends.append(bytes.count)
     }
 
-    /// Makes a command of its name and arguments.
+    /// Makes a call of its name and arguments.
     public init(_ name: StaticString, _ arguments: [UInt8]...) {
         self.init(name)
         for argument in arguments { append(argument) }
@@ -77,13 +77,13 @@ public struct RedisCommand: Equatable, Sendable {
         }
     }
 
-    /// Appends the command in RESP to a connection's outbound bytes; all of it or, on an error, nothing.
+    /// Appends the call in RESP to a connection's outbound bytes; all of it or, on an error, nothing.
     ///
     /// An array of bulk strings (Redis serialization protocol specification). Written here: the codec formats each length
     /// by `sprintf`, at a tenth of what a whole publish costs.
     public func encode(into output: inout [UInt8], limits: Limits) throws(EncodingError) {
         guard ends.count <= limits.argumentsMax, bytes.count <= limits.bytesMax else { throw .tooLarge }
-        output.reserveCapacity(output.count + bytes.count + RedisCommand.headerBytes * (ends.count + 1))
+        output.reserveCapacity(output.count + bytes.count + RedisCall.headerBytes * (ends.count + 1))
         output.append(UInt8(ascii: "*"))
         output.append(decimal: ends.count)
         output.append(text: "\r\n")

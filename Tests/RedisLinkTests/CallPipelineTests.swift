@@ -2,9 +2,9 @@ import RedisLink
 import TestSupport
 import Testing
 
-@Suite struct CommandPipelineTests {
+@Suite struct CallPipelineTests {
     @Test func repliesComeBackInTheOrderOfCommands() {
-        var pipeline = CommandPipeline<Int>(inFlightMax: 3)
+        var pipeline = CallPipeline<Int>(inFlightMax: 3)
         #expect(pipeline.replied() == nil)
         let taken = (0..<4).map { pipeline.add($0, deadlineMs: 100) }
         #expect(taken == [true, true, true, false])
@@ -18,7 +18,7 @@ import Testing
     }
 
     @Test func aDeadlineIsReachedAtItsMillisecond() {
-        var pipeline = CommandPipeline<Int>(inFlightMax: 3)
+        var pipeline = CallPipeline<Int>(inFlightMax: 3)
         #expect(!pipeline.expired(nowMs: .max))
         _ = pipeline.add(0, deadlineMs: 50)
         #expect(!pipeline.expired(nowMs: 49))
@@ -28,7 +28,7 @@ import Testing
     }
 
     @Test func aShortDeadlineBehindALongOneCounts() {
-        var pipeline = CommandPipeline<Int>(inFlightMax: 3)
+        var pipeline = CallPipeline<Int>(inFlightMax: 3)
         _ = pipeline.add(0, deadlineMs: 1_000)
         _ = pipeline.add(1, deadlineMs: 50)
         _ = pipeline.add(2, deadlineMs: 200)
@@ -42,7 +42,7 @@ import Testing
     @Test(arguments: 1...50 as ClosedRange<UInt64>)
     func itIsAQueueWithAMinimum(_ seed: UInt64) {
         var random = Seeded(seed)
-        var pipeline = CommandPipeline<Int>(inFlightMax: 40)
+        var pipeline = CallPipeline<Int>(inFlightMax: 40)
         var model: [(Int, Int)] = []
         for step in 0..<2_000 {
             switch Int.random(in: 0..<100, using: &random) {
