@@ -19,6 +19,7 @@
 -- @returns  {trackId, trackName, artistName, albumArt, addedBy, addedAt, upvotes, downvotes, score, position}
 -- @errors   not_present 403, conflict, too_large
 -- @cost     O(log n) in queued tracks
+-- @weight   250
 --
 -- Data:
 --   tally    hash trackId -> `TAG SEQUENCE UP DOWN`: the session's tag, the track's number in it, its votes

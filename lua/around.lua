@@ -9,6 +9,7 @@
 -- @returns  {challengeId, userId, rank, around: [{rank, userId, score}]} -- rank is ZREVRANK + 1
 -- @errors   not_found
 -- @cost     O(log n + m) in ranked users and those told
+-- @weight   1000
 -- @readonly
 
 local MEMBER_BYTES_MAX = 200 -- as in top.lua

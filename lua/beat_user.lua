@@ -8,6 +8,7 @@
 -- @calls     beat_shop
 -- @returns   {places} -- how many places the heartbeat goes to
 -- @cost      O(n) in the user's places, at most 32
+-- @weight    200
 
 local ONLINE_TTL_S = 60 -- three heartbeats
 local PLACES_MAX = 32

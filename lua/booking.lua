@@ -10,6 +10,7 @@
 -- @returns  {bookingId, shopId, userId, tier, status, serviceMinutes, scheduledAt, createdAt, startedAt, barberId}
 -- @errors   not_found, forbidden
 -- @cost     O(1)
+-- @weight   100
 -- @readonly
 --
 -- A booking in progress has estimatedCompletion too. Times are ISO 8601; what a booking has not is null.

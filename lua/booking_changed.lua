@@ -12,6 +12,7 @@
 -- @emits    booking:status_change {bookingId, status, estimatedCompletion}
 -- @returns  {}
 -- @cost     O(1)
+-- @weight   200
 --
 -- The shop's script decides (create_booking.lua, move_booking.lua); this one tells, in the order of their decisions.
 

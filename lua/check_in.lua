@@ -16,6 +16,7 @@
 -- @returns  {shopId, present, count, until}
 -- @errors   bad_code 403, too_far 403, not_allowed 403, conflict
 -- @cost     O(log n) in present users
+-- @weight   200
 --
 -- Presence ends PRESENCE_MS after the last check-in or heartbeat (beat_shop.lua), not with a connection: who loses
 -- it and is back in time was never away for others. A user who is present may renew without code or location.

@@ -16,6 +16,7 @@
 -- @returns  {bookingId, shopId, status, createdAt}
 -- @errors   conflict
 -- @cost     O(1)
+-- @weight   200
 --
 -- The tier is what the caller says: the service that confirms the booking answers for it.
 

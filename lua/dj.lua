@@ -9,6 +9,7 @@
 -- @key      order   dj:{shopId}#order
 -- @returns  {shopId, isActive, currentTrack, queue, startedAt}
 -- @cost     O(n) in queued tracks, at most 500
+-- @weight   2000
 -- @readonly
 --
 -- The same as state_dj.lua, which cannot be shared: a state provider runs without the command prelude. What is not

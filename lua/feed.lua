@@ -7,6 +7,7 @@
 -- @key      follows user:{userId}#follows
 -- @returns  {posts: [post], more} -- newest first
 -- @cost     O(n log n) in barbers followed, at most 1000; one read for each, and one for each post told
+-- @weight   2000
 -- @readonly
 --
 -- Reads the logs of other topics (one Redis server only), of which it learns from the set, and merges them from their

@@ -6,6 +6,7 @@
 -- @key      follows user:{userId}#follows
 -- @returns  {barbers: [barberId]} -- at most 1000, sorted
 -- @cost     O(n log n) in those followed
+-- @weight   1000
 -- @readonly
 
 local FOLLOWS_MAX = 1000 -- as in follow.lua

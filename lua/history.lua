@@ -5,6 +5,7 @@
 --           first is the oldest offset kept, 0 when the log is empty
 -- @errors   BADARG, BADKEY
 -- @cost     O(n) in the events returned, at most limit
+-- @weight   2000
 --
 -- KEYS[1]   log    stream of recent events
 -- KEYS[2]   meta   hash epoch, offset, run

@@ -10,6 +10,7 @@
 -- @emits    leaderboard:update {challengeId, rank, score} -- on the topic of each user who moved
 -- @returns  {idle}
 -- @cost     O(log n) in ranked users, and one outbox entry for each of at most 100 users who moved
+-- @weight   2000
 --
 -- `told` is the JSON of what ZREVRANGE WITHSCORES last answered, member and score in turn. A board that is not
 -- followed yet (no `told`, or none that can be read) is noted in silence; add_points.lua notes it before its change.

@@ -4,6 +4,7 @@
 -- @returns  {names, held}: the live workers' names, and partition, token in turn, decimal text
 -- @errors   BADARG, BADKEY
 -- @cost     O(P + W log W) in partitions (at most 256) and live workers (at most 256)
+-- @weight   500
 --
 -- KEYS[1]   workers   zset: worker's name -> ms since 1970 when it counts as dead
 -- KEYS[2]   leases    hash: partition -> "<name> <token> <ms since 1970 when it is free>", and `token`, the last token

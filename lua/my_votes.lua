@@ -9,6 +9,7 @@
 -- @key      ballots dj:{shopId}#ballots#{userId}
 -- @returns  {votes: {trackId: up|down}}
 -- @cost     O(n) in queued tracks, at most 500
+-- @weight   1500
 -- @readonly
 
 local QUEUE_MAX = 500

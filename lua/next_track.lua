@@ -13,6 +13,7 @@
 -- @returns  {track} -- the track that plays now, or null
 -- @errors   conflict
 -- @cost     O(log n) in queued tracks
+-- @weight   200
 --
 -- Its ballots need not be found: they are for its number in the session, which no other track gets.
 

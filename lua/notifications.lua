@@ -10,6 +10,7 @@
 -- @key      unread user:{userId}#unread
 -- @returns  {notifications: [{id, type, title, body, data, timestamp, read}], unread, more}
 -- @cost     O(log n + m) in stored notifications and those told
+-- @weight   2000
 -- @readonly
 --
 -- `more`: others lie beyond the last one, in the same direction. A page also ends at 768 KiB. An entry that notify.lua

@@ -5,6 +5,7 @@
 --           length in events; state JSON text or nil
 -- @errors   BADARG, BADKEY
 -- @cost     O(1)
+-- @weight   50
 --
 -- KEYS[1]   log    stream of recent events
 -- KEYS[2]   meta   hash epoch, offset, run

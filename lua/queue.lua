@@ -13,6 +13,7 @@
 -- @returns  {shopId, queueLength, avgWaitTime, currentlyServing, estimatedWaitTimes, updatedAt, estimate}
 -- @errors   too_large
 -- @cost     O(1) with a cache, otherwise O(n) in open bookings, at most 2000
+-- @weight   500
 -- @readonly
 --
 -- estimatedWaitTimes is {standard, blackCard}. The same formula as in queue_refresh.lua, which keeps the cache while

@@ -12,6 +12,7 @@
 -- @returns  {trackId}
 -- @errors   forbidden, not_found
 -- @cost     O(log n) in queued tracks
+-- @weight   200
 
 local track = args.trackId
 if not string.find(read('HGET', key.tally, track) or '', '^%x+ %d+ %d+ %d+$') then

@@ -7,6 +7,7 @@
 -- @returns  {shopId, count, users: [userId]} -- at most 1000 users, longest to stay first
 -- @errors   forbidden
 -- @cost     O(log n + m) in present users and those told, at most 1000
+-- @weight   1500
 -- @readonly
 
 local TOLD_MAX = 1000

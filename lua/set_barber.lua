@@ -9,6 +9,7 @@
 -- @returns  {shopId, barberId, active, currentlyServing}
 -- @errors   conflict
 -- @cost     O(1)
+-- @weight   200
 
 local ACTIVE_MAX = 200
 

@@ -11,6 +11,7 @@
 -- @emits    session:started {shopId, isActive, currentTrack, queue, startedAt} -- the whole state
 -- @returns  {shopId, isActive, startedAt}
 -- @cost     O(1); the old queue is freed in the background
+-- @weight   200
 -- @random
 --
 -- Every session has a random tag that is part of its tracks' tallies and of its ballots, so that a ballot left from

@@ -3,6 +3,7 @@
 -- @key      board  leaderboard:{id}
 -- @returns  JSON text {challengeId, top: [{rank, userId, score}]}, or false
 -- @cost     O(log n) in ranked users
+-- @weight   1000
 --
 -- Put between the prelude and subscribe.lua; defines `state`, which subscribe.lua calls.
 -- KEYS[3]   board  zset userId, score; other systems write it too

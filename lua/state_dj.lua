@@ -6,6 +6,7 @@
 -- @key      order   dj:{id}#order
 -- @returns  JSON text {shopId, isActive, currentTrack, queue, startedAt}, or false
 -- @cost     O(n) in queued tracks, at most 500
+-- @weight   2000
 --
 -- Put between the prelude and subscribe.lua; defines `state`, which subscribe.lua calls.
 -- KEYS[3]   session  hash isActive, startedAt ms, current JSON

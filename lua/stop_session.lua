@@ -11,6 +11,7 @@
 -- @emits    session:stopped {shopId, isActive, currentTrack, queue, startedAt} -- the whole state
 -- @returns  {shopId, isActive}
 -- @cost     O(1); the queue is freed in the background
+-- @weight   200
 --
 -- Where no session runs nothing changes and no event is sent.
 

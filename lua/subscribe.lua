@@ -5,6 +5,7 @@
 --           without any; state JSON text or nil
 -- @errors   BADARG, BADKEY, BADEPOCH
 -- @cost     O(n) in the events returned, at most events_max
+-- @weight   2000
 --
 -- KEYS[1]   log    stream of recent events
 -- KEYS[2]   meta   hash epoch, offset, run

@@ -8,6 +8,7 @@
 -- @key      board leaderboard:{challengeId}
 -- @returns  {challengeId, top: [{rank, userId, score}]} -- rank is ZREVRANK + 1
 -- @cost     O(log n + m) in ranked users and those told
+-- @weight   2000
 -- @readonly
 --
 -- Other systems may rank what is no user: such a member is told as text when it is short, else its rank is left out.

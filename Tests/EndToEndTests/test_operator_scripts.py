@@ -53,6 +53,7 @@ def test_the_example_is_described(lender):
     for path in (f"/v1/commands/{EXAMPLE}", "/v1/shops/{shopId}/umbrellas"):
         operation = paths[path]["post"]
         assert operation["summary"].startswith("Lend one of a shop's umbrellas")
+        assert operation["x-weight"] == 150 and operation["x-rate"] == ["6/60 s user"]
         assert "umbrella:lent" in operation["description"] and "403" in operation["responses"]
 
 
@@ -122,6 +123,8 @@ MISTAKES = {
     "bad error code": (script("a", errors="not found"), "@errors", ""),
     "status of a gateway's code": (script("a", errors="not_found 410"), "404", ""),
     "reserved event": (script("a", emits="gap {a}"), "@emits", ""),
+    "weightless": (script("a", weight="0"), "@weight: expected the microseconds", "300"),
+    "rate of nobody": (script("a", rate="6/60 s usr"), "counts by user, address, key", "user"),
     "tag twice": (script("a", summary=["One.", "Two."]), "@summary was given before", "line 2"),
 }
 
@@ -225,6 +228,14 @@ def test_check_compiles(shared_server, tmp_path, kind):
     assert result.returncode == 1
     errors = [found for found in result.stdout.splitlines() if found.startswith("error: ")]
     assert len(errors) == 1 and f"/broken.lua:{line}: " in errors[0] and words in errors[0], result.stdout
+
+
+def test_check_hints_at_a_missing_weight(shared_server, tmp_path):
+    directory = write_scripts(tmp_path / "scripts", mine=script("a"), fine=script("b", weight="200"))
+    result = check(shared_server.url, directory, tmp_path)
+    hints = [line for line in result.stdout.splitlines() if "@weight" in line]
+    assert result.returncode == 0 and len(hints) == 1, result.stdout
+    assert hints[0].startswith(f"warning: {directory}/mine.lua:1: no @weight: 1000 is assumed"), hints
 
 
 def test_check_without_redis_still_reads_the_headers(tmp_path):

@@ -14,7 +14,7 @@ FILES = sorted(path.stem for path in LUA.glob("*.lua") if path.stem not in SHARE
 BODIES = [name for name in FILES if not name.startswith("part_")]
 COMMANDS = [name for name in BODIES if name not in PLAIN and not name.startswith("state_")]
 TAGS = {"command", "summary", "http", "allow", "arg", "key", "topic", "calls", "emits", "returns", "errors", "cost",
-        "state", "readonly", "random", "refresh", "coalesce", "heartbeat", "include"}
+        "state", "weight", "rate", "readonly", "random", "refresh", "coalesce", "heartbeat", "include"}
 
 
 def header(name):
@@ -32,7 +32,7 @@ def test_header_has_every_tag(name):
     lines, tags = header(name)
     names = [tag for tag, _ in tags]
     assert names[0] == ("command" if "command" in names else "summary")
-    for needed in ("summary", "key", "returns", "cost"):
+    for needed in ("summary", "key", "returns", "cost", "weight"):
         if needed == "key" and "topic" in names:
             continue  # it only tells
         assert needed in names, f"{name}.lua has no @{needed}"

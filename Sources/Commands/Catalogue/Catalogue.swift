@@ -14,10 +14,14 @@ public struct Catalogue: Sendable {
     public let states: [String: StateProvider]
     /// The embedded scripts without a kind, which the gateway calls itself.
     public let plain: [ScriptFile]
+    /// What an author should know about scripts that are right as far as they go, by file and line.
+    public let hints: [ScriptProblem]
     /// Embedded scripts left out because their namespaces are not configured, in name order.
     public let disabled: [DisabledScript]
 
     private let byName: [String: Int]
+    /// What Redis takes for a call of each script, microseconds, by name of the registry.
+    let weights: [String: Int]
     private let routes: RouteTable
 
     /// The parts of paths under which no command may lie; the gateway's own.
@@ -50,6 +54,8 @@ public struct Catalogue: Sendable {
         disabled = reader.disabled.sorted { $0.name < $1.name }
         byName = Dictionary(uniqueKeysWithValues: commands.enumerated().map { ($1.name, $0) })
         routes = RouteTable(commands)
+        weights = Catalogue.table(commands + refreshes, states.values, reader.plainWeights)
+        hints = Catalogue.unweighed(operators, commands + refreshes, states.values)
     }
 
     /// The command of a name; `nil` when there is none.

@@ -13,6 +13,8 @@ struct CatalogueReader {
     private(set) var scripts: [Script] = []
     private(set) var states: [String: StateProvider] = [:]
     private(set) var plain: [ScriptFile] = []
+    /// What the plain scripts weigh, by file name.
+    private(set) var plainWeights: [String: Int] = [:]
     private(set) var disabled: [DisabledScript] = []
     private(set) var problems: [ScriptProblem] = []
 
@@ -39,6 +41,7 @@ struct CatalogueReader {
         switch header.kind {
         case .plain where isEmbedded:
             plain.append(file)
+            plainWeights[file.name] = CatalogueReader.weight(header)
         case .plain:
             guard problems.count == known else { return }
             problem(file, 1, "the header has no @command, @refresh, @state or @part")
@@ -85,7 +88,18 @@ struct CatalogueReader {
         if let other = states[name] {
             return problem(header.file, line, "@state: \(other.file.path) provides the state of \(name)")
         }
-        states[name] = StateProvider(namespace: name, file: header.file, keys: keys)
+        let weight = CatalogueReader.weight(header)
+        states[name] = StateProvider(
+            namespace: name, file: header.file, keys: keys, weightMicroseconds: weight ?? ScriptWeight.assumed,
+            isWeightDeclared: weight != nil)
+    }
+
+    /// The weight that a header says.
+    private static func weight(_ header: ScriptHeader) -> Int? {
+        for tag in header.tags {
+            if case .weight(let microseconds) = tag.value { return microseconds }
+        }
+        return nil
     }
 
     private mutating func readPart(_ header: ScriptHeader) {

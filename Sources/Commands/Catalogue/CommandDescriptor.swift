@@ -55,6 +55,12 @@ public struct CommandDescriptor: Sendable {
     public internal(set) var errors: [DeclaredError] = []
     /// Its complexity.
     public internal(set) var cost = ""
+    /// How long Redis takes for a call at the script's limits, microseconds.
+    public internal(set) var weightMicroseconds = ScriptWeight.assumed
+    /// Whether the header says the weight.
+    public internal(set) var isWeightDeclared = false
+    /// How often one payer may call it; a call must keep each of them.
+    public internal(set) var rates: [CallRate] = []
     /// Whether it writes and emits nothing; such a command has no idempotency.
     public internal(set) var isReadOnly = false
     /// Whether a call carries fresh randomness.

@@ -19,6 +19,7 @@ struct DescriptorReader {
         var arguments: [Int] = []
         var triggers: [Int] = []
         var includes: [Int] = []
+        var rates: [Int] = []
     }
 
     init(_ header: ScriptHeader) {
@@ -32,6 +33,7 @@ struct DescriptorReader {
         checkHome()
         checkRoutes()
         checkRoles()
+        checkRates()
         if descriptor.refresh != nil { checkRefresh() }
     }
 
@@ -65,6 +67,11 @@ struct DescriptorReader {
         case .returns(let text): descriptor.returns = text
         case .errors(let errors): descriptor.errors = errors
         case .cost(let text): descriptor.cost = text
+        case .weight(let microseconds):
+            (descriptor.weightMicroseconds, descriptor.isWeightDeclared) = (microseconds, true)
+        case .rate(let rate):
+            descriptor.rates.append(rate)
+            lines.rates.append(tag.line)
         case .readonly: descriptor.isReadOnly = true
         case .random: descriptor.usesRandom = true
         case .refresh(let template):
@@ -205,6 +212,20 @@ struct DescriptorReader {
         let fits = required.first.map { $0.name == "userId" && ($0.type == .id || $0.type == .user) } ?? false
         if required.count != 1 || !fits {
             problem(lines.heartbeat, "@heartbeat: the script must have exactly one required argument, userId id")
+        }
+    }
+
+    private mutating func checkRates() {
+        var first: Set<CallRate> = []
+        for (rate, line) in zip(descriptor.rates, lines.rates) {
+            if !first.insert(rate).inserted { problem(line, "@rate: \(rate) is given twice") }
+            let role = rate.payer.role
+            if !descriptor.rights.roles.contains(role) {
+                problem(
+                    line,
+                    "@rate: \(rate.payer.rawValue) is who calls as \(role.rawValue), and no \(role.rawValue) may call this"
+                )
+            }
         }
     }
 

@@ -6,6 +6,10 @@ public struct StateProvider: Sendable {
     public let file: ScriptFile
     /// Its keys, in the order of `KEYS` from the third; their variable is `id`, the topic's id.
     public let keys: [KeyDeclaration]
+    /// How long Redis takes to tell the state at the script's limits, microseconds; reading the position comes on top.
+    public let weightMicroseconds: Int
+    /// Whether the header says the weight.
+    public let isWeightDeclared: Bool
 
     /// The script's name in the registry: `state/NAMESPACE`.
     public var scriptName: String { "state/" + namespace }

@@ -9,7 +9,7 @@ public struct ScriptHeader: Sendable {
     public let file: ScriptFile
     /// What the script is for.
     public let kind: ScriptKind
-    /// The tags that could be read; empty for a plain script, whose tags are for people.
+    /// The tags that could be read; of a plain script its weight only, since its other tags are for people.
     public let tags: [HeaderTag]
 
     /// The most lines a header may have.
@@ -37,7 +37,9 @@ public struct ScriptHeader: Sendable {
         let raw = ScriptHeader.rawTags(file, &problems, &hasUnknown)
         let kind = ScriptKind(Set(raw.map(\.tag)))
         self.kind = kind
-        tags = kind == .plain ? [] : ScriptHeader.read(raw, kind, file, &problems)
+        // The other tags of a plain script speak of KEYS and ARGV, in a grammar of their own.
+        let read = kind == .plain ? raw.filter { $0.tag == .weight } : raw
+        tags = ScriptHeader.read(read, kind, file, &problems)
         // With a mistyped tag the kind may be another than it seems, and what is missing may be there.
         if !hasUnknown { ScriptHeader.checkNeeded(raw, kind, file, &problems) }
     }

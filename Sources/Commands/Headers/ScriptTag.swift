@@ -24,6 +24,10 @@ public enum ScriptTag: String, CaseIterable, Sendable {
     case errors
     /// Its complexity.
     case cost
+    /// How long Redis takes for a call at its limits.
+    case weight
+    /// How often one payer may call it.
+    case rate
     /// It writes and emits nothing.
     case readonly
     /// It is given randomness.
@@ -44,9 +48,9 @@ public enum ScriptTag: String, CaseIterable, Sendable {
     /// Whether a header may have it several times.
     var isRepeatable: Bool {
         switch self {
-        case .http, .arg, .key, .topic, .emits, .refresh, .include: true
-        case .command, .summary, .allow, .calls, .returns, .errors, .cost, .readonly, .random, .coalesce, .heartbeat,
-            .state, .part:
+        case .http, .arg, .key, .topic, .emits, .refresh, .include, .rate: true
+        case .command, .summary, .allow, .calls, .returns, .errors, .cost, .weight, .readonly, .random, .coalesce,
+            .heartbeat, .state, .part:
             false
         }
     }

@@ -23,6 +23,8 @@ enum TagReader {
         case .returns: return .returns(text)
         case .errors: return .errors(try errors(text))
         case .cost: return .cost(text)
+        case .weight: return .weight(microseconds: try ScriptWeight.read(text))
+        case .rate: return .rate(try CallRate(header: text))
         case .readonly: return .readonly
         case .random: return .random
         case .refresh: return .refresh(try Template(key: text))

@@ -24,6 +24,10 @@ public enum TagValue: Equatable, Sendable {
     case errors([DeclaredError])
     /// `@cost TEXT`
     case cost(String)
+    /// `@weight N`
+    case weight(microseconds: Int)
+    /// `@rate N/S s PAYER`
+    case rate(CallRate)
     /// `@readonly`
     case readonly
     /// `@random`

@@ -32,7 +32,9 @@ struct OpenAPICommand {
             ([
                 "operationId": .text(id), "summary": .text(descriptor.summary), "description": .text(description),
                 "tags": [.text(descriptor.file.name)], "security": security,
+                "x-weight": .int(descriptor.weightMicroseconds),
             ] as JSONNode)
+            .with("x-rate", descriptor.rates.isEmpty ? nil : .array(descriptor.rates.map { .text($0.description) }))
             .with("parameters", parameters.isEmpty ? nil : .array(parameters))
             .with("requestBody", isGet ? nil : body(others))
             .with("responses", responses)

@@ -76,6 +76,7 @@ public enum Preflight {
         }
         let counts = "\(catalogue.commands.count) commands, \(catalogue.refreshes.count) refreshes"
         return [Finding(.good, counts + (own ?? ""))]
+            + catalogue.hints.map { Finding(.doubtful, $0.description) }
             + catalogue.disabled.map { Finding(.doubtful, "the script \($0.name) is left out: \($0.reason)") }
     }
 

@@ -1,0 +1,59 @@
+import Core
+
+/// How often one payer may call a command: `@rate 6/60 s user`.
+public struct CallRate: Hashable, Sendable, CustomStringConvertible {
+    /// Who is counted, and so whose calls the rate bounds.
+    public enum Payer: String, CaseIterable, Sendable {
+        /// The user of a user's token.
+        case user
+        /// The address of a caller without a token.
+        case address
+        /// The API key, or the subject of a service's token.
+        case key
+
+        /// The role whose calls the payer pays for.
+        public var role: CommandRole {
+            switch self {
+            case .user: .user
+            case .address: .anonymous
+            case .key: .service
+            }
+        }
+    }
+
+    /// The most calls within the time.
+    public let calls: Int
+    /// The time, seconds.
+    public let seconds: Int
+    /// Who is counted.
+    public let payer: Payer
+
+    /// What may be declared.
+    public static let callsRange = 1...1_000_000
+    /// What may be declared: at most a day.
+    public static let secondsRange = 1...86_400
+
+    /// Reads `N/S s PAYER`.
+    init(header text: String) throws(HeaderFault) {
+        let words = HeaderText.words(text)
+        guard words.count == 3, words[1] == "s", let (calls, seconds) = HeaderText.cut(words[0], at: "/"),
+            let calls = ASCII.decimal(Array(calls.utf8)), let seconds = ASCII.decimal(Array(seconds.utf8))
+        else { throw HeaderFault("expected calls, seconds, the unit s and who is counted, e.g. 6/60 s user") }
+        guard CallRate.callsRange.contains(calls) else {
+            throw HeaderFault("the calls must be 1 to \(CallRate.callsRange.upperBound), not \(calls)")
+        }
+        guard CallRate.secondsRange.contains(seconds) else {
+            throw HeaderFault("the seconds must be 1 to \(CallRate.secondsRange.upperBound), not \(seconds)")
+        }
+        guard let payer = Payer(rawValue: words[2]) else {
+            let names = Payer.allCases.map(\.rawValue)
+            throw HeaderFault(
+                PrintableText.quoted(words[2]) + " cannot be counted; a rate counts by " + names.joined(separator: ", ")
+                    + NearestName.hint(names, to: words[2]))
+        }
+        (self.calls, self.seconds, self.payer) = (calls, seconds, payer)
+    }
+
+    /// As it is written in a header: `6/60 s user`.
+    public var description: String { "\(calls)/\(seconds) s \(payer.rawValue)" }
+}
