@@ -66,13 +66,18 @@ let package = Package(
         room("Commands", ["Core", "HTTPCodec", "Reactors", "Rights", "RedisLink", "Scripts", "Service"]),
 
         // The product.
-        room("Gateway", [
-            "Commands", "Service", "Core", "Reactors", "Transport", "HTTPCodec", "WebSocketCodec", "Dialects", "Rights",
-            "RedisLink", "Configuration", "CLinux", "Scripts", "WebPages",
-        ]),
-        room("Worker", [
-            "Commands", "Service", "Core", "Reactors", "Transport", "Rights", "RedisLink", "Configuration",
-        ]),
+        room(
+            "Gateway",
+            [
+                "Commands", "Service", "Core", "Reactors", "Transport", "HTTPCodec", "WebSocketCodec", "Dialects",
+                "Rights",
+                "RedisLink", "Configuration", "CLinux", "Scripts", "WebPages",
+            ]),
+        room(
+            "Worker",
+            [
+                "Commands", "Service", "Core", "Reactors", "Transport", "Rights", "RedisLink", "Configuration",
+            ]),
         .executableTarget(
             name: "switchboard",
             dependencies: [
@@ -105,7 +110,8 @@ let package = Package(
                 "move_booking.lua", "my_votes.lua", "next_track.lua", "notifications.lua", "notify.lua",
                 "online.lua", "part_booking.lua", "part_code.lua", "part_queue.lua", "position.lua",
                 "presence_count.lua", "presence_refresh.lua", "publish.lua", "publish_post.lua", "queue.lua",
-                "queue_refresh.lua", "rank.lua", "remove_track.lua", "roster.lua", "set_barber.lua",
+                "queue_refresh.lua", "rank.lua", "remove_track.lua", "reset_epoch.lua", "roster.lua",
+                "set_barber.lua",
                 "set_shop.lua", "start_session.lua", "state_booking.lua", "state_challenge.lua",
                 "state_dj.lua", "state_shop.lua", "stop_session.lua", "subscribe.lua", "top.lua",
                 "unfollow.lua", "user_place.lua", "vote.lua",
@@ -114,7 +120,8 @@ let package = Package(
         .target(
             name: "WebPages", path: "web", sources: ["WebPages.swift"],
             resources: [
-                "index.html", "app.js", "activity.js", "client.js", "dj.js", "dom.js", "guest.js", "leaderboard.js", "notices.js",
+                "index.html", "app.js", "activity.js", "client.js", "dj.js", "dom.js", "guest.js", "leaderboard.js",
+                "notices.js",
                 "queue.js", "tracks.js", "style.css", "icon.svg",
             ].map { .embedInCode($0) },
             swiftSettings: [.swiftLanguageMode(.v6)]),

@@ -49,6 +49,7 @@ public enum Scripts {
         ("queue_refresh", PackageResources.queue_refresh_lua),
         ("rank", PackageResources.rank_lua),
         ("remove_track", PackageResources.remove_track_lua),
+        ("reset_epoch", PackageResources.reset_epoch_lua),
         ("roster", PackageResources.roster_lua),
         ("set_barber", PackageResources.set_barber_lua),
         ("set_shop", PackageResources.set_shop_lua),

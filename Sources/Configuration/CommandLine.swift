@@ -16,6 +16,8 @@ public enum Command: Sendable, Equatable {
     case publish(PublishSettings)
     /// Follow topics.
     case tail(TailSettings)
+    /// End epochs after a restore.
+    case resetEpochs(ResetEpochsSettings)
 }
 
 /// What the command line asks for.
@@ -115,6 +117,7 @@ public enum CommandLine {
         case .token: .token(TokenSettings(&values))
         case .publish: PublishSettings(&values, operands: operands).map { .publish($0) }
         case .tail: .tail(TailSettings(&values, operands: operands))
+        case .resetEpochs: .resetEpochs(ResetEpochsSettings(&values, operands: operands))
         case .help, .version: nil
         }
     }

@@ -14,6 +14,8 @@ public enum CommandName: String, CaseIterable, Sendable {
     case publish
     /// Prints the events of topics as they come.
     case tail
+    /// Ends the epochs of topics after Redis was restored.
+    case resetEpochs = "reset-epochs"
     /// Prints help.
     case help
     /// Prints the version.
@@ -24,6 +26,7 @@ public enum CommandName: String, CaseIterable, Sendable {
         switch self {
         case .publish: "TOPIC EVENT [JSON]"
         case .tail: "TOPIC..."
+        case .resetEpochs: "[TOPIC...]"
         case .help: "[COMMAND]"
         default: ""
         }
@@ -39,6 +42,7 @@ public enum CommandName: String, CaseIterable, Sendable {
         case .check: "Check a gateway's settings, files and Redis, and say how to mend them."
         case .publish: "Publish one event."
         case .tail: "Print the events of topics as they come."
+        case .resetEpochs: "After Redis was restored from a copy: begin new epochs, so that clients are told."
         case .help: "Print this text, or the settings of one command."
         case .version: "Print the version."
         }

@@ -8,7 +8,7 @@ enum HelpText {
         var text = "Switchboard is a realtime gateway: WebSockets to phones and browsers, Redis behind.\n\n"
         text += "usage: switchboard COMMAND [FLAGS]\n\n"
         for command in CommandName.allCases {
-            text += row("  " + command.rawValue, command.summary, indent: 12)
+            text += row("  " + command.rawValue, command.summary, indent: 16)
         }
         return text + "\n`switchboard help COMMAND` lists the settings of a command. To begin: switchboard dev\n"
     }

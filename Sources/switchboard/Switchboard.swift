@@ -58,6 +58,7 @@ struct Switchboard {
         case .publish(let settings): try PublishCommand.run(settings)
         case .tail(let settings): try TailCommand.run(settings)
         case .worker(let settings): try WorkerCommand.run(settings)
+        case .resetEpochs(let settings): try ResetEpochsCommand.run(settings)
         }
     }
 }

@@ -114,6 +114,9 @@ class Scripts:
         epoch, offset, exists, length, *_ = self.call("position", [keys.log, keys.meta], [run or self.run])
         return epoch.decode(), int(offset), exists, length
 
+    def reset_epoch(self, topic="shop:42", life=None, mode="reset"):
+        return self.call("reset_epoch", [Keys(topic).meta], [topic, life or self.run, "x-nobodys", mode])
+
 
 def top_text(top) -> str:
     """A position as the gateway passes the last event it knows of."""

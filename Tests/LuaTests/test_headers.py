@@ -7,7 +7,7 @@ import pytest
 from lua_scripts import LUA, source
 
 SHARED = {"prelude", "command"}
-PLAIN = {"publish", "subscribe", "history", "position", "lease"}
+PLAIN = {"publish", "subscribe", "history", "position", "lease", "reset_epoch"}
 # Leases of several machines need one clock: Redis's.
 TIMED = {"lease"}
 FILES = sorted(path.stem for path in LUA.glob("*.lua") if path.stem not in SHARED)

@@ -3,8 +3,9 @@ import Core
 /// Commands that take the same settings.
 private let node: [CommandName] = [.gateway, .check]
 private let nodeAndDev: [CommandName] = [.dev, .gateway, .check]
-private let servers: [CommandName] = [.gateway, .check, .worker]
+private let redisUsers: [CommandName] = [.gateway, .check, .worker, .resetEpochs]
 private let processes: [CommandName] = [.dev, .gateway, .check, .worker]
+private let processesAndReset = processes + [.resetEpochs]
 private let nodeAndToken: [CommandName] = [.gateway, .check, .token]
 private let client: [CommandName] = [.publish, .tail]
 
@@ -20,6 +21,7 @@ extension Setting {
         SettingSection(title: "On this machine", settings: dev),
         SettingSection(title: "The token", settings: token),
         SettingSection(title: "Speaking to a gateway", settings: clients),
+        SettingSection(title: "After a restore", settings: restore),
     ]
 
     /// Every setting, in the order of ``sections``.
@@ -61,9 +63,9 @@ extension Setting {
 
     private static let redis: [Setting] = [
         Setting(
-            "redis", .redisURL, servers, default: "redis://127.0.0.1:6379", secret: true,
+            "redis", .redisURL, redisUsers, default: "redis://127.0.0.1:6379", secret: true,
             "Redis to use: redis://, rediss:// (TLS) or unix:// (socket)."),
-        Setting("redis-prefix", .keyPrefix, processes, "Put before every key and channel."),
+        Setting("redis-prefix", .keyPrefix, processesAndReset, "Put before every key and channel."),
         Setting(
             "keyspace-events", .choice(KeyspaceEvents.allCases.map(\.rawValue)), [.worker], default: "auto",
             "Add what the worker needs to Redis's notify-keyspace-events, or never change it."),
@@ -83,7 +85,7 @@ extension Setting {
 
     private static let running: [Setting] = [
         Setting(
-            "config", .file, [.dev, .gateway, .check, .worker, .token], places: [.flag, .environment],
+            "config", .file, [.dev, .gateway, .check, .worker, .token, .resetEpochs], places: [.flag, .environment],
             "JSON file with settings; flags and environment override it."),
         Setting(
             "shards", .integer(0...1_024), nodeAndDev, default: "0", "Reactor threads; 0 means one for each core."),
@@ -112,7 +114,7 @@ extension Setting {
         Setting(
             "scripts", .directory, processes,
             "Serve the commands of this directory's Lua files beside the built-in ones (lua/README.md)."),
-        Setting("limit", .limit, processes, repeatable: true, "Change a limit; docs/limits.md lists them."),
+        Setting("limit", .limit, processesAndReset, repeatable: true, "Change a limit; docs/limits.md lists them."),
         Setting(
             "namespaces", .namespaces, processes, default: "the apps' namespaces", places: .file,
             "Who may subscribe and publish in each namespace, and what it keeps."),
@@ -138,6 +140,15 @@ extension Setting {
             "Grant this topic, or all of a namespace with `order:*`."),
         Setting("key", .file, [.token], places: .flag, "Sign with this private key in PEM instead of a shared secret."),
         Setting("kid", .text, [.token], places: .flag, "Key id to put in the header; goes with --key."),
+    ]
+
+    private static let restore: [Setting] = [
+        Setting(
+            "dry-run", .boolean, [.resetEpochs], default: "false", places: .flag,
+            "Change nothing; count what would be reset."),
+        Setting(
+            "again", .boolean, [.resetEpochs], default: "false", places: .flag,
+            "Reset also what was reset since Redis was started."),
     ]
 
     private static let clients: [Setting] = [

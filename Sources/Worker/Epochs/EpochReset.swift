@@ -1,0 +1,131 @@
+import Commands
+public import Configuration
+import Core
+import Reactors
+import RedisLink
+import Rights
+public import Service
+import Transport
+
+/// Ends the epochs of topics in Redis, after its data were put back from a copy.
+///
+/// Redis then holds positions that look like the newest and are not; with every write synced no fence sees it. An epoch
+/// that was ended is told: to live clients by a `gap`, to those who return by `recovered: false`. Thread: the caller's.
+public final class EpochReset {
+    /// What a reset came to.
+    public struct Outcome: Sendable {
+        /// Positions whose epoch was ended, or would have been.
+        public let ended: Int
+        /// Positions whose epoch had been ended in this life of Redis before.
+        public let before: Int
+        /// Positions that Redis refused to read or change.
+        public let refused: Int
+        /// Why the whole was not looked through; `nil` when it was.
+        public let failure: String?
+    }
+
+    private let settings: ResetEpochsSettings
+    private let reactor: Reactor
+    private let script: ScriptID
+    private var link: CallLink?
+    private var timer: ReactorTimer?
+    private var sweep: EpochSweep
+    private var epochs = EpochSource()
+    private var failure: String?
+
+    /// Makes everything but the connection.
+    public init(_ settings: ResetEpochsSettings) throws(StartProblem) {
+        self.settings = settings
+        let target = try RedisTarget.reading(settings.redis, limits: settings.limits)
+        let library = try ScriptLibrary(
+            directory: nil, namespaces: NamespacePolicy.defaults.keys, reservedPaths: [])
+        let table: ScriptTable
+        do {
+            guard let entry = library.table["reset_epoch"] else {
+                throw StartProblem("the embedded scripts are incomplete")
+            }
+            // This one alone is loaded.
+            table = try ScriptTable([entry.source])
+            guard let only = table["reset_epoch"] else { throw StartProblem("the embedded scripts are incomplete") }
+            script = only.id
+            reactor = try Reactor(wake: try Wake())
+            sweep = EpochSweep(
+                patterns: settings.topics.compactMap { TopicPattern($0) },
+                keys: Keys(prefix: Array(settings.redisPrefix.utf8)), pauseMs: settings.limits.scanPauseMs,
+                nowMs: reactor.nowMs)
+            let context = ConnectionContext(
+                reactor: reactor, limits: ConnectionLimits(settings.limits, reactors: 1))
+            link = try CallLink(
+                context, target, name: "switchboard-reset-epochs", registry: table.registry,
+                onReady: { [unowned self] facts in
+                    sweep.connected(life: facts.runID, nowMs: reactor.nowMs)
+                    work()
+                })
+            timer = try ReactorTimer(reactor) { [unowned self] in work() }
+        } catch let problem as StartProblem {
+            throw problem
+        } catch {
+            throw StartProblem("cannot start: \(error)")
+        }
+    }
+
+    /// Looks through all keys; returns when that is done, or when Redis was away for too long.
+    public func run() -> Outcome {
+        timer?.set(atMs: reactor.nowMs)
+        reactor.run()
+        let figures = sweep.figures
+        let refusal = figures.refused > 0 ? sweep.refusal.map { "\($0.metricLabel) \($0.detail)" } : nil
+        link?.stop()
+        timer?.invalidate()
+        return Outcome(
+            ended: figures.ended, before: figures.before, refused: figures.refused, failure: failure ?? refusal)
+    }
+
+    private func work() {
+        let nowMs = reactor.nowMs
+        switch sweep.next(nowMs: nowMs) {
+        case .wait: break
+        case .scan(let cursor): scan(cursor)
+        case .end(let topics): for topic in topics { end(topic) }
+        case .finished: return reactor.stop()
+        case .givenUp:
+            let last = link?.lastFailure ?? sweep.refusal
+            failure = "Redis cannot be used: " + (last.map { "\($0.metricLabel) \($0.detail)" } ?? "no answer")
+            return reactor.stop()
+        }
+        // A second look now and then finds out that nothing goes on.
+        timer?.set(atMs: max(nowMs + 1, min(sweep.nextMs, nowMs + 1_000)))
+    }
+
+    private func scan(_ cursor: [UInt8]) {
+        var call = RedisCall("SCAN", cursor)
+        call.append("MATCH")
+        call.append(KeyspacePattern.escaped(Array(settings.redisPrefix.utf8)) + Array("*#meta".utf8))
+        call.append("COUNT")
+        call.append(decimal: settings.limits.scanKeys)
+        link?.call(call) { [unowned self] result in
+            sweep.scanned(EpochReset.page(result), nowMs: reactor.nowMs)
+            timer?.set(atMs: min(sweep.nextMs, reactor.nowMs + 1_000))
+        }
+    }
+
+    private static func page(_ result: Result<RESPValue, RedisFailure>) -> (cursor: [UInt8], names: [[UInt8]])? {
+        guard case .success(let reply) = result, let fields = reply.elements, fields.count == 2,
+            let cursor = fields[0].bytes, let names = fields[1].elements
+        else { return nil }
+        return (cursor, names.compactMap(\.bytes))
+    }
+
+    private func end(_ topic: Topic) {
+        let keys = Keys(prefix: Array(settings.redisPrefix.utf8))
+        let mode = settings.isDryRun ? "look" : settings.again ? "again" : "reset"
+        let call = ScriptCall(
+            script: script, keys: [keys.meta(topic)],
+            arguments: [keys.channel(topic), link?.facts?.runID ?? [], epochs.next(), Array(mode.utf8)])
+        guard let link else { return }
+        link.run(call, lane: nil) { [unowned self] result in
+            sweep.answered(topic, result, nowMs: reactor.nowMs)
+            if sweep.nextMs != Int.max { timer?.set(atMs: sweep.nextMs) }
+        }
+    }
+}

@@ -1,0 +1,142 @@
+import Core
+import RedisLink
+import Rights
+
+/// Which topics' epochs are to be ended, page by page: SCAN, then one call for each position found, then a pause.
+///
+/// A value of facts: no I/O. A page is done when every call of it was answered; what failed on the way is called
+/// again, and a Redis that was restarted meanwhile is looked through from the start.
+struct EpochSweep {
+    /// What was found and done.
+    struct Figures: Equatable, Sendable {
+        /// Positions whose epoch was ended, or would be by a run that is no look.
+        var ended = 0
+        /// Positions whose epoch had been ended in this life of Redis before.
+        var before = 0
+        /// Keys of the form of a position that hold something else.
+        var foreign = 0
+        /// Positions that Redis refused to read or change.
+        var refused = 0
+    }
+
+    /// What to do now.
+    enum Step: Equatable {
+        /// Nothing before ``nextMs`` or an answer.
+        case wait
+        /// SCAN from this cursor.
+        case scan(cursor: [UInt8])
+        /// Call the script for these topics.
+        case end([Topic])
+        /// Everything was looked through.
+        case finished
+        /// Nothing has gone on for too long.
+        case givenUp
+    }
+
+    /// How long Redis may be away, milliseconds.
+    static let patienceMs = 30_000
+
+    private static let start: [UInt8] = Array("0".utf8)
+    private static let facet: [UInt8] = Array("#meta".utf8)
+
+    private let patterns: [TopicPattern]
+    private let prefix: [UInt8]
+    private let pauseMs: Int
+    private(set) var figures = Figures()
+    /// When there is something to do; `Int.max` while an answer is awaited.
+    private(set) var nextMs: Int
+    /// The last thing that Redis refused, for the operator.
+    private(set) var refusal: RedisFailure?
+    private var life: [UInt8] = []
+    private var cursor = EpochSweep.start
+    private var waiting: [Topic] = []
+    private var unanswered = 0
+    private var isScanning = false
+    private var isLastPage = false
+    private var progressMs: Int
+
+    /// A sweep of the topics that match one of the patterns, or of all when there is none.
+    init(patterns: [TopicPattern], keys: Keys, pauseMs: Int, nowMs: Int) {
+        self.patterns = patterns
+        self.prefix = keys.prefix
+        self.pauseMs = pauseMs
+        nextMs = Int.max
+        progressMs = nowMs
+    }
+
+    /// A connection is ready for calls; another process than before begins the sweep anew.
+    mutating func connected(life: [UInt8], nowMs: Int) {
+        if life != self.life {
+            self.life = life
+            (cursor, waiting, isLastPage) = (EpochSweep.start, [], false)
+        }
+        if !isScanning && unanswered == 0 { nextMs = nowMs }
+    }
+
+    /// The next step.
+    mutating func next(nowMs: Int) -> Step {
+        guard nowMs - progressMs <= EpochSweep.patienceMs else { return .givenUp }
+        guard !life.isEmpty, !isScanning, unanswered == 0, nextMs <= nowMs else { return .wait }
+        nextMs = Int.max
+        if !waiting.isEmpty {
+            unanswered = waiting.count
+            defer { waiting = [] }
+            return .end(waiting)
+        }
+        if isLastPage { return .finished }
+        isScanning = true
+        return .scan(cursor: cursor)
+    }
+
+    /// A page of SCAN came, or did not.
+    mutating func scanned(_ page: (cursor: [UInt8], names: [[UInt8]])?, nowMs: Int) {
+        isScanning = false
+        guard let page else { return pause(nowMs: nowMs) }
+        progressMs = nowMs
+        cursor = page.cursor
+        isLastPage = page.cursor == EpochSweep.start
+        waiting = page.names.compactMap { topic(ofKey: $0) }
+        if waiting.isEmpty { pause(nowMs: nowMs) } else { nextMs = nowMs }
+    }
+
+    /// A call was answered, or failed.
+    mutating func answered(_ topic: Topic, _ result: Result<RESPValue, RedisFailure>, nowMs: Int) {
+        unanswered -= 1
+        switch result {
+        case .success(let value):
+            progressMs = nowMs
+            switch value.integer {
+            case 1: figures.ended += 1
+            case 2: figures.before += 1
+            default: figures.foreign += 1
+            }
+        case .failure(let failure) where failure.reaction == .failFast && !EpochSweep.isOfTheLink(failure):
+            progressMs = nowMs
+            figures.refused += 1
+            refusal = failure
+        case .failure(let failure):
+            refusal = failure
+            waiting.append(topic)
+        }
+        if unanswered == 0 { pause(nowMs: nowMs) }
+    }
+
+    /// Whether a failure says nothing of the topic.
+    private static func isOfTheLink(_ failure: RedisFailure) -> Bool {
+        switch failure.kind {
+        case .timedOut, .disconnected, .inFlightFull, .maxClients: true
+        default: false
+        }
+    }
+
+    private mutating func pause(nowMs: Int) { nextMs = nowMs + pauseMs }
+
+    /// The topic whose position a key holds; `nil` for other keys, and for topics that were not asked for.
+    private func topic(ofKey key: [UInt8]) -> Topic? {
+        let facet = EpochSweep.facet
+        guard key.starts(with: prefix), key.count > prefix.count + facet.count, key.suffix(facet.count) == facet[...],
+            let topic = Topic(key[prefix.count..<(key.count - facet.count)])
+        else { return nil }
+        return patterns.isEmpty || patterns.contains { $0.matches(topic) } ? topic : nil
+    }
+}
