@@ -26,6 +26,12 @@ public struct Position: Hashable, Sendable {
         return text
     }
 
+    /// Whether a log that ends here has, or had, the event at a position of its epoch; `nil` is no position.
+    public func includes(_ event: Position?) -> Bool {
+        guard let event else { return true }
+        return event.epoch == epoch && event.offset <= offset
+    }
+
     /// Whether the bytes are `[A-Za-z0-9_-]{1,32}`.
     public static func isEpoch(_ bytes: some Collection<UInt8>) -> Bool {
         let count = bytes.count

@@ -118,6 +118,7 @@ final class Shard {
             store: store, broker: node.broker, dialects: node.dialects, statistics: statistics,
             nowMs: { reactor.nowMs })
         store.lastDelivered = { [unowned topics] in topics.position($0) }
+        news.onConnected = { [unowned topics] in topics.relinked() }
         node.shardStatistics.add(statistics)
         node.redisStatistics.add(link.statistics)
         timer = try ReactorTimer(reactor) { [unowned self] in timerFired() }

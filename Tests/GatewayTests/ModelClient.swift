@@ -80,6 +80,7 @@ final class ModelClient: TopicClient {
     private func see(_ delivery: Delivery) {
         guard let position = delivery.message.position else { return }
         let epoch = TopicWorld.epoch(of: position)
+        if TopicWorld.isForeign(position) { world.violated("client \(number) sees what nobody has written") }
         world.note("client \(number) sees \(epoch):\(position.offset)")
         guard let stand, stand.epoch == position.epoch, stand.offset + 1 == position.offset else {
             let at = stand.map { "\(TopicWorld.epoch(of: $0)):\($0.offset)" } ?? "nowhere"

@@ -22,7 +22,7 @@ final class ScriptedReader: TopicReader {
 }
 
 final class Joiner: TopicClient {
-    var (subscribed, refusals, events) = (0, 0, 0)
+    var (subscribed, refusals, events, gaps) = (0, 0, 0, 0)
     /// How many events came with each batch.
     var batches: [Int] = []
     var membership: (feed: TopicFeed<Joiner>, place: Int?)?
@@ -31,7 +31,10 @@ final class Joiner: TopicClient {
     func joined(_ feed: TopicFeed<Joiner>, place: Int) { membership = (feed, place) }
     func moved(to place: Int, in feed: TopicFeed<Joiner>) { membership = (feed, place) }
     func refused(_ refusal: Refusal, topic: Topic, ref: Reference?) { refusals += 1 }
-    func send(_ message: ServerMessage, ref: Reference?) { if case .subscribed = message { subscribed += 1 } }
+    func send(_ message: ServerMessage, ref: Reference?) {
+        if case .subscribed = message { subscribed += 1 }
+        if case .gap = message { gaps += 1 }
+    }
 
     func deliver(_ delivery: Delivery, isOwed: Bool) {
         delivery.counts.countUndeliverable()
@@ -75,9 +78,18 @@ final class TopicShop {
         return joiner
     }
 
-    func answer(_ offset: Int) throws {
-        let position = try #require(Position(epoch: Array("a".utf8), offset: offset))
-        reader.answerOldest(.success(LogRead.Answer(position: position, events: [], state: nil)))
+    /// Answers the oldest read: where the log ends, and the offsets of the events it brings.
+    func answer(_ offset: Int, epoch: String = "a", events: [Int] = []) throws {
+        let position = try #require(Position(epoch: Array(epoch.utf8), offset: offset))
+        let messages = try events.map { try TopicShop.message($0, epoch: epoch) }
+        reader.answerOldest(.success(LogRead.Answer(position: position, events: messages, state: nil)))
+    }
+
+    private static func message(_ offset: Int?, epoch: String, bytes: Int = 0) throws -> ChannelMessage {
+        let name = try #require(EventName("e"))
+        let position = offset.flatMap { Position(epoch: Array(epoch.utf8), offset: $0) }
+        let data = [UInt8](repeating: UInt8(ascii: "1"), count: bytes)
+        return ChannelMessage(position: position, event: name, id: nil, data: data)
     }
 
     /// Members that are live on a topic whose log ends at an offset.
@@ -90,11 +102,8 @@ final class TopicShop {
     }
 
     /// An event comes on the channel; without an offset a plain one.
-    func event(_ number: Int, offset: Int?, bytes: Int = 0) throws {
-        let name = try #require(EventName("e"))
-        let position = offset.flatMap { Position(epoch: Array("a".utf8), offset: $0) }
-        let data = [UInt8](repeating: UInt8(ascii: "1"), count: bytes)
-        table.received(try topic(number), ChannelMessage(position: position, event: name, id: nil, data: data))
+    func event(_ number: Int, offset: Int?, epoch: String = "a", bytes: Int = 0) throws {
+        table.received(try topic(number), try TopicShop.message(offset, epoch: epoch, bytes: bytes))
     }
 
     /// Gives members of large topics their turn until nothing is left for them.

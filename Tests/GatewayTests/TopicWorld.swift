@@ -10,7 +10,7 @@ import Transport
 /// A deterministic model of everything around a ``TopicTable``.
 ///
 /// Redis with its log and channel, the broker, the way of messages and replies, and clients that check what they are
-/// told. One topic; every step is chosen by a seed.
+/// told. One topic; every step is chosen by a seed. In every other history somebody forges positions.
 final class TopicWorld: TopicReader {
     /// Something the model does wrong on purpose, to prove that the checks see it.
     enum Fault: CaseIterable {
@@ -33,7 +33,7 @@ final class TopicWorld: TopicReader {
     }
 
     /// One request on the way to Redis, and its answer on the way back.
-    private struct Request {
+    struct Request {
         let order: LogRead.Order
         let since: Position?
         /// The last event that the shard knew of when it asked.
@@ -42,7 +42,7 @@ final class TopicWorld: TopicReader {
         var answer: LogRead.Answer?
     }
 
-    private enum ChannelItem {
+    enum ChannelItem {
         case confirmed
         case event(ChannelMessage)
         case lost
@@ -73,39 +73,41 @@ final class TopicWorld: TopicReader {
         }
     }
 
-    private let fault: Fault?
-    private let topic: Topic
-    private let event: EventName
+    let fault: Fault?
+    /// Whether somebody forges events: every other history.
+    private let isHostile: Bool
+    let topic: Topic
+    let event: EventName
     private let mailbox: Mailbox<BrokerMessage>
-    private var random: Seeded
+    var random: Seeded
     private var nowMs = 1_000_000
-    private lazy var table = TopicTable<ModelClient>(
+    lazy var table = TopicTable<ModelClient>(
         shard: 0, limits: TopicWorld.limits, repairs: fault != .nothingIsRepaired, store: self,
         broker: mailbox, dialects: [],
         statistics: statistics, nowMs: { [unowned self] in nowMs })
     private let statistics: ShardStatistics
 
     // Redis.
-    private var epoch = 0
-    private var offset = 0
-    private var log: [ChannelMessage] = []
-    private let logMax: Int
+    var epoch = 0
+    var offset = 0
+    var log: [ChannelMessage] = []
+    let logMax: Int
     /// Offsets reached by the epochs that are over.
-    private var endings: [Int] = []
-    private var isSubscribed = false
+    var endings: [Int] = []
+    var isSubscribed = false
     /// The last position that an answer told the shard.
-    private var told: Position?
+    var told: Position?
     // The broker.
     private var isWanted = false
     private var messages: [BrokerMessage] = []
     // On the way.
-    private var channel: [ChannelItem] = []
-    private var requests: [Request] = []
+    var channel: [ChannelItem] = []
+    var requests: [Request] = []
     /// Whether an event disappeared: only the next one tells of it.
-    private var hasDropped = false
+    var hasDropped = false
 
     /// Whether nothing fails any more, so that everything can come to rest.
-    private var isResting = false
+    var isResting = false
     private(set) var clients: [ModelClient] = []
     private(set) var violation: String?
     /// What happened, for the report of a failure; kept only when asked for.
@@ -119,6 +121,7 @@ final class TopicWorld: TopicReader {
         mailbox = fixtures.mailbox
         statistics = fixtures.statistics
         self.fault = fault
+        isHostile = fault == nil && seed % 2 == 1
         self.keepsStory = keepsStory
         clients = (0..<3).map { ModelClient(number: $0, world: self) }
     }
@@ -145,93 +148,6 @@ final class TopicWorld: TopicReader {
 
     static func epoch(of position: Position) -> Int {
         Int(position.epoch[0]) - 97 + (Int(position.epoch[1]) - 97) * 26
-    }
-
-    // MARK: Redis
-
-    private func publish() {
-        fence(top)
-        offset += 1
-        let message = ChannelMessage(position: TopicWorld.position(epoch, offset), event: event, id: nil, data: [])
-        log.append(message)
-        if log.count > logMax { log.removeFirst() }
-        note("publish \(epoch):\(offset)\(isSubscribed ? "" : " to nobody")")
-        if isSubscribed { channel.append(.event(message)) }
-    }
-
-    private func flush() {
-        endings.append(offset)
-        epoch += 1
-        offset = 0
-        log = []
-        note("flush; epoch \(epoch)")
-    }
-
-    func read(_ topic: Topic, _ order: LogRead.Order, since: Position?, _ completion: @escaping LogRead.Completion) {
-        note("ask \(order) since \(since.map { "\(TopicWorld.epoch(of: $0)):\($0.offset)" } ?? "-")")
-        if !isResting, Int.random(in: 0..<12, using: &random) == 0 {
-            // A link that is down, or full, refuses before the call returns.
-            note("refused at once")
-            return completion(.failure(Refusal(.unavailable, "")))
-        }
-        requests.append(Request(order: order, since: since, top: top, completion: completion))
-    }
-
-    /// Data goes back to an earlier moment of the same run, behind what the shard knows of; the links are cut by it.
-    private func rollBack() {
-        guard let top, TopicWorld.epoch(of: top) == epoch, top.offset > 0 else { return }
-        lose(keepsSubscription: false, keepsMessages: false)
-        offset = Int.random(in: 0..<top.offset, using: &random)
-        log.removeAll { ($0.position?.offset ?? 0) > offset }
-        note("roll back to \(epoch):\(offset)")
-    }
-
-    /// The last event that the shard was told of.
-    private var top: Position? {
-        guard let delivered = table.position(topic) else { return told }
-        guard let told, told.epoch == delivered.epoch, told.offset > delivered.offset else { return delivered }
-        return told
-    }
-
-    /// Rule 1 of the fence: whoever knows more than Redis begins a new epoch.
-    private func fence(_ top: Position?) {
-        if let top, TopicWorld.epoch(of: top) == epoch, top.offset > offset { flush() }
-    }
-
-    /// Redis runs the oldest request that it has not run.
-    private func execute() {
-        guard let index = requests.firstIndex(where: { $0.answer == nil }) else { return }
-        let request = requests[index]
-        fence(request.top)
-        guard let position = TopicWorld.position(epoch, offset) else { return }
-        var answer = LogRead.Answer(position: position, events: [], state: nil)
-        if let since = request.since, since.epoch == position.epoch, since.offset <= offset {
-            let missed = log.filter { ($0.position?.offset ?? 0) > since.offset }
-            let newest = request.order == .newest
-            answer.events = Array(newest ? missed.suffix(TopicWorld.readMax) : missed.prefix(TopicWorld.readMax))
-        }
-        if strikes(.readIsShort), !answer.events.isEmpty {
-            // Of the newest the first is left out, and it is pretended that it is not missing.
-            let first = answer.events.removeFirst().position
-            if request.order == .newest, let first { answer.position = first }
-        }
-        if strikes(.positionIsAhead), let ahead = TopicWorld.position(epoch, offset + 1) {
-            answer = LogRead.Answer(position: ahead, events: [], state: nil)
-        }
-        note("run \(epoch):\(offset) \(answer.events.count)")
-        requests[index].answer = answer
-    }
-
-    /// The oldest reply arrives, or fails on the way.
-    private func reply(failing: Bool = false) {
-        guard let request = requests.first, let answer = request.answer else { return }
-        requests.removeFirst()
-        if strikes(.replyIsLost) { return }
-        note("reply \(failing ? "failed" : "")")
-        if !failing, told?.epoch != answer.position.epoch || (told?.offset ?? 0) < answer.position.offset {
-            told = answer.position
-        }
-        request.completion(failing ? .failure(Refusal(.unavailable, "")) : .success(answer))
     }
 
     // MARK: The broker
@@ -263,7 +179,7 @@ final class TopicWorld: TopicReader {
 
     /// The newest messages on the way are lost with the connection, or because the shard's mailbox is full; then the
     /// subscription itself lives on.
-    private func lose(keepsSubscription: Bool, keepsMessages: Bool = true) {
+    func lose(keepsSubscription: Bool, keepsMessages: Bool = true) {
         guard isSubscribed else { return }
         let kept = keepsMessages ? Int.random(in: 0...channel.count, using: &random) : 0
         channel.removeSubrange(kept...)
@@ -302,6 +218,7 @@ final class TopicWorld: TopicReader {
 
     /// One step of the world, chosen by the seed.
     private func step() {
+        if isHostile, Int.random(in: 0..<8, using: &random) == 0 { return forge() }
         switch Int.random(in: 0..<100, using: &random) {
         case 0..<22: publish()
         case 22..<23: for _ in 0..<7 { publish() }

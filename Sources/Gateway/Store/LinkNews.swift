@@ -8,6 +8,8 @@ final class LinkNews {
     private let broker: Mailbox<BrokerMessage>
     private let shard: Int
     private var told: LinkReport?
+    /// Runs when a connection is ready; set once the topics are there.
+    var onConnected: () -> Void = {}
 
     init(_ broker: Mailbox<BrokerMessage>, shard: Int) {
         self.broker = broker
@@ -18,6 +20,7 @@ final class LinkNews {
     func connected(_ facts: ServerFacts) {
         told = nil
         tell(.up(runID: facts.runID))
+        onConnected()
     }
 
     /// Called now and then: tells what is not told yet.

@@ -96,6 +96,8 @@ final class TopicFeed<Client: TopicClient> {
     ///
     /// An answer to another read is too late.
     var repairRead = 0
+    /// Whether an event was dropped that the log did not have: it was forged, or the log was another server's.
+    var hasUnknown = false
     /// How many of `members` are ahead of the feed.
     private(set) var aheadCount = 0
     /// When the last member left; the channel is given up some time after.

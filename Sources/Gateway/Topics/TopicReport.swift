@@ -8,7 +8,7 @@ struct TopicReport: Sendable, Equatable {
     var came = 0
     /// Events without a position: delivered at most once.
     var plain = 0
-    /// Events that came again, or of an epoch that is over.
+    /// Events that came again, of an epoch that is over, or that the log did not have.
     var late = 0
     /// Events fetched from the log to close a hole.
     var repaired = 0

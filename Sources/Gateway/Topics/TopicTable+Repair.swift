@@ -33,6 +33,18 @@ extension TopicTable {
 
     // MARK: Repair
 
+    /// The command link has a new connection, perhaps to another server.
+    ///
+    /// While the two links led to different servers, one server's log did not have what the other one published. What
+    /// was dropped then is asked for once more.
+    func relinked() {
+        for feed in feeds.values where feed.hasUnknown {
+            feed.hasUnknown = false
+            guard feed.isConfirmed, !feed.cursor.isRepairing, !feed.members.isEmpty else { continue }
+            if let after = feed.cursor.doubted() { repair(feed, after: after) }
+        }
+    }
+
     /// Fetches what follows a position before anything else is delivered.
     func repair(_ feed: TopicFeed<Client>, after position: Position) {
         guard repairs else { return feed.cursor.repaired(to: position) }
@@ -95,7 +107,7 @@ extension TopicTable {
             skip(feed, from: reached, to: answer.position)
         }
         feed.cursor.repaired(to: answer.position)
-        processHeld(feed, epoch: answer.position.epoch)
+        processHeld(feed, upTo: answer.position)
     }
 
     /// What no log holds any more is told before anything that follows it.
@@ -104,14 +116,18 @@ extension TopicTable {
         tellGap(feed, hole, .missed)
     }
 
-    private func processHeld(_ feed: TopicFeed<Client>, epoch: [UInt8]) {
+    /// The log has been delivered up to `top`: what was held meanwhile goes its way.
+    ///
+    /// A script writes the log before it publishes. So a read that was asked for after an event came has brought the
+    /// event, or nobody has written it: its epoch is over, or its position was forged. Asking again would never end.
+    private func processHeld(_ feed: TopicFeed<Client>, upTo top: Position) {
         let (held, before, hasDropped) = (feed.held, feed.heldBeforeRead, feed.hasDropped)
         feed.endRepair()
-        for (index, delivery) in held.enumerated() {
-            // The log was read after the event came and is of another epoch: the event's is over.
-            if index < before, delivery.message.position?.epoch != epoch { continue }
-            process(delivery, in: feed)
-        }
+        feed.ledger.figures.late += before
+        feed.hasUnknown = feed.hasUnknown || held.prefix(before).contains { !top.includes($0.message.position) }
+        for delivery in held.dropFirst(before) { process(delivery, in: feed) }
+        // The first of them that is ahead made a read be asked for; the others came before that read, too.
+        if feed.repairRead != 0 { feed.heldBeforeRead = feed.held.count }
         if hasDropped, !feed.cursor.isRepairing, let after = feed.cursor.doubted() { repair(feed, after: after) }
     }
 }

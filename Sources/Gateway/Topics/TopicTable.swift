@@ -17,7 +17,7 @@ final class TopicTable<Client: TopicClient> {
     /// Whether holes are repaired; only a test of the tests says no.
     let repairs: Bool
     private let broker: Mailbox<BrokerMessage>
-    private var feeds: [Topic: TopicFeed<Client>] = [:]
+    private(set) var feeds: [Topic: TopicFeed<Client>] = [:]
     /// What feeds counted that are given up, so that an audit can still tell; the oldest are forgotten.
     private var pastLedgers: PastLedgers
     private var emptied: [TopicFeed<Client>] = []
