@@ -72,6 +72,7 @@ extension Limits {
             LimitEntry(name: "historyPageMax", range: 1...10_000, path: \.historyPageMax),
             LimitEntry(name: "redisConnectMs", range: time, path: \.redisConnectMs),
             LimitEntry(name: "redisCallMs", range: time, path: \.redisCallMs),
+            LimitEntry(name: "redisStallMs", range: time, path: \.redisStallMs),
             LimitEntry(name: "redisInFlightMax", range: size, path: \.redisInFlightMax),
             LimitEntry(name: "redisProbeMs", range: time, path: \.redisProbeMs),
             LimitEntry(name: "redisProbeTimeoutMs", range: time, path: \.redisProbeTimeoutMs),

@@ -136,8 +136,10 @@ public struct Limits: Sendable, Equatable {
 
     /// Time to connect, TLS and AUTH included.
     public var redisConnectMs = 1_000
-    /// Deadline of one command.
+    /// Deadline of one call; a call that misses it fails alone.
     public var redisCallMs = 2_000
+    /// Time without any reply on a link that owes some, after which it is dialled again.
+    public var redisStallMs = 6_000
     /// Commands in flight on one link, and publishes that wait for others of their topic; beyond: `unavailable`.
     public var redisInFlightMax = 4_096
     /// Interval of the delivery probe.

@@ -4,9 +4,12 @@ public import Transport
 
 /// The link that calls and scripts go through: pipelined, bounded, every call with a deadline.
 ///
-/// A call that is not answered in time takes the connection with it, since replies are matched by order alone;
-/// everything in flight then fails as `timeout` or `disconnected`, and the next dial begins. Nothing is queued while
-/// Redis is away: calls fail at once, and the caller says so. Thread: the reactor's.
+/// A call that is not answered in time fails alone, as `timeout`: its place in the pipeline is kept, and its late reply is
+/// swallowed. Redis runs the calls of one connection in their order, so whatever the caller sends next still runs behind
+/// it; a late `NOSCRIPT` is not repeated, since the repetition would run behind what was sent meanwhile. The connection
+/// itself is given up when nothing at all has come on it for `stallMs`; everything in flight then fails, and the next
+/// dial begins. Nothing is queued while Redis is away: calls fail at once, and the caller says so. Thread: the
+/// reactor's.
 public final class CallLink: RedisSocketOwner {
     /// What a call leads to: a reply that is not an error, or the failure.
     public typealias Completion = (Result<RESPValue, RedisFailure>) -> Void
@@ -23,6 +26,8 @@ public final class CallLink: RedisSocketOwner {
     private let registry: ScriptRegistry
     private var socket: RedisSocket?
     private var timer: ReactorTimer?
+    /// When the timer fires; `Int.max` while it is not set.
+    private var timerMs = Int.max
     private var pipeline: CallPipeline<Waiting>
     private var lanes: ScriptLanes<Completion>
     private let onReady: (ServerFacts) -> Void
@@ -119,16 +124,24 @@ public final class CallLink: RedisSocketOwner {
         guard (try? call.encode(into: &bytes, limits: RedisSocket.callLimits)) != nil else {
             return RedisFailure(.tooLarge)
         }
+        let nowMs = context.reactor.nowMs
         guard pipeline.count < target.inFlightMax, socket?.send(bytes) == true,
-            pipeline.add(waiting, deadlineMs: deadlineMs)
+            pipeline.add(waiting, deadlineMs: deadlineMs, nowMs: nowMs)
         else {
             statistics.rejected.add(1)
             return RedisFailure(.inFlightFull)
         }
         statistics.sent.add(1)
         sentUs.append(Clock.monotonicUs())
-        if pipeline.count == 1 { timer?.set(atMs: deadlineMs) }
+        wake(by: min(deadlineMs, nowMs + target.stallMs))
         return nil
+    }
+
+    /// Lets the timer fire at that time, or before.
+    private func wake(by deadlineMs: Int) {
+        guard deadlineMs < timerMs else { return }
+        timerMs = deadlineMs
+        timer?.set(atMs: deadlineMs)
     }
 
     private var sentUs = Ring<Int>()
@@ -148,24 +161,46 @@ public final class CallLink: RedisSocketOwner {
     }
 
     private func checkDeadlines() {
-        if pipeline.expired(nowMs: context.reactor.nowMs) { return reconnect(RedisFailure(.timedOut)) }
-        if let next = pipeline.nextDeadlineMs { timer?.set(atMs: next) }
+        timerMs = Int.max
+        let nowMs = context.reactor.nowMs
+        if let quietMs = pipeline.quietSinceMs, nowMs - quietMs >= target.stallMs {
+            return reconnect(RedisFailure(.timedOut))
+        }
+        for waiting in pipeline.expire(nowMs: nowMs) {
+            let failure = RedisFailure(.timedOut)
+            statistics.count(failure)
+            fail(waiting, failure)
+            guard case .script(let flight) = waiting else { continue }
+            var actions: [ScriptLanes<Completion>.Action] = []
+            lanes.abandoned(flight, nowMs: nowMs, into: &actions)
+            perform(actions)
+        }
+        if let quietMs = pipeline.quietSinceMs { wake(by: quietMs + target.stallMs) }
+        if let next = pipeline.nextDeadlineMs { wake(by: next) }
+    }
+
+    private func fail(_ waiting: Waiting, _ failure: RedisFailure) {
+        switch waiting {
+        case .preload: break
+        case .call(let completion): completion(.failure(failure))
+        case .script(let flight): flight.context(.failure(failure))
+        }
     }
 
     // MARK: RedisSocketOwner
 
     func socketReady(_ facts: ServerFacts) {
         self.facts = facts
-        let deadlineMs = context.reactor.nowMs + target.callMs
+        // Nobody waits for these, and their replies are looked at however late they come.
         for (index, call) in registry.preload.enumerated() {
-            _ = send(call, .preload(index), deadlineMs: deadlineMs)
+            _ = send(call, .preload(index), deadlineMs: Int.max)
         }
         statistics.connects.add(1)
         onReady(facts)
     }
 
     func socketReceived(_ value: RESPValue) {
-        guard let waiting = pipeline.replied() else {
+        guard let receiver = pipeline.replied(nowMs: context.reactor.nowMs) else {
             return reconnect(RedisFailure(.protocolViolation, detail: "a reply without a call"))
         }
         if let sent = sentUs.popFirst() { statistics.record(latencyUs: Clock.monotonicUs() - sent) }
@@ -174,6 +209,7 @@ public final class CallLink: RedisSocketOwner {
             // A demoted or protected server answers errors for ever; another dial finds the right one.
             if failure.reaction == .reconnect { reconnect(failure) }
         }
+        guard case .waiting(let waiting) = receiver else { return statistics.late.add(1) }
         switch waiting {
         case .preload(let index):
             preloaded(index, value)
@@ -208,13 +244,7 @@ public final class CallLink: RedisSocketOwner {
         sentUs.removeAll()
         let waiting = pipeline.drain()
         let held = lanes.disconnected()
-        for entry in waiting {
-            switch entry {
-            case .preload: break
-            case .call(let completion): completion(.failure(failure))
-            case .script(let flight): flight.context(.failure(failure))
-            }
-        }
+        for entry in waiting { fail(entry, failure) }
         for completion in held { completion(.failure(RedisFailure(.disconnected))) }
     }
 }

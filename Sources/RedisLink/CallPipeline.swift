@@ -2,12 +2,25 @@ import Core
 
 /// The calls in flight on one connection, oldest first.
 ///
-/// RESP2 replies carry no identity: the n-th reply belongs to the n-th call. So a call that missed its deadline
-/// cannot be given up alone, since its late reply would be taken for the next one's: once ``expired(nowMs:)`` is true
-/// the driver closes the connection and fails everything ``drain()`` returns.
+/// RESP2 replies carry no identity: the n-th reply belongs to the n-th call. So a call that misses its deadline is given
+/// up but keeps its place: ``expire(nowMs:)`` takes what waited for it, and its late reply is swallowed when it comes.
+/// It counts as in flight until then, so a connection never owes more replies than `inFlightMax`. Only a connection on
+/// which nothing at all has come for long is doubtful, and is closed: see ``quietSinceMs``.
+///
+/// Pure: time is a parameter, monotonic milliseconds.
 public struct CallPipeline<Context> {
+    /// What a reply belongs to.
+    public enum Receiver {
+        /// A call that waits for it.
+        case waiting(Context)
+        /// A call that was given up.
+        case abandoned
+    }
+
     fileprivate struct Entry {
-        let context: Context
+        /// `nil` once the call was given up.
+        var context: Context?
+        let deadlineMs: Int
         let sequence: UInt64
     }
 
@@ -22,50 +35,77 @@ public struct CallPipeline<Context> {
     private var dues = Ring<Due>()
     private var sequence: UInt64 = 0
     private let inFlightMax: Int
+    private var quietMs = 0
 
     /// Makes a pipeline that holds at most `inFlightMax` calls.
     public init(inFlightMax: Int) {
         self.inFlightMax = inFlightMax
     }
 
-    /// How many calls wait for a reply.
+    /// How many replies are owed, those to abandoned calls included.
     public var count: Int { entries.count }
+
+    /// Since when replies are owed and none has come; `nil` while none is owed.
+    public var quietSinceMs: Int? { entries.isEmpty ? nil : quietMs }
 
     /// Notes a call about to be sent; false when the pipeline is full, and the call must not be sent.
     ///
-    /// `deadlineMs` is absolute, on the clock of ``expired(nowMs:)``. *Complexity*: amortised constant, no allocation
-    /// once warm.
-    public mutating func add(_ context: Context, deadlineMs: Int) -> Bool {
+    /// `deadlineMs` is absolute. *Complexity*: amortised constant, no allocation once warm.
+    public mutating func add(_ context: Context, deadlineMs: Int, nowMs: Int) -> Bool {
         guard entries.count < inFlightMax else { return false }
+        if entries.isEmpty { quietMs = nowMs }
         sequence &+= 1
-        entries.append(Entry(context: context, sequence: sequence))
-        while let due = dues.last, due.deadlineMs >= deadlineMs { _ = dues.popLast() }
-        dues.append(Due(deadlineMs: deadlineMs, sequence: sequence))
+        entries.append(Entry(context: context, deadlineMs: deadlineMs, sequence: sequence))
+        note(deadlineMs, sequence)
         return true
     }
 
-    /// Takes the call the reply that just came belongs to; `nil` when none is in flight, which is a protocol
-    /// violation of the server.
-    public mutating func replied() -> Context? {
-        guard let entry = entries.popFirst() else { return nil }
-        if dues.first?.sequence == entry.sequence { _ = dues.popFirst() }
-        return entry.context
+    private mutating func note(_ deadlineMs: Int, _ sequence: UInt64) {
+        while let due = dues.last, due.deadlineMs >= deadlineMs { _ = dues.popLast() }
+        dues.append(Due(deadlineMs: deadlineMs, sequence: sequence))
     }
 
-    /// The earliest deadline of all calls in flight, for the driver's timer.
+    /// Takes the call that the reply which just came belongs to; `nil` when none is in flight, which is a protocol
+    /// violation of the server.
+    public mutating func replied(nowMs: Int) -> Receiver? {
+        guard let entry = entries.popFirst() else { return nil }
+        quietMs = nowMs
+        if dues.first?.sequence == entry.sequence { _ = dues.popFirst() }
+        return entry.context.map { .waiting($0) } ?? .abandoned
+    }
+
+    /// The earliest deadline of all calls that wait, for the driver's timer.
     public var nextDeadlineMs: Int? { dues.first?.deadlineMs }
 
-    /// Whether a call has reached its deadline without a reply; the connection is then lost.
-    public func expired(nowMs: Int) -> Bool {
-        guard let next = nextDeadlineMs else { return false }
-        return next <= nowMs
+    /// Gives up every call that has reached its deadline, and returns what waited for it, oldest first.
+    ///
+    /// *Complexity*: constant when there is none, otherwise linear in the calls in flight.
+    public mutating func expire(nowMs: Int) -> [Context] {
+        guard let next = nextDeadlineMs, next <= nowMs else { return [] }
+        var expired: [Context] = []
+        dues.removeAll()
+        for _ in 0..<entries.count {
+            guard var entry = entries.popFirst() else { break }
+            if let context = entry.context {
+                if entry.deadlineMs <= nowMs {
+                    expired.append(context)
+                    entry.context = nil
+                } else {
+                    note(entry.deadlineMs, entry.sequence)
+                }
+            }
+            entries.append(entry)
+        }
+        return expired
     }
 
-    /// Takes every call in flight, oldest first, when the connection is gone.
+    /// Takes every call that waits, oldest first, when the connection is gone.
     public mutating func drain() -> [Context] {
         var contexts: [Context] = []
         contexts.reserveCapacity(entries.count)
-        while let entry = entries.popFirst() { contexts.append(entry.context) }
+        while let entry = entries.popFirst() {
+            if let context = entry.context { contexts.append(context) }
+        }
         dues.removeAll()
         return contexts
     }
@@ -73,3 +113,4 @@ public struct CallPipeline<Context> {
 
 extension CallPipeline: Sendable where Context: Sendable {}
 extension CallPipeline.Entry: Sendable where Context: Sendable {}
+extension CallPipeline.Receiver: Sendable where Context: Sendable {}

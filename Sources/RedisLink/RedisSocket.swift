@@ -24,6 +24,8 @@ public struct RedisTarget: Sendable {
     public var connectMs: Int
     /// Milliseconds one call may take.
     public var callMs: Int
+    /// Milliseconds without any reply, while replies are owed, after which a connection is given up.
+    public var stallMs: Int
     /// Calls in flight on one link.
     public var inFlightMax: Int
     /// Channels in one SUBSCRIBE.
@@ -41,6 +43,7 @@ public struct RedisTarget: Sendable {
         self.tls = tls
         connectMs = limits.redisConnectMs
         callMs = limits.redisCallMs
+        stallMs = limits.redisStallMs
         inFlightMax = limits.redisInFlightMax
         subscribeBatch = limits.redisSubscribeBatch
         backOffMinMs = limits.redisBackOffMinMs

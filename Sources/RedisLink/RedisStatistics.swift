@@ -8,6 +8,8 @@ public final class RedisStatistics: Sendable {
     public let sent = Counter()
     /// Calls refused because too many were in flight.
     public let rejected = Counter()
+    /// Replies that came after their call's deadline, and were swallowed.
+    public let late = Counter()
     /// Connections that became ready.
     public let connects = Counter()
     /// Microseconds of all replies together.

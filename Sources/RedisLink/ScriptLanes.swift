@@ -117,9 +117,11 @@ public struct ScriptLanes<Context> {
         release(flight.lane, nowMs: nowMs, into: &actions)
     }
 
-    /// Gives back a flight the driver could not send, its pipeline being full: the lane goes on.
+    /// Gives back a flight that will not be brought back by ``replied(_:_:nowMs:into:)``: the lane goes on.
     ///
-    /// The caller's context is in the flight.
+    /// Either it could not be sent, or its deadline passed while it was in flight. In the second case Redis may still run
+    /// it, but never after the calls that follow it in its lane: they are sent behind it on the same connection, and a
+    /// late `NOSCRIPT` of it is not repeated. The caller's context is in the flight.
     public mutating func abandoned(_ flight: Flight, nowMs: Int, into actions: inout [Action]) {
         if flight.form == .source { repairs[flight.call.script.index] -= 1 }
         release(flight.lane, nowMs: nowMs, into: &actions)

@@ -46,6 +46,7 @@ import Testing
         #expect(limits.redisBackOffMinMs <= limits.redisBackOffMaxMs)
         #expect(limits.redisProbeMs < limits.redisProbeTimeoutMs)
         #expect(limits.redisConnectMs <= limits.redisCallMs)
+        #expect(limits.redisCallMs < limits.redisStallMs, "a call fails alone before its link is doubted")
         #expect(limits.drainGraceMs < limits.drainMs)
         #expect(limits.unauthenticatedMax <= limits.connectionsMax)
         #expect(limits.unauthenticatedPerAddressMax <= limits.connectionsPerAddressMax)

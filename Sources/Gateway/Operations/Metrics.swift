@@ -111,6 +111,9 @@ enum Metrics {
         page.counter(
             "switchboard_redis_rejected_total", "Commands not sent, too many being in flight.",
             links.reduce(0) { $0 + $1.rejected.value })
+        page.counter(
+            "switchboard_redis_late_replies_total", "Replies that came after their deadline, and were swallowed.",
+            links.reduce(0) { $0 + $1.late.value })
         page.counter("switchboard_redis_connects_total", "Links made.", links.reduce(0) { $0 + $1.connects.value })
         let broker = node.statistics
         page.counter(
