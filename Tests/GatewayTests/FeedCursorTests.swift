@@ -101,6 +101,14 @@ import Testing
         #expect(cursor.received(three) == .deliver)
     }
 
+    /// Joins used to be asked for again at every round trip, for ever, when the log went back to a former epoch.
+    @Test func aFormerEpochThatIsToldTwiceIsTheLogsEpoch() throws {
+        let former = try FeedCursorTests.position("a:9")
+        var cursor = try FeedCursorTests.cursor("live")
+        #expect(cursor.joined(at: former) == .stale)
+        #expect(cursor.joined(at: former) == .reset(try FeedCursorTests.position("a:0")))
+    }
+
     @Test(arguments: [("a:5", false), ("a:6", true), ("a:9", true), ("b:6", false), ("", true)])
     func aHeldEventFollowsAnAnswer(_ event: String, _ follows: Bool) throws {
         let position = event.isEmpty ? nil : try FeedCursorTests.position(event)

@@ -18,54 +18,76 @@ struct FeedCursor: Equatable {
         case repair(after: Position)
     }
 
-    /// The last event the live members were given; `nil` while there is none to compare with.
-    private(set) var position: Position?
-    /// Whether a repair is under way.
-    private(set) var isRepairing = false
+    /// What is known of the order.
+    private enum State: Equatable {
+        /// Nothing: there is no member to give events to.
+        case unknown
+        /// The live members were given everything up to this position.
+        case live(Position)
+        /// Something is missing after this position, and a repair fetches it.
+        case repairing(after: Position)
+    }
+
+    private var state = State.unknown
     /// The epoch before the current one; its late events are dropped without asking the log.
     private var retiredEpoch: [UInt8]?
 
+    /// The last event the live members were given; `nil` while there is none to compare with.
+    var position: Position? {
+        switch state {
+        case .unknown: nil
+        case .live(let position), .repairing(let position): position
+        }
+    }
+
+    /// Whether a repair is under way.
+    var isRepairing: Bool {
+        if case .repairing = state { true } else { false }
+    }
+
     /// A positioned event came.
     mutating func received(_ next: Position) -> Verdict {
-        guard !isRepairing else { return .hold }
-        guard let current = position, next.epoch != retiredEpoch else { return .ignore }
-        if next.epoch == current.epoch {
-            if next.offset <= current.offset { return .ignore }
-            if next.offset == current.offset + 1 {
-                position = next
-                return .deliver
+        switch state {
+        case .unknown: return .ignore
+        case .repairing: return .hold
+        case .live(let current):
+            guard next.epoch != retiredEpoch else { return .ignore }
+            if next.epoch == current.epoch {
+                if next.offset <= current.offset { return .ignore }
+                if next.offset - 1 == current.offset {
+                    state = .live(next)
+                    return .deliver
+                }
             }
+            state = .repairing(after: current)
+            return .repair(after: current)
         }
-        isRepairing = true
-        return .repair(after: current)
     }
 
     /// Events may be missing, known from elsewhere than an event; the position to repair after, `nil` when there is
     /// nothing to.
     mutating func doubted() -> Position? {
         guard let position else { return nil }
-        isRepairing = true
+        state = .repairing(after: position)
         return position
     }
 
     /// A repair brought events up to this position and goes on.
     mutating func advanced(to reached: Position) {
-        position = reached
+        state = .repairing(after: reached)
     }
 
     /// A repair brought events up to `top`, or established that it cannot.
     mutating func repaired(to top: Position) {
         if let current = position, current.epoch != top.epoch { retiredEpoch = current.epoch }
-        position = top
-        isRepairing = false
+        state = .live(top)
     }
 
     /// A read of the log answered with an epoch that no event has told of: what it holds is fetched from its start.
     mutating func reset(to epoch: [UInt8]) -> Position? {
         guard let start = Position(epoch: epoch, offset: 0) else { return nil }
         if let current = position, current.epoch != epoch { retiredEpoch = current.epoch }
-        position = start
-        isRepairing = true
+        state = .repairing(after: start)
         return start
     }
 
@@ -85,11 +107,15 @@ struct FeedCursor: Equatable {
     /// Takes the position a joining client was answered with.
     mutating func joined(at answer: Position) -> JoinMeaning {
         guard let current = position else {
-            position = answer
+            state = .live(answer)
             return .adopted
         }
         if answer.epoch == current.epoch { return .same }
-        if answer.epoch == retiredEpoch { return .stale }
+        if answer.epoch == retiredEpoch {
+            // Answers come in the order of the questions: the same answer again is what the log says now.
+            retiredEpoch = nil
+            return .stale
+        }
         return reset(to: answer.epoch).map { .reset($0) } ?? .stale
     }
 

@@ -76,26 +76,10 @@ final class TopicFeed<Client: TopicClient> {
     /// Whether the feed waits for the end of the turn, or for its members' turns.
     var isQueued = false
     var joining: [Joining<Client>] = []
-    /// The read that answers those who are asked; 0 when none is under way.
-    ///
-    /// An answer to another read is too late.
-    var joinRead = 0
-    /// Whether the store was asked; until then the read waits for its turn.
-    var isJoinAsked = false
-    /// Where the read under way begins.
-    var joinSince: Position?
-    /// Events that came since it was asked for.
-    var joinHeld: [Delivery] = []
-    /// Events kept while a repair is under way.
-    var held: [Delivery] = []
-    /// How many of `held` came before the read that repairs was asked for.
-    var heldBeforeRead = 0
-    /// Whether an event was dropped because too many were held, after the read was asked for.
-    var hasDropped = false
-    /// The read that repairs; 0 when none is under way.
-    ///
-    /// An answer to another read is too late.
-    var repairRead = 0
+    /// The read that answers those who are asked.
+    var joinRead = JoinRead.none
+    /// The repair under way, which the cursor waits for; `nil` when there is none.
+    var repair: FeedRepair?
     /// Whether an event was dropped that the log did not have: it was forged, or the log was another server's.
     var hasUnknown = false
     /// How many of `members` are ahead of the feed.
@@ -140,20 +124,21 @@ final class TopicFeed<Client: TopicClient> {
 
     /// Gives up the read for those who join; they are asked for again.
     func endJoinRead() {
-        (joinRead, isJoinAsked, joinSince, joinHeld) = (0, false, nil, [])
+        joinRead = .none
         for index in joining.indices { joining[index].isAsked = false }
     }
 
-    /// Gives up a repair under way; whoever needs it asks for another.
-    func endRepair() {
-        (held, heldBeforeRead, hasDropped, repairRead) = ([], 0, false, 0)
+    /// Gives up the read of a repair under way, and what it holds; whoever needs it asks for another.
+    func endRepairRead() {
+        if repair != nil { repair = FeedRepair() }
     }
 
     /// Nobody is live and nothing is known of the order any more: the next answer to a joining client begins anew.
     func forget() {
         ledger.ends(at: cursor.position)
         cursor.forget()
-        endRepair()
+        repair = nil
+        hasUnknown = false
     }
 
     /// Marks a member as caught up.

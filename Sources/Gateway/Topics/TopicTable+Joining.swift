@@ -6,21 +6,20 @@ import Reactors
 extension TopicTable {
     /// Answers those who wait: at once, or with the read after the one under way.
     func answerJoining(_ feed: TopicFeed<Client>) {
-        guard feed.isConfirmed, feed.joinRead == 0, !feed.joining.isEmpty else { return }
+        guard feed.isConfirmed, case .none = feed.joinRead, !feed.joining.isEmpty else { return }
         let read = newRead()
-        (feed.joinRead, feed.isJoinAsked) = (read, false)
+        feed.joinRead = .waiting(read)
         guard gate.enters(feed, for: .joining, read) else { return }
         readForJoining(feed, read)
     }
 
     /// Asks the store; `read` may be over already when it had to wait for its turn.
     func readForJoining(_ feed: TopicFeed<Client>, _ read: Int) {
-        guard feed.joinRead == read else { return pass() }
+        guard feed.joinRead.number == read else { return pass() }
         for index in feed.joining.indices { feed.joining[index].isAsked = true }
-        feed.isJoinAsked = true
-        feed.joinSince = feed.earliestSince
-        feed.joinHeld = []
-        store.read(feed.topic, .newest, since: feed.joinSince) { [unowned self, feed] result in
+        let since = feed.earliestSince
+        feed.joinRead = .asked(read, since: since, held: [])
+        store.read(feed.topic, .newest, since: since) { [unowned self, feed] result in
             answered(feed, read, result)
             pass()
         }
@@ -43,8 +42,8 @@ extension TopicTable {
     }
 
     private func answered(_ feed: TopicFeed<Client>, _ read: Int, _ result: Result<LogRead.Answer, Refusal>) {
-        guard feed.joinRead == read else { return }
-        let (asked, held, since) = (feed.joining.filter(\.isAsked), feed.joinHeld, feed.joinSince)
+        guard case .asked(read, let since, let held) = feed.joinRead else { return }
+        let asked = feed.joining.filter(\.isAsked)
         switch result {
         case .failure(let refusal):
             feed.joining.removeAll(where: \.isAsked)
@@ -143,8 +142,7 @@ extension TopicTable {
 
     /// Keeps an event for those who wait for the read under way; one that waits for its turn will bring it.
     func holdForJoining(_ delivery: Delivery, _ feed: TopicFeed<Client>) {
-        guard feed.joinRead != 0, feed.isJoinAsked else { return }
-        if feed.joinHeld.count < limits.heldEventsMax { return feed.joinHeld.append(delivery) }
+        if feed.joinRead.hold(delivery, countMax: limits.heldEventsMax) { return }
         feed.endJoinRead()
         answerJoining(feed)
     }

@@ -3,36 +3,8 @@ import Dialects
 import Reactors
 import Transport
 
-/// How events reach the members in order, and how a hole is closed from the log before anything follows it.
+/// How a hole is closed from the log before anything follows it.
 extension TopicTable {
-    /// Delivers an event, keeps it, or repairs what is missing before it.
-    func process(_ delivery: Delivery, in feed: TopicFeed<Client>) {
-        guard let position = delivery.message.position else {
-            feed.ledger.figures.plain += 1
-            return deliver(delivery, in: feed)
-        }
-        switch feed.cursor.received(position) {
-        case .deliver:
-            feed.ledger.figures.came += 1
-            deliver(delivery, in: feed)
-        case .ignore:
-            feed.ledger.figures.late += 1
-        case .hold:
-            // Beyond the bound the rest is dropped and fetched by another repair after this one.
-            if feed.held.count < limits.heldEventsMax { feed.held.append(delivery) } else { feed.hasDropped = true }
-        case .repair(let after):
-            guard repairs else {
-                feed.cursor.repaired(to: position)
-                feed.ledger.figures.came += 1
-                return deliver(delivery, in: feed)
-            }
-            feed.held.append(delivery)
-            repair(feed, after: after)
-        }
-    }
-
-    // MARK: Repair
-
     /// The command link has a new connection, perhaps to another server.
     ///
     /// While the two links led to different servers, one server's log did not have what the other one published. What
@@ -49,23 +21,22 @@ extension TopicTable {
     func repair(_ feed: TopicFeed<Client>, after position: Position) {
         guard repairs else { return feed.cursor.repaired(to: position) }
         let read = newRead()
-        feed.repairRead = read
-        feed.heldBeforeRead = feed.held.count
-        feed.hasDropped = false
+        feed.repair = feed.repair ?? FeedRepair()
+        feed.repair?.waits(read)
         guard gate.enters(feed, for: .repair, read) else { return }
         readForRepair(feed, read)
     }
 
     /// Asks the store; `read` may be over already when it had to wait for its turn.
     func readForRepair(_ feed: TopicFeed<Client>, _ read: Int) {
-        guard feed.repairRead == read, let since = feed.cursor.position else { return pass() }
-        feed.heldBeforeRead = feed.held.count
-        feed.hasDropped = false
+        guard feed.repair?.number == read, let since = feed.cursor.position else { return pass() }
+        feed.repair?.asks(read)
         store.read(feed.topic, .oldest, since: since) { [unowned self, feed] result in
-            if feed.repairRead == read {
-                feed.repairRead = 0
+            if feed.repair?.number == read {
                 switch result {
-                case .failure: stalled.append(feed)
+                case .failure:
+                    feed.repair?.fails()
+                    stalled.append(feed)
                 case .success(let answer): repaired(feed, answer, since: since)
                 }
             }
@@ -100,7 +71,7 @@ extension TopicTable {
         statistics.repaired.add(answer.events.count)
         feed.ledger.figures.repaired += answer.events.count
         if reached.offset < answer.position.offset {
-            if !answer.events.isEmpty {
+            if reached.offset > since.offset {
                 feed.cursor.advanced(to: reached)
                 return repair(feed, after: reached)
             }
@@ -121,13 +92,14 @@ extension TopicTable {
     /// A script writes the log before it publishes. So a read that was asked for after an event came has brought the
     /// event, or nobody has written it: its epoch is over, or its position was forged. Asking again would never end.
     private func processHeld(_ feed: TopicFeed<Client>, upTo top: Position) {
-        let (held, before, hasDropped) = (feed.held, feed.heldBeforeRead, feed.hasDropped)
-        feed.endRepair()
+        guard let repair = feed.repair, case .asked(_, let before, let hasDropped) = repair.read else { return }
+        feed.repair = nil
         feed.ledger.figures.late += before
-        feed.hasUnknown = feed.hasUnknown || held.prefix(before).contains { !top.includes($0.message.position) }
-        for delivery in held.dropFirst(before) { process(delivery, in: feed) }
+        let isUnknown = repair.held.prefix(before).contains { !top.includes($0.message.position) }
+        feed.hasUnknown = feed.hasUnknown || isUnknown
+        for delivery in repair.held.dropFirst(before) { process(delivery, in: feed) }
         // The first of them that is ahead made a read be asked for; the others came before that read, too.
-        if feed.repairRead != 0 { feed.heldBeforeRead = feed.held.count }
-        if hasDropped, !feed.cursor.isRepairing, let after = feed.cursor.doubted() { repair(feed, after: after) }
+        feed.repair?.asksBehindHeld()
+        if hasDropped, !feed.cursor.isRepairing, let after = feed.cursor.doubted() { self.repair(feed, after: after) }
     }
 }

@@ -136,22 +136,10 @@ final class TopicTable<Client: TopicClient> {
     func lost() {
         for feed in feeds.values {
             feed.isConfirmed = false
-            feed.endRepair()
+            feed.endRepairRead()
             feed.endJoinRead()
         }
         stalled.removeAll()
-    }
-
-    /// An event came on the channel; members have it after ``endTurn()``, or when it is their turn.
-    func received(_ topic: Topic, _ message: ChannelMessage) {
-        guard let feed = feeds[topic] else { return }
-        let delivery = delivery(message, of: feed)
-        holdForJoining(delivery, feed)
-        process(delivery, in: feed)
-    }
-
-    func delivery(_ message: ChannelMessage, of feed: TopicFeed<Client>) -> Delivery {
-        Delivery(topic: feed.topic, message: message, variants: dialects.count, counts: feed.counts)
     }
 
     // MARK: Time
@@ -180,7 +168,7 @@ final class TopicTable<Client: TopicClient> {
         for feed in again where feed.isConfirmed {
             if feed.members.isEmpty {
                 feed.forget()
-            } else if feed.cursor.isRepairing, feed.repairRead == 0, let after = feed.cursor.position {
+            } else if feed.repair?.isDue == true, let after = feed.cursor.position {
                 repair(feed, after: after)
             }
         }
