@@ -23,6 +23,7 @@ public enum Scripts {
         ("check_out", PackageResources.check_out_lua),
         ("create_booking", PackageResources.create_booking_lua),
         ("dj", PackageResources.dj_lua),
+        ("end_booking", PackageResources.end_booking_lua),
         ("feed", PackageResources.feed_lua),
         ("follow", PackageResources.follow_lua),
         ("following", PackageResources.following_lua),
@@ -39,6 +40,7 @@ public enum Scripts {
         ("online", PackageResources.online_lua),
         ("part_booking", PackageResources.part_booking_lua),
         ("part_code", PackageResources.part_code_lua),
+        ("part_pending", PackageResources.part_pending_lua),
         ("part_queue", PackageResources.part_queue_lua),
         ("position", PackageResources.position_lua),
         ("presence_count", PackageResources.presence_count_lua),
@@ -62,6 +64,7 @@ public enum Scripts {
         ("subscribe", PackageResources.subscribe_lua),
         ("top", PackageResources.top_lua),
         ("unfollow", PackageResources.unfollow_lua),
+        ("user_pending", PackageResources.user_pending_lua),
         ("user_place", PackageResources.user_place_lua),
         ("vote", PackageResources.vote_lua),
     ]

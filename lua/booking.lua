@@ -7,23 +7,26 @@
 -- @include  booking
 -- @key      bookings  shop:{shopId}#bookings
 -- @key      closed    shop:{shopId}#closed#{bookingId}
--- @returns  {bookingId, shopId, userId, tier, status, serviceMinutes, scheduledAt, createdAt, startedAt, barberId}
--- @errors   not_found, forbidden
+-- @returns  {bookingId, shopId, userId, tier, status, serviceMinutes, scheduledAt, createdAt, startedAt, barberId, ...}
+-- @errors   not_found
 -- @cost     O(1)
 -- @weight   100
 -- @readonly
 --
--- A booking in progress has estimatedCompletion too. Times are ISO 8601; what a booking has not is null.
+-- Also `topic`, to subscribe to. A booking in progress has estimatedCompletion, a pending one that ends by itself
+-- endsAt. Times are ISO 8601; what a booking has not is null. To a user the booking of another user is as none.
 
 local function time(ms)
   return ms and iso(ms) or null
 end
 
 local it = booking(read('HGET', key.bookings, args.bookingId) or read('GET', key.closed))
-if not it then fail('not_found', 'The shop has no such booking') end
-if caller.role == 'user' and caller.user ~= it.userId then fail('forbidden', 'The booking is of another user') end
+if not it or caller.role == 'user' and caller.user ~= it.userId then
+  fail('not_found', 'The shop has no such booking')
+end
 return {
   bookingId = args.bookingId, shopId = args.shopId, userId = it.userId, tier = it.tier, status = it.status,
   serviceMinutes = it.serviceMinutes or null, scheduledAt = time(it.scheduledAt), createdAt = time(it.createdAt),
   startedAt = time(it.startedAt), barberId = it.barberId or null, estimatedCompletion = time(it.estimatedCompletion),
+  endsAt = time(it.endsAt), topic = booking_topic(args.shopId, args.bookingId),
 }

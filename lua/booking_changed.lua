@@ -1,30 +1,57 @@
 -- @command  booking_changed
--- @summary  Note and tell a booking's new status on the booking's own topic, and admit its user to it.
+-- @summary  Note and tell a booking's new status on one of its topics, and admit its user to it.
 -- @allow    worker
--- @arg      bookingId           id
+-- @arg      bookingId           id -- the topic's id
+-- @arg      number              id optional -- the booking's id in its shop, where the topic's is another
 -- @arg      shopId              id
 -- @arg      userId              id
 -- @arg      status              enum pending,confirmed,in-progress,completed,cancelled,no-show
 -- @arg      estimatedCompletion time optional
+-- @key      owner               booking:{bookingId}#owner
 -- @key      state               booking:{bookingId}#state
 -- @key      members             booking:{bookingId}#members
 -- @topic    booking:{bookingId}
 -- @emits    booking:status_change {bookingId, status, estimatedCompletion}
--- @returns  {}
+-- @returns  {refused} -- whether the topic is another booking's
 -- @cost     O(1)
 -- @weight   200
 --
--- The shop's script decides (create_booking.lua, move_booking.lua); this one tells, in the order of their decisions.
+-- The shop's script decides (create_booking.lua, move_booking.lua, end_booking.lua); this one tells, in the order of
+-- their decisions. Shops number their bookings as they like, so two of them may write to one topic. The topic belongs
+-- to the booking and the user that wrote it first (`owner`: `SHOP NUMBER USER`). A call for any other changes nothing:
+-- its user is not admitted and nobody is told. A topic without an owner may be older than owners are: its state then
+-- tells whose it is.
 
-local KEPT_S = 604800
+local OPEN_TTL_S = 7776000  -- 90 days since the last change
+local CLOSED_TTL_S = 518400 -- 6 days: over before the shop may use the number again (move_booking.lua)
+local STATE_BYTES_MAX = 4096
+local ENDS = {completed = true, cancelled = true, ['no-show'] = true}
+
+local number_told = args.number or args.bookingId
+local writer = args.shopId .. ' ' .. number_told .. ' ' .. args.userId
+
+-- Whether the topic is the writer's, or nobody's yet.
+local function is_mine()
+  local owner = read('GET', key.owner)
+  if owner then return owner == writer end
+  local text = read('GET', key.state)
+  if not text then return true end
+  local state = #text <= STATE_BYTES_MAX and decode(text)
+  return type(state) == 'table' and state.shopId == args.shopId
+    and read('SISMEMBER', key.members, args.userId) == 1
+end
+
+if not is_mine() then return {refused = true} end
 
 local completion = args.estimatedCompletion and iso(args.estimatedCompletion)
+local ttl_s = ENDS[args.status] and CLOSED_TTL_S or OPEN_TTL_S
+write('SET', key.owner, writer, 'EX', ttl_s)
 write('SET', key.state, encode({
-  bookingId = args.bookingId, shopId = args.shopId, status = args.status, estimatedCompletion = completion,
-}), 'EX', KEPT_S)
+  bookingId = number_told, shopId = args.shopId, status = args.status, estimatedCompletion = completion,
+}), 'EX', ttl_s)
 write('SADD', key.members, args.userId)
-write('EXPIRE', key.members, KEPT_S)
+write('EXPIRE', key.members, ttl_s)
 emit('booking:' .. args.bookingId, 'booking:status_change', {
-  bookingId = args.bookingId, status = args.status, estimatedCompletion = completion,
+  bookingId = number_told, status = args.status, estimatedCompletion = completion,
 })
-return {}
+return {refused = false}

@@ -2,54 +2,84 @@
 -- @summary  Book a service at a shop; the booking is pending until the shop confirms it.
 -- @http     POST /v1/shops/{shopId}/bookings
 -- @allow    user|service
--- @arg      bookingId      id
+-- @arg      bookingId      id = new -- a service's own number; without it, and for a user always, an id is made
 -- @arg      shopId         id
 -- @arg      userId         user -- who will be served
--- @arg      tier           enum standard,blackCard
--- @arg      serviceMinutes number 1..480 optional -- how long the service is thought to take
+-- @arg      tier           enum standard,blackCard = standard -- blackCard is a service's to say
+-- @arg      serviceMinutes number 1..480 optional -- how long it is thought to take; a service's to say
 -- @arg      scheduledAt    time optional -- without it the booking is a walk-in
+-- @include  booking
+-- @include  pending
 -- @key      bookings       shop:{shopId}#bookings
 -- @key      closed         shop:{shopId}#closed#{bookingId}
+-- @key      pending        shop:{shopId}#pending
+-- @key      settings       shop:{shopId}#settings
 -- @topic    user:*
--- @calls    booking_changed, notify
--- @emits    booking:status_change {bookingId, status} -- to the user, and on the booking's topic
--- @returns  {bookingId, shopId, status, createdAt}
--- @errors   conflict
+-- @calls    booking_changed, notify, user_pending
+-- @emits    booking:status_change {bookingId, status} -- to the user, and on the booking's topics
+-- @returns  {bookingId, shopId, status, createdAt, endsAt, topic}
+-- @errors   conflict, forbidden, not_found, too_many
 -- @cost     O(1)
--- @weight   200
+-- @weight   400
+-- @rate     12/60 s user
+-- @random
 --
--- The tier is what the caller says: the service that confirms the booking answers for it.
+-- A user chooses neither the id nor what makes others wait longer (tier, serviceMinutes): the service that confirms
+-- the booking says those (move_booking.lua). A user books only at shops that have settings, and has at most
+-- PENDING_USER_MAX pending bookings at each; user_pending.lua bounds those at all shops. A booking that is still
+-- pending at `endsAt` is cancelled (queue_refresh.lua, end_booking.lua).
 
 local OPEN_MAX = 1000
-local BOOKING_BYTES_MAX = 4096
-local YEAR_9999_MS = 253370764800000
+local HOUR_MS = 3600000
+local WALK_IN_MS = 86400000
+local PENDING_MS_MAX = 2592000000 -- 30 days
 local PENDING = 'pending'
+local NEW = 'new'
 
+local is_user = caller.role == 'user'
 if args.scheduledAt and (args.scheduledAt < 0 or args.scheduledAt > YEAR_9999_MS) then
   fail('bad_request', 'scheduledAt must be a time between the years 1970 and 9999')
 end
+if is_user and args.bookingId ~= NEW then
+  fail('bad_request', 'Leave bookingId out: the id of a user\'s booking is made for it')
+end
+if is_user and (args.tier ~= 'standard' or args.serviceMinutes) then
+  fail('forbidden', 'Only a service may say that a booking is for the Black Card, or how long the service takes')
+end
 
-local found = read('HGET', key.bookings, args.bookingId) or read('GET', key.closed)
-if found then
-  local other = #found <= BOOKING_BYTES_MAX and decode(found)
-  local status = type(other) == 'table' and type(other.status) == 'string' and other.status or 'unknown'
-  fail('conflict', 'The booking exists already; its status is ' .. status)
+local id = args.bookingId == NEW and 'u-' .. random or args.bookingId
+local mine
+if is_user then
+  if read('EXISTS', key.settings) == 0 then fail('not_found', 'There is no such shop to book at') end
+  mine = pending_of(args.userId)
+  if #mine >= PENDING_USER_MAX then
+    fail('too_many', 'A user has at most ' .. PENDING_USER_MAX .. ' bookings at a shop that wait to be confirmed')
+  end
+  if #mine == 0 and read('HLEN', key.pending) >= PENDING_USERS_MAX then
+    fail('conflict', 'Too many bookings at the shop wait to be confirmed')
+  end
+elseif args.bookingId ~= NEW and (read('HEXISTS', key.bookings, id) == 1 or read('EXISTS', key.closed) == 1) then
+  fail('conflict', 'The shop has a booking of that id')
 end
 if read('HLEN', key.bookings) >= OPEN_MAX then
   fail('conflict', 'The shop is full: it can have at most ' .. OPEN_MAX .. ' open bookings')
 end
 
-write('HSET', key.bookings, args.bookingId, encode({
+local ends_at = now_ms + WALK_IN_MS
+if args.scheduledAt then
+  ends_at = math.min(math.max(args.scheduledAt, now_ms + HOUR_MS), now_ms + PENDING_MS_MAX)
+end
+write('HSET', key.bookings, id, encode({
   userId = args.userId, tier = args.tier, status = PENDING, serviceMinutes = args.serviceMinutes,
-  scheduledAt = args.scheduledAt, createdAt = now_ms,
+  scheduledAt = args.scheduledAt, createdAt = now_ms, endsAt = ends_at,
 }))
-later('booking_changed', {
-  bookingId = args.bookingId, shopId = args.shopId, userId = args.userId, status = PENDING,
-})
-emit('user:' .. args.userId, 'booking:status_change', {bookingId = args.bookingId, status = PENDING})
-later('notify', {
-  userId = args.userId, type = 'booking_status_change', title = 'Booking received',
-  body = 'The shop will confirm your booking.',
-  data = {bookingId = args.bookingId, shopId = args.shopId, status = PENDING},
-})
-return {bookingId = args.bookingId, shopId = args.shopId, status = PENDING, createdAt = iso(now_ms)}
+if mine then
+  mine[#mine + 1] = id
+  store_pending(args.userId, mine)
+  later('user_pending', {userId = args.userId, shopId = args.shopId, bookingId = id, endsAt = ends_at})
+end
+tell(args.shopId, id, args.userId, PENDING, 'Booking received', 'The shop will confirm your booking.')
+return {
+  bookingId = id, shopId = args.shopId, status = PENDING, createdAt = iso(now_ms), endsAt = iso(ends_at),
+  topic = booking_topic(args.shopId, id),
+}

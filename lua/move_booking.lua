@@ -6,14 +6,18 @@
 -- @arg      bookingId id
 -- @arg      status    enum pending,confirmed,in-progress,completed,cancelled,no-show
 -- @arg      barberId  id optional -- who serves, with in-progress only
+-- @arg      tier      enum standard,blackCard optional -- corrects it, with confirmed only
+-- @arg      serviceMinutes number 1..480 optional -- corrects it, with confirmed only
 -- @arg      userId    user optional -- whose move it is; without it, the shop's
 -- @include  booking
+-- @include  pending
 -- @key      bookings  shop:{shopId}#bookings
 -- @key      closed    shop:{shopId}#closed#{bookingId}
+-- @key      pending   shop:{shopId}#pending
 -- @key      service   shop:{shopId}#service
 -- @topic    user:*
--- @calls    booking_changed, notify
--- @emits    booking:status_change {bookingId, status, estimatedCompletion} -- to the user, and on the booking's topic
+-- @calls    booking_changed, notify, user_pending
+-- @emits    booking:status_change {bookingId, status, estimatedCompletion} -- to the user, and on the booking's topics
 -- @returns  {bookingId, shopId, status, estimatedCompletion}
 -- @errors   not_found, forbidden, conflict
 -- @cost     O(1)
@@ -21,7 +25,8 @@
 --
 -- pending -> confirmed -> in-progress -> completed; pending or confirmed -> cancelled; confirmed -> no-show.
 -- A closed booking leaves the hash of open ones and is kept for CLOSED_TTL_S. estimatedCompletion is told of a
--- booking in progress. A completed one teaches how long services of its tier take.
+-- booking in progress. A completed one teaches how long services of its tier take. To a user the booking of another
+-- user is the same as none.
 
 local CLOSED_TTL_S = 604800
 local MINUTE_MS = 60000
@@ -83,10 +88,12 @@ if args.userId and status ~= 'cancelled' then fail('forbidden', 'A user can only
 if args.barberId and status ~= 'in-progress' then
   fail('bad_request', 'barberId belongs to the status in-progress only')
 end
+if (args.tier or args.serviceMinutes) and status ~= 'confirmed' then
+  fail('bad_request', 'tier and serviceMinutes belong to the status confirmed only')
+end
 
 local it = booking(read('HGET', key.bookings, args.bookingId) or read('GET', key.closed))
-if not it then fail('not_found', 'The shop has no such booking') end
-if args.userId and args.userId ~= it.userId then fail('forbidden', 'The booking is of another user') end
+if not it or args.userId and args.userId ~= it.userId then fail('not_found', 'The shop has no such booking') end
 if not MOVES[it.status][status] then
   fail('conflict', 'a booking cannot move from ' .. it.status .. ' to ' .. status)
 end
@@ -97,6 +104,8 @@ if status == 'in-progress' then
   it.startedAt, it.barberId = now_ms, args.barberId or it.barberId
 end
 if status == 'completed' then learn(it) end
+if it.status == 'pending' then leave_pending(args.shopId, it.userId, args.bookingId) end
+it.tier, it.serviceMinutes = args.tier or it.tier, args.serviceMinutes or it.serviceMinutes
 
 -- Members that others added are not kept: what is stored is what is documented.
 local text = encode({
@@ -110,16 +119,8 @@ else
   write('SET', key.closed, text, 'EX', CLOSED_TTL_S)
 end
 
-local told = completion and iso(completion)
-later('booking_changed', {
-  bookingId = args.bookingId, shopId = args.shopId, userId = it.userId, status = status,
-  estimatedCompletion = completion,
-})
-emit('user:' .. it.userId, 'booking:status_change', {
-  bookingId = args.bookingId, status = status, estimatedCompletion = told,
-})
-later('notify', {
-  userId = it.userId, type = 'booking_status_change', title = TOLD[status][1], body = TOLD[status][2],
-  data = {bookingId = args.bookingId, shopId = args.shopId, status = status},
-})
-return {bookingId = args.bookingId, shopId = args.shopId, status = status, estimatedCompletion = told}
+tell(args.shopId, args.bookingId, it.userId, status, TOLD[status][1], TOLD[status][2], completion)
+return {
+  bookingId = args.bookingId, shopId = args.shopId, status = status,
+  estimatedCompletion = completion and iso(completion),
+}

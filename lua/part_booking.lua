@@ -1,5 +1,5 @@
 -- @part     booking
--- @summary  What a booking is in Redis: the reader of its text, and the bounds of its members.
+-- @summary  What a booking is in Redis: the reader of its text, the bounds of its members, and its topics.
 --
 -- Backends write bookings too (lua/README.md has the layout); a text that is no booking is none, whatever it is.
 
@@ -7,13 +7,14 @@ local BOOKING_BYTES_MAX = 4096
 local YEAR_9999_MS = 253370764800000
 local SERVICE_MINUTES_MIN = 1
 local SERVICE_MINUTES_MAX = 480 -- a longer or shorter service was not marked when it began or ended
+local ID_BYTES_MAX = 200
 
 local TIERS = {standard = true, blackCard = true}
 local OPEN = {pending = true, confirmed = true, ['in-progress'] = true}
 local CLOSED = {completed = true, cancelled = true, ['no-show'] = true}
 local NUMBERS = {
   serviceMinutes = SERVICE_MINUTES_MAX, scheduledAt = YEAR_9999_MS, createdAt = YEAR_9999_MS, startedAt = YEAR_9999_MS,
-  estimatedCompletion = YEAR_9999_MS,
+  estimatedCompletion = YEAR_9999_MS, endsAt = YEAR_9999_MS,
 }
 
 -- The booking that a text holds, nil when it holds none; null members are absent ones.
@@ -32,4 +33,48 @@ local function booking(text)
   if it.barberId == null then it.barberId = nil end
   if not it.createdAt or it.barberId ~= nil and type(it.barberId) ~= 'string' then return nil end
   return it
+end
+
+-- Whether a field of others can be a booking's id.
+local function is_booking_id(text)
+  return #text <= ID_BYTES_MAX and string.find(text, '^[A-Za-z0-9._~:-]+$') ~= nil
+end
+
+-- The id of the topic that no other shop's booking can have: SHOP::NUMBER. The first `::` parts the two, so a shop
+-- whose id has one, or ends in `:`, has no such topics.
+local function shop_topic(shop, number)
+  local id = shop .. '::' .. number
+  if #id > ID_BYTES_MAX or string.find(shop, '::', 1, true) or string.sub(shop, -1) == ':' then return nil end
+  return id
+end
+
+-- The id of the topic named by the booking's number alone. It is the booking's that took it first
+-- (booking_changed.lua). A number that reads like SHOP::NUMBER has none.
+local function number_topic(number)
+  return not string.find(number, '::', 1, true) and number or nil
+end
+
+-- The topic that a client of the booking should subscribe to.
+local function booking_topic(shop, number)
+  return 'booking:' .. (shop_topic(shop, number) or number)
+end
+
+-- Tells a booking's status to its user and on the booking's topics. For scripts with `@topic user:*` and
+-- `@calls booking_changed, notify`.
+local function tell(shop, number, user, status, title, body, completion)
+  for _, topic in ipairs({shop_topic(shop, number) or false, number_topic(number) or false}) do
+    if topic then
+      later('booking_changed', {
+        bookingId = topic, number = topic ~= number and number or nil, shopId = shop, userId = user, status = status,
+        estimatedCompletion = completion,
+      })
+    end
+  end
+  emit('user:' .. user, 'booking:status_change', {
+    bookingId = number, status = status, estimatedCompletion = completion and iso(completion),
+  })
+  later('notify', {
+    userId = user, type = 'booking_status_change', title = title, body = body,
+    data = {bookingId = number, shopId = shop, status = status},
+  })
 end

@@ -14,6 +14,7 @@
 -- @key      told     shop:{shopId}#status
 -- @key      cache    queue:{shopId}
 -- @topic    shop:{shopId}
+-- @calls    end_booking
 -- @emits    queue:update {shopId, queueLength, avgWaitTime, currentlyServing, estimatedWaitTimes, updatedAt, estimate}
 -- @returns  {idle, again_ms}
 -- @errors   too_large
@@ -26,13 +27,16 @@
 --
 -- What was told is compared without updatedAt. An estimate alone changes with time: it is told again when its p50
 -- moved by ESTIMATE_STEP minutes, at most once in ESTIMATE_MS. Other systems write these keys: what is not a booking
--- is not counted. queue.lua answers the same formula.
+-- is not counted. queue.lua answers the same formula. A booking still pending at its `endsAt` is cancelled by
+-- end_booking.lua.
 
 local CACHE_S = 60
 local CACHE_RENEW_MS = 30000 -- less than this left: written again
 local TOLD_TTL_S = 604800
 local ESTIMATE_STEP = 1
 local ESTIMATE_MS = 15000
+local ENDED_MAX = 50     -- pending bookings cancelled in one run
+local ENDED_AGAIN_MS = 5000
 
 -- Bounds of the simulation.
 local WAITING_MAX = 200
@@ -175,12 +179,22 @@ local offset_ms = utc_offset(settings[1]) * MINUTE_MS
 local today = math.floor((now_ms + offset_ms) / DAY_MS)
 
 local open, waiting, at_midnight = {}, {}, false
+local ended, next_end = 0, math.huge
 local stored = read('HGETALL', key.bookings)
 for index = 1, #stored, 2 do
   local it = booking(stored[index + 1])
   if it and OPEN[it.status] then
     it.id = stored[index]
     open[#open + 1] = it
+    if it.status == 'pending' and it.endsAt then
+      local is_over = it.endsAt <= now_ms and is_booking_id(it.id)
+      if is_over and ended < ENDED_MAX then
+        later('end_booking', {shopId = args.shopId, bookingId = it.id, because = 'expired'})
+        ended = ended + 1
+      end
+      -- What is over by now leaves soon; should that fail, it is tried again.
+      next_end = math.min(next_end, is_over and now_ms + ENDED_AGAIN_MS or math.max(it.endsAt, now_ms + 1))
+    end
     if it.status == 'confirmed' then
       local day = it.scheduledAt and math.floor((it.scheduledAt + offset_ms) / DAY_MS)
       if not day or day == today then waiting[#waiting + 1] = it end
@@ -235,6 +249,6 @@ if changed or left_ms <= CACHE_RENEW_MS or left_ms > CACHE_S * 1000 then
 end
 
 if #open == 0 and active == 0 then return {idle = true} end
-again_ms = math.min(again_ms or math.huge, now_ms + left_ms - CACHE_RENEW_MS)
+again_ms = math.min(again_ms or math.huge, now_ms + left_ms - CACHE_RENEW_MS, next_end)
 if at_midnight then again_ms = math.min(again_ms, (today + 1) * DAY_MS - offset_ms) end
 return {idle = false, again_ms = again_ms}

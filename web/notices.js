@@ -1,6 +1,5 @@
 // What concerns this guest alone: notifications, posts of barbers, and the own booking.
 import { element, make, say, text } from '/dom.js';
-import { operationId } from '/client.js';
 
 /** The barber whose posts can be followed: the one who is there every day. */
 const barberId = 'dario';
@@ -92,15 +91,12 @@ export class Notices {
     if (button.getAttribute('aria-disabled') === 'true') return;
     button.setAttribute('aria-disabled', 'true');
     say('booking-problem', '');
-    const bookingId = `b-${operationId()}`;
-    this.#bookingId = bookingId;
     try {
-      const booking = { bookingId, shopId: this.#shopId, tier: 'standard' };
-      const { status } = await this.#client.request('create_booking', booking);
+      // The gateway makes the booking's id.
+      const { bookingId, status } = await this.#client.request('create_booking', { shopId: this.#shopId });
       // The first change of status may have come before this answer.
       if (element('booking').dataset.booking !== bookingId) this.#status({ bookingId, status: status ?? 'pending' });
     } catch (error) {
-      this.#bookingId = null;
       say('booking-problem', error.message);
       button.removeAttribute('aria-disabled');
     }

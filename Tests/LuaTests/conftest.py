@@ -24,6 +24,7 @@ def db(server):
     client = server.client()
     client.flushall()
     client.config_set("maxmemory", 0)
+    client.config_set("rdbcompression", "no")  # compressed, one value has several dumps
     client.script_flush()
     yield client
     client.config_set("maxmemory", 0)

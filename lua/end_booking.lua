@@ -1,0 +1,39 @@
+-- @command  end_booking
+-- @summary  Cancel a booking that nobody has confirmed: its time is over, or its user has too many.
+-- @allow    worker
+-- @arg      shopId    id
+-- @arg      bookingId id
+-- @arg      because   enum expired,too_many
+-- @include  booking
+-- @include  pending
+-- @key      bookings  shop:{shopId}#bookings
+-- @key      closed    shop:{shopId}#closed#{bookingId}
+-- @key      pending   shop:{shopId}#pending
+-- @topic    user:*
+-- @calls    booking_changed, notify, user_pending
+-- @emits    booking:status_change {bookingId, status} -- to the user, and on the booking's topics
+-- @returns  {ended}
+-- @cost     O(1)
+-- @weight   400
+--
+-- What was confirmed or cancelled in the meantime stays as it is.
+
+local CLOSED_TTL_S = 604800 -- as in move_booking.lua
+local CANCELLED = 'cancelled'
+local TOLD = {
+  expired = 'The shop did not confirm your booking in time.',
+  too_many = 'You have too many bookings that wait to be confirmed.',
+}
+
+local it = booking(read('HGET', key.bookings, args.bookingId))
+if not it or it.status ~= 'pending' then return {ended = false} end
+if args.because == 'expired' and not (it.endsAt and it.endsAt <= now_ms) then return {ended = false} end
+
+write('HDEL', key.bookings, args.bookingId)
+write('SET', key.closed, encode({
+  userId = it.userId, tier = it.tier, status = CANCELLED, serviceMinutes = it.serviceMinutes,
+  scheduledAt = it.scheduledAt, createdAt = it.createdAt,
+}), 'EX', CLOSED_TTL_S)
+leave_pending(args.shopId, it.userId, args.bookingId)
+tell(args.shopId, args.bookingId, it.userId, CANCELLED, 'Booking cancelled', TOLD[args.because])
+return {ended = true}

@@ -1,0 +1,36 @@
+-- @command  user_pending
+-- @summary  Note that a user waits, or waits no more, for a shop to confirm a booking; too many are cancelled.
+-- @allow    worker
+-- @arg      userId    id
+-- @arg      shopId    id
+-- @arg      bookingId id
+-- @arg      endsAt    time optional -- when it ends by itself; without it, the user waits no more
+-- @key      pending   user:{userId}#pending
+-- @calls    end_booking
+-- @returns  {count}
+-- @cost     O(log n) in the user's pending bookings, at most 10
+-- @weight   400
+--
+-- user:U#pending is a zset `SHOP BOOKING` -> endsAt, of the bookings that the user made. A shop decides about itself
+-- at once (create_booking.lua); the bound over all shops is kept here, a moment later.
+
+local PENDING_MAX = 10
+local TTL_S = 2678400 -- 31 days: longer than a booking can be pending
+
+local member = args.shopId .. ' ' .. args.bookingId
+local over = read('ZCOUNT', key.pending, '-inf', decimal(now_ms))
+local count = read('ZCARD', key.pending) - over
+local expiry = tonumber(read('ZSCORE', key.pending, member) or 0)
+local is_noted = expiry > now_ms
+if over > 0 then write('ZREMRANGEBYSCORE', key.pending, '-inf', decimal(now_ms)) end
+if not args.endsAt then
+  if expiry > 0 then write('ZREM', key.pending, member) end
+  return {count = is_noted and count - 1 or count}
+end
+if not is_noted and count >= PENDING_MAX then
+  later('end_booking', {shopId = args.shopId, bookingId = args.bookingId, because = 'too_many'})
+  return {count = count}
+end
+write('ZADD', key.pending, decimal(args.endsAt), member)
+write('EXPIRE', key.pending, TTL_S)
+return {count = is_noted and count or count + 1}
