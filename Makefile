@@ -6,7 +6,7 @@ SHELL := /usr/bin/env bash
 .NOTPARALLEL:
 
 BINARY := .build/release/switchboard
-PRODUCT_BUILD := swift build --configuration release --static-swift-stdlib --product switchboard
+RELEASE_BUILD := swift build --configuration release --static-swift-stdlib
 FORMATTED := $(wildcard Sources Tests lua web bench)
 # Seconds for each fuzz target; on the command line also those of each step of bench-peers.
 SECONDS ?= 60
@@ -25,7 +25,8 @@ run: packages-build product ## Build, then run everything on this machine and pr
 build: packages-build product ## Build the gateway for release: .build/release/switchboard
 
 .PHONY: test
-test: packages-test product bench unit clients ## Run every test: units, then real clients against real gateways
+test: packages-test ## Run every test: units, and real clients against real gateways
+	scripts/test.sh $(PYTEST)
 
 .PHONY: check
 check: lint tsan product check-binary test ## What a change must pass: lint, ThreadSanitizer, the binary's rules, all tests
@@ -73,10 +74,10 @@ packages-bench:
 	@scripts/packages.sh bench
 
 product:
-	$(PRODUCT_BUILD)
+	$(RELEASE_BUILD) --product switchboard
 
 bench:
-	swift build --configuration release --static-swift-stdlib --product switchboard-bench
+	$(RELEASE_BUILD) --product switchboard-bench
 
 unit:
 	swift test
@@ -91,6 +92,7 @@ check-binary:
 venv:
 	@scripts/venv.sh
 
+# The clients' tests alone, one after the other.
 clients: venv
-	.venv/bin/python -m pytest -ra $(PYTEST) \
+	.venv/bin/python -m pytest -ra --durations=25 $(PYTEST) \
 	    $(wildcard Tests/LuaTests Tests/EndToEndTests Tests/ChaosTests Tests/ConformanceTests Tests/BrowserTests)

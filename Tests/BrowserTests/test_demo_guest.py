@@ -1,14 +1,15 @@
 """`GET /demo/guest`: a guest for each window, and only in dev."""
 
 import base64
+import contextlib
+import http.client
 import json
-import ssl
 import urllib.error
 import urllib.request
 
 import pytest
 
-from support.running_gateway import RunningGateway
+from support.running_gateway import RunningGateway, trusting_anybody
 from waiting import eventually
 
 
@@ -20,12 +21,9 @@ def gateway(tmp_path_factory):
 
 def get(gateway, method="GET"):
     """Status, headers, body."""
-    context = ssl.create_default_context()
-    context.check_hostname = False
-    context.verify_mode = ssl.CERT_NONE
     request = urllib.request.Request(gateway.https + "/demo/guest", method=method)
     try:
-        with urllib.request.urlopen(request, context=context, timeout=10) as response:
+        with urllib.request.urlopen(request, context=trusting_anybody(), timeout=10) as response:
             return response.status, response.headers, json.load(response)
     except urllib.error.HTTPError as refusal:
         return refusal.code, refusal.headers, json.load(refusal)
@@ -62,11 +60,16 @@ def test_only_get_is_answered(gateway):
 
 
 def test_a_flood_of_guests_is_refused(gateway):
+    """On one connection, since handshakes alone would keep a busy host's test below the rate."""
     guest(gateway)
-    for _ in range(200):
-        status, headers, body = get(gateway)
-        if status == 429:
-            assert headers["Retry-After"] == "1"
-            assert body["error"]["code"] == "rate_limited"
-            return
+    connection = http.client.HTTPSConnection(gateway.authority, timeout=10, context=trusting_anybody())
+    with contextlib.closing(connection):
+        for _ in range(200):
+            connection.request("GET", "/demo/guest")
+            answer = connection.getresponse()
+            body = json.load(answer)
+            if answer.status == 429:
+                assert answer.headers["Retry-After"] == "1"
+                assert body["error"]["code"] == "rate_limited"
+                return
     raise AssertionError("200 guests in a row")

@@ -9,7 +9,8 @@ import sys
 
 import paths  # noqa: F401
 import runs
-from world import World, wait_for
+from waiting import pass_time
+from world import World
 
 BURST_BYTES = 10 << 20
 PADDING = 8_000
@@ -24,10 +25,10 @@ def by_output_buffer(world, rng) -> str:
         gateway.signal(signal.SIGSTOP)
         try:
             burst(world)
-            wait_for(rng.uniform(0.5, 2))
+            pass_time(rng.uniform(0.5, 2), "the gateway stands still under load")
         finally:
             gateway.signal(signal.SIGCONT)
-        wait_for(0.5)
+        pass_time(0.5, "Redis sees the gateway's output buffer")
         db.config_set("client-output-buffer-limit", "pubsub 33554432 8388608 60")
     return f"output buffer of {gateway.directory.name}"
 
@@ -38,7 +39,7 @@ def by_client_kill(world, rng) -> str:
     burst(world)
     with world.redis.client() as db:
         for _ in range(times):
-            wait_for(rng.uniform(0.05, 0.3))
+            pass_time(rng.uniform(0.05, 0.3), "the link is cut at some point of the burst")
             db.execute_command("CLIENT", "KILL", "TYPE", "pubsub")
     return f"CLIENT KILL TYPE pubsub, {times} times"
 
@@ -59,7 +60,7 @@ def main() -> int:
             world.rate(options.rate)
             links = sum(gateway.metric("switchboard_redis_connects_total") for gateway in world.gateways)
             for number in range(1, options.rounds + 1):
-                wait_for(CALM_SECONDS)
+                pass_time(CALM_SECONDS, "the load runs undisturbed")
                 what = rng.choice((by_output_buffer, by_client_kill))(world, rng)
                 world.wait_live()
                 now = sum(gateway.metric("switchboard_redis_connects_total") for gateway in world.gateways)

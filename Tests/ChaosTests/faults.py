@@ -10,7 +10,6 @@ import threading
 import time
 import traceback
 
-import redis
 
 REDIS_SECONDS_MAX = 20
 

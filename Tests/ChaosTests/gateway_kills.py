@@ -10,7 +10,8 @@ import time
 import paths  # noqa: F401
 import runs
 from latency import Latency
-from world import World, wait_for
+from waiting import pass_time
+from world import World
 
 DOWN_SECONDS = 1
 CALM_SECONDS = 2
@@ -32,7 +33,7 @@ def main() -> int:
         with World(outcome.path, gateways=3, per_client=1, durable=True, epoch_kept=True,
                    limits={"drainMs": 5_000} if options.term else None, **runs.world_options(options)) as world:
             world.rate(options.rate)
-            wait_for(CALM_SECONDS)
+            pass_time(CALM_SECONDS, "the load runs undisturbed")
             for number in range(1, options.rounds + 1):
                 gateway = world.gateways[number % 3] if options.term else rng.choice(world.gateways)
                 began = now_us()
@@ -40,13 +41,13 @@ def main() -> int:
                     gateway.stop()
                 else:
                     gateway.kill()
-                    wait_for(DOWN_SECONDS)
+                    pass_time(DOWN_SECONDS, "the gateway is away")
                 gateway.start().wait_ready(20)
                 world.wait_live()
                 kills.append(began)
                 print(f"round {number}: {gateway.directory.name}, everybody live after "
                       f"{(now_us() - began) / 1e6:.2f} s", flush=True)
-                wait_for(CALM_SECONDS)
+                pass_time(CALM_SECONDS, "the load runs undisturbed")
             ended = now_us()
             published = world.publishers.ask("status")
             report = world.finish()

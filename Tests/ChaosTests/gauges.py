@@ -1,10 +1,10 @@
 """What is measured beside a run: a process's memory, the answers that one client gets, what Redis does."""
 
-import os
-import re
+import math
 import threading
 import time
-from pathlib import Path
+
+from support.process_figures import resident_bytes
 
 
 def now_us() -> int:
@@ -49,16 +49,10 @@ class Sampler:
         return [value for t, value in self.samples if since_us <= t < until_us]
 
 
-def private_bytes(pid: int) -> int:
-    """Memory that only this process has (proc(5), smaps_rollup)."""
-    text = Path(f"/proc/{pid}/smaps_rollup").read_text()
-    return sum(int(kilobytes) << 10 for kilobytes in re.findall(r"^Private_(?:Clean|Dirty): +(\d+)", text, re.M))
-
-
 def resident(gateway, interval_seconds: float = 0.05) -> Sampler:
     """Resident bytes of a process."""
-    path, page = Path(f"/proc/{gateway.process.pid}/statm"), os.sysconf("SC_PAGE_SIZE")
-    return Sampler(interval_seconds, lambda: int(path.read_text().split()[1]) * page)
+    pid = gateway.process.pid
+    return Sampler(interval_seconds, lambda: resident_bytes(pid))
 
 
 def timed(interval_seconds: float, ask) -> Sampler:
@@ -99,14 +93,11 @@ class RedisFigures:
         return self.db.info("stats")["pubsub_channels"]
 
 
-def reply_ms(before: str, after: str, share: float) -> float:
+def reply_ms(before, after, share: float) -> float:
     """A bound in milliseconds for that share of a gateway's Redis replies between two looks at its metrics."""
-    def counts(page: str) -> dict:
-        return {bound: int(count) for bound, count in re.findall(
-            r'^switchboard_redis_latency_seconds_bucket{le="([^"]+)"} (\d+)$', page, re.M)}
-    first, last = counts(before), counts(after)
-    grown = {float(bound.replace("+Inf", "inf")): last[bound] - first.get(bound, 0) for bound in last}
-    return min((bound * 1_000 for bound, count in grown.items() if count >= share * grown[float("inf")]), default=0.0)
+    first, last = (page.buckets("switchboard_redis_latency_seconds") for page in (before, after))
+    grown = {bound: last[bound] - first.get(bound, 0) for bound in last}
+    return min((bound * 1_000 for bound, count in grown.items() if count >= share * grown[math.inf]), default=0.0)
 
 
 def busy_seconds(samples, share: float) -> float:

@@ -15,7 +15,8 @@ import runs
 from checker import Report
 from gauges import RedisFigures, now_us, quantile, reply_ms, resident, timed
 from latency import Latency
-from world import World, wait_for
+from waiting import pass_time
+from world import World
 
 CALM_SECONDS = 3
 PATIENCE_SECONDS = 120
@@ -46,7 +47,7 @@ def one_round(options, directory, number: int):
         first, second = world.gateways
         world.start_late()
         world.rate(options.rate)
-        wait_for(CALM_SECONDS)
+        pass_time(CALM_SECONDS, "the load runs undisturbed")
         redis, client = RedisFigures(world.redis), second.client()
         # Who neither authenticates nor subscribes is closed after a while.
         client.subscribe("load:quiet")
@@ -59,19 +60,19 @@ def one_round(options, directory, number: int):
 
         attempts = world.status()["failedAttempts"]
         with memory, pings, redis_pings:
-            published, page = second.metric("switchboard_publishes_total"), second.ops("/metrics").text
+            published, page = second.metric("switchboard_publishes_total"), second.metrics()
             began = now_us()
             first.kill()
             world.every(0.1, is_back, PATIENCE_SECONDS, "everybody is back")
             state, back = world.status(), now_us()
             published = int(second.metric("switchboard_publishes_total") - published)
-            page_after = second.ops("/metrics").text
+            page_after = second.metrics()
             # With the gateway's own delays: its loop is busy with handshakes.
             replies_ms = reply_ms(page, page_after, 0.99)
             scripts, execution_ms = redis.calls("evalsha", "eval"), redis.execution_ms("evalsha")
-            wait_for(CALM_SECONDS)
+            pass_time(CALM_SECONDS, "the load runs undisturbed")
             calm = now_us()
-            wait_for(1)
+            pass_time(1, "figures of a second")
         steady = quantile(memory.values(calm), 0.5)
         client.close()
         redis.close()

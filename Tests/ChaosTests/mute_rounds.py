@@ -27,7 +27,7 @@ from gateway_process import Gateway  # noqa: E402
 from support.fault_proxy import FaultProxy, named  # noqa: E402
 from support.redis_server import RedisServer  # noqa: E402
 from tokens import SECRET  # noqa: E402
-from waiting import eventually  # noqa: E402
+from waiting import eventually, pass_time  # noqa: E402
 
 SUBSCRIBER = named("-subscriber")
 FOUND_SECONDS_MAX = 10
@@ -68,8 +68,7 @@ class Lane:
 
     def round(self, kind, phase_seconds):
         """One fault from its begin to the last event; returns (seconds to red, to green, lost)."""
-        began = time.monotonic()
-        eventually(lambda: time.monotonic() - began >= phase_seconds, phase_seconds + 1)
+        pass_time(phase_seconds, "the fault comes at some point of a probe's period")
         self.publish(1)
         began = time.monotonic()
         if kind == "mute":

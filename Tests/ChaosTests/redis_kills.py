@@ -15,7 +15,8 @@ import time
 
 import paths  # noqa: F401
 import runs
-from world import World, wait_for
+from waiting import pass_time
+from world import World
 
 PERSISTENCE = {"flushall": "none", "olddump": "none"}
 CALM_SECONDS = 1.5
@@ -49,7 +50,7 @@ class Rounds:
             return self._old_dump()
         down = self.rng.choice((0.2, 2))
         self.redis.kill()
-        wait_for(down)
+        pass_time(down, "Redis is away")
         self.redis.start()
         return f"down for {down} s", self.until_acked()
 
@@ -59,7 +60,7 @@ class Rounds:
             db.save()
         shutil.copy(dump, saved)
         age = self.rng.uniform(1, 4)
-        wait_for(age)
+        pass_time(age, "the dump grows old")
         self.redis.kill()
         shutil.copy(saved, dump)
         # The clients are away while the topics grow past their positions.
@@ -92,7 +93,7 @@ def main() -> int:
             world.rate(options.rate)
             rounds = Rounds(world, options.mode, random.Random(options.seed))
             for number in range(1, options.rounds + 1):
-                wait_for(CALM_SECONDS)
+                pass_time(CALM_SECONDS, "the load runs undisturbed")
                 what, seconds = rounds.play()
                 world.wait_live()
                 print(f"round {number}: {what}; publishes acked {seconds:.2f} s after it was back", flush=True)

@@ -11,7 +11,6 @@ usage: .venv/bin/python Tests/ChaosTests/scaleout.py --connections 30000
 
 import json
 import math
-import os
 import signal
 import sys
 import time
@@ -20,9 +19,11 @@ from pathlib import Path
 
 import paths  # noqa: F401
 import runs
-from gauges import now_us, private_bytes
+from gauges import now_us
 from latency import Latency
-from world import LIMITS, World, wait_for
+from support.process_figures import cpu_seconds, private_bytes
+from waiting import pass_time
+from world import LIMITS, World
 
 GATEWAYS = 3
 CLIENTS_PER_PROCESS = 10_000
@@ -38,13 +39,6 @@ BACK_SECONDS_MAX = 30
 RESUMED_SHARE_MIN = 0.95
 MEMORY_FACTOR_MAX = 1.25
 FAILURES = ("nacked", "given up", "skipped", "unanswered")
-TICK = os.sysconf("SC_CLK_TCK")
-
-
-def cpu_seconds(pid: int) -> float:
-    """CPU that a process has used."""
-    user, system = Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()[11:13]
-    return (int(user) + int(system)) / TICK
 
 
 class Figures:
@@ -86,7 +80,7 @@ class Roll:
         world.every(0.05, lambda: gateway.ops("/readyz").status_code == 200, patience, "ready again")
         # What the new process is to come back to is what the first one began with.
         gateway.baseline = baseline
-        wait_for(CALM_SECONDS)
+        pass_time(CALM_SECONDS, "the load runs undisturbed")
         self.over, after = now_us(), world.status()
         self.moved = after["reconnects"] - before["reconnects"]
         self.resumed = after["resumed"] - before["resumed"]
@@ -144,14 +138,14 @@ def run(options, directory):
               f"live after {time.monotonic() - began:.1f} s", flush=True)
         world.rate(options.rate)
         calm = now_us()
-        wait_for(CALM_SECONDS)
+        pass_time(CALM_SECONDS, "the load runs undisturbed")
         before = [Figures(one) for one in world.gateways]
         rolls = []
         for gateway in world.gateways:
             rolls.append(Roll(world, gateway, options.drain, patience))
             print(f"{gateway.directory.name} was restarted", flush=True)
         over = now_us()
-        wait_for(CALM_SECONDS)
+        pass_time(CALM_SECONDS, "the load runs undisturbed")
         after = [Figures(one) for one in world.gateways]
         ended = now_us()
         counts = json.loads(world.publishers.ask("stop", patience))

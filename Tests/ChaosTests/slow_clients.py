@@ -10,7 +10,8 @@ import sys
 
 import paths  # noqa: F401
 import runs
-from world import World, wait_for
+from waiting import pass_time
+from world import World
 
 PADDING = 30_000
 BURST = 1_500
@@ -43,9 +44,9 @@ def main() -> int:
                 world.crowd.ask(f"stall {options.slow}")
                 for _ in range(4):
                     world.publishers.ask(f"burst {BURST // 4} {PADDING}")
-                    wait_for(rng.uniform(0.3, 1.2))
+                    pass_time(rng.uniform(0.3, 1.2), "the burst arrives")
                 queued = sum(gateway.usage()["queued"] for gateway in world.gateways)
-                wait_for(rng.uniform(0, 4))
+                pass_time(rng.uniform(0, 4), "slow clients do not read")
                 world.crowd.ask("resume")
                 world.wait_live()
                 print(f"round {number}: {queued >> 10} KiB were queued", flush=True)

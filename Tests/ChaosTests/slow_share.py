@@ -8,7 +8,6 @@ usage: .venv/bin/python Tests/ChaosTests/slow_share.py --clients 2000 --slow 200
 """
 
 import os
-import re
 import sys
 from collections import Counter
 
@@ -17,7 +16,8 @@ import runs
 from gauges import Sampler, now_us, resident
 from latency import Latency
 from slow_clients import signalled_to_readers
-from world import World, wait_for
+from waiting import pass_time
+from world import World
 
 PADDING = 1_500
 CALM_SECONDS, BASE_SECONDS, STALL_SECONDS = 3, 10, 20
@@ -43,10 +43,9 @@ def enter_namespace() -> None:
 
 def slow_counts(gateway) -> tuple:
     """Connections that a gateway closed because their clients were slow, and events that newer ones replaced."""
-    page = gateway.ops("/metrics").text
-    found = (re.search(rf"^switchboard_{name} (\d+)$", page, re.M) for name in (
-        'connections_closed_total{reason="slow_consumer"}', 'events_ended_total{fate="conflated"}'))
-    return tuple(int(one[1]) if one else 0 for one in found)
+    page = gateway.metrics()
+    return (int(page.value("switchboard_connections_closed_total", reason="slow_consumer")),
+            int(page.value("switchboard_events_ended_total", fate="conflated")))
 
 
 def fates(directory, slow: int, since_us: int, until_us: int = 1 << 62) -> Counter:
@@ -125,22 +124,22 @@ def main() -> int:
                    **runs.world_options(options)) as world:
             gateway = world.gateways[0]
             world.rate(options.rate)
-            wait_for(CALM_SECONDS)
+            pass_time(CALM_SECONDS, "the load runs undisturbed")
             for number in range(1, options.rounds + 1):
                 state = Sampler(0.25, lambda: (gateway.usage()["queued"], *slow_counts(gateway)))
                 memory, before = resident(gateway), (0, *slow_counts(gateway))
                 with memory, state:
                     base = now_us()
-                    wait_for(BASE_SECONDS)
+                    pass_time(BASE_SECONDS, "what is usual is measured")
                     stalled = now_us()
                     world.crowd.ask(f"stall {options.slow}")
-                    wait_for(STALL_SECONDS)
+                    pass_time(STALL_SECONDS, "slow clients do not read")
                     resumed = now_us()
                     world.crowd.ask("resume")
                     world.wait_live()
                     back = now_us()
                 rounds.append((base, stalled, resumed, back, before, memory, state))
-                wait_for(CALM_SECONDS)
+                pass_time(CALM_SECONDS, "the load runs undisturbed")
             report = world.finish()
         latency = Latency(outcome.path, first_client=options.slow)
         for number, one in enumerate(rounds, 1):

@@ -13,7 +13,8 @@ from concurrent.futures import ThreadPoolExecutor
 import paths  # noqa: F401
 import runs
 from gauges import RedisFigures, Sampler, busy_seconds, now_us
-from world import World, wait_for
+from waiting import pass_time
+from world import World
 
 PER_CLIENT = 200
 CALM_SECONDS = 2
@@ -72,7 +73,7 @@ def one_round(options, world, number: int):
     redis = RedisFigures(world.redis)
     links = gateway.metric("switchboard_redis_connects_total")
     world.rate(options.rate)
-    wait_for(CALM_SECONDS)
+    pass_time(CALM_SECONDS, "the load runs undisturbed")
     # The same publishes without a storm, so that its own share of the CPU can be told.
     usual = redis.cpu_seconds()
     world.publishers.ask("once", PATIENCE_SECONDS)
@@ -93,7 +94,7 @@ def one_round(options, world, number: int):
         acked = int(publishing.result())
         published = now_us()
         world.every(0.05, lambda: world.status()["events"] >= events + acked, PATIENCE_SECONDS, "every event")
-        wait_for(1)
+        pass_time(1, "figures of a second")
         ended = now_us()
     spike = busy_seconds([sample for sample in cpu.samples if sample[0] < published], CPU_SHARE)
     used = cpu.samples[-1][1] - cpu.samples[0][1]

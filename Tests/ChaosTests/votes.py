@@ -6,6 +6,7 @@ import time
 
 import httpx
 from gateway_process import API_KEY
+from waiting import pass_time
 
 SHOP = "chaos"
 USERS, TRACKS = 20, 5
@@ -92,7 +93,7 @@ class Votes:
                 host, port = self.rng.choice(self.world.gateways).address("plain")
                 answer = http.post(f"http://{host}:{port}/v1/commands/{name}", json=body)
             except (httpx.TransportError, LookupError):
-                threading.Event().wait(PAUSE_SECONDS)
+                pass_time(PAUSE_SECONDS, "the pause of a client that repeats")
                 continue
             if answer.status_code == 200:
                 # Now and then a client did not hear the answer and asks again.
@@ -101,5 +102,5 @@ class Votes:
                 return answer.json()
             if answer.status_code not in (429, 503):
                 raise AssertionError(f"{name} {body}: {answer.status_code} {answer.text}")
-            threading.Event().wait(PAUSE_SECONDS)
+            pass_time(PAUSE_SECONDS, "the pause of a client that repeats")
         raise AssertionError(f"{name} {body} was never answered")

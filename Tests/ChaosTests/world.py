@@ -5,7 +5,6 @@ import contextlib
 import json
 import os
 import random
-import re
 import signal
 import sys
 import time
@@ -19,12 +18,11 @@ import httpx
 from certificates import write_certificate
 from commanded import Commanded, Crowds
 from gateway_process import API_KEY, Gateway
-from gauges import private_bytes
 from support.fault_proxy import FaultProxy
+from support.process_figures import private_bytes
 from support.redis_server import RedisServer
 from support.running_nginx import RunningNginx, free_port
 from tokens import SECRET
-from waiting import eventually
 from worker_process import Worker
 
 LOG_EVENTS = 1_000
@@ -69,14 +67,8 @@ class FixedGateway(Gateway):
 
     def usage(self) -> dict:
         """Descriptors, memory and queued bytes."""
-        queued = re.search(r"^switchboard_queued_bytes(?:{.*})? (\d+)", self.ops("/metrics").text, re.M)
         return {"fds": self.fd_count, "rss": self.resident_bytes, "private": private_bytes(self.process.pid),
-                "queued": int(queued[1]) if queued else 0}
-
-    def metric(self, name: str) -> float:
-        """The sum of a metric over its labels."""
-        return sum(float(value) for value in re.findall(
-            rf"^{name}(?:{{.*}})? ([0-9.e+]+)$", self.ops("/metrics").text, re.M))
+                "queued": int(self.metric("switchboard_queued_bytes"))}
 
 
 class World:
@@ -331,8 +323,3 @@ class World:
         with contextlib.suppress(AssertionError):  # The checker says what is left.
             self.every(0.1, settled, 15, "descriptors")
         return {"name": gateway.directory.name, "before": before, "after": gateway.usage()}
-
-
-def wait_for(seconds: float) -> None:
-    """Lets the load run; the only fixed pause of the rig, since time is what is measured."""
-    eventually(lambda end=time.monotonic() + seconds: time.monotonic() >= end, seconds + 5)

@@ -1,8 +1,6 @@
 """Fixtures of the end-to-end tests: real Redis, real gateways, real TLS, every port picked by the kernel."""
 
 import itertools
-import os
-import random
 
 import pytest
 
@@ -11,6 +9,7 @@ from gateway_process import Gateway
 from node_process import BINARY
 from redis_watch import RedisWatch
 from support.redis_server import RedisServer
+from support.seeds import seeded
 from tokens import SECRET, sign
 from worker_process import Worker
 
@@ -121,19 +120,17 @@ _topic_numbers = itertools.count(1)
 
 @pytest.fixture
 def topic():
-    """A shop topic that no other test uses."""
-    return f"shop:test-{next(_topic_numbers)}"
+    """A shop topic that no other test uses, nor any name that begins with it."""
+    return f"shop:test-{next(_topic_numbers)}-"
 
 
 @pytest.fixture
 def topics():
     """A maker of topics that no other test uses: `topics("order")`."""
-    return lambda namespace="shop": f"{namespace}:test-{next(_topic_numbers)}"
+    return lambda namespace="shop": f"{namespace}:test-{next(_topic_numbers)}-"
 
 
 @pytest.fixture
-def rng():
-    """Seeded randomness; `SWITCHBOARD_SEED` repeats a run."""
-    seed = int(os.environ.get("SWITCHBOARD_SEED", random.SystemRandom().randrange(2**32)))
-    print(f"SWITCHBOARD_SEED={seed}")
-    return random.Random(seed)
+def rng(request):
+    """Randomness that is the same in every run of this test; `SWITCHBOARD_SEED=n` gives another."""
+    return seeded(request.node.name)

@@ -1,7 +1,6 @@
 """A real gateway process: started with flags, found by its ready file, stopped by SIGTERM."""
 
 import json
-import os
 from pathlib import Path
 
 import httpx
@@ -9,9 +8,14 @@ import httpx
 from certificates import Certificate
 from client import Client
 from node_process import NodeProcess
+from support.metrics import Metrics
+from support.process_figures import descriptors, resident_bytes
 from waiting import eventually
 
 API_KEY = "test-key-0123456789abcdef0123456789abcdef"
+# One for all questions to private listeners, which are not encrypted: a client of its own for each would read the
+# system's certificates each time, for 25 ms of processor. Connections are not kept, so a gateway at rest has none.
+_operator = httpx.Client(trust_env=False, timeout=5, limits=httpx.Limits(max_keepalive_connections=0))
 
 
 class Gateway(NodeProcess):
@@ -21,7 +25,6 @@ class Gateway(NodeProcess):
                  limits: dict | None = None, config: dict | None = None, listen: str = "127.0.0.1:0"):
         super().__init__(directory, "gateway")
         self.certificate = certificate
-        self.addresses = {}
         (directory / "secret").write_bytes(secret)
         (directory / "api-keys").write_text(f"backend:{API_KEY}\n")
         # Short goodbyes keep the tests quick; a test that is about them sets its own.
@@ -38,23 +41,12 @@ class Gateway(NodeProcess):
 
     # Life
 
-    def start(self) -> "Gateway":
-        """Starts the process and reads where it listens."""
-        super().start()
-        self.addresses = json.loads(self.ready_path.read_text())
-        return self
-
     def wait_ready(self, seconds_max: float = 10) -> "Gateway":
         """Waits until readiness is earned: a probe came back through Redis."""
         eventually(lambda: self.ops("/readyz").status_code == 200, seconds_max, "readiness")
         return self
 
     # Addresses
-
-    def address(self, kind: str = "tls") -> tuple[str, int]:
-        """Host and port of a listener: tls, plain or ops."""
-        first = self.addresses[kind][0]
-        return first["host"], first["port"]
 
     @property
     def origin(self) -> str:
@@ -76,7 +68,15 @@ class Gateway(NodeProcess):
     def ops(self, path: str) -> httpx.Response:
         """Asks the private listener."""
         host, port = self.address("ops")
-        return httpx.get(f"http://{host}:{port}{path}", timeout=5, trust_env=False)
+        return _operator.get(f"http://{host}:{port}{path}")
+
+    def metrics(self) -> Metrics:
+        """The metrics of now."""
+        return Metrics(self.ops("/metrics").text)
+
+    def metric(self, name: str, **labels) -> float:
+        """The sum over the lines of a metric that have these labels."""
+        return self.metrics().value(name, **labels)
 
     def publish(self, topic: str = "shop:42", event: str = "queue:update", data: dict | None = None, **more) -> dict:
         """Publishes over HTTP and returns the position."""
@@ -89,12 +89,11 @@ class Gateway(NodeProcess):
 
     @property
     def fd_count(self) -> int:
-        return len(os.listdir(f"/proc/{self.process.pid}/fd"))
+        return descriptors(self.process.pid)
 
     @property
     def resident_bytes(self) -> int:
-        pages = int(Path(f"/proc/{self.process.pid}/statm").read_text().split()[1])
-        return pages * os.sysconf("SC_PAGE_SIZE")
+        return resident_bytes(self.process.pid)
 
 
 def command(http: httpx.Client, name: str, **arguments) -> dict:

@@ -1,5 +1,6 @@
 """A process of the built binary: known by its ready file, stopped by SIGTERM."""
 
+import json
 import os
 import signal
 import subprocess
@@ -10,8 +11,9 @@ BINARY = Path(os.environ.get(
     "SWITCHBOARD_BIN", Path(__file__).resolve().parents[2] / ".build" / "release" / "switchboard"))
 # Our own variables would be unknown settings to the process, which refuses them.
 ENVIRONMENT = {name: value for name, value in os.environ.items() if not name.startswith("SWITCHBOARD_")}
-START_SECONDS_MAX = 15
-STOP_SECONDS_MAX = 15
+# For a machine that is busy with other tests; a process that ends is noticed at once.
+START_SECONDS_MAX = 30
+STOP_SECONDS_MAX = 30
 
 
 class NodeProcess:
@@ -23,11 +25,15 @@ class NodeProcess:
         self.kind = kind
         self.log_path = directory / f"{kind}.log"
         self.ready_path = directory / "ready.json"
-        self.arguments = [str(BINARY), kind, "--ready-file", str(self.ready_path), "--log", "json"]
-        # Added to the environment of the process; where its log goes instead of its file.
+        self.arguments = [str(BINARY.absolute()), kind, "--ready-file", str(self.ready_path.absolute()),
+                          "--log", "json"]
+        # Added to the environment of the process; where its log goes instead of its file; where it runs.
         self.environment = {}
         self.output = None
+        self.working_directory = None
         self.process = None
+        # Where it listens, by kind of listener, as its ready file says.
+        self.addresses = {}
 
     def start(self):
         """Starts the process and waits for the ready file."""
@@ -35,13 +41,19 @@ class NodeProcess:
         with open(self.log_path, "ab") as log:
             self.process = subprocess.Popen(
                 self.arguments, stdout=log if self.output is None else self.output, stderr=log,
-                env=ENVIRONMENT | self.environment)
+                stdin=subprocess.DEVNULL, env=ENVIRONMENT | self.environment, cwd=self.working_directory)
         deadline = time.monotonic() + START_SECONDS_MAX
         while not self.ready_path.exists() or not self.ready_path.read_text().endswith("}\n"):
             if self.process.poll() is not None or time.monotonic() > deadline:
                 raise RuntimeError(f"the {self.kind} did not start:\n{self.log_text}")
             time.sleep(0.01)  # lint:allow between two looks, with a deadline
+        self.addresses = json.loads(self.ready_path.read_text())
         return self
+
+    def address(self, kind: str = "tls") -> tuple[str, int]:
+        """Host and port of a listener: tls, plain or ops."""
+        first = self.addresses[kind][0]
+        return first["host"], first["port"]
 
     def signal(self, number: int) -> None:
         """Sends a signal to the process."""

@@ -57,8 +57,7 @@ def publish(db, topic: str, at_once: int) -> None:
 
 def writes(gateway) -> int:
     """Writes to clients and Redis so far."""
-    lines = gateway.ops("/metrics").text.splitlines()
-    return next(int(line.split()[-1]) for line in lines if line.startswith("switchboard_writes_total "))
+    return int(gateway.metric("switchboard_writes_total"))
 
 
 def spent(gateway, allocations, db, topic: str, members: int, at_once: int) -> tuple[int, float]:
@@ -93,4 +92,5 @@ def test_a_delivery_allocates_nothing(counted, db, topics, at_once, limits):
     print(f"\n{EVENTS} events: {few} allocations for {FEW} members, {many} for {MANY} in {seconds:.1f} s: "
           f"{(many - few) / deliveries:.5f} a delivery")
     assert few >= EVENTS, "an event is parsed and encoded once, which allocates: the counter counts"
-    assert many - few < OTHERS_PER_SECOND * seconds
+    # An allocation for each write would be one in sixteen of them. A busy host wakes the node oftener than a quiet one.
+    assert many - few < max(OTHERS_PER_SECOND * seconds, deliveries / 25)

@@ -1,6 +1,5 @@
 """Commands from outside: who may, how often, how retries and order are kept, and what happens when Redis is away."""
 
-import asyncio
 import itertools
 import json
 import re

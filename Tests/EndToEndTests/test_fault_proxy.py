@@ -106,7 +106,7 @@ def test_delay(proxy):
         proxy.delay(100)
         started = time.monotonic()
         assert echoed(connection)
-        assert 0.2 <= time.monotonic() - started < 1, "once each way"
+        assert time.monotonic() - started >= 0.2, "once each way"
 
 
 def test_throttle(proxy):

@@ -103,8 +103,9 @@ def test_one_publish_reaches_every_live_follower(pair, service, token, server):
             publish(barber, "p2")()
             # Probes of the gateways publish too: a publish more or less is theirs.
             samples = [redis_work(db, publish(barber, f"p{number}")) for number in range(3, 13)]
-            work[barber] = {name: min(sample.get(name, 0) for sample in samples)
-                            for name in set().union(*samples)}
+            least = {name: min(sample.get(name, 0) for sample in samples) for name in set().union(*samples)}
+            # A command that only some samples have is somebody else's.
+            work[barber] = {name: calls for name, calls in least.items() if calls > 0}
         print(f"Redis commands of a publish: {work['star']}")
         assert work["star"] == work["novice"]
         assert sum(work["star"].values()) < 12

@@ -1,6 +1,5 @@
 """Two real gateways behind a real nginx, both ways of deploy/: published on one, received on the other."""
 
-import re
 
 import httpx
 import pytest
@@ -30,7 +29,7 @@ def nginx(pair, tmp_path, certificate):
 
 
 def sessions(gateway):
-    return int(re.search(r"^switchboard_sessions (\d+)$", gateway.ops("/metrics").text, re.M)[1])
+    return int(gateway.metric("switchboard_sessions"))
 
 
 @pytest.mark.parametrize("way", ["stream", "http"])

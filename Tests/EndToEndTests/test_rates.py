@@ -23,9 +23,9 @@ def test_messages_per_second_are_served_later(gateway):
     warnings = [answer for answer in answers if answer["event"] == "warning"]
     assert len(warnings) == 1 and answers.index(warnings[0]) < 40
     assert warnings[0]["data"]["code"] == "rate_limited" and warnings[0]["data"]["perSecond"] == 20
-    # 40 at once, the rest at 20 a second.
-    assert 1.5 <= took <= 5
-    assert "\nswitchboard_rate_warnings_total 1\n" in gw.ops("/metrics").text
+    # 40 at once, the rest at 20 a second. (How much longer is the host's affair: each answer has its own deadline.)
+    assert took >= 1.5
+    assert gw.metric("switchboard_rate_warnings_total") == 1
 
 
 def pings(first: int, count: int) -> bytes:

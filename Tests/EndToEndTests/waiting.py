@@ -1,4 +1,4 @@
-"""Waiting for a condition with a deadline; no test sleeps for a fixed time."""
+"""Waiting: for a condition with a deadline, nearly always; for time itself where time is what a test is about."""
 
 import time
 
@@ -12,3 +12,9 @@ def eventually(condition, seconds_max: float = 5, what: str = "the condition"):
             return value
         assert time.monotonic() < deadline, f"{what} did not come true within {seconds_max} s"
         time.sleep(0.01)  # lint:allow between two looks, with a deadline
+
+
+def pass_time(seconds: float, why: str) -> None:
+    """Lets time pass: for what no condition shows, such as that nothing happens for so long. `why` says what for."""
+    assert why, "a reason"
+    time.sleep(seconds)  # lint:allow the one way to let time pass

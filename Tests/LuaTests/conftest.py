@@ -1,14 +1,13 @@
 """Fixtures of the script tests: a real redis-server and the scripts."""
 
 import contextlib
-import os
-import random
 
 import pytest
 
 from command_scripts import Commands
 from lua_scripts import Scripts
 from support.redis_server import RedisServer
+from support.seeds import seeded
 
 
 @pytest.fixture(scope="session")
@@ -38,10 +37,8 @@ def scripts(db):
 
 @pytest.fixture
 def rng(request):
-    """Seeded randomness; `SWITCHBOARD_SEED` repeats a run."""
-    seed = int(os.environ.get("SWITCHBOARD_SEED", random.SystemRandom().randrange(2**32)))
-    print(f"SWITCHBOARD_SEED={seed}")
-    return random.Random(seed)
+    """Randomness that is the same in every run of this test; `SWITCHBOARD_SEED=n` gives another."""
+    return seeded(request.node.name)
 
 
 @pytest.fixture

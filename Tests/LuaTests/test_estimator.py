@@ -1,12 +1,9 @@
 """The simulated estimator against the formula, over days that are lived through the real scripts."""
 
 import random
-import time
-
-import pytest
 
 from lua_scripts import NOW_MS
-from shop_day import MINUTE_MS, ShopDay
+from shop_day import ShopDay
 
 SEED = 20_261_121
 SHOPS = 3

@@ -8,7 +8,6 @@ import pytest
 import redis
 
 from command_scripts import Commands, Failed
-from lua_scripts import NOW_MS
 from support.redis_server import RedisServer
 
 BOARD, TOLD = "leaderboard:c1", "challenge:c1#top"

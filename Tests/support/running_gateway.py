@@ -1,19 +1,26 @@
-"""Starts the built gateway as a user would, for tests that need one whole node and nothing else."""
+"""`switchboard dev` as a user starts it, for tests that need one whole node and nothing else."""
 
-import json
-import os
-import select
-import signal
-import subprocess
+import contextlib
+import ssl
+import urllib.error
+import urllib.request
 from pathlib import Path
 
-ROOT = Path(__file__).resolve().parents[2]
-BINARY = Path(os.environ.get("SWITCHBOARD_BINARY", ROOT / ".build/release/switchboard"))
-START_SECONDS = 30
-STOP_SECONDS = 30
+from node_process import NodeProcess
+from waiting import eventually
+
+READY_SECONDS_MAX = 30
 
 
-class RunningGateway:
+def trusting_anybody() -> ssl.SSLContext:
+    """A TLS context that takes a node's own certificate."""
+    context = ssl.SSLContext(ssl.PROTOCOL_TLS_CLIENT)
+    context.check_hostname = False
+    context.verify_mode = ssl.CERT_NONE
+    return context
+
+
+class RunningGateway(NodeProcess):
     """`switchboard dev` on a free port, run from a directory of the test, where it keeps its state; a context manager.
 
     The state's place is left to the default, `.switchboard` below the working directory, as `make run` does. A port
@@ -21,41 +28,27 @@ class RunningGateway:
     """
 
     def __init__(self, directory, *arguments, port=0):
-        self._directory = Path(directory)
-        self._arguments = [str(argument) for argument in arguments]
-        self._port = port
-        self._ready_file = self._directory / "ready.json"
-        self._log_path = self._directory / "switchboard.log"
-        self._process = None
-        self.authority = None
+        super().__init__(Path(directory), "dev")
+        self.working_directory = self.directory
+        self.arguments += ["--port", str(port), *(str(argument) for argument in arguments)]
 
     def __enter__(self):
-        if not BINARY.exists():
-            raise FileNotFoundError(f"{BINARY} is missing: `make build` makes it")
-        self._directory.mkdir(parents=True, exist_ok=True)
-        # One that an earlier run left here would tell its address.
-        self._ready_file.unlink(missing_ok=True)
-        with open(self._log_path, "wb") as log:
-            self._process = subprocess.Popen(
-                [BINARY.resolve(), "dev", "--port", str(self._port), "--ready-file", self._ready_file.resolve(),
-                 *self._arguments],
-                cwd=self._directory, stdin=subprocess.DEVNULL, stdout=log, stderr=subprocess.STDOUT)
         try:
-            self.authority = listen_address(self._wait_ready())
+            self.start()
+            eventually(self._is_ready, READY_SECONDS_MAX, "readiness")
         except BaseException:
-            self.__exit__()
+            with contextlib.suppress(Exception):
+                self.stop()
             raise
         return self
 
     def __exit__(self, *_):
-        if self._process.poll() is None:
-            self._process.send_signal(signal.SIGTERM)
-        try:
-            self._process.wait(STOP_SECONDS)
-        except subprocess.TimeoutExpired:
-            self._process.kill()
-            self._process.wait()
-            raise AssertionError(f"the gateway did not stop within {STOP_SECONDS} s\n{self.log()}") from None
+        self.stop()
+
+    @property
+    def authority(self):
+        """HOST:PORT of the TLS listener."""
+        return "%s:%d" % self.address()
 
     @property
     def https(self):
@@ -67,37 +60,18 @@ class RunningGateway:
 
     @property
     def port(self):
-        return int(self.authority.rpartition(":")[2])
+        return self.address()[1]
 
     @property
     def api_key(self):
-        return (self._directory / ".switchboard/api-key").read_text()
+        return (self.directory / ".switchboard/api-key").read_text()
 
     def log(self):
-        return self._log_path.read_text(errors="replace")
+        return self.log_text
 
-    def _wait_ready(self):
-        """Waits for the ready file, looking ten times a second, or for the process to end."""
-        exited = os.pidfd_open(self._process.pid)
+    def _is_ready(self):
         try:
-            for _ in range(START_SECONDS * 10):
-                ready = self._read_ready()
-                if ready is not None:
-                    return ready
-                if select.select([exited], [], [], 0.1)[0]:
-                    raise AssertionError(f"the gateway ended at start, status {self._process.wait()}\n{self.log()}")
-        finally:
-            os.close(exited)
-        raise AssertionError(f"the gateway was not ready within {START_SECONDS} s\n{self.log()}")
-
-    def _read_ready(self):
-        try:
-            return json.loads(self._ready_file.read_text())
-        except (FileNotFoundError, json.JSONDecodeError):
-            return None
-
-
-def listen_address(ready):
-    """HOST:PORT of the TLS listener in a ready file."""
-    first = ready["tls"][0]
-    return f"{first['host']}:{first['port']}"
+            with urllib.request.urlopen(self.https + "/readyz", context=trusting_anybody(), timeout=10) as answer:
+                return answer.status == 200
+        except urllib.error.HTTPError:
+            return False

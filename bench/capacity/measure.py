@@ -12,8 +12,8 @@ from pathlib import Path
 import paths
 from certificates import write_certificate
 from gateway_process import API_KEY, Gateway
-from gauges import private_bytes
 from model import RATES
+from support.process_figures import private_bytes
 from support.redis_server import RedisServer
 from support.running_nginx import RunningNginx
 from tokens import SECRET
