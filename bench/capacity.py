@@ -3,7 +3,7 @@
 
 usage: .venv/bin/python bench/capacity.py measure [STEP ...] [--quick]   measures and writes docs/capacity.json
        .venv/bin/python bench/capacity.py render [--check]               writes the tables of docs/capacity.md
-       .venv/bin/python bench/capacity.py plan --users N --deliveries N [--publishes N] [--topics N] ...
+       .venv/bin/python bench/capacity.py plan --users N [--deliveries N] ...  plans an installation; plan --help
 
 `measure` needs the load tool (`make bench`), the gateway (`make build`), nginx, two cores and quiet; it takes some
 minutes and ends with `render`. With --quick it only prints: small numbers on a busy machine are no figures.
@@ -22,8 +22,8 @@ ROOT = Path(__file__).resolve().parents[1]
 sys.path[:0] = [str(ROOT / "bench/capacity"), str(ROOT / "Tests/ChaosTests")]
 
 import document
+import planning
 from figures import FIGURES, STEPS
-from model import Load, Site, Stream, plan
 
 JSON = ROOT / "docs/capacity.json"
 
@@ -70,18 +70,6 @@ def keep(found: dict) -> None:
         document.write()
 
 
-def plan_one(options) -> int:
-    """Works out one load of the command line."""
-    publishes = options.publishes or max(options.deliveries / 20, 1)
-    members = options.deliveries / publishes
-    load = Load("yours", options.users, options.topics or options.users, (Stream("events", publishes, members),),
-                session_seconds=options.session_seconds)
-    site = Site(cores=options.cores, memory_bytes=options.memory_gib << 30, network_bits=options.network_gbit * 1e9,
-                zones=options.zones)
-    print("\n".join(document.needs_table([plan(load, stored()["figures"], site)])))
-    return 0
-
-
 def main() -> int:
     parser = argparse.ArgumentParser(description=__doc__.split("\n")[0])
     commands = parser.add_subparsers(dest="command", required=True)
@@ -91,20 +79,13 @@ def main() -> int:
     one = commands.add_parser("render")
     one.add_argument("--check", action="store_true", help="write nothing; fail if the document is not up to date")
     one = commands.add_parser("plan")
-    one.add_argument("--users", type=float, required=True, help="connected at once")
-    one.add_argument("--deliveries", type=float, required=True, help="a second, in all")
-    one.add_argument("--publishes", type=float, help="a second, in all; a twentieth of the deliveries")
-    one.add_argument("--topics", type=float, help="as many as users")
-    one.add_argument("--session-seconds", type=float, default=1_800)
-    one.add_argument("--cores", type=int, default=Site.cores)
-    one.add_argument("--memory-gib", type=int, default=Site.memory_bytes >> 30)
-    one.add_argument("--network-gbit", type=float, default=Site.network_bits / 1e9)
-    one.add_argument("--zones", type=int, default=Site.zones)
+    planning.add_flags(one)
     options = parser.parse_args()
     if options.command == "measure":
         return measure(options)
     if options.command == "plan":
-        return plan_one(options)
+        print(planning.text(options, stored()["figures"]))
+        return 0
     return document.check() if options.check else document.write()
 
 

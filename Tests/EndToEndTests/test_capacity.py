@@ -1,7 +1,9 @@
 """The capacity model's arithmetic, and that docs/capacity.md says what its figures ask for."""
 
+import argparse
 import dataclasses
 import json
+import subprocess
 import sys
 from pathlib import Path
 
@@ -13,6 +15,7 @@ sys.path.insert(0, str(ROOT / "bench/capacity"))
 import document
 import measure
 import model
+import planning
 from examples import LOADS, SITES
 from figures import FIGURES, STEPS
 from model import Load, Site, Stream
@@ -72,7 +75,7 @@ def test_each_part_of_the_cpu():
 
 @pytest.mark.parametrize("site, figures, bound", [
     (Site(connections_max=100_000), {}, "connections"),
-    (Site(), {"connection_bytes": 15_000.0, "kernel_bytes": 85_000.0}, "memory"),
+    (Site(connections_max=200_000), {"connection_bytes": 15_000.0, "kernel_bytes": 85_000.0}, "memory"),
     (Site(network_bits=1e9), {"wire_bytes": 400.0}, "network"),
 ])
 def test_each_resource_can_be_the_one_that_counts(site, figures, bound):
@@ -83,8 +86,9 @@ def test_each_resource_can_be_the_one_that_counts(site, figures, bound):
 
 def test_connections_by_hand():
     """A million at 250,000 each are four gateways; three zones of which two must do are six."""
-    assert plan(one(users=1_000_000)).gateways == 6
-    assert plan(one(users=1_000_000), Site(zones=1)).gateways == 5
+    large = Site(connections_max=250_000, descriptors=1_048_576)
+    assert plan(one(users=1_000_000), large).gateways == 6
+    assert plan(one(users=1_000_000), dataclasses.replace(large, zones=1)).gateways == 5
     assert plan(one(users=1)).gateways == 3 and plan(one(users=1), Site(zones=1)).gateways == 2
 
 
@@ -118,6 +122,54 @@ def test_more_users_never_need_less():
     loads = [dataclasses.replace(LOADS[2], users=users) for users in (1e3, 1e4, 1e5, 1e6, 1e7)]
     counts = [model.plan(load, STORED["figures"], Site()).gateways for load in loads]
     assert counts == sorted(counts)
+
+
+def planned(*words):
+    """What `plan` prints for these flags, and the plan behind it."""
+    parser = argparse.ArgumentParser()
+    planning.add_flags(parser)
+    options = parser.parse_args(words)
+    text = planning.text(options, STORED["figures"])
+    load, _ = planning.load_of(options)
+    return text, model.plan(load, STORED["figures"], planning.site_of(options)), planning.site_of(options)
+
+
+@pytest.mark.parametrize("words", [
+    ("--users", "500000"), ("--users", "10000000"), ("--users", "3", "--zones", "1"),
+    ("--users", "1000000", "--deliveries", "200000"), ("--users", "2000000", "--connections-max", "400000"),
+])
+def test_a_plan_needs_only_users_and_fits_the_limits_it_names(words):
+    """`--deliveries` was required, and plans exceeded the default connectionsMax and the unit's descriptors."""
+    text, result, site = planned(*words)
+    assert result.connections_peak <= site.connections_max <= site.descriptors * 0.9
+    beyond = text.split("To set beyond the defaults:")[1]
+    assert ("connectionsMax" in beyond) == (site.connections_max > model.Site.connections_max)
+    assert ("LimitNOFILE" in beyond) == (site.descriptors > model.Site.descriptors)
+    for flag in ("--topics", "--session-seconds", "--cores", "--memory-gib", "--network-gbit", "--connections-max",
+                 "--descriptors", "--zones", "--deliveries"):
+        assert flag in text, f"the plan does not say what it assumes for {flag}"
+
+
+def test_a_plan_assumes_the_products_own_defaults():
+    limits = (ROOT / "docs/limits.md").read_text()
+    assert f"| `connectionsMax` | `{Site.connections_max}` |" in limits
+    unit = (ROOT / "deploy/systemd/switchboard-gateway.service").read_text()
+    assert f"LimitNOFILE={Site.descriptors}\n" in unit
+
+
+def test_the_mix_of_a_plan_is_the_mix_of_the_examples():
+    _, result, _ = planned("--users", "200000")
+    example = next(load for load in LOADS if load.users == 200_000)
+    assert result.load.streams == example.streams and result.load.topics == pytest.approx(example.topics)
+
+
+def test_the_command_prints_a_plan():
+    done = subprocess.run(
+        [sys.executable, ROOT / "bench/capacity.py", "plan", "--users", "500000"], capture_output=True, text=True)
+    assert done.returncode == 0, done.stderr
+    assert done.stdout.startswith("Assumed:\n- the mix of apps") and "**gateways**" in done.stdout
+    wrong = subprocess.run([sys.executable, ROOT / "bench/capacity.py", "plan", "--users", "-1"], capture_output=True)
+    assert wrong.returncode == 2
 
 
 def test_the_document_is_up_to_date():

@@ -76,6 +76,7 @@ def needs_table(plans) -> list:
           for what in plans[0].gateways_for),
         ("**gateways**, with what may be away", [f"**{one.gateways:,}**" for one in plans]),
         ("connections on each", [number(one.connections_each) for one in plans]),
+        ("the same while a zone is lost", [number(one.connections_peak) for one in plans]),
         ("memory of each", [size(one.memory_each) for one in plans]),
         ("to take in a lost zone", [f"{number(one.herd_seconds)} s" for one in plans]),
         ("toward clients", [bits(one.network_bits) for one in plans]),
@@ -105,7 +106,7 @@ def site_table() -> list:
         [f"{site.cores} cores", f"{site.cpu_share:.0%}"],
         [f"{site.memory_bytes >> 30} GiB", f"{site.memory_share:.0%}"],
         [f"{bits(site.network_bits)}", f"{site.network_share:.0%}"],
-        [f"`connectionsMax` {site.connections_max:,}, {site.descriptors:,} descriptors", "all, and 90 %"],
+        [f"`connectionsMax` {site.connections_max:,}; {site.descriptors:,} descriptors", "all of it; 90%"],
         ["Redis: one core a master", f"{site.redis_share:.0%}"], [f"{site.zones} zones", "one may be lost"]])
 
 

@@ -31,4 +31,7 @@ LOADS = [
     Load("one show, 1 million watch", 1_000_000, 1, (Stream("the show", 5, 1_000_000),), session_seconds=3_600),
     Load("prices, 20,000 screens", 20_000, 100, (Stream("prices", 10_000, 200),), session_seconds=28_800),
 ]
-SITES = {"a city": Site(cores=2, memory_bytes=4 << 30, network_bits=1e9, zones=1)}
+# What is not here has the defaults. Large sites raise the limit and the descriptors.
+LARGE = Site(connections_max=250_000, descriptors=1_048_576)
+SITES = {"a city": Site(cores=2, memory_bytes=4 << 30, network_bits=1e9, zones=1),
+         "a continent": LARGE, "the internet": LARGE}

@@ -54,9 +54,9 @@ class Site:
     cores: int = 8
     memory_bytes: int = 16 << 30
     network_bits: float = 10e9
-    # The limit connectionsMax, which `--limit` raises; descriptors a process may have.
-    connections_max: int = 250_000
-    descriptors: int = 1_048_576
+    # What a gateway has unless it is told otherwise: the limit connectionsMax, and LimitNOFILE of its systemd unit.
+    connections_max: int = 100_000
+    descriptors: int = 262_144
     # Shares of what is there that a plan uses: the rest is for herds, bursts and what was not measured.
     cpu_share: float = 0.5
     memory_share: float = 0.6
@@ -75,6 +75,8 @@ class Plan:
     gateways: int = 0
     bound_by: str = ""
     connections_each: float = 0
+    # While a zone is lost, or without zones a gateway.
+    connections_peak: float = 0
     memory_each: float = 0
     herd_seconds: float = 0
     redis_cores: float = 0
@@ -171,6 +173,7 @@ def plan(load: Load, figures: dict, site: Site) -> Plan:
     result = Plan(load, gateways=gateways, gateways_for=asked, bound_by=max(asked, key=asked.get))
     result.cores = gateway_cores(load, figures, gateways)
     result.connections_each = load.users / gateways
+    result.connections_peak = load.users / (gateways - lost(site, gateways))
     result.memory_each = gateway_bytes(load, figures, gateways)
     result.herd_seconds = herd_seconds(load, figures, site, gateways)
     result.redis_cores = redis_cores(load, figures, gateways)
@@ -190,12 +193,17 @@ def plan(load: Load, figures: dict, site: Site) -> Plan:
 PORTS_PER_ADDRESS = 65_535 - 10_240 + 1
 
 
+def lost(site: Site, gateways: int) -> float:
+    """How many gateways are away at worst: those of a zone, or one."""
+    return gateways / site.zones if site.zones > 1 else 1
+
+
 def herd_seconds(load: Load, figures: dict, site: Site, gateways: int) -> float:
     """How long the gateways that are left need to take in the clients of a lost zone, with all the CPU they can spare.
 
     Without zones it is the clients of one gateway.
     """
-    lost = gateways / site.zones if site.zones > 1 else 1
-    left = gateways - lost
+    away = lost(site, gateways)
+    left = gateways - away
     spare = left * site.cores - sum(gateway_cores(load, figures, gateways).values())
-    return math.inf if spare <= 0 else load.users * lost / gateways * figures["setup_us"] / 1e6 / spare
+    return math.inf if spare <= 0 else load.users * away / gateways * figures["setup_us"] / 1e6 / spare
