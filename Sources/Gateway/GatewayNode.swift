@@ -44,6 +44,10 @@ public final class GatewayNode {
     private var threads: [Reactors.Thread] = []
     private var brokerThread: Reactors.Thread?
     private var heapTrim = HeapTrim()
+    /// When readiness turned red for a drain; `nil` unless one is under way.
+    private var drainBeganMs: Int?
+    /// Connections that were open when the node was told to end at once.
+    private var connectionsCut = 0
     /// Where it listens.
     public let addresses: Addresses
 
@@ -206,6 +210,7 @@ public final class GatewayNode {
     /// Turns readiness red; balancers then send nobody new.
     public func announceDrain() {
         node.health.drain()
+        drainBeganMs = Clock.monotonicMs()
         node.log.write(.info, "draining", [("overMs", "\(settings.limits.drainMs)")])
     }
 
@@ -218,19 +223,24 @@ public final class GatewayNode {
 
     /// Ends all threads at once.
     public func stopNow() {
+        connectionsCut = node.admission.figures.open
         for mailbox in node.shards { _ = mailbox.send(.stop) }
     }
 
     /// Whether every shard has ended.
     public var hasEnded: Bool { node.shardsRunning.load(ordering: .acquiring) == 0 }
 
-    /// Waits until every shard has ended, then ends the broker.
+    /// Waits until every shard has ended, then ends the broker; a drain ends with a line in the log.
     public func join() {
         for thread in threads { thread.join() }
         threads = []
         _ = node.broker.send(.stop)
         brokerThread?.join()
         brokerThread = nil
+        guard let began = drainBeganMs else { return }
+        drainBeganMs = nil
+        node.log.write(
+            .info, "drained", [("tookMs", "\(Clock.monotonicMs() - began)"), ("connectionsCut", "\(connectionsCut)")])
     }
 }
 

@@ -28,6 +28,9 @@ def test_drain_tells_clients_and_exits_with_zero(gateway, topic):
         assert {code for code, _ in closed} == {1012}
         assert all(events == ["draining"] for _, events in closed)
     assert gw.wait() == 0
+    lines = [json.loads(line) for line in gw.log_text.splitlines()]
+    assert [line["message"] for line in lines[-2:]] == ["draining", "drained"], "an operator sees that it ended"
+    assert int(lines[-1]["connectionsCut"]) == 0 and int(lines[-1]["tookMs"]) > 0
 
 
 def test_drain_hints_differ_so_that_clients_do_not_return_at_once(gateway):
