@@ -127,13 +127,17 @@ end
 
 -- Checks the words of an event; returns an error reply or nil. That the data is JSON was checked where it entered
 -- the system; its two outer bytes are checked again, since an event that no gateway can read is a hole for all.
-local function check_event(channel, event, data, id)
+local function check_event(channel, event, data, id, print)
   if type(channel) ~= 'string' or channel == '' then return refuse('BADARG', 'channel is empty') end
   if not is_event(event) then return refuse('BADARG', 'event is not a name of 1...64 bytes') end
   if type(data) ~= 'string' or string.byte(data) ~= 123 or string.byte(data, -1) ~= 125 then
     return refuse('BADARG', 'data is not a JSON object')
   end
-  if id ~= NO_ID and not is_id(id) then return refuse('BADARG', 'id is neither - nor 1...128 allowed bytes') end
+  if id == NO_ID then return nil end
+  if not is_id(id) then return refuse('BADARG', 'id is neither - nor 1...128 allowed bytes') end
+  if type(print) ~= 'string' or #print > 64 or not string.find(print, '^%x+$') then
+    return refuse('BADARG', 'print is not 1...64 hexadecimal digits')
+  end
   return nil
 end
 
@@ -158,16 +162,23 @@ local function check_policy(plan)
   return nil
 end
 
--- The position that message id `id` got before: epoch, offset (text); nil when it is new; nil, reply on failure.
-local function read_seen(seen)
-  local value = redis.pcall('GET', seen)
-  if failed(value) then return nil, bad_key('seen', value) end
+-- Looks up what a plan's id was used for, and marks the plan when it must not be published: `duplicate`, with the
+-- first position, and `conflict` as well when the id was used for another event or other data. Returns an error reply
+-- or nil.
+--
+-- An id counts only in `epoch`, the one the topic is in (nil: none). An event of an epoch that has ended is in no
+-- log; whoever sends it again because no answer came has to get it published.
+local function recall(plan, epoch)
+  local value = redis.pcall('GET', plan.seen)
+  if failed(value) then return bad_key('seen', value) end
   if not value then return nil end
-  local epoch, offset = string.match(value, '^([%w_-]+) (%d+)$')
-  if not (is_epoch(epoch) and integer(offset, 1, INTEGER_MAX)) then
-    return nil, refuse('BADKEY', 'seen does not hold a position')
+  local seen_epoch, seen_offset, print = string.match(value, '^([%w_-]+) (%d+) (%x+)$')
+  if not (is_epoch(seen_epoch) and integer(seen_offset, 1, INTEGER_MAX)) then
+    return refuse('BADKEY', 'seen does not hold a position and a fingerprint')
   end
-  return epoch, offset
+  if seen_epoch ~= epoch then return nil end
+  plan.duplicate, plan.epoch, plan.offset, plan.conflict = true, seen_epoch, seen_offset, print ~= plan.print
+  return nil
 end
 
 -- Checks, where Redis can tell (7.0 and later), that the ACL user may run every command of `commit_event`: a refusal
@@ -196,6 +207,7 @@ end
 --   log, meta, seen   names from KEYS. Without a message id `seen` is not touched.
 --   channel           the topic's pub/sub channel.
 --   event, data, id   the name, one JSON object as text, and the idempotency key or '-'.
+--   print             with an id, the fingerprint of event and data.
 --   now_ms; log_max (events, 0 keeps no log); log_ttl_s, meta_ttl_s, seen_ttl_s.
 --   candidate         an epoch, random, used only if a new epoch must begin.
 --   run               of the Redis process the caller talks to, see is_whole.
@@ -205,19 +217,15 @@ end
 -- Returns the plan for `commit_event`, or nil, reply. A plan is good until the next write to the same topic. A script
 -- that writes keys of its own prepares first, writes, then commits: a commit after a write does not fail.
 local function prepare_event(plan)
-  local wrong = check_event(plan.channel, plan.event, plan.data, plan.id) or check_policy(plan)
+  local wrong = check_event(plan.channel, plan.event, plan.data, plan.id, plan.print) or check_policy(plan)
   if wrong then return nil, wrong end
-  if plan.id ~= NO_ID then
-    local seen_epoch, seen_offset = read_seen(plan.seen)
-    if seen_epoch then
-      plan.duplicate, plan.epoch, plan.offset = true, seen_epoch, seen_offset
-      return plan
-    end
-    if seen_offset then return nil, seen_offset end
-  end
-
   local epoch, offset, more = read_position(plan.meta, plan.run, plan.top)
   if not epoch and offset then return nil, offset end
+  if plan.id ~= NO_ID then
+    wrong = recall(plan, epoch)
+    if wrong then return nil, wrong end
+    if plan.duplicate then return plan end
+  end
   -- A run that is stored already was checked before.
   if (not epoch or more) and not is_run(plan.run) then
     return nil, refuse('BADARG', 'run is not 1...64 allowed bytes')
@@ -286,7 +294,7 @@ local function commit_event(plan)
   end
   if plan.log_max ~= '0' and not plan.follows then redis.call('EXPIRE', plan.log, plan.log_ttl_s) end
   if plan.id ~= NO_ID then
-    redis.call('SET', plan.seen, plan.epoch .. ' ' .. plan.offset, 'EX', plan.seen_ttl_s)
+    redis.call('SET', plan.seen, plan.epoch .. ' ' .. plan.offset .. ' ' .. plan.print, 'EX', plan.seen_ttl_s)
   end
   redis.call('PUBLISH', plan.channel,
     'P' .. plan.epoch .. ' ' .. plan.offset .. ' ' .. plan.event .. ' ' .. plan.id .. '\n' .. plan.data)

@@ -4,6 +4,7 @@
 --           position
 -- @errors   BADARG, BADKEY
 -- @cost     O(1)
+-- @weight   50
 --
 -- KEYS[1]   meta     hash epoch, offset, run
 -- ARGV[1]   channel  of the topic

@@ -27,8 +27,12 @@ public struct Keys: Sendable {
     public func members(_ topic: Topic) -> [UInt8] { facet(topic, "members") }
     /// The set of topics whose events the topic's owner gets too.
     public func follows(_ topic: Topic) -> [UInt8] { facet(topic, "follows") }
-    /// The string that remembers which position an idempotency key got.
-    public func seen(_ topic: Topic, _ id: MessageID) -> [UInt8] { facet(topic, "seen#") + id.bytes }
+    /// The string that remembers which position an idempotency key got, and what was published with it.
+    ///
+    /// An id belongs to its `owner`, whose name holds no `#`.
+    public func seen(_ topic: Topic, owner: [UInt8], _ id: MessageID) -> [UInt8] {
+        facet(topic, "seen#") + owner + [UInt8(ascii: "#")] + id.bytes
+    }
     /// The queue status of a shop; the name is fixed by the API servers that read it.
     public func queue(shop id: some Collection<UInt8>) -> [UInt8] { prefix + Array("queue:".utf8) + Array(id) }
 

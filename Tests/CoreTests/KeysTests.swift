@@ -14,7 +14,7 @@ import Testing
         #expect(text(keys.log(topic)) == prefix + "shop:42#log")
         #expect(text(keys.meta(topic)) == prefix + "shop:42#meta")
         #expect(text(keys.members(topic)) == prefix + "shop:42#members")
-        #expect(text(keys.seen(topic, id)) == prefix + "shop:42#seen#op-1")
+        #expect(text(keys.seen(topic, owner: Array("user:u1".utf8), id)) == prefix + "shop:42#seen#user:u1#op-1")
         #expect(text(keys.queue(shop: topic.id)) == prefix + "queue:42")
         #expect(keys.topic(ofChannel: keys.channel(topic)) == topic)
     }
@@ -37,7 +37,9 @@ import Testing
         var all: [[UInt8]] = []
         for topic in topics {
             all += [keys.channel(topic), keys.log(topic), keys.meta(topic), keys.members(topic)]
-            all += ids.map { keys.seen(topic, $0) }
+            for owner in ["user:u1", "key:u1", "worker"] {
+                all += ids.map { keys.seen(topic, owner: Array(owner.utf8), $0) }
+            }
         }
         #expect(topics.count == 6 && ids.count == 5)
         #expect(Set(all).count == all.count)

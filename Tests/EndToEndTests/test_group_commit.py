@@ -51,13 +51,14 @@ def test_they_share_calls_and_keep_their_own_answers(gw, db, topics, watch):
 def test_one_that_is_refused_takes_nobody_along(gw, db, topic, watch):
     """The key of one publisher's id holds what it must not."""
     first = gw.publish(topic, "e")
-    db.lpush(topic + "#seen#bad", "x")
+    key = topic + "#seen#key:backend#bad"
+    db.lpush(key, "x")
     messages = [{"topic": topic, "event": "e", "data": {"n": n}, "id": f"op-{n}"} for n in range(10)]
     messages[4]["id"] = "bad"
     with watch() as seen:
         answers = publish_together(gw, db, messages)
     shared = [words for words in publish_calls(seen, topic) if sum("#seen#" in word for word in words) > 1]
-    assert any(topic + "#seen#bad" in words for words in shared), "the bad one was alone"
+    assert any(key in words for words in shared), "the bad one was alone"
     assert error_code(answers[4]) == "internal"
     good = answers[:4] + answers[5:]
     assert [answer.status_code for answer in good] == [200] * 9
@@ -72,6 +73,16 @@ def test_same_id_at_the_same_time_is_published_once(gw, db, topic):
     answers = [answer.json() for answer in publish_together(gw, db, messages)]
     assert {answer["offset"] for answer in answers} == {2}
     assert sum(not answer.get("duplicate") for answer in answers) == 1
+    assert db.xlen(topic + "#log") == 2
+
+
+def test_an_id_at_the_same_time_for_other_data_is_a_conflict(gw, db, topic):
+    """All were acked with the first one's offset, and what they carried was lost."""
+    gw.publish(topic, "e")
+    messages = [{"topic": topic, "event": "e", "data": {"n": n}, "id": "op"} for n in range(12)]
+    answers = publish_together(gw, db, messages)
+    assert sorted(answer.status_code for answer in answers) == [200] + [409] * 11
+    assert {error_code(answer) for answer in answers if answer.status_code == 409} == {"conflict"}
     assert db.xlen(topic + "#log") == 2
 
 

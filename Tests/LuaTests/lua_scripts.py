@@ -1,5 +1,6 @@
 """The scripts as Python functions, called the way the gateway calls them."""
 
+import hashlib
 import itertools
 from dataclasses import dataclass
 from pathlib import Path
@@ -24,8 +25,8 @@ class Keys:
     def meta(self):
         return self.topic + "#meta"
 
-    def seen(self, id):
-        return f"{self.topic}#seen#{id}"
+    def seen(self, id, owner="user:u1"):
+        return f"{self.topic}#seen#{owner}#{id}"
 
     @property
     def queue(self):
@@ -55,25 +56,32 @@ class Scripts:
         return self.db.evalsha(self._hashes[names], len(keys), *keys, *arguments)
 
     def publish(self, topic="shop:42", event="queue:update", data='{"n":1}', id="-", now_ms=NOW_MS, log_max=200,
-                log_ttl_s=300, meta_ttl_s=86400, seen_ttl_s=300, epoch=None, run=None, top=None):
+                log_ttl_s=300, meta_ttl_s=86400, seen_ttl_s=300, epoch=None, run=None, top=None, owner="user:u1",
+                print=None):
         keys = Keys(topic)
-        seen = keys.meta if id == "-" else keys.seen(id if isinstance(id, str) else "odd")
+        seen = keys.meta if id == "-" else keys.seen(id if isinstance(id, str) else "odd", owner)
         epoch, offset, duplicate = self.call(
             "publish", [keys.log, keys.meta, seen],
-            [topic, event, data, id, now_ms, log_max, log_ttl_s, meta_ttl_s, seen_ttl_s,
-             epoch or f"e{next(self.candidates)}", run or self.run, top_text(top)])
+            [topic, event, data, id, fingerprint(event, data, id) if print is None else print, now_ms, log_max,
+             log_ttl_s, meta_ttl_s, seen_ttl_s, epoch or f"e{next(self.candidates)}", run or self.run, top_text(top)])
         assert isinstance(offset, bytes), "an offset is text, whole beyond 2^31"
         return epoch.decode(), int(offset), duplicate
 
     def publish_several(self, events, topic="shop:42", now_ms=NOW_MS, log_max=200, log_ttl_s=300, meta_ttl_s=86400,
                         seen_ttl_s=300, epoch=None, run=None, top=None):
-        """Publishes (event, data, id) of one topic by one call; a list of what `publish` returns."""
+        """Publishes (event, data, id) of one topic by one call; a list of what `publish` returns.
+
+        An id is the publisher's u1, or an (owner, id).
+        """
+        owned = [(event, data, *(id if isinstance(id, tuple) else ("user:u1", id))) for event, data, id in events]
+        words = [(event, data, id, fingerprint(event, data, id)) for event, data, _, id in owned]
         keys = Keys(topic)
+        seen = [keys.meta if id == "-" else keys.seen(id, owner) for _, _, owner, id in owned]
         arguments = [now_ms, log_max, log_ttl_s, meta_ttl_s, seen_ttl_s, epoch or f"e{next(self.candidates)}",
                      run or self.run, top_text(top)]
         reply = self.call(
-            "publish", [keys.log, keys.meta, *(keys.meta if id == "-" else keys.seen(id) for _, _, id in events)],
-            [topic, *events[0], *arguments, *(word for event in events[1:] for word in event)])
+            "publish", [keys.log, keys.meta, *seen],
+            [topic, *words[0], *arguments, *(word for event in words[1:] for word in event)])
         assert len(reply) == 3 * len(events)
         return [(epoch.decode(), int(offset), duplicate)
                 for epoch, offset, duplicate in zip(*[iter(reply)] * 3, strict=True)]
@@ -116,6 +124,12 @@ class Scripts:
 
     def reset_epoch(self, topic="shop:42", life=None, mode="reset"):
         return self.call("reset_epoch", [Keys(topic).meta], [topic, life or self.run, "x-nobodys", mode])
+
+
+def fingerprint(event, data, id) -> str:
+    """What the gateway passes with an id: one text for one event and data (the gateway's also sorts members)."""
+    parts = [part if isinstance(part, bytes) else part.encode() for part in (event, data)]
+    return "" if id == "-" else hashlib.sha256(b" ".join(parts)).hexdigest()[:32]
 
 
 def top_text(top) -> str:

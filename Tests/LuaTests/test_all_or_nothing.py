@@ -65,8 +65,8 @@ def test_history_refuses_a_wrong_argument(scripts, db, unchanged, arguments):
 
 
 @pytest.mark.parametrize("name,keys,arguments", [
-    ("publish", 2, 12), ("publish", 4, 12), ("publish", 3, 11), ("publish", 3, 13), ("publish", 0, 0),
-    ("publish", 3, 15), ("publish", 4, 18), ("publish", 2, 9),
+    ("publish", 2, 13), ("publish", 4, 13), ("publish", 3, 12), ("publish", 3, 14), ("publish", 0, 0),
+    ("publish", 3, 17), ("publish", 4, 21), ("publish", 2, 9),
     ("subscribe", 1, 10), ("subscribe", 2, 9), ("subscribe", 2, 11), ("history", 1, 3), ("history", 2, 2),
     ("position", 2, 0), ("position", 1, 1),
 ])
@@ -122,7 +122,7 @@ def test_seen_of_another_type(scripts, db, unchanged, kind):
 
 
 @pytest.mark.parametrize("value", ["", "x", "k", "k ", " 1", "k 0", "k -1", "k 1 ", "k 1e3", "k 9007199254740992",
-                                   "k\n1", b"\xff 1"], ids=repr)
+                                   "k\n1", b"\xff 1", "k 1", "k 1 x", "k 1 a b"], ids=repr)
 def test_seen_that_is_no_position(scripts, db, unchanged, value):
     filled(db, scripts)
     db.set(KEYS.seen("new"), value)
@@ -215,7 +215,7 @@ def test_user_without_a_right(scripts, db, server, unchanged, rule, start):
     db.execute_command("ACL", "SETUSER", "gateway", "reset", *rules)
     limited = server.client(username="gateway", password="any")
     try:
-        arguments = ["shop:42", "e", "{}", "new", 1, 200, 300, 86400, 300, "k2", scripts.run]
+        arguments = ["shop:42", "e", "{}", "new", "ab", 1, 200, 300, 86400, 300, "k2", scripts.run, ""]
         with unchanged(), pytest.raises(redis.exceptions.RedisError):
             limited.eval(source("publish"), 3, KEYS.log, KEYS.meta, KEYS.seen("new"), *arguments)
     finally:

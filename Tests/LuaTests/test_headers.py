@@ -113,7 +113,7 @@ def test_scripts_touch_only_the_keys_they_are_given(scripts, db):
                 break
             if entry["client_type"] == "lua":
                 seen.append(entry["command"].split())
-    allowed = {"shop:42#log", "shop:42#meta", "shop:42#seen#op-1", "queue:42",
+    allowed = {"shop:42#log", "shop:42#meta", "shop:42#seen#user:u1#op-1", "queue:42",
                "shop:43#log", "shop:43#meta", "queue:43"}
     assert {words[1] for words in seen if words[0] != "PUBLISH"} <= allowed
     assert {words[1] for words in seen if words[0] == "PUBLISH"} == {"shop:42"}

@@ -1,6 +1,7 @@
 """publish.lua: offsets, log, idempotency, epochs, and the message every gateway reads."""
 
 import pytest
+import redis
 
 from lua_scripts import NOW_MS, Keys
 
@@ -102,7 +103,7 @@ def test_retry_returns_the_first_position_and_changes_nothing(scripts, db, liste
     scripts.publish()
     listener()
     with unchanged():
-        assert scripts.publish(id="op-1", data='{"other":1}') == ("k", first[1], 1)
+        assert scripts.publish(id="op-1") == ("k", first[1], 1)
     assert listener() == []
 
 
@@ -117,10 +118,45 @@ def test_id_is_forgotten_after_its_time(scripts, db):
     assert scripts.publish(id="op-1")[1:] == (2, 0)
 
 
-def test_retry_across_an_epoch_change_is_still_recognised(scripts):
+def test_an_id_belongs_to_its_publisher(scripts, listener):
+    """The second member of a conversation who chose `op-1` was acked with the first one's offset, and his message
+    existed nowhere."""
+    assert scripts.publish(id="op-1", data='{"from":1}', epoch="k") == ("k", 1, 0)
+    assert scripts.publish(id="op-1", data='{"from":2}', owner="user:u2") == ("k", 2, 0)
+    assert scripts.publish(id="op-1", data='{"from":1}', owner="key:u1") == ("k", 3, 0)
+    assert scripts.publish(id="op-1", data='{"from":2}', owner="user:u2") == ("k", 2, 1)
+    assert len(listener()) == 3
+
+
+@pytest.mark.parametrize("other", [{"data": '{"n":2}'}, {"event": "other"}], ids=["data", "event"])
+def test_a_known_id_for_something_else_is_a_conflict(scripts, unchanged, listener, other):
+    """It was acked as a duplicate, and what it carried was lost in silence."""
+    scripts.publish(id="op-1")
+    listener()
+    with unchanged():
+        assert scripts.publish(id="op-1", **other) == ("", 0, 2)
+    assert listener() == []
+
+
+@pytest.mark.parametrize("change", ["another run", "lost meta", "the caller knows of more"])
+def test_a_retry_in_another_epoch_is_published_anew(scripts, db, listener, change):
+    """It was acked as a duplicate in the dead epoch, and no log held the event."""
     scripts.publish(id="op-1", epoch="old")
-    assert scripts.publish(run="second")[0] != "old"
-    assert scripts.publish(id="op-1", run="second") == ("old", 1, 1)
+    again = {"another run": {"run": "second"}, "lost meta": {}, "the caller knows of more": {"top": ("old", 9)}}[change]
+    if change == "lost meta":
+        db.delete(KEYS.meta)
+    listener()
+    assert scripts.publish(id="op-1", epoch="new", **again) == ("new", 1, 0)
+    assert [message.split(b" ")[0] for message in listener()] == [b"Pnew"]
+    assert [entry[1][b"i"] for entry in db.xrange(KEYS.log)] == [b"op-1"]
+    assert scripts.publish(id="op-1", **{name: value for name, value in again.items() if name == "run"}) == (
+        "new", 1, 1)
+
+
+@pytest.mark.parametrize("print", ["", "xyz", "a" * 65, "a b", "-"], ids=repr)
+def test_an_id_needs_a_fingerprint(scripts, unchanged, print):
+    with unchanged(), pytest.raises(redis.ResponseError, match="^BADARG print"):
+        scripts.publish(id="op-1", print=print)
 
 
 def test_retry_after_a_lost_reply_stores_once(scripts, db):

@@ -10,16 +10,29 @@ public struct PublishCall: Sendable {
         /// One JSON object, checked.
         public var data: [UInt8]
         /// What makes a retry harmless; `nil`: nothing does.
-        public var id: MessageID?
+        public var id: PublishID?
 
         /// Makes an event.
-        public init(_ name: EventName, data: [UInt8], id: MessageID?) {
+        public init(_ name: EventName, data: [UInt8], id: PublishID?) {
             self.name = name
             self.data = data
             self.id = id
         }
 
-        fileprivate var words: [[UInt8]] { [name.bytes, data, id?.bytes ?? [UInt8(ascii: "-")]] }
+        fileprivate var words: [[UInt8]] {
+            guard let id else { return [name.bytes, data, [UInt8(ascii: "-")], []] }
+            return [name.bytes, data, id.id.bytes, PublishPrint.text(name, data)]
+        }
+    }
+
+    /// What became of an event, as the script answers.
+    public enum Outcome: Int, Sendable {
+        /// It was logged and sent.
+        case published = 0
+        /// The id was known: nothing was logged or sent, and the position is the first one.
+        case duplicate = 1
+        /// The id was known for another event or other data: nothing was logged or sent, and there is no position.
+        case conflict = 2
     }
 
     /// Where.
@@ -48,12 +61,12 @@ public struct PublishCall: Sendable {
             return text
         }
         var arguments = [keys.channel(topic)]
-        arguments.reserveCapacity(9 + 3 * events.count)
+        arguments.reserveCapacity(9 + 4 * events.count)
         arguments += events.first?.words ?? []
         arguments += texts
         arguments += [moment.epoch, moment.run, top?.fenceText ?? []]
         for event in events.dropFirst() { arguments += event.words }
-        let seen = events.map { event in event.id.map { keys.seen(topic, $0) } ?? meta }
+        let seen = events.map { event in event.id.map { keys.seen(topic, owner: $0.owner, $0.id) } ?? meta }
         return ScriptCall(script: script, keys: [keys.log(topic), meta] + seen, arguments: arguments)
     }
 }

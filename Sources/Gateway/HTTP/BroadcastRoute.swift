@@ -36,16 +36,18 @@ struct BroadcastRoute {
             respond(.refusal(Refusal(.unauthorized, "an API key is needed to publish"), keepAlive: true))
         case .success(let caller) where !caller.isService:
             respond(.refusal(Refusal(.forbidden, "only services publish over HTTP"), keepAlive: true))
-        case .success:
+        case .success(let caller):
             do throws(Refusal) {
-                try publish(request.body, shape, respond)
+                try publish(request.body, shape, caller, respond)
             } catch {
                 respond(.refusal(error, keepAlive: true))
             }
         }
     }
 
-    private func publish(_ body: [UInt8], _ shape: Shape, _ respond: @escaping Respond) throws(Refusal) {
+    private func publish(
+        _ body: [UInt8], _ shape: Shape, _ caller: Caller, _ respond: @escaping Respond
+    ) throws(Refusal) {
         let json: JSON
         do {
             json = try JSON(parsing: body, limits: shard.limits.json)
@@ -57,10 +59,10 @@ struct BroadcastRoute {
             guard shape == .supabase || json.root.members.allSatisfy({ $0.name == "messages" }) else {
                 throw Refusal(.badRequest, "beside 'messages' there is no other member")
             }
-            return try publishBatch(messages, shape, respond)
+            return try publishBatch(messages, shape, caller, respond)
         }
         guard shape == .native else { throw Refusal(.badRequest, "'messages' must be an array") }
-        publish(try message(json.root, shape)) { result in
+        publish(try message(json.root, shape), caller) { result in
             switch result {
             case .success(let (topic, receipt)):
                 var body: [UInt8] = []
@@ -72,7 +74,9 @@ struct BroadcastRoute {
         }
     }
 
-    private func publishBatch(_ list: JSON.Value, _ shape: Shape, _ respond: @escaping Respond) throws(Refusal) {
+    private func publishBatch(
+        _ list: JSON.Value, _ shape: Shape, _ caller: Caller, _ respond: @escaping Respond
+    ) throws(Refusal) {
         guard list.kind == .array else { throw Refusal(.badRequest, "'messages' must be an array") }
         let items = Array(list.members)
         guard !items.isEmpty else { throw Refusal(.badRequest, "'messages' is empty") }
@@ -84,7 +88,7 @@ struct BroadcastRoute {
         }
         for (index, item) in items.enumerated() {
             do throws(Refusal) {
-                publish(try message(item, shape)) { batch.finish(index, $0) }
+                publish(try message(item, shape), caller) { batch.finish(index, $0) }
             } catch {
                 batch.finish(index, .failure(error))
             }
@@ -92,9 +96,12 @@ struct BroadcastRoute {
     }
 
     private func publish(
-        _ message: Message, _ completion: @escaping (Result<(Topic, Store.Receipt), Refusal>) -> Void
+        _ message: Message, _ caller: Caller,
+        _ completion: @escaping (Result<(Topic, Store.Receipt), Refusal>) -> Void
     ) {
-        shard.store.publish(message.topic, message.event, message.data, message.id) { [shard] result in
+        // Only services come here, and they have names: no connection is needed to tell them apart.
+        let id = message.id.map { PublishID($0, of: caller, connection: []) }
+        shard.store.publish(message.topic, message.event, message.data, id) { [shard] result in
             if case .success = result { shard.statistics.publishes.add(1) }
             completion(result.map { (message.topic, $0) })
         }

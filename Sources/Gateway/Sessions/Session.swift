@@ -1,3 +1,4 @@
+import Commands
 import Configuration
 import Core
 import Dialects
@@ -244,6 +245,7 @@ final class Session: TopicClient {
                 let text = "more than \(shard.limits.userActionsPerSecond) publishes a second"
                 return refuse(Refusal(.rateLimited, text, retryAfterMs: waitMs), topic: topic, ref: ref)
             }
+            let id = id.map { PublishID($0, of: caller, connection: operations.scope) }
             shard.store.publish(topic, event, data, id) { [self] result in
                 switch result {
                 case .success(let receipt): send(.published(position: receipt.position), ref: ref)

@@ -35,6 +35,8 @@ final class Store: TopicReader {
 
     /// Who waits for the answer to a publish.
     private typealias PublishCompletion = (Result<Receipt, Refusal>) -> Void
+    /// What each publisher of a group is told.
+    private typealias Outcomes = [Result<Receipt, Refusal>]
 
     private let link: CallLink
     private let scripts: StoreScripts
@@ -92,7 +94,7 @@ final class Store: TopicReader {
     /// It is sent at the end of the tick's turn, with what else there is of its topic, or after the answer that the topic
     /// waits for. Events of one topic keep their order.
     func publish(
-        _ topic: Topic, _ event: EventName, _ data: [UInt8], _ id: MessageID?,
+        _ topic: Topic, _ event: EventName, _ data: [UInt8], _ id: PublishID?,
         _ completion: @escaping (Result<Receipt, Refusal>) -> Void
     ) {
         guard access.policy(of: topic) != nil else {
@@ -137,24 +139,25 @@ final class Store: TopicReader {
     /// Reads the answer of a call and remembers it.
     private func receipts(
         _ result: Result<RESPValue, RedisFailure>, _ group: PublishQueue<PublishCompletion>.Group
-    ) -> Result<[Receipt], Refusal> {
+    ) -> Result<Outcomes, Refusal> {
         result.mapError(\.refusal).flatMap { value in
-            guard let receipts = Store.receipts(value, count: group.events.count) else {
+            guard let outcomes = Store.outcomes(value, count: group.events.count) else {
                 return .failure(Store.nonsense)
             }
+            let receipts = outcomes.compactMap { try? $0.get() }
             if let last = receipts.last(where: { !$0.isDuplicate }) ?? receipts.last {
                 known.add(group.topic, last.position, published: receipts.count { !$0.isDuplicate })
             }
-            return .success(receipts)
+            return .success(outcomes)
         }
     }
 
     private static func tell(
-        _ group: PublishQueue<PublishCompletion>.Group, _ result: Result<[Receipt], Refusal>
+        _ group: PublishQueue<PublishCompletion>.Group, _ result: Result<Outcomes, Refusal>
     ) {
         switch result {
-        case .success(let receipts):
-            for (completion, receipt) in zip(group.publishers, receipts) { completion(.success(receipt)) }
+        case .success(let outcomes):
+            for (completion, outcome) in zip(group.publishers, outcomes) { completion(outcome) }
         case .failure(let refusal):
             for completion in group.publishers { completion(.failure(refusal)) }
         }
@@ -279,18 +282,23 @@ final class Store: TopicReader {
         value.integer ?? value.bytes.flatMap { ASCII.decimal($0) }
     }
 
-    /// Reads epoch, offset and whether the id was known, once for each event.
-    private static func receipts(_ value: RESPValue, count: Int) -> [Receipt]? {
+    /// Reads epoch, offset and what became of the event, once for each event.
+    private static func outcomes(_ value: RESPValue, count: Int) -> Outcomes? {
         guard let fields = value.elements, fields.count == 3 * count else { return nil }
-        var receipts: [Receipt] = []
-        receipts.reserveCapacity(count)
+        var outcomes: Outcomes = []
+        outcomes.reserveCapacity(count)
         for index in stride(from: 0, to: fields.count, by: 3) {
-            guard let position = position(fields[index], fields[index + 1]),
-                let duplicate = fields[index + 2].integer
-            else { return nil }
-            receipts.append(Receipt(position: position, isDuplicate: duplicate == 1))
+            guard let outcome = fields[index + 2].integer.flatMap({ PublishCall.Outcome(rawValue: $0) }) else {
+                return nil
+            }
+            guard outcome != .conflict else {
+                outcomes.append(.failure(Refusal(.conflict, "this id was used for another event or other data")))
+                continue
+            }
+            guard let position = position(fields[index], fields[index + 1]) else { return nil }
+            outcomes.append(.success(Receipt(position: position, isDuplicate: outcome == .duplicate)))
         }
-        return receipts
+        return outcomes
     }
 
     private static func position(_ epoch: RESPValue, _ offset: RESPValue) -> Position? {

@@ -171,7 +171,7 @@ final class OutboxRelay {
         case .unreadable(let reason):
             give(up: queued, because: reason)
         case .event(let topic, let event, let data):
-            publish(topic, PublishCall.Event(event, data: data, id: entry.operation), queued)
+            publish(topic, PublishCall.Event(event, data: data, id: entry.operation.map { .outbox($0) }), queued)
         case .call(let name, let arguments):
             switch bound(name, arguments) {
             case .failure(let refusal): give(up: queued, because: refusal.message)
@@ -207,6 +207,8 @@ final class OutboxRelay {
         link.run(call, lane: nil) { [weak self] result in
             guard let self, generation == current else { return }
             switch result {
+            case .success(let value) where value.elements?.last?.integer == PublishCall.Outcome.conflict.rawValue:
+                give(up: queued, because: "its id was used for another event")
             case .success: succeeded(queued)
             case .failure(let failure) where OutboxRelay.isLasting(failure):
                 give(up: queued, because: "\(failure.metricLabel): \(failure.detail)")

@@ -1,0 +1,34 @@
+public import Core
+public import Rights
+
+/// The id of a publish together with who chose it.
+///
+/// An id belongs to its publisher: two publishers who choose the same one on the same topic do not meet.
+public struct PublishID: Hashable, Sendable {
+    /// The id as it was given.
+    public let id: MessageID
+    /// Who chose it: `user:u1`, `token:billing`, `key:backend`, `connection:<hex>` or `worker`; without `#`.
+    public let owner: [UInt8]
+
+    private init(_ id: MessageID, owner kind: StaticString, _ name: [UInt8]) {
+        var owner: [UInt8] = []
+        owner.append(text: kind)
+        self.id = id
+        self.owner = owner + name
+    }
+
+    /// The id that a caller chose.
+    ///
+    /// Callers without a token cannot be told apart, so their ids belong to their `connection`, which is random bytes.
+    public init(_ id: MessageID, of caller: Caller, connection: @autoclosure () -> [UInt8]) {
+        switch caller {
+        case .anonymous: self.init(id, owner: "connection:", Hexadecimal.text(connection()))
+        case .user(let identity) where identity.role == .service: self.init(id, owner: "token:", identity.user)
+        case .user(let identity): self.init(id, owner: "user:", identity.user)
+        case .service(let name): self.init(id, owner: "key:", Array(name.utf8))
+        }
+    }
+
+    /// The id of an entry of the outbox.
+    public static func outbox(_ id: MessageID) -> PublishID { PublishID(id, owner: "worker", []) }
+}

@@ -1,0 +1,69 @@
+import Core
+import RedisLink
+import Rights
+import Testing
+
+@testable import Commands
+
+/// What a publish carries to Redis: whose its id is, and what the id was used for.
+@Suite struct PublishCallTests {
+    private let op = MessageID(bytes("op-1"))
+
+    private func id(_ caller: Caller, connection: [UInt8] = []) throws -> PublishID {
+        PublishID(try #require(op), of: caller, connection: connection)
+    }
+
+    private func identity(_ name: String, _ role: Identity.Role) throws -> Caller {
+        .user(try #require(Identity(user: bytes(name), role: role, topics: [], expiresAt: 0)))
+    }
+
+    /// Ids were the topic's: the second publisher of an id was acked with the first one's offset.
+    @Test func anIDBelongsToItsPublisher() throws {
+        let ids = [
+            try id(identity("a", .user)), try id(identity("b", .user)), try id(identity("a", .service)),
+            try id(.service("a")), try id(.anonymous, connection: [1]), try id(.anonymous, connection: [2]),
+            PublishID.outbox(try #require(op)),
+        ]
+        #expect(
+            ids.map { text($0.owner) } == [
+                "user:a", "user:b", "token:a", "key:a", "connection:01", "connection:02", "worker",
+            ])
+        let topic = try #require(Topic("shop:42"))
+        let keys = Set(ids.map { Keys(prefix: []).seen(topic, owner: $0.owner, $0.id) })
+        #expect(keys.count == ids.count && keys.contains(bytes("shop:42#seen#user:a#op-1")))
+    }
+
+    @Test(arguments: [
+        (#"{"a":1,"b":[{"c":2,"d":3}]}"#, #"{ "b" : [ {"d":3, "c":2} ], "a":1 }"#, true),
+        (#"{"a":1}"#, #"{"a":2}"#, false), (#"{"a":1}"#, #"{"a":1.0}"#, false), (#"{"a":1}"#, #"{"a":"1"}"#, false),
+        (#"{"a":[1,2]}"#, #"{"a":[2,1]}"#, false), (#"{"a":[]}"#, #"{"a":{}}"#, false), (#"{"a":{}}"#, "{}", false),
+        (#"{"ab":1}"#, #"{"a":{"b":1}}"#, false), (#"{"a":1,"b":2}"#, #"{"a":2,"b":1}"#, false),
+        (#"{"a":1,"b":2}"#, #"{"a1:b":12}"#, false), (#"{"é":1}"#, #"{"\u00e9":1}"#, true),
+    ])
+    func theFingerprintTellsWhatIsPublished(_ one: String, _ other: String, _ isSame: Bool) throws {
+        let event = try #require(EventName("e"))
+        let prints = [one, other].map { PublishPrint.text(event, bytes($0)) }
+        #expect((prints[0] == prints[1]) == isSame)
+        #expect(prints.allSatisfy { $0.count == 32 })
+        #expect(prints[0] != PublishPrint.text(try #require(EventName("f")), bytes(one)))
+    }
+
+    @Test func anEventWithoutAnIDHasNoFingerprint() throws {
+        let registry = try ScriptRegistry(scripts: [("publish", [])]) { Digest.sha1($0) }
+        let (script, event) = (try #require(registry.script(named: "publish")), try #require(EventName("e")))
+        let topic = try #require(Topic("shop:42"))
+        let events = [
+            PublishCall.Event(event, data: bytes("{}"), id: nil),
+            PublishCall.Event(event, data: bytes("{}"), id: try id(.service("k"))),
+        ]
+        let policy = try #require(NamespacePolicy.defaults["shop"])
+        let moment = CommandCallBuilder.Moment(nowMs: 5, run: bytes("r"), epoch: bytes("c"), random: [])
+        let call = PublishCall(topic, events).call(
+            script, keys: Keys(prefix: []), policy: policy, seenSeconds: 300, moment, top: nil)
+        #expect(
+            call.keys.map { text($0) } == ["shop:42#log", "shop:42#meta", "shop:42#meta", "shop:42#seen#key:k#op-1"])
+        #expect(call.arguments.count == 4 * call.keys.count + 1)
+        #expect(call.arguments.prefix(5).map { text($0) } == ["shop:42", "e", "{}", "-", ""])
+        #expect(call.arguments.suffix(2).map { $0.count } == [4, 32])
+    }
+}
