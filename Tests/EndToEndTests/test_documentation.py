@@ -1,10 +1,25 @@
-"""docs/protocol.md is true where a machine can tell: its close codes and metric labels are the gateway's."""
+"""The documentation is true where a machine can tell: codes, labels, links, files, targets, flags, metrics."""
 
 import re
+import subprocess
 from pathlib import Path
 
-PROTOCOL = (Path(__file__).resolve().parents[2] / "docs" / "protocol.md").read_text()
-SOURCE = (Path(__file__).resolve().parents[2] / "Sources" / "Core" / "CloseReason.swift").read_text()
+import pytest
+
+from node_process import BINARY
+
+ROOT = Path(__file__).resolve().parents[2]
+PROTOCOL = (ROOT / "docs" / "protocol.md").read_text()
+SOURCE = (ROOT / "Sources" / "Core" / "CloseReason.swift").read_text()
+
+PAGES = sorted(path for path in ROOT.glob("**/*.md") if not set(path.relative_to(ROOT).parts) & {
+    ".build", ".venv", ".pytest_cache", "node_modules"})
+COMMANDS = ("dev", "gateway", "worker", "token", "check", "publish", "tail", "reset-epochs")
+# Flags of other programs that our pages name in single words.
+FOREIGN = {"--wait", "--deliveries"}
+# Files that our pages name and a program makes.
+MADE = {"bench/results/peers.json", "deploy/secrets/tls.crt"}
+
 
 
 def test_close_codes_are_those_of_the_table():
@@ -19,3 +34,66 @@ def test_labels_are_those_of_the_metric(gw):
     rows = "\n".join(re.findall(r"^\| \d{4} \|.*$", PROTOCOL, re.M))
     named = set(re.findall(r"`(\w+)`", rows)) - {"draining", "reconnectAfterMs"}
     assert named <= labels, named - labels
+
+
+def test_named_metrics_are_metrics(gw):
+    text = gw.ops("/metrics").text
+    for page in PAGES:
+        for name in set(re.findall(r"switchboard_[a-z_]+(?:total|seconds|bytes|ready|short)\b", page.read_text())):
+            assert re.search(rf"^{name}[ {{_]", text, re.M), f"{page.name}: {name}"
+
+
+def slug(heading: str) -> str:
+    """What GitHub makes of a heading."""
+    text = re.sub(r"\[([^]]*)\]\([^)]*\)", r"\1", heading).replace("`", "").lower()
+    return re.sub(r"[^\w\- ]", "", text).strip().replace(" ", "-")
+
+
+def anchors(path: Path) -> set[str]:
+    text = re.sub(r"^```.*?^```", "", path.read_text(), flags=re.M | re.S)
+    return {slug(heading) for heading in re.findall(r"^#+ (.+)$", text, re.M)}
+
+
+@pytest.mark.parametrize("page", PAGES, ids=lambda page: str(page.relative_to(ROOT)))
+def test_links_lead_somewhere(page):
+    text = re.sub(r"^```.*?^```", "", page.read_text(), flags=re.M | re.S)
+    for target in re.findall(r"\]\(([^)\s]+)\)", text):
+        if re.match(r"[a-z]+:", target):
+            continue
+        name, _, anchor = target.partition("#")
+        path = (page.parent / name).resolve() if name else page
+        assert path.exists(), f"{target}: there is no such file"
+        assert not anchor or anchor in anchors(path), f"{target}: there is no such heading"
+
+
+@pytest.mark.parametrize("page", PAGES, ids=lambda page: str(page.relative_to(ROOT)))
+def test_named_files_and_make_targets_exist(page):
+    text = page.read_text()
+    targets = set(re.findall(r"^([a-z-]+):", (ROOT / "Makefile").read_text(), re.M))
+    named = set(re.findall(r"(?:^|`)make ([a-z-]+)", text, re.M))
+    assert named <= targets, named - targets
+    if page.name == "CHANGELOG.md":
+        return
+    for name in re.findall(r"`((?:Sources|Tests|lua|bench|deploy|docs|scripts|web)/[\w./+-]+\.\w+)`", text):
+        assert name in MADE or (ROOT / name).exists(), f"{name}: there is no such file"
+
+
+@pytest.fixture(scope="module")
+def flags():
+    """Every flag of the binary."""
+    texts = [subprocess.run([BINARY, "help", command], capture_output=True, text=True, check=True).stdout
+             for command in COMMANDS]
+    return set(re.findall(r"^  (--[a-z-]+)", "\n".join(texts), re.M))
+
+
+@pytest.mark.parametrize("page", PAGES, ids=lambda page: str(page.relative_to(ROOT)))
+def test_named_flags_are_flags(page, flags):
+    """A flag in a `switchboard ...` line of a code block, or alone between backticks."""
+    text = page.read_text()
+    if page.parent.name == "bench" or page.name in ("CHANGELOG.md", "benchmarks.md"):
+        return
+    lines = re.sub(r"\\\n", " ", text).splitlines()
+    named = {flag for line in lines if re.match(r"(\.build/release/)?switchboard ", line)
+             for flag in re.findall(r"(?<!\S)(--[a-z-]+)", line)}
+    named |= set(re.findall(r"`(--[a-z-]+)(?:[ =][^`]*)?`", text))
+    assert named - FOREIGN <= flags, named - FOREIGN - flags
