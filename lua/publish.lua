@@ -102,7 +102,8 @@ local recalled = {} -- the events of known ids that stand before the first one p
 for _, plan in ipairs(plans) do
   if plan.duplicate and not last then
     recalled[#recalled + 1] = plan
-  elseif not plan.duplicate or plan.epoch ~= last.epoch then
+  elseif not plan.duplicate or plan.epoch ~= last.epoch or tonumber(last.offset) == INTEGER_MAX then
+    -- New, or of an epoch that has ended within this call.
     plan.duplicate, plan.conflict = false, false
     local wrong = add(plan)
     if wrong then return wrong end
