@@ -58,6 +58,28 @@ ban 'no fatalError' '\bfatalError\(' "${swift[@]}" ':!Tests/Fuzz'
 ban 'no unsafeBitCast' '\bunsafeBitCast\b' "${swift[@]}"
 ban 'no nonisolated(unsafe)' 'nonisolated\(unsafe\)' "${swift[@]}"
 ban 'no -Ounchecked' '-Ounchecked' Package.swift Makefile '*.sh' ':!scripts/lint.sh'
+# Memory that the compiler does not check lies behind these files, and nowhere else.
+unsafe_files=(
+    # C functions of the system
+    Sources/Reactors/{Clock,Errno,EventBuffer,Guarded,Thread,Wake}.swift
+    Sources/Transport/{Resolver,Sockets}.swift
+    Sources/Service/{Descriptors,Environment,Files,Log,Supervisor}.swift
+    Sources/Gateway/Operations/MemoryWatch.swift
+    Sources/switchboard/{DevCommand,PrivateRedis,ProcessSetUp,Signals,Terminal}.swift
+    # OpenSSL
+    Sources/Rights/Crypto/{AsymmetricKey,OpenSSLHash}.swift
+    Sources/Transport/{SelfSignedCertificate,TLSClientSession,TLSContext,TLSSession}.swift
+    # The inbound buffer and the outbound queue
+    Sources/Transport/{Connection+Reading,Connection+Writing,ConnectionContext,Outbound,OutboundQueue}.swift
+    # The reader of Redis's replies
+    Sources/RedisLink/{RESPBuilder,RESPReader}.swift
+    # The bytes of a literal
+    Sources/Core/ASCII.swift
+)
+ban 'unsafe outside its files' '\bunsafe\b' 'Sources/*.swift' 'lua/*.swift' 'web/*.swift' "${unsafe_files[@]/#/:!}"
+for file in "${unsafe_files[@]}"; do
+    grep --quiet --word-regexp unsafe "$file" 2>/dev/null || echo "$file: leave the list of files that may say unsafe"
+done | report 'unsafe'
 # Foundation brings ICU, a second event loop and megabytes; what we need of it is small and ours.
 ban 'no Foundation' '^[[:space:]]*((public|internal|private|package|@preconcurrency|@testable) )*import Foundation' \
     "${sources[@]}" ':!bench/*'

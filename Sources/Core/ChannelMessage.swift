@@ -21,19 +21,54 @@ public struct ChannelMessage: Equatable, Sendable {
         self.data = data
     }
 
-    /// Reads a channel message; `nil` when it is neither form or breaks a limit.
-    public static func parse(_ bytes: [UInt8], limits: JSON.Limits) -> ChannelMessage? {
+    /// What a channel message may hold.
+    public struct Bounds: Sendable {
+        /// Of the data that a script wrote.
+        public let positioned: JSON.Limits
+        /// Bytes of that data.
+        public let positionedBytesMax: Int
+        /// Of a backend's plain message.
+        public let plain: JSON.Limits
+        /// Bytes of its data.
+        public let plainBytesMax: Int
+
+        /// Makes bounds.
+        public init(positioned: JSON.Limits, positionedBytesMax: Int, plain: JSON.Limits, plainBytesMax: Int) {
+            self.positioned = positioned
+            self.positionedBytesMax = positionedBytesMax
+            self.plain = plain
+            self.plainBytesMax = plainBytesMax
+        }
+
+        /// Takes the figures out of the node's limits: what scripts wrote is made of many texts that were taken, and a
+        /// plain publish is bounded like any other.
+        public init(_ limits: Limits) {
+            self.init(
+                positioned: limits.answers, positionedBytesMax: limits.answerBytesMax, plain: limits.json,
+                plainBytesMax: limits.publishBytesMax)
+        }
+    }
+
+    /// Reads a channel message; `nil` when it is neither form or breaks a bound.
+    public static func parse(_ bytes: [UInt8], _ bounds: Bounds) -> ChannelMessage? {
         switch bytes.first {
-        case UInt8(ascii: "P"): positioned(bytes, limits: limits)
-        case UInt8(ascii: "{"): plain(bytes, limits: limits)
+        case UInt8(ascii: "P"): positioned(bytes, bounds)
+        case UInt8(ascii: "{"): plain(bytes, bounds)
         default: nil
         }
     }
 
-    private static func positioned(_ bytes: [UInt8], limits: JSON.Limits) -> ChannelMessage? {
+    /// Of a positioned message, the most bytes before its data.
+    private static let headBytesMax =
+        1 + Position.epochBytesMax + 1 + 19 + 1 + EventName.bytesMax + 1 + MessageID.bytesMax + 1
+    /// Of a plain message, the most bytes that are not its data: name, other members and spaces.
+    private static let envelopeBytesMax = 4_096
+
+    private static func positioned(_ bytes: [UInt8], _ bounds: Bounds) -> ChannelMessage? {
         // The head is bounded, so a message without a newline is refused without scanning it whole.
-        let headMax = 1 + Position.epochBytesMax + 1 + 19 + 1 + EventName.bytesMax + 1 + MessageID.bytesMax + 1
-        guard let newline = bytes.prefix(headMax).firstIndex(of: UInt8(ascii: "\n")) else { return nil }
+        guard bytes.count <= bounds.positionedBytesMax + headBytesMax,
+            let newline = bytes.prefix(headBytesMax).firstIndex(of: UInt8(ascii: "\n"))
+        else { return nil }
         let fields = bytes[1..<newline].split(separator: UInt8(ascii: " "), omittingEmptySubsequences: false)
         guard fields.count == 4, let offset = ASCII.decimal(fields[1]), offset >= 1,
             let position = Position(epoch: fields[0], offset: offset), let event = EventName(fields[2]),
@@ -45,18 +80,21 @@ public struct ChannelMessage: Equatable, Sendable {
             id = given
         }
         let data = Array(bytes[(newline + 1)...])
-        guard let json = try? JSON(parsing: data, limits: limits), json.root.kind == .object else { return nil }
+        guard let json = try? JSON(parsing: data, limits: bounds.positioned), json.root.kind == .object else {
+            return nil
+        }
         return ChannelMessage(position: position, event: event, id: id, data: data)
     }
 
-    private static func plain(_ bytes: [UInt8], limits: JSON.Limits) -> ChannelMessage? {
-        guard let json = try? JSON(parsing: bytes, limits: limits),
-            let name = json.root["event"]?.stringBytes, let event = EventName(name), !event.isReserved
+    private static func plain(_ bytes: [UInt8], _ bounds: Bounds) -> ChannelMessage? {
+        guard bytes.count <= bounds.plainBytesMax + envelopeBytesMax,
+            let json = try? JSON(parsing: bytes, limits: bounds.plain), let name = json.root["event"]?.stringBytes,
+            let event = EventName(name), !event.isReserved
         else { return nil }
         guard let data = json.root["data"] else {
             return ChannelMessage(position: nil, event: event, id: nil, data: Array("{}".utf8))
         }
-        guard data.kind == .object else { return nil }
+        guard data.kind == .object, data.raw.count <= bounds.plainBytesMax else { return nil }
         return ChannelMessage(position: nil, event: event, id: nil, data: Array(data.raw))
     }
 }

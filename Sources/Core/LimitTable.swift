@@ -44,6 +44,9 @@ extension Limits {
             LimitEntry(name: "pongMs", range: time, path: \.pongMs),
             LimitEntry(name: "jsonDepthMax", range: 1...64, path: \.jsonDepthMax),
             LimitEntry(name: "jsonElementsMax", range: size, path: \.jsonElementsMax),
+            LimitEntry(name: "answerDepthMax", range: 1...64, path: \.answerDepthMax),
+            LimitEntry(name: "answerElementsMax", range: size, path: \.answerElementsMax),
+            LimitEntry(name: "answerBytesMax", range: bytes, path: \.answerBytesMax),
             LimitEntry(name: "topicsPerConnectionMax", range: size, path: \.topicsPerConnectionMax),
             LimitEntry(name: "outboxMax", range: size, path: \.outboxMax),
             LimitEntry(name: "heartbeatsPerSweep", range: size, path: \.heartbeatsPerSweep),
@@ -53,6 +56,7 @@ extension Limits {
             LimitEntry(name: "userActionsPerSecond", range: size, path: \.userActionsPerSecond),
             LimitEntry(name: "joinsPerSecond", range: size, path: \.joinsPerSecond),
             LimitEntry(name: "connectsPerAddressPerSecond", range: size, path: \.connectsPerAddressPerSecond),
+            LimitEntry(name: "rateBucketsMax", range: size, path: \.rateBucketsMax),
             LimitEntry(name: "requestsPerAddressPerSecond", range: size, path: \.requestsPerAddressPerSecond),
             LimitEntry(name: "refusalsMax", range: size, path: \.refusalsMax),
             LimitEntry(name: "tokenBytesMax", range: 128...65_536, path: \.tokenBytesMax),
@@ -62,6 +66,7 @@ extension Limits {
             LimitEntry(name: "outboundAgeMs", range: time, path: \.outboundAgeMs),
             LimitEntry(name: "outboundTotalBytesMax", range: 128...1_099_511_627_776, path: \.outboundTotalBytesMax),
             LimitEntry(name: "fanoutSliceMembers", range: size, path: \.fanoutSliceMembers),
+            LimitEntry(name: "fanoutSliceBytesMax", range: bytes, path: \.fanoutSliceBytesMax),
             LimitEntry(name: "topicLingerMs", range: time, path: \.topicLingerMs),
             LimitEntry(name: "recoveryEventsMax", range: 1...10_000, path: \.recoveryEventsMax),
             LimitEntry(name: "recoveryBytesMax", range: bytes, path: \.recoveryBytesMax),
@@ -74,6 +79,12 @@ extension Limits {
             LimitEntry(name: "redisCallMs", range: time, path: \.redisCallMs),
             LimitEntry(name: "redisStallMs", range: time, path: \.redisStallMs),
             LimitEntry(name: "redisInFlightMax", range: size, path: \.redisInFlightMax),
+            LimitEntry(name: "redisCallArgumentsMax", range: 128...1_000_000, path: \.redisCallArgumentsMax),
+            LimitEntry(name: "redisCallBytesMax", range: 1_048_576...536_870_912, path: \.redisCallBytesMax),
+            LimitEntry(name: "redisOutboundBytesMax", range: bytes, path: \.redisOutboundBytesMax),
+            LimitEntry(name: "publishGroupEventsMax", range: 1...256, path: \.publishGroupEventsMax),
+            LimitEntry(name: "publishGroupBytesMax", range: bytes, path: \.publishGroupBytesMax),
+            LimitEntry(name: "publishWaitingBytesMax", range: bytes, path: \.publishWaitingBytesMax),
             LimitEntry(name: "redisProbeMs", range: time, path: \.redisProbeMs),
             LimitEntry(name: "redisProbeTimeoutMs", range: time, path: \.redisProbeTimeoutMs),
             LimitEntry(name: "redisBackOffMinMs", range: time, path: \.redisBackOffMinMs),
@@ -95,10 +106,19 @@ extension Limits {
             LimitEntry(name: "outboxDeadMax", range: size, path: \.outboxDeadMax),
             LimitEntry(name: "mailboxMax", range: size, path: \.mailboxMax),
             LimitEntry(name: "logLinesMax", range: size, path: \.logLinesMax),
+            LimitEntry(name: "shardSweepMs", range: 1...10_000, path: \.shardSweepMs),
+            LimitEntry(name: "reportWaitMs", range: time, path: \.reportWaitMs),
             LimitEntry(name: "drainMs", range: time, path: \.drainMs),
             LimitEntry(name: "drainGraceMs", range: 0...86_400_000, path: \.drainGraceMs),
+            LimitEntry(name: "drainStepMs", range: 1...10_000, path: \.drainStepMs),
+            LimitEntry(name: "drainAcceptMs", range: 0...60_000, path: \.drainAcceptMs),
         ]
     }()
+
+    /// The JSON limits of what scripts wrote or answered.
+    ///
+    /// They are wider than those of input: a script makes one text of many that were taken.
+    public var answers: JSON.Limits { JSON.Limits(depthMax: answerDepthMax, elementsMax: answerElementsMax) }
 
     /// The JSON limits of client and backend input.
     public var json: JSON.Limits { JSON.Limits(depthMax: jsonDepthMax, elementsMax: jsonElementsMax) }

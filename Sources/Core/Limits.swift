@@ -73,6 +73,12 @@ public struct Limits: Sendable, Equatable {
     public var jsonDepthMax = 32
     /// Values in one text.
     public var jsonElementsMax = 10_000
+    /// Nesting in what scripts wrote or answered: answers, states and logged events.
+    public var answerDepthMax = 64
+    /// Values in what scripts wrote or answered; a page of the built-in scripts has at most 786,432 bytes.
+    public var answerElementsMax = 400_000
+    /// Bytes of one answer of a command, one state, or one positioned event; beyond: `internal`, or not told.
+    public var answerBytesMax = 4_194_304
 
     // MARK: Sessions
 
@@ -94,6 +100,9 @@ public struct Limits: Sendable, Equatable {
     public var joinsPerSecond = 20
     /// New connections per second of one address on one node; burst four times the rate.
     public var connectsPerAddressPerSecond = 500
+    /// Addresses, or users, whose token buckets a node keeps for one rate; beyond: new ones are refused
+    /// until a bucket is full again.
+    public var rateBucketsMax = 65_536
     /// HTTP requests per second of one address on one node, API keys' not counted; burst twice the rate.
     public var requestsPerAddressPerSecond = 1_000
     /// Refused messages in a row after which the connection is closed 4429.
@@ -115,6 +124,8 @@ public struct Limits: Sendable, Equatable {
     public var outboundTotalBytesMax = 1_073_741_824
     /// Members of a topic beyond which its events are written in slices of so many connections per loop tick.
     public var fanoutSliceMembers = 256
+    /// Bytes of events that the members of one slice are handed: about two milliseconds of encryption and copying.
+    public var fanoutSliceBytesMax = 1_048_576
     /// Time an abandoned topic stays subscribed in Redis.
     public var topicLingerMs = 1_000
     /// Events one recovery, or one step of a repair, may return; beyond: `recovered:false`.
@@ -142,6 +153,18 @@ public struct Limits: Sendable, Equatable {
     public var redisStallMs = 6_000
     /// Commands in flight on one link, and publishes that wait for others of their topic; beyond: `unavailable`.
     public var redisInFlightMax = 4_096
+    /// Arguments of one call.
+    public var redisCallArgumentsMax = 8_192
+    /// Bytes of one call; beyond: `too_large`.
+    public var redisCallBytesMax = 16_777_216
+    /// Bytes of calls that wait to be written to one link; beyond: `unavailable`.
+    public var redisOutboundBytesMax = 67_108_864
+    /// Events of one topic that one call commits (group commit): a call must not keep Redis from others for long.
+    public var publishGroupEventsMax = 256
+    /// Bytes of their data, for the same reason; a single event may have more.
+    public var publishGroupBytesMax = 262_144
+    /// Bytes of data of the publishes that wait for others of their topic, on one shard; beyond: `unavailable`.
+    public var publishWaitingBytesMax = 16_777_216
     /// Interval of the delivery probe.
     public var redisProbeMs = 2_500
     /// Time a probe may take to come back.
@@ -190,10 +213,18 @@ public struct Limits: Sendable, Equatable {
     public var mailboxMax = 65_536
     /// Log lines waiting for the writer; beyond: dropped and counted.
     public var logLinesMax = 8_192
+    /// Interval in which a shard looks after topics that were left, joins that wait, heartbeats and its link.
+    public var shardSweepMs = 250
+    /// Time that one shard waits for the others to tell what they know of a topic.
+    public var reportWaitMs = 1_000
     /// Time between the first notice of a drain and the last close.
     public var drainMs = 20_000
     /// Silence kept after readiness turns red, for balancers to see it.
     public var drainGraceMs = 500
+    /// Interval in which a drain tells and closes the next clients.
+    public var drainStepMs = 20
+    /// Time between the last new connection and the close of the listeners, in which all are accepted.
+    public var drainAcceptMs = 100
 
     /// The defaults.
     public init() {}

@@ -35,6 +35,7 @@ final class Broker: SubscriberLinkOwner {
     private let mailbox: Mailbox<BrokerMessage>
     private let keys: Keys
     private let limits: Limits
+    private let bounds: ChannelMessage.Bounds
     private var link: SubscriberLink?
     private var probes: DeliveryProbes
     /// What is known of the subscriber link; compared with what it is.
@@ -57,6 +58,7 @@ final class Broker: SubscriberLinkOwner {
         self.mailbox = mailbox
         keys = node.keys
         limits = node.limits
+        bounds = ChannelMessage.Bounds(node.limits)
         outgoing = node.shards.map { _ in [] }
         context = ConnectionContext(reactor: reactor, limits: ConnectionLimits(node.limits, reactors: 1))
         probes = DeliveryProbes(
@@ -148,7 +150,7 @@ final class Broker: SubscriberLinkOwner {
         if channel == node.probeChannel { return probeReturned(payload) }
         guard let topic = keys.topic(ofChannel: channel), let interest = directory[topic] else { return }
         node.statistics.channelMessages.add(1)
-        guard let message = ChannelMessage.parse(payload, limits: limits.json) else {
+        guard let message = ChannelMessage.parse(payload, bounds) else {
             node.statistics.channelMessagesRefused.add(1)
             return
         }

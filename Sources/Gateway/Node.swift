@@ -108,10 +108,11 @@ final class Node: Sendable {
         reloadable = Guarded(parts.reloadable)
         let perSecond = settings.limits.userActionsPerSecond
         userActions = Guarded(
-            KeyedBuckets(RateLimit(perSecond: perSecond, burst: perSecond * 2), capacity: 65_536))
+            KeyedBuckets(
+                RateLimit(perSecond: perSecond, burst: perSecond * 2), capacity: settings.limits.rateBucketsMax))
         let requests = settings.limits.requestsPerAddressPerSecond
         addressRequests = Guarded(
-            KeyedBuckets(RateLimit(perSecond: requests, burst: requests * 2), capacity: 65_536))
+            KeyedBuckets(RateLimit(perSecond: requests, burst: requests * 2), capacity: settings.limits.rateBucketsMax))
         memory = MemoryWatch(boundBytes: MemoryWatch.bound(settings.limits.memoryBytesMax))
         var wakes: [Wake] = []
         for _ in 0..<parts.shardCount { wakes.append(try Wake()) }

@@ -44,7 +44,8 @@ struct NodeParts {
         CommandSettings(
             keys: Keys(prefix: Array(settings.redisPrefix.utf8)), policies: settings.namespaces,
             outboxMax: settings.limits.outboxMax, doneSeconds: settings.limits.idempotencySeconds,
-            answerLimits: settings.limits.json, nowMs: { Clock.wallMs() })
+            answerLimits: settings.limits.answers, answerBytesMax: settings.limits.answerBytesMax,
+            nowMs: { Clock.wallMs() })
     }
 
     /// Reads the files of tokens and API keys; also for a reload.

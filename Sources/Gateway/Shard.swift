@@ -70,12 +70,6 @@ final class Shard {
     private var sweepAtMs = 0
     private let news: LinkNews
 
-    /// How often topics are swept and a drain goes on.
-    private static let sweepMs = 250
-    private static let drainStepMs = 20
-    /// Time between the last new connection and the close of the listeners, in which all are accepted.
-    private static let acceptRestMs = 100
-
     private struct Drain {
         var plan: DrainPlan<ObjectIdentifier>
         let startMs: Int
@@ -155,12 +149,12 @@ final class Shard {
 
     private func timerFired() {
         if nowMs >= sweepAtMs { sweep() }
-        timer?.set(atMs: nowMs + (drain == nil ? Shard.sweepMs : Shard.drainStepMs))
+        timer?.set(atMs: nowMs + (drain == nil ? limits.shardSweepMs : limits.drainStepMs))
         continueDrain()
     }
 
     private func sweep() {
-        sweepAtMs = nowMs + Shard.sweepMs
+        sweepAtMs = nowMs + limits.shardSweepMs
         news.look(at: link)
         if index == 0 { node.lookAtMemory() }
         topics.sweep()
@@ -168,7 +162,7 @@ final class Shard {
         let stale = staleFollowings
         staleFollowings.removeAll()
         for followings in stale.values { followings.read() }
-        questions.expire(nowMs: nowMs, afterMs: 1_000)
+        questions.expire(nowMs: nowMs, afterMs: limits.reportWaitMs)
     }
 
     /// Reads a set of followed topics again at the next sweep.
@@ -275,7 +269,7 @@ final class Shard {
         for id in step.told { peers[id]?.drain(reconnectAfterMs: Int.random(in: 0...drain.plan.hintMsMax)) }
         for id in step.closed { peers[id]?.close(.restart) }
         let elapsedMs = nowMs - drain.startMs
-        guard elapsedMs >= Shard.acceptRestMs else { return }
+        guard elapsedMs >= limits.drainAcceptMs else { return }
         for listener in listeners { listener.close() }
         listeners = []
         // Every answer since the announcement ended its connection, so these have long had nothing to ask.

@@ -121,7 +121,7 @@ public final class CallLink: RedisSocketOwner {
     /// Sends a call; the failure when it could not be.
     private func send(_ call: RedisCall, _ waiting: Waiting, deadlineMs: Int) -> RedisFailure? {
         var bytes: [UInt8] = []
-        guard (try? call.encode(into: &bytes, limits: RedisSocket.callLimits)) != nil else {
+        guard (try? call.encode(into: &bytes, limits: target.call)) != nil else {
             return RedisFailure(.tooLarge)
         }
         let nowMs = context.reactor.nowMs

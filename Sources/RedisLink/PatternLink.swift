@@ -23,6 +23,7 @@ public final class PatternLink: RedisSocketOwner {
     private let channels: [[UInt8]]
     private let pingMs: Int
     private let pongMs: Int
+    private let callLimits: RedisCall.Limits
     private unowned let owner: any PatternLinkOwner
     private var socket: RedisSocket?
     private var timer: ReactorTimer?
@@ -44,6 +45,7 @@ public final class PatternLink: RedisSocketOwner {
         self.channels = channels
         self.pingMs = pingMs
         self.pongMs = pongMs
+        callLimits = target.call
         self.owner = owner
         timer = try ReactorTimer(context.reactor) { [unowned self] in timerFired() }
         socket = RedisSocket(context, target, name: name, owner: self)
@@ -63,7 +65,7 @@ public final class PatternLink: RedisSocketOwner {
     private func send(_ calls: [RedisCall]) {
         var bytes: [UInt8] = []
         for call in calls {
-            guard (try? call.encode(into: &bytes, limits: RedisSocket.callLimits)) != nil else {
+            guard (try? call.encode(into: &bytes, limits: callLimits)) != nil else {
                 socket?.fail(RedisFailure(.tooLarge))
                 return
             }

@@ -34,6 +34,10 @@ public struct RedisTarget: Sendable {
     public var backOffMinMs: Int
     /// See ``backOffMinMs``.
     public var backOffMaxMs: Int
+    /// Bounds of one call.
+    public var call: RedisCall.Limits
+    /// Bytes of calls that wait to be written to one link.
+    public var outboundBytesMax: Int
     /// Bounds of one reply.
     public var reply: RESPLimits
 
@@ -48,6 +52,8 @@ public struct RedisTarget: Sendable {
         subscribeBatch = limits.redisSubscribeBatch
         backOffMinMs = limits.redisBackOffMinMs
         backOffMaxMs = limits.redisBackOffMaxMs
+        call = RedisCall.Limits(argumentsMax: limits.redisCallArgumentsMax, bytesMax: limits.redisCallBytesMax)
+        outboundBytesMax = limits.redisOutboundBytesMax
         reply = RESPLimits(
             replyBytesMax: limits.redisReplyBytesMax, elementsMax: limits.redisReplyElementsMax, lineBytesMax: 65_536)
     }
@@ -82,8 +88,6 @@ final class RedisSocket: ConnectionHandler {
     private var config: [[UInt8]: [UInt8]] = [:]
     /// Dials made; a look-up that answers a dial that is over is recognised by it.
     private var dial = 0
-
-    static let callLimits = RedisCall.Limits(argumentsMax: 8_192, bytesMax: 16_777_216)
 
     /// Makes a stopped socket; `name` is what `CLIENT LIST` shows.
     init(_ context: ConnectionContext, _ target: RedisTarget, name: String, owner: any RedisSocketOwner) {
@@ -161,7 +165,7 @@ final class RedisSocket: ConnectionHandler {
     private func connect(to endpoint: Endpoint, tls: TLSContext?, name: String) {
         do {
             connection = try Connection.connect(
-                context, to: endpoint, tls: tls, name: name, outboundBytesMax: 64 << 20, handler: self)
+                context, to: endpoint, tls: tls, name: name, outboundBytesMax: target.outboundBytesMax, handler: self)
         } catch {
             pause()
         }
@@ -198,7 +202,7 @@ final class RedisSocket: ConnectionHandler {
         state = .greeting(calls.count)
         var bytes: [UInt8] = []
         for call in calls {
-            guard (try? call.encode(into: &bytes, limits: RedisSocket.callLimits)) != nil else {
+            guard (try? call.encode(into: &bytes, limits: target.call)) != nil else {
                 return connection.abort(.internalError)
             }
         }

@@ -80,7 +80,7 @@ public final class SubscriberLink: RedisSocketOwner {
             }
             for channel in channels { call.append(channel) }
             var bytes: [UInt8] = []
-            guard (try? call.encode(into: &bytes, limits: RedisSocket.callLimits)) != nil,
+            guard (try? call.encode(into: &bytes, limits: target.call)) != nil,
                 socket?.send(bytes) == true
             else { return reconnect(RedisFailure(.inFlightFull)) }
             statistics.sent.add(1)

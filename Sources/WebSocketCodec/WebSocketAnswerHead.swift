@@ -41,13 +41,13 @@ struct WebSocketAnswerHead {
 
     /// The values of all lines of a name given in lower case.
     func values(_ name: StaticString) -> [[UInt8]] {
-        let name = HeaderText.bytes(name)
+        let name = FieldText.bytes(name)
         return fields.filter { $0.name == name }.map(\.value)
     }
 
     /// `HTTP/1.1 101 Switching Protocols` to 101; the reason may be empty or missing.
     private static func status(_ line: ArraySlice<UInt8>) -> Int? {
-        let rest = line.dropFirst(HeaderText.bytes("HTTP/1.1 ").count)
+        let rest = line.dropFirst(FieldText.bytes("HTTP/1.1 ").count)
         guard let code = ASCII.decimal(rest.prefix(3)), code >= 100 else { return nil }
         guard rest.count == 3 || rest.dropFirst(3).first == UInt8(ascii: " ") else { return nil }
         return code
@@ -56,7 +56,7 @@ struct WebSocketAnswerHead {
     private static func field(_ line: ArraySlice<UInt8>) -> (name: [UInt8], value: [UInt8])? {
         guard let colon = line.firstIndex(of: UInt8(ascii: ":")) else { return nil }
         let name = line[..<colon]
-        guard HeaderText.isToken(name), !line.contains(0), !line.contains(UInt8(ascii: "\r")) else { return nil }
-        return (name.map(ASCII.lowercased), Array(HeaderText.trimmed(line[line.index(after: colon)...])))
+        guard FieldText.isToken(name), !line.contains(0), !line.contains(UInt8(ascii: "\r")) else { return nil }
+        return (name.map(ASCII.lowercased), Array(FieldText.trimmed(line[line.index(after: colon)...])))
     }
 }

@@ -59,12 +59,12 @@ public enum WebSocketClientHandshake {
     public static func request(
         host: String, path: String, key: [UInt8], subprotocols: [String], headers: [(name: String, value: String)]
     ) throws(RequestFailure) -> [UInt8] {
-        guard !host.isEmpty, host.utf8.allSatisfy(HeaderText.isVisible) else { throw .host }
+        guard !host.isEmpty, host.utf8.allSatisfy(FieldText.isVisible) else { throw .host }
         guard path.utf8.first == UInt8(ascii: "/"),
-            path.utf8.allSatisfy({ HeaderText.isVisible($0) && $0 != UInt8(ascii: "#") })
+            path.utf8.allSatisfy({ FieldText.isVisible($0) && $0 != UInt8(ascii: "#") })
         else { throw .path }
         guard WebSocketHandshake.isKey(key) else { throw .key }
-        guard subprotocols.allSatisfy({ HeaderText.isToken($0.utf8) }) else { throw .header("Sec-WebSocket-Protocol") }
+        guard subprotocols.allSatisfy({ FieldText.isToken($0.utf8) }) else { throw .header("Sec-WebSocket-Protocol") }
         var request: [UInt8] = []
         request.append(text: "GET \(path) HTTP/1.1\r\nHost: \(host)\r\n")
         request.append(text: "Upgrade: websocket\r\nConnection: Upgrade\r\nSec-WebSocket-Version: 13\r\n")
@@ -75,7 +75,7 @@ public enum WebSocketClientHandshake {
             request.append(text: "Sec-WebSocket-Protocol: \(subprotocols.joined(separator: ", "))\r\n")
         }
         for (name, value) in headers {
-            guard isFree(name), HeaderText.isFieldValue(value.utf8) else { throw .header(name) }
+            guard isFree(name), FieldText.isFieldValue(value.utf8) else { throw .header(name) }
             request.append(text: "\(name): \(value)\r\n")
         }
         request.append(text: "\r\n")
@@ -93,7 +93,7 @@ public enum WebSocketClientHandshake {
     public static func check(
         _ received: [UInt8], headBytesMax: Int, accept: [UInt8], subprotocols: [String]
     ) -> Answer {
-        let version = HeaderText.bytes("HTTP/1.1 ")
+        let version = FieldText.bytes("HTTP/1.1 ")
         guard received.prefix(version.count).elementsEqual(version.prefix(received.count)) else {
             return .failed(.notHTTP)
         }
@@ -105,8 +105,8 @@ public enum WebSocketClientHandshake {
             return .failed(error)
         }
         guard head.status == 101 else { return .refused(status: head.status) }
-        guard HeaderText.list(head.values("upgrade"), holds: "websocket") else { return .failed(.upgrade) }
-        guard HeaderText.list(head.values("connection"), holds: "upgrade") else { return .failed(.connection) }
+        guard FieldText.list(head.values("upgrade"), holds: "websocket") else { return .failed(.upgrade) }
+        guard FieldText.list(head.values("connection"), holds: "upgrade") else { return .failed(.connection) }
         guard head.values("sec-websocket-accept") == [accept] else { return .failed(.accept) }
         guard head.values("sec-websocket-extensions").isEmpty else { return .failed(.unofferedExtension) }
         let chosen = head.values("sec-websocket-protocol")
@@ -121,7 +121,7 @@ public enum WebSocketClientHandshake {
     private static func isFree(_ name: String) -> Bool {
         let reserved = ["host", "upgrade", "connection", "content-length", "transfer-encoding"]
         let bytes = name.utf8.map(ASCII.lowercased)
-        return HeaderText.isToken(bytes) && !bytes.starts(with: HeaderText.bytes("sec-websocket-"))
+        return FieldText.isToken(bytes) && !bytes.starts(with: FieldText.bytes("sec-websocket-"))
             && !reserved.contains { $0.utf8.elementsEqual(bytes) }
     }
 }

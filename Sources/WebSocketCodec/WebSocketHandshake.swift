@@ -14,5 +14,5 @@ public enum WebSocketHandshake {
     }
 
     /// What to hash with SHA-1 for `Sec-WebSocket-Accept`: the key and ``guid``.
-    public static func acceptInput(key: [UInt8]) -> [UInt8] { key + HeaderText.bytes(guid) }
+    public static func acceptInput(key: [UInt8]) -> [UInt8] { key + FieldText.bytes(guid) }
 }

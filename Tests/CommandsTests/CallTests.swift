@@ -10,7 +10,7 @@ import Testing
 @Suite struct CallTests {
     private static let settings = CommandSettings(
         keys: Keys(prefix: bytes("p:")), policies: NamespacePolicy.defaults, outboxMax: 1_000, doneSeconds: 300,
-        answerLimits: JSON.Limits(depthMax: 32, elementsMax: 1_000), nowMs: { 5 })
+        answerLimits: JSON.Limits(depthMax: 32, elementsMax: 1_000), answerBytesMax: 65_536, nowMs: { 5 })
     private let builder = CommandCallBuilder(CallTests.settings)
     private let moment = CommandCallBuilder.Moment(
         nowMs: 1_795_205_000_000, run: bytes("run"), epoch: bytes("e-1"), random: bytes("abcd"))
@@ -172,7 +172,7 @@ import Testing
 
     private func read(_ reply: Result<RESPValue, RedisFailure>) throws -> CommandReply.Reading {
         let vote = try #require(try catalogue(CallTests.vote).command(named: "vote"))
-        return CommandReply.read(reply, vote, CallTests.settings.answerLimits)
+        return CommandReply.read(reply, vote, CallTests.settings)
     }
 
     @Test func anAnswerIsAnObjectOrAFault() throws {

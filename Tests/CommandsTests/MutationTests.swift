@@ -94,7 +94,7 @@ import Testing
         let builder = CommandCallBuilder(
             CommandSettings(
                 keys: Keys(prefix: []), policies: [:], outboxMax: 1, doneSeconds: 1,
-                answerLimits: JSON.Limits(depthMax: 1, elementsMax: 1), nowMs: { 0 }))
+                answerLimits: JSON.Limits(depthMax: 1, elementsMax: 1), answerBytesMax: 1, nowMs: { 0 }))
         let moment = CommandCallBuilder.Moment(nowMs: 0, run: [], epoch: [], random: [])
         let source = bytes(
             "{\"a\":\"x1\",\"b\":\"é\",\"c\":-2,\"d\":1.5,\"e\":[1,\"b\"],\"f\":{\"q\":[1]},"

@@ -4,10 +4,12 @@ import Testing
 @testable import Core
 
 @Suite struct ChannelMessageTests {
-    private let limits = JSON.Limits(depthMax: 8, elementsMax: 100)
+    private let bounds = ChannelMessage.Bounds(
+        positioned: JSON.Limits(depthMax: 8, elementsMax: 200), positionedBytesMax: 2_000,
+        plain: JSON.Limits(depthMax: 8, elementsMax: 100), plainBytesMax: 1_000)
 
     private func parse(_ text: String) -> ChannelMessage? {
-        ChannelMessage.parse(Array(text.utf8), limits: limits)
+        ChannelMessage.parse(Array(text.utf8), bounds)
     }
 
     @Test func aPositionedMessageIsRead() {
@@ -74,10 +76,24 @@ import Testing
 
     @Test func bytesThatAreNotUTF8AreRefusedInBothForms() {
         #expect(
-            ChannelMessage.parse(Array("Pk 1 e -\n{\"a\":\"".utf8) + [0xff] + Array("\"}".utf8), limits: limits) == nil)
+            ChannelMessage.parse(Array("Pk 1 e -\n{\"a\":\"".utf8) + [0xff] + Array("\"}".utf8), bounds) == nil)
         #expect(
             ChannelMessage.parse(
-                Array("{\"event\":\"e\",\"data\":{\"a\":\"".utf8) + [0xff] + Array("\"}}".utf8), limits: limits) == nil)
+                Array("{\"event\":\"e\",\"data\":{\"a\":\"".utf8) + [0xff] + Array("\"}}".utf8), bounds) == nil)
+    }
+
+    /// What scripts write is made of many texts that were taken; it used to be dropped when it had more values than one
+    /// of them may have, and a plain publish had no bound in bytes.
+    @Test func eachFormHasItsOwnBounds() {
+        func values(_ count: Int) -> String { "{\"a\":[" + String(repeating: "1,", count: count - 3) + "1]}" }
+        #expect(parse("Pk 1 e -\n" + values(200)) != nil && parse("Pk 1 e -\n" + values(201)) == nil)
+        #expect(parse("{\"event\":\"e\",\"data\":\(values(98))}") != nil)
+        #expect(parse("{\"event\":\"e\",\"data\":\(values(99))}") == nil)
+        func text(_ bytes: Int) -> String { "{\"a\":\"" + String(repeating: "x", count: bytes - 8) + "\"}" }
+        #expect(parse("Pk 1 e -\n" + text(2_000)) != nil && parse("Pk 1 e -\n" + text(2_500)) == nil)
+        #expect(parse("{\"event\":\"e\",\"data\":\(text(1_000))}") != nil)
+        #expect(parse("{\"event\":\"e\",\"data\":\(text(1_001))}") == nil)
+        #expect(parse("{\"event\":\"e\",\"other\":\"" + String(repeating: "x", count: 10_000) + "\"}") == nil)
     }
 
     @Test func dataIsAlwaysOneObject() {
@@ -89,8 +105,8 @@ import Testing
                 let place = Int.random(in: 0..<bytes.count, using: &random)
                 bytes[place] = UInt8.random(in: 0...127, using: &random)
             }
-            guard let message = ChannelMessage.parse(bytes, limits: limits) else { continue }
-            let json = try? JSON(parsing: message.data, limits: limits)
+            guard let message = ChannelMessage.parse(bytes, bounds) else { continue }
+            let json = try? JSON(parsing: message.data, limits: bounds.positioned)
             #expect(json?.root.kind == .object, "seed \(seed)")
         }
     }

@@ -155,3 +155,14 @@ def test_notifications_wait_and_are_read(pair, service, token):
         assert [item["id"] for item in page["notifications"]] == [sent["id"]] and page["unread"] == 1
         assert client.request("mark_read", {"ids": [sent["id"]]})["data"]["unread"] == 0
         assert client.request("notifications", {})["data"]["notifications"][0]["read"] is True
+
+
+def test_posts_with_many_values_are_answered(pair, service, token):
+    """Four posts of 3,000 values made every look into the feed a 500 for a week: answers had the bound of inputs."""
+    service("follow", barberId="b3", userId="counter")
+    for number in range(5):
+        service("publish_post", barberId="b3", post={"id": f"p{number}", "values": [1] * 3_000})
+    with pair[1].client(token=token("counter")) as client:
+        answer = client.request("feed", {})
+        assert [post["id"] for post in answer["data"]["posts"]] == [f"p{number}" for number in (4, 3, 2, 1, 0)]
+

@@ -221,3 +221,39 @@ def test_many_members_of_one_topic(gw, topic):
     finally:
         for client in clients:
             client.close()
+
+
+def test_what_scripts_make_of_many_inputs_is_told(gw, db, topic):
+    """A state or an event of more than 10,000 values was dropped without a word: it had the bound of inputs."""
+    wide = json.dumps({"tracks": [[1, 2, 3]] * 3_000})
+    db.set("queue:" + topic.split(":")[1], wide, ex=60)
+    with gw.client() as client:
+        joined = client.subscribe(topic)
+        assert joined["state"] == json.loads(wide)
+        db.publish(topic, f"P{joined['epoch']} 1 wide -\n{wide}")
+        client.expect("wide", offset=1, data=json.loads(wide))
+
+
+def test_a_plain_publish_is_bounded(gw, db, topic):
+    """A plain PUBLISH of any size was parsed, and kept for every member."""
+    with gw.client() as client:
+        client.subscribe(topic)
+        for count in (65_536 - len('{"a":""}'), 65_536 - len('{"a":""}') + 1):
+            db.publish(topic, json.dumps({"event": f"e{count}", "data": {"a": "x" * count}}, separators=(",", ":")))
+        assert len(client.expect("e65528")["data"]["a"]) == 65_528
+        client.expect_nothing()
+
+
+def test_publishes_are_counted_by_the_door_they_came_through(gw, topic, token):
+    """Only publishes over HTTP were counted."""
+    def count(door):
+        line = next(line for line in gw.ops("/metrics").text.splitlines()
+                    if line.startswith(f'switchboard_publishes_total{{door="{door}"}}'))
+        return float(line.split()[-1])
+
+    before = {door: count(door) for door in ("http", "websocket")}
+    own = f"conversation:{topic.split(':')[1]}"
+    with gw.client(token=token(topics=[own])) as client:
+        client.request("publish", {"topic": own, "event": "e", "data": {}})
+    gw.publish(topic)
+    assert {door: count(door) - before[door] for door in before} == {"http": 1, "websocket": 1}

@@ -174,3 +174,12 @@ import Testing
         #expect(queue.waitingBytes == 0, "seed \(seed)")
     }
 }
+
+extension PublishQueue {
+    /// A queue in which so many events and bytes of data wait at most, with calls of the default size.
+    init(eventsMax: Int, bytesMax: Int) {
+        var limits = Limits()
+        (limits.redisInFlightMax, limits.publishWaitingBytesMax) = (eventsMax, bytesMax)
+        self.init(Bounds(limits))
+    }
+}

@@ -12,15 +12,16 @@ enum CommandReply {
     }
 
     static func read(
-        _ reply: Result<RESPValue, RedisFailure>, _ descriptor: CommandDescriptor, _ limits: JSON.Limits
+        _ reply: Result<RESPValue, RedisFailure>, _ descriptor: CommandDescriptor, _ settings: CommandSettings
     ) -> Reading {
         switch reply {
         case .success(let value):
             guard let fields = value.elements, fields.count == 2, let text = fields[0].bytes,
                 let retry = fields[1].integer, retry == 0 || retry == 1
             else { return faulty("a reply of another shape") }
+            guard text.count <= settings.answerBytesMax else { return faulty("an answer of too many bytes") }
             do throws(JSON.Problem) {
-                let json = try JSON(parsing: text, limits: limits)
+                let json = try JSON(parsing: text, limits: settings.answerLimits)
                 guard json.root.kind == .object else { return faulty("an answer that is no JSON object") }
                 return Reading(result: .success(CommandAnswer(json: text, isRetry: retry == 1)))
             } catch {

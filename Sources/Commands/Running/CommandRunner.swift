@@ -58,10 +58,9 @@ public final class CommandRunner {
             onScriptFault(descriptor.scriptName, "no call can be made of these arguments")
             return completion(.failure(CommandFailure(Refusal(.internalError, "the command cannot be called"))))
         }
-        let limits = settings.answerLimits
         let scriptCall = ScriptCall(script: script.id, keys: call.keys, arguments: call.arguments)
-        link.run(scriptCall, lane: lane) { [onScriptFault] result in
-            let reading = CommandReply.read(result, descriptor, limits)
+        link.run(scriptCall, lane: lane) { [onScriptFault, settings] result in
+            let reading = CommandReply.read(result, descriptor, settings)
             if let fault = reading.fault { onScriptFault(descriptor.scriptName, script.source.translate(fault)) }
             completion(reading.result)
         }

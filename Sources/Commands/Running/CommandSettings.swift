@@ -12,19 +12,22 @@ public struct CommandSettings: Sendable {
     public let doneSeconds: Int
     /// What an answer may hold.
     public let answerLimits: JSON.Limits
+    /// Bytes of an answer; beyond: `internal`.
+    public let answerBytesMax: Int
     /// Now, milliseconds since 1970.
     public let nowMs: @Sendable () -> Int
 
     /// Makes settings.
     public init(
         keys: Keys, policies: [String: NamespacePolicy], outboxMax: Int, doneSeconds: Int, answerLimits: JSON.Limits,
-        nowMs: @escaping @Sendable () -> Int
+        answerBytesMax: Int, nowMs: @escaping @Sendable () -> Int
     ) {
         self.keys = keys
         self.policies = policies
         self.outboxMax = outboxMax
         self.doneSeconds = doneSeconds
         self.answerLimits = answerLimits
+        self.answerBytesMax = answerBytesMax
         self.nowMs = nowMs
     }
 }

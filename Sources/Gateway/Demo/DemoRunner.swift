@@ -48,7 +48,7 @@ final class DemoRunner {
         self.reactor = reactor
         lastMs = reactor.nowMs
         keys = Keys(prefix: Array(settings.redisPrefix.utf8))
-        json = settings.limits.json
+        json = settings.limits.answers
         catalogue = parts.library.catalogue
         guard let shop = Topic("shop:" + DemoCast.shop) else { throw Errno(code: EINVAL) }
         self.shop = shop

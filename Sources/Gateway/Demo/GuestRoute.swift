@@ -24,7 +24,7 @@ struct GuestRoute {
             path: [TextArgument(name: "shopId", value: Array(DemoCast.shop.utf8))])
         shard.commands.perform("check_in_code", arguments, caller: .service("demo")) { [shard, guests] result in
             guard case .success(let answer) = result else { return respond(CommandRoute.response(result)) }
-            guard let json = try? JSON(parsing: answer.json, limits: shard.limits.json),
+            guard let json = try? JSON(parsing: answer.json, limits: shard.limits.answers),
                 let code = json.root["code"]?.stringBytes, let guest = try? guests.make(nowSeconds: shard.wallSeconds)
             else { return respond(.refusal(Refusal(.internalError, "no guest can be made"), keepAlive: true)) }
             var response = HTTPResponse.json(status: 200, body: GuestRoute.body(guest, code: code), keepAlive: true)

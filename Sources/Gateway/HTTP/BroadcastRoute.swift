@@ -102,7 +102,7 @@ struct BroadcastRoute {
         // Only services come here, and they have names: no connection is needed to tell them apart.
         let id = message.id.map { PublishID($0, of: caller, connection: []) }
         shard.store.publish(message.topic, message.event, message.data, id) { [shard] result in
-            if case .success = result { shard.statistics.publishes.add(1) }
+            if case .success = result { shard.statistics.httpPublishes.add(1) }
             completion(result.map { (message.topic, $0) })
         }
     }

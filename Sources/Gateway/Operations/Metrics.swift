@@ -68,7 +68,9 @@ enum Metrics {
         page.counter("switchboard_gaps_total", "Holes that were told.", sum(\.gaps))
         page.counter("switchboard_messages_received_total", "Messages of clients.", sum(\.messagesIn))
         page.counter("switchboard_http_requests_total", "HTTP requests answered.", sum(\.requests))
-        page.counter("switchboard_publishes_total", "Publishes committed over HTTP.", sum(\.publishes))
+        page.counter(
+            "switchboard_publishes_total", "Publishes committed, by the door they came through.",
+            [("door", "http", sum(\.httpPublishes)), ("door", "websocket", sum(\.webSocketPublishes))])
         page.counter("switchboard_commands_total", "Commands whose script was called.", sum(\.commands))
         page.counter(
             "switchboard_commands_refused_total", "Commands refused, by the gateway or their script.",

@@ -46,7 +46,9 @@ final class NodeAdmission: Admission {
         self.isShared = isShared
         let perSecond = limits.connectsPerAddressPerSecond
         state = Guarded(
-            State(rates: KeyedBuckets(RateLimit(perSecond: perSecond, burst: perSecond * 4), capacity: 65_536)))
+            State(
+                rates: KeyedBuckets(
+                    RateLimit(perSecond: perSecond, burst: perSecond * 4), capacity: limits.rateBucketsMax)))
     }
 
     /// What an address is counted by; `nil` for one that is not.

@@ -27,7 +27,9 @@ final class ShardStatistics: Sendable {
     /// HTTP requests answered.
     let requests = Counter()
     /// Publishes committed over HTTP.
-    let publishes = Counter()
+    let httpPublishes = Counter()
+    /// Publishes of clients, committed over WebSockets.
+    let webSocketPublishes = Counter()
     /// Commands whose script was called.
     let commands = Counter()
     /// Commands refused, by the gateway or by their script.

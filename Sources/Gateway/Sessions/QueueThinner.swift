@@ -68,7 +68,7 @@ struct QueueThinner {
         guard let delivery = frame.item as? Delivery else { return nil }
         var waiting = Conflation.Waiting(
             topic: delivery.topic, position: delivery.message.position, key: nil, isFixed: true)
-        switch delivery.slowRule(access, limits.json) {
+        switch delivery.slowRule(access, limits.answers) {
         case .disconnect:
             return (waiting, true)
         case .conflate(let key):

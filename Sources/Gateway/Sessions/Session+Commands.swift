@@ -3,6 +3,12 @@ import Core
 import Dialects
 
 extension Session {
+    /// Tells a publisher that its event was committed, and where it stands.
+    func published(_ receipt: Store.Receipt, _ ref: Reference?) {
+        shard.statistics.webSocketPublishes.add(1)
+        send(.published(position: receipt.position), ref: ref)
+    }
+
     /// Runs a command; its answer goes to this client alone.
     func run(_ name: String, _ arguments: [UInt8], ref: Reference?) {
         // The dialect has read them before, so they can be read again.

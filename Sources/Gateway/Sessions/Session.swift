@@ -248,7 +248,7 @@ final class Session: TopicClient {
             let id = id.map { PublishID($0, of: caller, connection: operations.scope) }
             shard.store.publish(topic, event, data, id) { [self] result in
                 switch result {
-                case .success(let receipt): send(.published(position: receipt.position), ref: ref)
+                case .success(let receipt): published(receipt, ref)
                 case .failure(let refusal): refuse(refusal, topic: topic, ref: ref)
                 }
             }

@@ -23,8 +23,8 @@ struct PublishQueue<Publisher> {
         }
 
         /// A call must not keep Redis from others for long.
-        fileprivate func hasRoom(for event: PublishCall.Event) -> Bool {
-            !isAlone && events.count < 256 && bytes + event.data.count <= 262_144
+        fileprivate func hasRoom(for event: PublishCall.Event, _ bounds: Bounds) -> Bool {
+            !isAlone && events.count < bounds.groupEventsMax && bytes + event.data.count <= bounds.groupBytesMax
         }
 
         fileprivate mutating func add(_ event: PublishCall.Event, _ publisher: Publisher) {
@@ -44,6 +44,26 @@ struct PublishQueue<Publisher> {
         }
     }
 
+    /// How much is gathered, and how much waits.
+    struct Bounds {
+        /// Events of one call.
+        let groupEventsMax: Int
+        /// Bytes of their data; a single event may have more.
+        let groupBytesMax: Int
+        /// Events that wait.
+        let waitingEventsMax: Int
+        /// Bytes of their data.
+        let waitingBytesMax: Int
+
+        /// Takes the figures out of the node's limits.
+        init(_ limits: Limits) {
+            groupEventsMax = limits.publishGroupEventsMax
+            groupBytesMax = limits.publishGroupBytesMax
+            waitingEventsMax = limits.redisInFlightMax
+            waitingBytesMax = limits.publishWaitingBytesMax
+        }
+    }
+
     /// What is to be done with a group.
     enum Step {
         /// Call the script, then tell ``finished(_:)`` or ``refused(_:)``.
@@ -59,30 +79,32 @@ struct PublishQueue<Publisher> {
     /// Events that wait, and the bytes of their data.
     private(set) var waiting = 0
     private(set) var waitingBytes = 0
-    private let eventsMax: Int
-    private let bytesMax: Int
+    private let bounds: Bounds
 
-    /// An empty queue, in which so many events and bytes of data wait at most.
-    init(eventsMax: Int, bytesMax: Int) {
-        (self.eventsMax, self.bytesMax) = (eventsMax, bytesMax)
+    /// An empty queue.
+    init(_ bounds: Bounds) {
+        self.bounds = bounds
     }
 
     /// Takes an event; false when too much waits already, and it was not taken.
     mutating func add(
         _ topic: Topic, _ event: PublishCall.Event, _ publisher: Publisher, deadlineMs: Int
     ) -> Bool {
-        guard waiting < eventsMax, waitingBytes + event.data.count <= bytesMax else { return false }
+        guard waiting < bounds.waitingEventsMax, waitingBytes + event.data.count <= bounds.waitingBytesMax else {
+            return false
+        }
         waiting += 1
         waitingBytes += event.data.count
         if lines[topic] == nil { ready.append(topic) }
-        PublishQueue.add(event, publisher, to: &lines[topic, default: []], topic, deadlineMs)
+        PublishQueue.add(event, publisher, to: &lines[topic, default: []], topic, deadlineMs, bounds)
         return true
     }
 
     private static func add(
-        _ event: PublishCall.Event, _ publisher: Publisher, to line: inout [Group], _ topic: Topic, _ deadlineMs: Int
+        _ event: PublishCall.Event, _ publisher: Publisher, to line: inout [Group], _ topic: Topic, _ deadlineMs: Int,
+        _ bounds: Bounds
     ) {
-        if line.last?.hasRoom(for: event) != true { line.append(Group(topic, deadlineMs: deadlineMs)) }
+        if line.last?.hasRoom(for: event, bounds) != true { line.append(Group(topic, deadlineMs: deadlineMs)) }
         line[line.count - 1].add(event, publisher)
     }
 

@@ -52,14 +52,11 @@ final class Store: TopicReader {
     /// The last event that members here were given; set once the topics are there.
     var lastDelivered: (Topic) -> Position? = { _ in nil }
 
-    /// Data of publishes that wait for others of their topic, on one shard.
-    private static let waitingBytesMax = 16 << 20
-
     init(
         _ reactor: Reactor, link: CallLink, scripts: StoreScripts, keys: Keys, limits: Limits, access: AccessPolicy
     ) {
         self.reactor = reactor
-        publishes = PublishQueue(eventsMax: limits.redisInFlightMax, bytesMax: Store.waitingBytesMax)
+        publishes = PublishQueue(PublishQueue.Bounds(limits))
         self.link = link
         self.scripts = scripts
         self.keys = keys
@@ -184,7 +181,7 @@ final class Store: TopicReader {
             Array(order.rawValue.utf8), Store.decimal(limits.recoveryEventsMax),
             Store.decimal(limits.recoveryBytesMax),
         ]
-        let json = limits.json
+        let json = limits.answers
         link.run(ScriptCall(script: script, keys: callKeys, arguments: arguments), lane: nil) { [self] result in
             completion(
                 result.mapError(\.refusal).flatMap { value in
@@ -203,7 +200,7 @@ final class Store: TopicReader {
         let call = ScriptCall(
             script: scripts.history, keys: [keys.log(topic), keys.meta(topic)],
             arguments: [run, Store.decimal(after), Store.decimal(min(limit, limits.historyPageMax))])
-        let json = limits.json
+        let json = limits.answers
         link.run(call, lane: nil) { result in
             completion(
                 result.mapError(\.refusal).flatMap { value in
@@ -227,7 +224,7 @@ final class Store: TopicReader {
         let call = ScriptCall(
             script: stateful?.position ?? scripts.position,
             keys: [keys.log(topic), keys.meta(topic)] + (stateful?.keys(topic, keys) ?? []), arguments: [run])
-        let (json, channel) = (limits.json, keys.channel(topic))
+        let (json, channel) = (limits.answers, keys.channel(topic))
         link.run(call, lane: nil) { [link] result in
             guard case .success(let value) = result, let fields = value.elements, fields.count >= 4 else {
                 return completion(.failure(result.failure?.refusal ?? Store.nonsense))

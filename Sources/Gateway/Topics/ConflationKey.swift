@@ -20,7 +20,7 @@ struct ConflationKey: Hashable {
         }
         self.bytes = bytes
         var hasher = Hasher()
-        unsafe bytes.withUnsafeBytes { unsafe hasher.combine(bytes: $0) }
+        hasher.combine(bytes)
         hash = hasher.finalize()
     }
 

@@ -11,9 +11,6 @@ import Transport
 /// waits for thousands of writes, and whoever's turn it is gets what has come up to then. Whatever is told to members
 /// in between hands over first what has come (``hand(_:)``).
 extension TopicTable {
-    /// A tick's worth of bytes: about two milliseconds of encryption and copying.
-    private static var sliceBytesMax: Int { 1 << 20 }
-
     /// Takes an event for the members; whoever brings it hands it over, or calls ``endTurn()``.
     func deliver(_ delivery: Delivery, in feed: TopicFeed<Client>) {
         // A lap cannot keep up: it is for the members' own queues to tell who reads too slowly.
@@ -46,7 +43,7 @@ extension TopicTable {
     func serveSlice() -> Bool {
         guard let feed = laps.first else { return false }
         // What they are written takes as long as that they are.
-        let countMax = max(TopicTable.sliceBytesMax / max(feed.bytesOfNextTurn, 1), 1)
+        let countMax = max(limits.fanoutSliceBytesMax / max(feed.bytesOfNextTurn, 1), 1)
         let (places, isLast) = feed.lap.next(min(limits.fanoutSliceMembers, countMax), of: feed.members.count)
         serve(feed, places)
         guard isLast else { return false }

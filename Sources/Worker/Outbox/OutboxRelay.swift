@@ -154,7 +154,7 @@ final class OutboxRelay {
         guard descriptor.rights.roles.contains(.worker) else {
             return .failure(Refusal(.forbidden, "the command does not allow worker"))
         }
-        guard let json = try? JSON(parsing: arguments, limits: parts.limits.json) else {
+        guard let json = try? JSON(parsing: arguments, limits: parts.limits.answers) else {
             return .failure(Refusal(.badRequest, "the arguments are no JSON"))
         }
         do throws(Refusal) {
@@ -194,7 +194,7 @@ final class OutboxRelay {
         guard let policy = parts.commands.policies[namespace] else {
             return give(up: queued, because: "there is no namespace \(namespace)")
         }
-        guard (try? JSON(parsing: event.data, limits: parts.limits.json))?.root.kind == .object else {
+        guard (try? JSON(parsing: event.data, limits: parts.limits.answers))?.root.kind == .object else {
             return give(up: queued, because: "the data is no JSON object")
         }
         guard let run = link.facts?.fence else { return retry(queued) }

@@ -139,7 +139,7 @@ final class RefreshDesk {
 
     /// Reads `{"idle": ..., "again_ms": ...}`; what a script does not say is no wish.
     private func outcome(_ answer: [UInt8], _ nowMs: Int) -> RefreshQueue.Outcome {
-        guard let root = try? JSON(parsing: answer, limits: parts.limits.json).root else {
+        guard let root = try? JSON(parsing: answer, limits: parts.limits.answers).root else {
             return .done(idle: false, againMs: nil)
         }
         let inMs = root["again_ms"]?.double.map { min(max($0 - Double(Clock.wallMs()), 0), 86_400_000) }

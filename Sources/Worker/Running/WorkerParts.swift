@@ -35,7 +35,8 @@ struct WorkerParts: Sendable {
         commands = CommandSettings(
             keys: Keys(prefix: Array(settings.redisPrefix.utf8)), policies: settings.namespaces,
             outboxMax: settings.limits.outboxMax, doneSeconds: settings.limits.relayedSeconds,
-            answerLimits: settings.limits.json, nowMs: { Clock.wallMs() })
+            answerLimits: settings.limits.answers, answerBytesMax: settings.limits.answerBytesMax,
+            nowMs: { Clock.wallMs() })
         self.log = log
     }
 

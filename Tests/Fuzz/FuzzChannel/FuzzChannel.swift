@@ -5,7 +5,7 @@ import Core
 public func fuzz(_ data: UnsafePointer<UInt8>?, _ size: Int) -> CInt {
     let bytes = unsafe Array(UnsafeBufferPointer(start: data, count: size))
     let limits = JSON.Limits(depthMax: 32, elementsMax: 10_000)
-    guard let message = ChannelMessage.parse(bytes, limits: limits) else { return 0 }
+    guard let message = ChannelMessage.parse(bytes, bounds(limits, bytesMax: 65_536)) else { return 0 }
     precondition((try? JSON(parsing: message.data, limits: limits))?.root.kind == .object)
     var text: [UInt8] = []
     if let position = message.position {
@@ -30,7 +30,12 @@ public func fuzz(_ data: UnsafePointer<UInt8>?, _ size: Int) -> CInt {
         text.append(UInt8(ascii: "}"))
         // A text without data has one value fewer than the same with `{}` written out.
         let wider = JSON.Limits(depthMax: 32, elementsMax: 10_001)
-        precondition(ChannelMessage.parse(text, limits: wider) == message)
+        precondition(ChannelMessage.parse(text, bounds(wider, bytesMax: 131_072)) == message)
     }
     return 0
+}
+
+private func bounds(_ limits: JSON.Limits, bytesMax: Int) -> ChannelMessage.Bounds {
+    ChannelMessage.Bounds(
+        positioned: limits, positionedBytesMax: bytesMax, plain: limits, plainBytesMax: bytesMax)
 }

@@ -43,7 +43,7 @@ private func bind(_ command: CommandDescriptor, _ body: [UInt8]) {
     precondition(bound.values.count == command.arguments.count)
     let settings = CommandSettings(
         keys: Keys(prefix: []), policies: NamespacePolicy.defaults, outboxMax: 1, doneSeconds: 1,
-        answerLimits: Limits().json, nowMs: { 0 })
+        answerLimits: Limits().answers, answerBytesMax: Limits().answerBytesMax, nowMs: { 0 })
     let moment = CommandCallBuilder.Moment(nowMs: 0, run: [], epoch: [], random: [])
     let call = CommandCallBuilder(settings).call(
         command, bound, caller: .worker, operation: bound.operation.map { .named($0) }, fence: nil, moment)

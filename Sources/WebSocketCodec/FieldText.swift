@@ -1,7 +1,7 @@
 import Core
 
 /// The small grammar of header values that a handshake needs (RFC 9110 sections 5.6.1 to 5.6.3).
-enum HeaderText {
+enum FieldText {
     /// The value without spaces and tabs at its ends.
     static func trimmed(_ value: ArraySlice<UInt8>) -> ArraySlice<UInt8> {
         guard let first = value.firstIndex(where: { !isBlank($0) }),
