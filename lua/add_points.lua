@@ -10,7 +10,7 @@
 -- @returns  {challengeId, userId, score, rank} -- rank is ZREVRANK + 1
 -- @errors   conflict
 -- @cost     O(log n) in ranked users; O(log n * log m) when m others have the same score
--- @weight   200
+-- @weight   125
 --
 -- leaderboard_refresh.lua tells who moved, by comparing the board with `told`. A board that nobody follows yet is
 -- noted here as it is before the points, so that this change is told and what stood there before is not.

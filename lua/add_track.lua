@@ -8,28 +8,36 @@
 -- @arg      artistName string 0..200 optional
 -- @arg      albumArt   string 0..1000 optional -- address of a picture
 -- @arg      userId     user -- who adds it
+-- @include  dj
 -- @key      session  dj:{shopId}#session
 -- @key      tracks   dj:{shopId}#tracks
 -- @key      tally    dj:{shopId}#tally
 -- @key      order    dj:{shopId}#order
 -- @key      ballots  dj:{shopId}#ballots#{userId}
+-- @key      removed  dj:{shopId}#removed
+-- @key      adders   dj:{shopId}#adders
 -- @key      presence shop:{shopId}#presence
 -- @topic    dj:{shopId}
 -- @emits  track:added {trackId, trackName, artistName, albumArt, addedBy, addedAt, upvotes, downvotes, score, position}
 -- @returns  {trackId, trackName, artistName, albumArt, addedBy, addedAt, upvotes, downvotes, score, position}
--- @errors   not_present 403, conflict, too_large
+-- @errors   not_present 403, conflict, too_large, too_many
 -- @cost     O(log n) in queued tracks
--- @weight   250
+-- @weight   500
 --
 -- Data:
 --   tally    hash trackId -> `TAG SEQUENCE UP DOWN`: the session's tag, the track's number in it, its votes
 --   order    zset trackId -> (UP - DOWN) * TRACKS_MAX - SEQUENCE: score descending, then earlier added; always exact
+--   removed  hash trackId -> the tally of a track that was taken out; who queues it again gets it back with its votes
 --   ballots  hash of one user: '' -> TAG of the session it is of, trackId -> `SEQUENCE` and `u` or `d`
 -- A ballot counts only with the tag and the sequence of the track's tally. So ballots of a former session, and of a
--- track that was played or removed and is queued again, are void without having been found and deleted.
+-- track that was played and is queued again, are void without having been found and deleted. A user has at most
+-- QUEUED_USER_MAX tracks in the queue and adds at most ADDED_USER_MAX new ones to a session (part_dj.lua); what a
+-- service adds for a user is counted and not refused.
 
 local QUEUE_MAX = 500
-local TRACKS_MAX = 16384    -- tracks added in one session; also bounds a user's ballots
+local QUEUED_USER_MAX = 20
+local ADDED_USER_MAX = 100
+local VOTES_MAX = 1000000000
 local TRACK_BYTES_MAX = 1536 -- keeps the whole queue below 1 MiB
 local SESSION_MS = 86400000
 local BALLOTS_TTL_S = 90000 -- 25 h: longer than a session, so that no ballot ends before the track it is for
@@ -45,9 +53,30 @@ end
 if read('ZCARD', key.order) >= QUEUE_MAX then
   fail('conflict', 'The queue is full: it takes ' .. QUEUE_MAX .. ' tracks')
 end
-local sequence = (integer(session[3], 0, TRACKS_MAX) or TRACKS_MAX) + 1
-if sequence >= TRACKS_MAX then
-  fail('conflict', 'The session is full: no more than ' .. TRACKS_MAX - 1 .. ' tracks can be added to one')
+local queued, added = adder(user)
+if caller.role == 'user' and queued >= QUEUED_USER_MAX then
+  fail('too_many', 'A user has at most ' .. QUEUED_USER_MAX .. ' tracks in the queue')
+end
+
+-- A track that was taken out comes back as it stood: its number, its votes, and who gave them.
+local removed = read('HGET', key.removed, args.trackId) or ''
+local old_tag, old_sequence, up, down = string.match(removed, '^(%x+) (%d+) (%d+) (%d+)$')
+up, down = integer(up, 0, VOTES_MAX - 1), integer(down, 0, VOTES_MAX - 1)
+local sequence = old_tag == tag and up and down and integer(old_sequence, 1, TRACKS_MAX - 1)
+local ballots = read('HMGET', key.ballots, '', args.trackId)
+local is_new = not sequence
+if is_new then
+  sequence, up, down = (integer(session[3], 0, TRACKS_MAX) or TRACKS_MAX) + 1, 1, 0
+  if caller.role == 'user' and added >= ADDED_USER_MAX then
+    fail('too_many', 'A user adds at most ' .. ADDED_USER_MAX .. ' new tracks to a session')
+  end
+  if sequence >= TRACKS_MAX then
+    fail('conflict', 'The session is full: no more than ' .. TRACKS_MAX - 1 .. ' tracks can be added to one')
+  end
+else
+  local before = ballots[1] == tag and ballots[2]
+  if before == decimal(sequence) .. 'd' then down = math.max(down - 1, 0) end
+  if before ~= decimal(sequence) .. 'u' then up = up + 1 end
 end
 
 local item = {
@@ -58,20 +87,23 @@ local text = encode(item)
 if #text > TRACK_BYTES_MAX then
   fail('too_large', 'The track takes more than ' .. TRACK_BYTES_MAX .. ' bytes as JSON')
 end
-local place = TRACKS_MAX - sequence
-item.upvotes, item.downvotes, item.score = 1, 0, 1
+local place = (up - down) * TRACKS_MAX - sequence
+item.upvotes, item.downvotes, item.score = up, down, up - down
 item.position = read('ZCOUNT', key.order, '(' .. decimal(place), '+inf') + 1
 
 local left_ms = read('PTTL', key.session)
 if left_ms < 1 then left_ms = SESSION_MS end
-write('HSET', key.session, 'sequence', decimal(sequence))
+if is_new then write('HSET', key.session, 'sequence', decimal(sequence)) end
+write('HSET', key.adders, user, decimal(queued + 1) .. ' ' .. decimal(is_new and added + 1 or added))
+write('PEXPIRE', key.adders, left_ms)
+write('HDEL', key.removed, args.trackId)
 write('HSET', key.tracks, args.trackId, text)
 write('PEXPIRE', key.tracks, left_ms)
-write('HSET', key.tally, args.trackId, tag .. ' ' .. decimal(sequence) .. ' 1 0')
+write('HSET', key.tally, args.trackId, tag .. ' ' .. decimal(sequence) .. ' ' .. decimal(up) .. ' ' .. decimal(down))
 write('PEXPIRE', key.tally, left_ms)
 write('ZADD', key.order, decimal(place), args.trackId)
 write('PEXPIRE', key.order, left_ms)
-if read('HGET', key.ballots, '') ~= tag then write('UNLINK', key.ballots) end
+if ballots[1] ~= tag then write('UNLINK', key.ballots) end
 write('HSET', key.ballots, '', tag, args.trackId, decimal(sequence) .. 'u')
 write('EXPIRE', key.ballots, BALLOTS_TTL_S)
 emit('dj:' .. args.shopId, 'track:added', item)

@@ -7,7 +7,7 @@
 -- @calls    user_place
 -- @returns  {present}
 -- @cost     O(log n) in present users
--- @weight   200
+-- @weight   75
 
 local PRESENCE_MS = 90000 -- as in check_in.lua
 

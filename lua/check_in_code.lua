@@ -7,7 +7,7 @@
 -- @key      settings shop:{shopId}#settings
 -- @returns  {code, validUntil}
 -- @cost     O(1)
--- @weight   50
+-- @weight   125
 -- @random
 --
 -- The code is the first 16 hex digits of HMAC-SHA1(secret, number of the minute since 1970). It is good in its minute

@@ -20,7 +20,7 @@
 -- @returns  {bookingId, shopId, status, createdAt, endsAt, topic}
 -- @errors   conflict, forbidden, not_found, too_many
 -- @cost     O(1)
--- @weight   400
+-- @weight   250
 -- @rate     12/60 s user
 -- @random
 --

@@ -14,7 +14,7 @@
 -- @emits    booking:status_change {bookingId, status} -- to the user, and on the booking's topics
 -- @returns  {ended}
 -- @cost     O(1)
--- @weight   400
+-- @weight   150
 --
 -- What was confirmed or cancelled in the meantime stays as it is.
 

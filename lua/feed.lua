@@ -4,24 +4,31 @@
 -- @allow    user|service
 -- @arg      userId  user
 -- @arg      limit   int 1..100 = 20
+-- @include  json
 -- @key      follows user:{userId}#follows
 -- @returns  {posts: [post], more} -- newest first
--- @cost     O(n log n) in barbers followed, at most 1000; one read for each, and one for each post told
+-- @cost     O(n) in barbers followed, at most 1000, and one read for each of at most 100 posts and barbers looked at
 -- @weight   2000
 -- @readonly
 --
 -- Reads the logs of other topics (one Redis server only), of which it learns from the set, and merges them from their
--- newest ends. Only posts that are told are looked at as JSON. A page also ends at 768 KiB. What is no log, no post or
--- no topic is left out.
+-- newest ends. The times of the barbers' newest posts (publish_post.lua) tell whose logs have the page's posts, so that
+-- the others need not be read. Of barbers without such a time, whose posts were published otherwise, SILENT_MAX are
+-- looked at, by chance. A page ends at PAGE_MAX posts, and before PAGE_BYTES_MAX but for its first one, so that no
+-- answer has more values than a client's JSON may have. What is no log, no post or no topic is left out.
 
 local FOLLOWS_MAX = 1000 -- as in follow.lua
-local READS_MAX = 2000   -- events of other names lie between the posts
-local PAGE_BYTES_MAX = 786432
+local TOPIC_BYTES_MAX = 205
+local PAGE_MAX = 20
+local PAGE_BYTES_MAX = 16384
+local SILENT_MAX = 40
+local READS_MAX = 100 -- events of other names lie between the posts
 
 local reads = 0
 
 -- The newest post of a log before an entry: {at, topic, entry, text}; nil when there is none.
 local function older(topic, entry)
+  if #topic > TOPIC_BYTES_MAX or not string.find(topic, '^feed:[%w._~:-]+$') then return nil end
   while reads < READS_MAX do
     reads = reads + 1
     local ok, found = pcall(read, 'XREVRANGE', topic_log(topic), entry and '(' .. entry or '+', '-', 'COUNT', 1)
@@ -30,16 +37,14 @@ local function older(topic, entry)
     entry = found[1][1]
     if #fields == 8 and fields[1] == 'e' and fields[2] == 'feed:new_post' and fields[3] == 'd' and fields[7] == 't' then
       local at = integer(fields[8], 0, INTEGER_MAX)
-      if at and #fields[4] <= PAGE_BYTES_MAX then
-        return {at = at, topic = topic, entry = entry, text = fields[4]}
-      end
+      if at then return {at = at, topic = topic, entry = entry, text = fields[4]} end
     end
   end
 end
 
 -- The post's text to splice, looked at once; false when it is no JSON object.
 local function post(head)
-  if head.post == nil then head.post = stored_object(head.text) or false end
+  if head.post == nil then head.post = stored(head.text) or false end
   return head.post
 end
 
@@ -49,34 +54,69 @@ local function newer(one, other)
   return one.topic < other.topic
 end
 
-local newest = {}
-for _, topic in ipairs(read('SRANDMEMBER', key.follows, FOLLOWS_MAX)) do
-  if #topic <= 205 and string.find(topic, '^feed:[A-Za-z0-9._~:-]+$') then newest[#newest + 1] = older(topic) end
-end
-table.sort(newest, newer)
-
--- Behind one post more than are told, which says whether there is more, no log has anything to tell.
-local heads, count = {}, 0
-for index, head in ipairs(newest) do
-  if count > args.limit then break end
-  heads[index] = head
-  if post(head) then count = count + 1 end
+-- Puts an item into a list that is in order.
+local function insert(list, item)
+  local place = #list + 1
+  while place > 1 and newer(item, list[place - 1]) do place = place - 1 end
+  table.insert(list, place, item)
 end
 
-local posts, bytes = array(), 0
+-- What the page is made of, in order: the `count` topics that have the newest posts, by their time and not read yet;
+-- and the newest posts of a few topics that tell no time.
+local function candidates(count)
+  local topics, keys = read('SRANDMEMBER', key.follows, FOLLOWS_MAX), {}
+  local before = string.match(topic_log('?'), '^(.*)%?#log$')
+  for index, topic in ipairs(topics) do keys[index] = before .. topic .. '#latest' end
+  local least, times, at, silent = -1, {}, {}, {}
+  -- Forgets all times but the `count` newest: what is older than these is no candidate.
+  local function prune()
+    table.sort(times)
+    least = times[#times - count + 1] or -1
+    local newest = {}
+    for place = #times - count + 1, #times do newest[#newest + 1] = times[place] end
+    times = newest
+  end
+  for index, text in ipairs(#keys > 0 and read('MGET', unpack(keys)) or {}) do
+    local ms = text and tonumber(text)
+    at[index] = ms
+    if not ms then
+      if #silent < SILENT_MAX then silent[#silent + 1] = topics[index] end
+    elseif ms >= least then
+      times[#times + 1] = ms
+      if #times >= 4 * count then prune() end
+    end
+  end
+  table.sort(times)
+  least = times[#times - count + 1] or -1
+  local heads, ties = {}, {}
+  for index, topic in ipairs(topics) do
+    if at[index] and at[index] > least then insert(heads, {at = at[index], topic = topic}) end
+    if at[index] == least then ties[#ties + 1] = topic end
+  end
+  table.sort(ties)
+  for index = 1, math.min(#ties, count) do insert(heads, {at = least, topic = ties[index]}) end
+  for _, topic in ipairs(silent) do
+    local head = older(topic)
+    if head then insert(heads, head) end
+  end
+  return heads
+end
+
+local limit = math.min(args.limit, PAGE_MAX)
+local heads, told, bytes = candidates(limit + 1), {}, 0
 while #heads > 0 do
   local head = heads[1]
-  if post(head) then
+  if head.text and post(head) then
     bytes = bytes + #head.text
-    if #posts == args.limit or bytes > PAGE_BYTES_MAX then break end
-    posts[#posts + 1] = post(head)
+    if #told == limit or bytes > PAGE_BYTES_MAX and #told > 0 then break end
+    told[#told + 1] = head
   end
   table.remove(heads, 1)
   local following = older(head.topic, head.entry)
-  if following then
-    local place = 1
-    while heads[place] and newer(heads[place], following) do place = place + 1 end
-    table.insert(heads, place, following)
-  end
+  if following then insert(heads, following) end
 end
-return {posts = posts, more = #heads > 0}
+-- A barber may have newer posts than the time tells, if they were published otherwise.
+local page, texts = {}, {}
+for _, head in ipairs(told) do insert(page, head) end
+for index, head in ipairs(page) do texts[index] = head.text end
+return {posts = raw('[' .. table.concat(texts, ',') .. ']'), more = #heads > 0}

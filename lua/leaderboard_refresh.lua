@@ -10,14 +10,14 @@
 -- @emits    leaderboard:update {challengeId, rank, score} -- on the topic of each user who moved
 -- @returns  {idle}
 -- @cost     O(log n) in ranked users, and one outbox entry for each of at most 100 users who moved
--- @weight   2000
+-- @weight   2500
 --
 -- `told` is the JSON of what ZREVRANGE WITHSCORES last answered, member and score in turn. A board that is not
 -- followed yet (no `told`, or none that can be read) is noted in silence; add_points.lua notes it before its change.
 -- A board that is empty is forgotten after a day. Members follow top.lua: a long one is never told.
 
 local TOLD_MAX = 100
-local MEMBER_BYTES_MAX = 200 -- as in top.lua
+local MEMBER_BYTES_MAX = 200 -- as in part_rank.lua
 local EMPTY_TTL_S = 86400
 
 -- The rank and score of each member of a flat list; nil when it is not what was written here.

@@ -8,7 +8,7 @@
 -- @emits    notifications:read {ids, unread} -- unread is 0; at most 1000 ids
 -- @returns  {unread}
 -- @cost     O(n) in unread notifications
--- @weight   1000
+-- @weight   1250
 
 local IDS_MAX = 1000 -- above the inbox's 500
 

@@ -9,21 +9,25 @@
 -- @key      ballots dj:{shopId}#ballots#{userId}
 -- @returns  {votes: {trackId: up|down}}
 -- @cost     O(n) in queued tracks, at most 500
--- @weight   1500
+-- @weight   2000
 -- @readonly
 
 local QUEUE_MAX = 500
+local TAG_BYTES_MAX = 64
+local WORDS = {[string.byte('u')] = ':"up"', [string.byte('d')] = ':"down"'}
 
 local tag = read('HGET', key.ballots, '')
-local tracks = tag and read('ZREVRANGE', key.order, 0, QUEUE_MAX - 1) or {}
-local votes = {}
+local tracks = tag and #tag <= TAG_BYTES_MAX and read('ZREVRANGE', key.order, 0, QUEUE_MAX - 1) or {}
+local items = {}
 if #tracks > 0 then
   local ballots = read('HMGET', key.ballots, unpack(tracks))
   local tallies = read('HMGET', key.tally, unpack(tracks))
   for index, track in ipairs(tracks) do
-    local of, sequence = string.match(tallies[index] or '', '^(%x+) (%d+) ')
-    if of == tag and ballots[index] == sequence .. 'u' then votes[track] = 'up' end
-    if of == tag and ballots[index] == sequence .. 'd' then votes[track] = 'down' end
+    local ballot, tally = ballots[index], tallies[index]
+    local vote = ballot and WORDS[string.byte(ballot, -1)]
+    -- A ballot is for the tag and the number that the tally begins with; a track that has one was named by a caller.
+    local begins = vote and tally and tag .. ' ' .. string.sub(ballot, 1, -2) .. ' '
+    if begins and string.sub(tally, 1, #begins) == begins then items[#items + 1] = cjson.encode(track) .. vote end
   end
 end
-return {votes = votes}
+return {votes = raw('{' .. table.concat(items, ',') .. '}')}

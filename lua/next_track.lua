@@ -3,17 +3,19 @@
 -- @http     POST /v1/shops/{shopId}/dj/next
 -- @allow    service
 -- @arg      shopId id
+-- @include  dj
 -- @key      session dj:{shopId}#session
 -- @key      tracks  dj:{shopId}#tracks
 -- @key      tally   dj:{shopId}#tally
 -- @key      order   dj:{shopId}#order
+-- @key      adders  dj:{shopId}#adders
 -- @topic    dj:{shopId}
 -- @emits    track:playing {trackId, trackName, artistName, albumArt, addedBy, addedAt, upvotes, downvotes, score}
 -- @emits    queue:empty {shopId} -- a track was playing and none follows
 -- @returns  {track} -- the track that plays now, or null
 -- @errors   conflict
 -- @cost     O(log n) in queued tracks
--- @weight   200
+-- @weight   250
 --
 -- Its ballots need not be found: they are for its number in the session, which no other track gets.
 
@@ -31,7 +33,8 @@ if not track then
   return {track = null}
 end
 
-local item = decode(read('HGET', key.tracks, track))
+local text = read('HGET', key.tracks, track)
+local item = decode(text)
 if type(item) ~= 'table' or item.trackId ~= track then item = {trackId = track} end -- text of others
 local up, down = string.match(read('HGET', key.tally, track) or '', '^%x+ %d+ (%d+) (%d+)$')
 item.upvotes, item.downvotes = integer(up, 0, VOTES_MAX) or 0, integer(down, 0, VOTES_MAX) or 0
@@ -41,5 +44,6 @@ write('HSET', key.session, 'current', playing)
 write('HDEL', key.tally, track)
 write('HDEL', key.tracks, track)
 write('ZREM', key.order, track)
+leave_queue(text)
 emit(topic, 'track:playing', playing)
 return {track = raw(playing)}

@@ -6,17 +6,20 @@
 -- @arg      after  id optional -- only those newer than this id, oldest first
 -- @arg      before id optional -- only those older than this id
 -- @arg      limit  int 1..100 = 50
+-- @include  json
 -- @key      inbox  user:{userId}#inbox
 -- @key      unread user:{userId}#unread
 -- @returns  {notifications: [{id, type, title, body, data, timestamp, read}], unread, more}
 -- @cost     O(log n + m) in stored notifications and those told
--- @weight   2000
+-- @weight   500
 -- @readonly
 --
--- `more`: others lie beyond the last one, in the same direction. A page also ends at 768 KiB. An entry that notify.lua
--- did not write is left out.
+-- `more`: others lie beyond the last one, in the same direction. A page also ends before 16 KiB, but for its first
+-- notification, so that no answer has more values than a client's JSON may have. An entry that notify.lua did not write
+-- is left out.
 
-local PAGE_BYTES_MAX = 786432
+local PAGE_BYTES_MAX = 16384
+local CHUNK = 4 -- entries read at once: the bound in bytes stops the reading, not what is told only
 
 -- The bound of a range that excludes an id, or `open` when there is none.
 local function bound(id, open)
@@ -28,43 +31,50 @@ local function bound(id, open)
   return '(' .. id
 end
 
--- The notification of an entry without `read`; nil when it is none.
+-- The notification of an entry as text without its last member, `read`; nil when it is none.
 local function notification(entry)
   local fields, names = entry[2], {'type', 'title', 'body', 'data', 'timestamp'}
-  local item = {id = entry[1]}
+  if #fields ~= 2 * #names then return nil end
   for index, name in ipairs(names) do
     if fields[2 * index - 1] ~= name then return nil end
-    item[name] = fields[2 * index]
   end
-  item.data = stored_object(item.data)
-  return item.data and #fields == 2 * #names and item
+  if not stored(fields[8]) then return nil end
+  return '{"id":"' .. entry[1] .. '","type":' .. encode(fields[2]) .. ',"title":' .. encode(fields[4]) .. ',"body":'
+    .. encode(fields[6]) .. ',"data":' .. fields[8] .. ',"timestamp":' .. encode(fields[10]) .. ',"read":'
 end
 
 local low, high = bound(args.after, '-'), bound(args.before, '+')
-local entries
-if args.after then
-  entries = read('XRANGE', key.inbox, low, high, 'COUNT', args.limit + 1)
-else
-  entries = read('XREVRANGE', key.inbox, high, low, 'COUNT', args.limit + 1)
+
+-- The next entries of the range, and where the range goes on.
+local function next_entries(count)
+  local entries
+  if args.after then
+    entries = read('XRANGE', key.inbox, low, high, 'COUNT', count)
+    if #entries > 0 then low = '(' .. entries[#entries][1] end
+  else
+    entries = read('XREVRANGE', key.inbox, high, low, 'COUNT', count)
+    if #entries > 0 then high = '(' .. entries[#entries][1] end
+  end
+  return entries
 end
 
-local more = #entries > args.limit
-if more then entries[#entries] = nil end
-local ids = {}
-for index, entry in ipairs(entries) do ids[index] = entry[1] end
-local unread = #ids > 0 and read('SMISMEMBER', key.unread, unpack(ids))
-local page, bytes = array(), 0
-for index, entry in ipairs(entries) do
-  local item = notification(entry)
-  if item then
-    item.read = unread[index] == 0
-    local text = encode(item)
-    bytes = bytes + #text
-    if bytes > PAGE_BYTES_MAX and #page > 0 then
-      more = true
-      break
-    end
-    page[#page + 1] = raw(text)
+local texts, ids, bytes, looked, more = {}, {}, 0, 0, false
+while not more and looked <= args.limit do
+  local count = math.min(CHUNK, args.limit + 1 - looked)
+  local entries = next_entries(count)
+  for _, entry in ipairs(entries) do
+    looked = looked + 1
+    for _, text in ipairs(entry[2]) do bytes = bytes + #text end
+    more = looked > args.limit or bytes > PAGE_BYTES_MAX and #texts > 0
+    if more then break end
+    local text = notification(entry)
+    if text then texts[#texts + 1], ids[#ids + 1] = text, entry[1] end
   end
+  if #entries < count then break end
 end
-return {notifications = page, unread = read('SCARD', key.unread), more = more}
+
+local flags = #ids > 0 and read('SMISMEMBER', key.unread, unpack(ids))
+for index, text in ipairs(texts) do texts[index] = text .. (flags[index] == 0 and 'true}' or 'false}') end
+return {
+  notifications = raw('[' .. table.concat(texts, ',') .. ']'), unread = read('SCARD', key.unread), more = more,
+}

@@ -7,6 +7,7 @@
 -- @arg      title  string 1..200
 -- @arg      body   string 0..2000
 -- @arg      data   json 8192 8 optional -- an object; {} when absent
+-- @include  json
 -- @key      inbox  user:{userId}#inbox
 -- @key      unread user:{userId}#unread
 -- @topic    user:{userId}
@@ -14,7 +15,7 @@
 -- @returns  {id}
 -- @errors   conflict
 -- @cost     O(1)
--- @weight   200
+-- @weight   500
 --
 -- The inbox is a stream that keeps the newest 500 for 90 days: fields type, title, body, data (JSON object), timestamp
 -- (ISO 8601). Ids are `<ms>-<n>` and always grow, also when the clock goes back. What leaves the inbox is not unread.
@@ -37,7 +38,7 @@ local function next_id()
   return decimal(ms) .. '-' .. decimal(n + 1)
 end
 
-local data = stored_object(args.data or '{}')
+local data = stored(args.data or '{}')
 if not data then fail('bad_request', 'data must be a JSON object') end
 local count = read('XLEN', key.inbox)
 local id, timestamp = next_id(), iso(now_ms)

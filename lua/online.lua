@@ -6,7 +6,7 @@
 -- @key      online user:{userId}#online
 -- @returns  {online, lastSeen} -- lastSeen is null when the user is not online
 -- @cost     O(1)
--- @weight   50
+-- @weight   75
 -- @readonly
 
 local YEAR_9999_MS = 253370764800000

@@ -6,7 +6,7 @@
 -- @key      presence shop:{shopId}#presence
 -- @returns  {shopId, count}
 -- @cost     O(log n) in present users
--- @weight   50
+-- @weight   75
 -- @readonly
 
 return {shopId = args.shopId, count = read('ZCOUNT', key.presence, '(' .. decimal(now_ms), '+inf')}

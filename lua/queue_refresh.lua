@@ -19,7 +19,7 @@
 -- @returns  {idle, again_ms}
 -- @errors   too_large
 -- @cost     O(n) in open bookings, at most 2000; with the simulated estimator at most 100000 steps more
--- @weight   2000
+-- @weight   6000
 --
 -- estimatedWaitTimes is {standard, blackCard}. The formula is that of the backends: confirmed bookings of today over
 -- active barbers, times the average service. With the setting estimator = simulated there is an estimate too:

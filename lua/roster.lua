@@ -3,21 +3,33 @@
 -- @http     GET /v1/shops/{shopId}/presence/users
 -- @allow    user|service
 -- @arg      shopId   id
+-- @arg      from     int 0..1000000 = 0 -- how many users of the list to leave out
 -- @key      presence shop:{shopId}#presence
--- @returns  {shopId, count, users: [userId]} -- at most 1000 users, longest to stay first
+-- @returns  {shopId, count, users: [userId], next} -- longest to stay first; next is null behind the last page
 -- @errors   forbidden
--- @cost     O(log n + m) in present users and those told, at most 1000
--- @weight   1500
+-- @cost     O(log n + m) in present users and those told, at most 500
+-- @weight   1000
 -- @readonly
+--
+-- A page ends at PAGE_MAX users or PAGE_BYTES_MAX of them; `next` is what to ask for as `from`.
 
-local TOLD_MAX = 1000
+local PAGE_MAX = 500
+local PAGE_BYTES_MAX = 24576
 
 if caller.role ~= 'service' then
   local expiry = caller.user and tonumber(read('ZSCORE', key.presence, caller.user)) or 0
   if expiry <= now_ms then fail('forbidden', 'Only who is at the shop may see who else is') end
 end
 local now = '(' .. decimal(now_ms)
+local count = read('ZCOUNT', key.presence, now, '+inf')
+local users, bytes, looked = {}, 0, 0
+for _, user in ipairs(read('ZREVRANGEBYSCORE', key.presence, '+inf', now, 'LIMIT', args.from, PAGE_MAX)) do
+  bytes = bytes + #user
+  if bytes > PAGE_BYTES_MAX and looked > 0 then break end
+  looked = looked + 1
+  users[#users + 1] = is_utf8(user) and user or '?' -- of others
+end
 return {
-  shopId = args.shopId, count = read('ZCOUNT', key.presence, now, '+inf'),
-  users = array(read('ZREVRANGEBYSCORE', key.presence, '+inf', now, 'LIMIT', 0, TOLD_MAX)),
+  shopId = args.shopId, count = count, users = #users > 0 and raw(cjson.encode(users)) or array(),
+  next = looked > 0 and args.from + looked < count and args.from + looked or null,
 }

@@ -9,7 +9,7 @@
 -- @returns  {shopId, barberId, active, currentlyServing}
 -- @errors   conflict
 -- @cost     O(1)
--- @weight   200
+-- @weight   100
 
 local ACTIVE_MAX = 200
 

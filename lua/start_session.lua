@@ -7,6 +7,8 @@
 -- @key      tracks  dj:{shopId}#tracks
 -- @key      tally   dj:{shopId}#tally
 -- @key      order   dj:{shopId}#order
+-- @key      removed dj:{shopId}#removed
+-- @key      adders  dj:{shopId}#adders
 -- @topic    dj:{shopId}
 -- @emits    session:started {shopId, isActive, currentTrack, queue, startedAt} -- the whole state
 -- @returns  {shopId, isActive, startedAt}
@@ -25,7 +27,7 @@ local started = integer(got[2], 0, INTEGER_MAX)
 if got[1] == '1' and started and got[3] then
   return {shopId = args.shopId, isActive = true, startedAt = iso(started)}
 end
-write('UNLINK', key.session, key.tracks, key.tally, key.order)
+write('UNLINK', key.session, key.tracks, key.tally, key.order, key.removed, key.adders)
 write('HSET', key.session, 'isActive', '1', 'startedAt', decimal(now_ms), 'sequence', '0',
   'tag', string.sub(random, 1, 12))
 write('PEXPIRE', key.session, SESSION_MS)

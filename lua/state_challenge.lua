@@ -3,7 +3,7 @@
 -- @key      board  leaderboard:{id}
 -- @returns  JSON text {challengeId, top: [{rank, userId, score}]}, or false
 -- @cost     O(log n) in ranked users
--- @weight   1000
+-- @weight   600
 --
 -- Put between the prelude and subscribe.lua; defines `state`, which subscribe.lua calls.
 -- KEYS[3]   board  zset userId, score; other systems write it too
@@ -11,7 +11,7 @@
 -- top.lua answers the same as a command. Another type under the key is no state, and nothing raises an error.
 
 local TOP_MAX = 100
-local MEMBER_BYTES_MAX = 200 -- as in top.lua
+local MEMBER_BYTES_MAX = 200 -- as in part_rank.lua
 
 -- The sequences of RFC 3629 beyond ASCII; the first byte tells which one it may be.
 local UTF8 = {

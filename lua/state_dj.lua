@@ -4,9 +4,9 @@
 -- @key      tracks  dj:{id}#tracks
 -- @key      tally   dj:{id}#tally
 -- @key      order   dj:{id}#order
--- @returns  JSON text {shopId, isActive, currentTrack, queue, startedAt}, or false
--- @cost     O(n) in queued tracks, at most 500
--- @weight   2000
+-- @returns  JSON text {shopId, isActive, currentTrack, queue, startedAt, next}, or false
+-- @cost     O(n) in the tracks told, at most 100
+-- @weight   1000
 --
 -- Put between the prelude and subscribe.lua; defines `state`, which subscribe.lua calls.
 -- KEYS[3]   session  hash isActive, startedAt ms, current JSON
@@ -15,9 +15,13 @@
 -- KEYS[6]   order    zset trackId, first track last
 --
 -- The stored texts are spliced as they are. A text that is not what add_track.lua writes is left out, its place in
--- the order is not given to another, and nothing raises an error. dj.lua answers the same as a command.
+-- the order is not given to another, and nothing raises an error. The queue ends at PAGE_MAX tracks and before
+-- PAGE_BYTES_MAX; when there are more, `next` is what the command `dj` takes as `from`, which answers the same.
 
 local QUEUE_MAX = 500
+local PAGE_MAX = 100
+local PAGE_BYTES_MAX = 49152
+local CHUNK = 25
 local ITEM_BYTES_MAX = 2048
 local VOTES_MAX = 1000000000
 local YEAR_9999_MS = 253370764800000
@@ -45,7 +49,7 @@ end
 -- The members of a track's text without its closing brace; nil when it is not the JSON of a track.
 local function members(text)
   if type(text) ~= 'string' or #text > ITEM_BYTES_MAX then return nil end
-  if string.sub(text, 1, 1) ~= '{' or string.sub(text, -1) ~= '}' then return nil end
+  if string.byte(text) ~= 123 or string.byte(text, -1) ~= 125 then return nil end
   local parsed, track = pcall(cjson.decode, text)
   return parsed and type(track.trackId) == 'string' and string.sub(text, 1, -2), track
 end
@@ -57,19 +61,26 @@ local function item(id, text, tally, position)
   local open, track = members(text)
   if not open or track.trackId ~= id or up >= VOTES_MAX or down >= VOTES_MAX then return nil end
   if track.upvotes or track.downvotes or track.score or track.position then return nil end
-  return string.format('%s,"upvotes":%d,"downvotes":%d,"score":%d,"position":%d}', open, up, down, up - down, position)
+  return open .. ',"upvotes":' .. up .. ',"downvotes":' .. down .. ',"score":' .. up - down
+    .. ',"position":' .. position .. '}'
 end
 
--- The queue's items, each with its votes and its place.
-local function queue()
-  local tracks = got('ZREVRANGE', KEYS[6], 0, QUEUE_MAX - 1)
-  if #tracks == 0 then return '' end
-  local texts, tallies = got('HMGET', KEYS[4], unpack(tracks)), got('HMGET', KEYS[5], unpack(tracks))
-  local items = {}
-  for position, id in ipairs(tracks) do
-    items[#items + 1] = item(id, texts[position], tallies[position], position)
+-- The first of the queue's items, each with its votes and its place; and how many tracks were looked at.
+local function page(last)
+  local items, bytes, place = {}, 0, 0
+  while place < last do
+    local tracks = got('ZREVRANGE', KEYS[6], place, math.min(place + CHUNK, last) - 1)
+    if #tracks == 0 then break end
+    local texts, tallies = got('HMGET', KEYS[4], unpack(tracks)), got('HMGET', KEYS[5], unpack(tracks))
+    for index, id in ipairs(tracks) do
+      local one = item(id, texts[index], tallies[index], place + 1)
+      bytes = bytes + (one and #one or 0)
+      if bytes > PAGE_BYTES_MAX and #items > 0 then return items, place end
+      items[#items + 1] = one
+      place = place + 1
+    end
   end
-  return table.concat(items, ',')
+  return items, place
 end
 
 function state()
@@ -78,7 +89,11 @@ function state()
   local session = got('HMGET', KEYS[3], 'isActive', 'startedAt', 'current')
   local started = integer(session[2], 0, YEAR_9999_MS)
   local current = members(session[3])
+  local count = redis.pcall('ZCARD', KEYS[6])
+  local queued = type(count) == 'number' and math.min(count, QUEUE_MAX) or 0
+  local items, place = page(math.min(queued, PAGE_MAX))
   return '{"shopId":"' .. shop .. '","isActive":' .. tostring(session[1] == '1')
-    .. ',"currentTrack":' .. (current and current .. '}' or 'null') .. ',"queue":[' .. queue() .. ']'
-    .. ',"startedAt":' .. (started and '"' .. utc(started) .. '"' or 'null') .. '}'
+    .. ',"currentTrack":' .. (current and current .. '}' or 'null') .. ',"queue":[' .. table.concat(items, ',') .. ']'
+    .. ',"startedAt":' .. (started and '"' .. utc(started) .. '"' or 'null')
+    .. ',"next":' .. (place < queued and place or 'null') .. '}'
 end

@@ -3,7 +3,7 @@
 -- @key      cache  queue:{id}
 -- @returns  JSON text of one object, or false
 -- @cost     O(n) in the bytes of the status
--- @weight   50
+-- @weight   400
 --
 -- Put between the prelude and subscribe.lua; defines `state`, which subscribe.lua calls.
 -- KEYS[3]   cache  string JSON, written by the worker, read by the API servers

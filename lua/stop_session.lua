@@ -7,16 +7,18 @@
 -- @key      tracks  dj:{shopId}#tracks
 -- @key      tally   dj:{shopId}#tally
 -- @key      order   dj:{shopId}#order
+-- @key      removed dj:{shopId}#removed
+-- @key      adders  dj:{shopId}#adders
 -- @topic    dj:{shopId}
 -- @emits    session:stopped {shopId, isActive, currentTrack, queue, startedAt} -- the whole state
 -- @returns  {shopId, isActive}
 -- @cost     O(1); the queue is freed in the background
--- @weight   200
+-- @weight   300
 --
 -- Where no session runs nothing changes and no event is sent.
 
 if read('HGET', key.session, 'isActive') == '1' then
-  write('UNLINK', key.session, key.tracks, key.tally, key.order)
+  write('UNLINK', key.session, key.tracks, key.tally, key.order, key.removed, key.adders)
   emit('dj:' .. args.shopId, 'session:stopped', {
     shopId = args.shopId, isActive = false, currentTrack = null, queue = array(), startedAt = null,
   })

@@ -1,26 +1,26 @@
 -- @command  top
--- @summary  The first of a challenge's leaderboard.
+-- @summary  The first of a challenge's leaderboard, by pages.
 -- @http     GET /v1/challenges/{challengeId}/leaderboard
 -- @allow    anonymous|user|service
 -- @arg      challengeId id
 -- @arg      limit       int 1..1000 = 100
 -- @arg      top         int 1..1000 optional -- the same as limit, and goes before it
+-- @arg      from        int 1..1000000000 = 1 -- the first rank that is told
+-- @include  rank
 -- @key      board leaderboard:{challengeId}
--- @returns  {challengeId, top: [{rank, userId, score}]} -- rank is ZREVRANK + 1
+-- @returns  {challengeId, top: [{rank, userId, score}], next} -- rank is ZREVRANK + 1
 -- @cost     O(log n + m) in ranked users and those told
--- @weight   2000
+-- @weight   1250
 -- @readonly
 --
--- Other systems may rank what is no user: such a member is told as text when it is short, else its rank is left out.
+-- A page has at most PAGE_MAX places, whatever the limit. `next` is the rank behind a full page, to be asked for as
+-- `from`; null behind the last one.
 
-local MEMBER_BYTES_MAX = 200
+local PAGE_MAX = 200
 
-local pairs_read = read('ZREVRANGE', key.board, 0, (args.top or args.limit) - 1, 'WITHSCORES')
-local list = array()
-for index = 1, #pairs_read, 2 do
-  local member, score = pairs_read[index], tonumber(pairs_read[index + 1])
-  if #member <= MEMBER_BYTES_MAX then
-    list[#list + 1] = {rank = (index + 1) / 2, userId = member, score = shortest(score) and score or null}
-  end
-end
-return {challengeId = args.challengeId, top = list}
+local count = math.min(args.top or args.limit, PAGE_MAX)
+local found = read('ZREVRANGE', key.board, args.from - 1, args.from - 2 + count, 'WITHSCORES')
+local is_full = #found == 2 * count
+return {
+  challengeId = args.challengeId, top = places(args.from, found), next = is_full and args.from + count or null,
+}

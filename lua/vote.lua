@@ -20,7 +20,7 @@
 -- The same vote again changes nothing, sends nothing, and is answered with what stands. The data is described in
 -- add_track.lua. A track is queued exactly while it has a tally, so the session itself need not be read.
 
-local TRACKS_MAX = 16384    -- as in add_track.lua
+local TRACKS_MAX = 16384    -- as in part_dj.lua
 local VOTES_MAX = 1000000000
 local BALLOTS_TTL_S = 90000 -- as in add_track.lua
 

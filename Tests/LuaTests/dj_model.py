@@ -29,7 +29,9 @@ class Model:
         self.active = False
         self.started_ms = None
         self.current = None
-        self.tracks = []  # in the order they were added
+        self.tracks = []
+        self.removed = {}
+        self.count = 0  # of the tracks that were new to the session
         self.events = []
 
     def find(self, track_id):
@@ -42,19 +44,23 @@ class Model:
         return {"upvotes": up, "downvotes": down, "score": up - down}
 
     def ordered(self):
-        return sorted(self.tracks, key=lambda track: -self.counts(track)["score"])  # stable: earlier added first
+        return sorted(self.tracks, key=lambda track: (-self.counts(track)["score"], track["number"]))
 
     def standing(self, track):
         return {**self.counts(track), "position": self.ordered().index(track) + 1}
 
     @staticmethod
     def plain(track):
-        return {name: value for name, value in track.items() if name != "ballots"}
+        return {name: value for name, value in track.items() if name not in ("ballots", "number")}
 
     def state(self):
         return {"shopId": SHOP, "isActive": self.active, "currentTrack": self.current,
                 "queue": [{**self.plain(track), **self.standing(track)} for track in self.ordered()],
                 "startedAt": iso(self.started_ms) if self.active else None}
+
+    def page(self):
+        """The state as a page of the queue; a model's queue is never longer."""
+        return self.state() | {"next": None}
 
     def my_votes(self, user):
         return {"votes": {track["trackId"]: track["ballots"][user] for track in self.tracks
@@ -62,6 +68,7 @@ class Model:
 
     def _end(self):
         self.active, self.started_ms, self.current, self.tracks = False, None, None, []
+        self.removed, self.count = {}, 0
 
     def start_session(self, now_ms):
         if not self.active:
@@ -81,8 +88,12 @@ class Model:
             raise Failed(*NOT_PRESENT)
         if not self.active or self.find(track_id):
             raise Failed("conflict", "")
+        if sum(other["addedBy"] == user for other in self.tracks) >= 20:
+            raise Failed("too_many", "")
+        number, ballots = self.removed.pop(track_id, (self.count + 1, {}))
+        self.count = max(self.count, number)
         track = {"trackId": track_id, "trackName": "", "artistName": "", "albumArt": "", "addedBy": user,
-                 "addedAt": iso(now_ms), "ballots": {user: "up"}}
+                 "addedAt": iso(now_ms), "number": number, "ballots": {**ballots, user: "up"}}
         self.tracks.append(track)
         item = {**self.plain(track), **self.standing(track)}
         self.events.append(("track:added", item))
@@ -110,6 +121,7 @@ class Model:
         if user and track["addedBy"] != user:
             raise Failed("forbidden", "")
         self.tracks.remove(track)
+        self.removed[track_id] = track["number"], track["ballots"]
         self.events.append(("track:removed", {"trackId": track_id}))
         return {"trackId": track_id}
 

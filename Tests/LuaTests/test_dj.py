@@ -119,15 +119,22 @@ def test_refusals_change_nothing(party, unchanged):
 
 def test_bounds(party, db, scripts, unchanged):
     for n in range(500):
-        add(party, f"t{n}", trackName="n" * 200, artistName="a" * 200, albumArt="u" * 800)
+        party.add_track(shopId=SHOP, trackId=f"t{n}", userId="ann", trackName="n" * 200, artistName="a" * 200,
+                        albumArt="u" * 800)
     with unchanged():
-        assert failure(add, party, "t500")[0] == "conflict"
-    assert len(state(scripts)["queue"]) == 500 == len(party.dj(shopId=SHOP)["queue"])
+        assert failure(add, party, "t500", "bob")[0] == "conflict"
+    first, queue, start = state(scripts), [], 0
+    assert 30 <= len(first["queue"]) <= 40 and first == party.dj(shopId=SHOP)
+    while start is not None:
+        page = party.dj(shopId=SHOP, **{"from": start})
+        queue, start = queue + page["queue"], page["next"]
+    assert [(item["trackId"], item["position"]) for item in queue] == [(f"t{n}", n + 1) for n in range(500)]
+    assert party.dj(shopId=SHOP, **{"from": 500})["queue"] == []
     party.next_track(shopId=SHOP)
     db.hset(f"{TOPIC}#session", "sequence", 16_382)
-    add(party, "last")
+    add(party, "last", "bob")
     party.next_track(shopId=SHOP)
-    assert failure(add, party, "more")[1] == "The session is full: no more than 16383 tracks can be added to one"
+    assert failure(add, party, "more", "bob")[1] == "The session is full: no more than 16383 tracks can be added to one"
 
 
 def test_next_plays_the_first_until_none_is_left(party, scripts, unchanged):
@@ -146,7 +153,55 @@ def test_next_plays_the_first_until_none_is_left(party, scripts, unchanged):
         assert party.next_track(shopId=SHOP) == {"track": None}
 
 
-@pytest.mark.parametrize("end", ["next_track", "remove_track", "restart"])
+def test_a_page_has_at_most_100_tracks(party, scripts):
+    for n in range(120):
+        party.add_track(shopId=SHOP, trackId=f"t{n}", userId="ann")
+    assert (len(state(scripts)["queue"]), state(scripts)["next"]) == (100, 100)
+    rest = party.dj(shopId=SHOP, **{"from": 100})
+    assert [item["trackId"] for item in rest["queue"]] == [f"t{n}" for n in range(100, 120)] and rest["next"] is None
+
+
+def test_one_user_does_not_fill_the_queue(party, db, unchanged):
+    """One user could queue all 500 tracks; and by adding and removing use up the session's numbers in an hour."""
+    for n in range(20):
+        add(party, f"t{n}")
+    with unchanged():
+        assert failure(add, party, "t20")[0] == "too_many"
+    add(party, "b0", "bob")
+    party.next_track(shopId=SHOP)
+    party.remove_track(user="ann", role="user", shopId=SHOP, trackId="t5")
+    add(party, "t20")
+    add(party, "t21")
+    assert failure(add, party, "t22")[0] == "too_many"
+    party.add_track(shopId=SHOP, trackId="t22", userId="ann")
+    for n in range(1, 4):
+        party.remove_track(user="ann", role="user", shopId=SHOP, trackId=f"t{n}")
+    for n in range(77):
+        add(party, f"x{n}")
+        party.remove_track(user="ann", role="user", shopId=SHOP, trackId=f"x{n}")
+    assert failure(add, party, "y")[1] == "A user adds at most 100 new tracks to a session"
+    before = db.hget(f"{TOPIC}#session", "sequence")
+    for _ in range(3):
+        add(party, "x0")
+        party.remove_track(user="ann", role="user", shopId=SHOP, trackId="x0")
+    assert db.hget(f"{TOPIC}#session", "sequence") == before == b"101"
+
+
+def test_a_track_that_comes_back_has_its_votes(party):
+    """Whoever took out a track and added it again wiped the votes of all others."""
+    add(party, "t1")
+    add(party, "t2", "bob")
+    vote(party, "t1", "down", "bob")
+    vote(party, "t1", "down", "cas")
+    party.remove_track(user="ann", role="user", shopId=SHOP, trackId="t1")
+    assert standing(add(party, "t1")) == (1, 2, -1, 2)
+    assert party.my_votes(user="bob", role="user", shopId=SHOP) == {"votes": {"t1": "down", "t2": "up"}}
+    party.remove_track(user="ann", role="user", shopId=SHOP, trackId="t1")
+    assert standing(add(party, "t1", "cas")) == (2, 1, 1, 1), "the vote of who adds it counts as up; it is the older"
+    assert standing(vote(party, "t1", "none", "bob")) == (2, 0, 2, 1)
+
+
+@pytest.mark.parametrize("end", ["next_track", "restart"])
 def test_a_ballot_counts_for_one_life_of_a_track(party, end):
     add(party, "t1")
     vote(party, "t1", "down", "bob")
@@ -154,7 +209,7 @@ def test_a_ballot_counts_for_one_life_of_a_track(party, end):
         party.stop_session(shopId=SHOP)
         party.start_session(shopId=SHOP, random="b" * 32)
     else:
-        party.call(end, shopId=SHOP, **({"trackId": "t1"} if end == "remove_track" else {}))
+        party.call(end, shopId=SHOP)
     add(party, "t1", "cas")
     assert party.my_votes(user="bob", role="user", shopId=SHOP) == {"votes": {}}
     assert standing(vote(party, "t1", "none", "bob")) == (1, 0, 1, 1)
@@ -191,7 +246,8 @@ def test_scores_beyond_any_crowd_keep_the_order(party, db):
 
 
 def test_state_of_nothing(commands, scripts):
-    nothing = {"shopId": SHOP, "isActive": False, "currentTrack": None, "queue": [], "startedAt": None}
+    nothing = {"shopId": SHOP, "isActive": False, "currentTrack": None, "queue": [], "startedAt": None,
+               "next": None}
     assert state(scripts) == nothing == commands.dj(shopId=SHOP)
 
 

@@ -64,8 +64,8 @@ def test_random_lives(commands, scripts, db, rng, life):
             if rng.random() < 0.3:
                 assert attempt() == (expected, 1), "a retry is answered alike"
         assert commands.log(f"dj:{SHOP}") == model.events, (step, name)
-        assert state(scripts) == model.state(), (step, name)
-        assert commands.dj(shopId=SHOP, role="anonymous") == model.state()
+        assert state(scripts) == model.page(), (step, name)
+        assert commands.dj(shopId=SHOP, role="anonymous") == model.page()
         for user in USERS:
             assert commands.my_votes(shopId=SHOP, user=user, role="user") == model.my_votes(user), (step, user)
     assert {name for name, _ in model.events} >= {"queue:update", "track:added", "track:playing"}

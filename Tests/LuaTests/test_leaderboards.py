@@ -87,9 +87,11 @@ def test_reads(commands, db, unchanged):
     order = [member.decode() for member in db.zrevrange(BOARD, 0, -1)]
     rows = [{"rank": n + 1, "userId": user, "score": int(user[1:]) // 2} for n, user in enumerate(order)]
     with unchanged():
-        assert commands.top(challengeId="c1") == {"challengeId": "c1", "top": rows[:100]}
+        assert commands.top(challengeId="c1")["top"] == rows[:100]
         assert commands.top(challengeId="c1", limit=3)["top"] == rows[:3]
-        assert commands.top(challengeId="c1", limit=3, top=1000)["top"] == rows
+        first = commands.top(challengeId="c1", limit=3, top=1000)
+        second = commands.top(challengeId="c1", limit=1000, **{"from": first["next"]})
+        assert first["top"] + second["top"] == rows and (first["next"], second["next"]) == (201, None)
         assert commands.rank(challengeId="c1", userId="u002") == {"challengeId": "c1", **rows[297]}
         assert commands.rank(challengeId="c1", userId="zoe") == {
             "challengeId": "c1", "userId": "zoe", "rank": -1, "score": None}
@@ -99,7 +101,7 @@ def test_reads(commands, db, unchanged):
         with pytest.raises(Failed) as failed:
             commands.around(challengeId="c1", userId="zoe")
         assert failed.value.code == "not_found"
-        assert commands.top(challengeId="c2") == {"challengeId": "c2", "top": []}
+        assert commands.top(challengeId="c2") == {"challengeId": "c2", "top": [], "next": None}
 
 
 def test_who_moved_is_told_once(commands):
@@ -198,7 +200,7 @@ def test_state(commands, scripts, db):
     assert scripted_state(scripts) == {"challengeId": "c1", "top": []}
     scores = [0.1, 1 / 3, 1e300, 5e-324, 2**53 - 1, -2.5, 0, -0.0, 1e21, 123456789012.25]
     db.zadd(BOARD, {f"u{n}": score for n, score in enumerate(scores)} | {f"v{n:03}": -n - 10 for n in range(200)})
-    assert scripted_state(scripts) == commands.top(challengeId="c1")
+    assert scripted_state(scripts) | {"next": 101} == commands.top(challengeId="c1")
     assert len(scripted_state(scripts)["top"]) == 100
     assert [row["score"] for row in scripted_state(scripts)["top"][:10]] == sorted(scores, reverse=True)
     db.rename(BOARD, "app:leaderboard:{leaderboard:c1}")

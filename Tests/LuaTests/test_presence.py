@@ -206,6 +206,19 @@ def test_a_heartbeat_does_not_bring_back(commands):
     assert commands.beat_user(userId="ann", role="worker") == {"places": 0}
 
 
+def test_beats_of_several_gateways_count_once(commands, db, unchanged):
+    """Each gateway with a session of the user beats every 20 s; each was passed on to all the user's places."""
+    check_in(commands, role="service", userId="ann")
+    commands.relay()
+    assert commands.beat_user(userId="ann", role="worker") == {"places": 1}
+    commands.relay()
+    with unchanged():
+        assert commands.beat_user(userId="ann", role="worker", now_ms=NOW_MS + 14_999) == {"places": 0}
+    assert commands.beat_user(userId="ann", role="worker", now_ms=NOW_MS + 15_000) == {"places": 1}
+    db.set("user:ann#online", NOW_MS + 999_999)
+    assert commands.beat_user(userId="ann", role="worker") == {"places": 1}, "a clock that was ahead does not silence"
+
+
 def test_online(commands, db):
     assert commands.online(user="ann", role="user") == {"online": False, "lastSeen": None}
     commands.beat_user(userId="ann", role="worker")
@@ -218,11 +231,12 @@ def test_online(commands, db):
 def test_the_roster_is_for_who_is_there(commands):
     check_in(commands, role="service", userId="ann")
     check_in(commands, role="service", userId="bob", now_ms=NOW_MS + 1)
-    expected = {"shopId": SHOP, "count": 2, "users": ["bob", "ann"]}
+    expected = {"shopId": SHOP, "count": 2, "users": ["bob", "ann"], "next": None}
     assert commands.roster(shopId=SHOP) == expected == commands.roster(shopId=SHOP, user="ann", role="user")
     assert failure(commands.roster, shopId=SHOP, user="cas", role="user") == "forbidden"
     assert failure(commands.roster, shopId=SHOP, user="ann", role="user", now_ms=NOW_MS + PRESENCE_MS) == "forbidden"
-    assert commands.roster(shopId=SHOP, now_ms=NOW_MS + PRESENCE_MS + 1) == {"shopId": SHOP, "count": 0, "users": []}
+    assert commands.roster(shopId=SHOP, now_ms=NOW_MS + PRESENCE_MS + 1) == {
+        "shopId": SHOP, "count": 0, "users": [], "next": None}
     assert commands.presence_count(shopId=SHOP, role="anonymous") == {"shopId": SHOP, "count": 2}
 
 
@@ -230,7 +244,10 @@ def test_bounds(commands, db, unchanged):
     db.zadd(f"{TOPIC}#presence", {f"u{n}": NOW_MS + 1 for n in range(10_000)})
     with unchanged():
         assert failure(check_in, commands, role="service", userId="ann") == "conflict"
-        assert len(commands.roster(shopId=SHOP)["users"]) == 1_000
+        first = commands.roster(shopId=SHOP)
+        second = commands.roster(shopId=SHOP, **{"from": first["next"]})
+        assert len({*first["users"], *second["users"]}) == 1_000 and second["next"] == 1_000
+        assert commands.roster(shopId=SHOP, **{"from": 9_500})["next"] is None
     assert check_in(commands, "u7")["count"] == 10_000
     db.sadd("user:ann#places", *(f"shop:{n}" for n in range(32)))
     assert commands.user_place(userId="ann", topic="shop:99", here=True, role="worker")["here"] is False

@@ -8,6 +8,7 @@ from lua_scripts import NOW_MS
 SHOPS = ["1", "2"]
 USERS = [f"u{n}" for n in range(6)]
 PRESENCE_MS = 90_000
+BEAT_LEAST_MS = 15_000
 STEPS = 300
 POLICY = {"log_max": 5_000, "log_ttl_s": 300, "meta_ttl_s": 86_700}
 
@@ -16,6 +17,7 @@ class Model:
     """When each presence ends, what was told last, and where each user was told to be."""
 
     def __init__(self):
+        self.beats = {}
         self.ends = {shop: {} for shop in SHOPS}
         self.counts = {shop: [] for shop in SHOPS}
         self.places = {user: [] for user in USERS}
@@ -46,6 +48,9 @@ class Model:
         self.tell(shop, now_ms)
 
     def beat(self, user, now_ms):
+        if now_ms - self.beats.get(user, -BEAT_LEAST_MS) < BEAT_LEAST_MS:
+            return
+        self.beats[user] = now_ms
         for shop in sorted(self.marked[user]):
             if user in self.present(shop, now_ms):
                 self.ends[shop][user] = max(self.ends[shop][user], now_ms + PRESENCE_MS)

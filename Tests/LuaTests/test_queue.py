@@ -158,9 +158,24 @@ def test_too_many_fields_are_refused(commands, db, unchanged):
     db.delete(CACHE)
     db.hset(BOOKINGS, "one more", "x")
     with unchanged():
-        for call in (refresh, lambda commands: commands.queue(shopId=SHOP)):
-            with pytest.raises(Failed, match="too_large.*2000"):
-                call(commands)
+        with pytest.raises(Failed, match="too_large.*2000"):
+            refresh(commands)
+        assert commands.queue(shopId=SHOP) == told(commands)[0], "as it was last told"
+    db.delete(TOLD)
+    with unchanged(), pytest.raises(Failed, match="too_large.*2001"):
+        commands.queue(shopId=SHOP)
+
+
+@pytest.mark.parametrize("hostile", [b"", b"x", b"[]", b"{}", b'{"queueLength":1,"avgWaitTime":1,"currentlyServing":1}',
+                                     b'{"queueLength":-1,"avgWaitTime":1,"currentlyServing":1,"at":5}',
+                                     b'{"queueLength":1,"avgWaitTime":1,"currentlyServing":1e99,"at":5}',
+                                     b'{"queueLength":1,"avgWaitTime":1,"currentlyServing":1,"at":1e99}',
+                                     b'{"queueLength":nan,"avgWaitTime":1,"currentlyServing":1,"at":5}'])
+def test_what_was_last_told_is_not_trusted(commands, db, hostile):
+    db.hset(BOOKINGS, mapping={f"b{n}": text() for n in range(151)})
+    db.set(TOLD, hostile)
+    with pytest.raises(Failed, match="too_large.*151"):
+        commands.queue(shopId=SHOP)
 
 
 @pytest.mark.parametrize("key", [BOOKINGS, BARBERS, SERVICE, SETTINGS, TOLD])

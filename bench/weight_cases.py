@@ -1,0 +1,250 @@
+"""The built-in scripts at their limits: for each, keys as large as they may get, and a call.
+
+A case fills Redis and returns a function that makes the n-th call. Writes get another argument each time, so that every
+call does all its work.
+"""
+
+import json
+
+from lua_scripts import NOW_MS
+
+CASES = {}
+USERS = 10_000
+LONG = "x" * 190
+
+
+class Site:
+    """What a case works with; `without` is what the measured call takes besides the script itself, microseconds."""
+
+    def __init__(self, db, commands, scripts):
+        self.db = db
+        self.commands = commands
+        self.scripts = scripts
+        self.without = 0
+
+    def fill(self, function, count):
+        """Runs `function(pipeline, n)` for many n in few round trips."""
+        with self.db.pipeline(transaction=False) as pipe:
+            for number in range(count):
+                function(pipe, number)
+                if number % 1_000 == 999:
+                    pipe.execute()
+            pipe.execute()
+
+
+def case(function):
+    CASES[function.__name__.rstrip("_")] = function
+    return function
+
+
+# Leaderboards
+
+
+def board(site):
+    site.fill(lambda pipe, n: pipe.zadd("leaderboard:c", {f"user-{n:08}-{'y' * 20}": n + 0.123456789}), USERS)
+
+
+@case
+def top(site):
+    board(site)
+    return lambda n: site.commands.top(challengeId="c", limit=1000)
+
+
+@case
+def around(site):
+    board(site)
+    return lambda n: site.commands.around(challengeId="c", userId=f"user-{5_000:08}-{'y' * 20}", count=100)
+
+
+@case
+def rank(site):
+    board(site)
+    return lambda n: site.commands.rank(challengeId="c", userId=f"user-{5_000:08}-{'y' * 20}")
+
+
+@case
+def add_points(site):
+    site.fill(lambda pipe, n: pipe.zadd("leaderboard:c", {f"user-{n:08}": 5}), USERS)
+    return lambda n: site.commands.add_points(challengeId="c", userId=f"user-{5_000 + n:08}", points=1.5)
+
+
+@case
+def leaderboard_refresh(site):
+    board(site)
+    site.commands.leaderboard_refresh(challengeId="c")
+
+    def call(n):
+        with site.db.pipeline(transaction=False) as pipe:
+            for place in range(100):
+                pipe.zadd("leaderboard:c", {f"m{place}": 1_000_000 + (place * 37 + n * 13) % 100})
+            pipe.execute()
+        site.db.delete("#outbox")
+        site.db.config_resetstat()
+        site.commands.leaderboard_refresh(challengeId="c")
+    return call
+
+
+# DJ mode
+
+
+def session(site, tracks=499):
+    """A session with a full queue of the largest tracks."""
+    site.commands.start_session(shopId="s", random="a" * 32)
+    site.db.hset("dj:s#session", "sequence", tracks + 1)
+    for number in range(tracks):
+        track = f"track-{number:04}-{'t' * 100}"
+        text = json.dumps({"trackId": track, "trackName": "n" * 200, "artistName": "a" * 200, "albumArt": "b" * 700,
+                           "addedBy": f"user-{number}-{'u' * 50}", "addedAt": "2026-11-20T20:03:20.123Z"})
+        site.db.hset("dj:s#tracks", track, text)
+        site.db.hset("dj:s#tally", track, f"{'a' * 12} {number + 1} {number % 7} {number % 3}")
+        site.db.zadd("dj:s#order", {track: (number % 7 - number % 3) * 16384 - number - 1})
+    site.fill(lambda pipe, n: pipe.zadd("shop:s#presence", {f"user-{n}": NOW_MS + 90_000}), USERS)
+
+
+@case
+def dj(site):
+    session(site)
+    return lambda n: site.commands.dj(shopId="s")
+
+
+@case
+def my_votes(site):
+    session(site)
+    site.db.hset("dj:s#ballots#user-1", mapping={"": "a" * 12} | {
+        f"track-{n:04}-{'t' * 100}": f"{n + 1}u" for n in range(499)})
+    return lambda n: site.commands.my_votes(shopId="s", userId="user-1")
+
+
+@case
+def vote(site):
+    session(site)
+    return lambda n: site.commands.vote(
+        shopId="s", trackId=f"track-{n:04}-{'t' * 100}", vote="up", userId="user-1", id=f"op-{n}")
+
+
+@case
+def add_track(site):
+    session(site, 450)
+    return lambda n: site.commands.add_track(
+        shopId="s", trackId=f"new-{n}", trackName="n" * 200, artistName="a" * 200, albumArt="b" * 700,
+        userId=f"user-{n}", id=f"op-{n}")
+
+
+@case
+def remove_track(site):
+    session(site)
+    return lambda n: site.commands.remove_track(shopId="s", trackId=f"track-{n:04}-{'t' * 100}", id=f"op-{n}")
+
+
+@case
+def next_track(site):
+    session(site)
+    return lambda n: site.commands.next_track(shopId="s", id=f"op-{n}")
+
+
+@case
+def start_session(site):
+    def call(n):
+        site.commands.stop_session(shopId="s")
+        site.db.config_resetstat()
+        site.commands.start_session(shopId="s", random="a" * 32)
+    return call
+
+
+@case
+def stop_session(site):
+    def call(n):
+        session(site, 100)
+        site.db.config_resetstat()
+        site.commands.stop_session(shopId="s")
+    return call
+
+
+# Notifications and feeds
+
+
+def inbox(site):
+    data = json.dumps({"values": list(range(1_540))})
+    assert 8_000 < len(data) <= 8_192
+    for number in range(500):
+        site.db.xadd("user:u#inbox", {"type": "t" * 64, "title": "i" * 200, "body": "b" * 2_000, "data": data,
+                                      "timestamp": "2026-11-20T20:03:20.123Z"}, id=f"{NOW_MS + number}-0")
+        site.db.sadd("user:u#unread", f"{NOW_MS + number}-0")
+
+
+@case
+def notifications(site):
+    inbox(site)
+    return lambda n: site.commands.notifications(userId="u", limit=100)
+
+
+@case
+def notify(site):
+    inbox(site)
+    data = {"values": list(range(1_500))}
+    return lambda n: site.commands.notify(userId="u", type="t", title="i" * 200, body="b" * 2_000, data=data,
+                                          now_ms=NOW_MS + 1_000 + n)
+
+
+@case
+def mark_read(site):
+    inbox(site)
+    return lambda n: site.commands.mark_read(
+        userId="u", ids=[f"{NOW_MS + (number + n * 7) % 500}-0" for number in range(100)])
+
+
+@case
+def mark_all_read(site):
+    def call(n):
+        site.db.sadd("user:u#unread", *(f"{NOW_MS + number}-0" for number in range(500)))
+        site.db.config_resetstat()
+        site.commands.mark_all_read(userId="u")
+    return call
+
+
+def follows(site, count=1_000, text=None):
+    text = text or json.dumps({"id": "p", "barberId": "b", "text": "w" * 300})
+    for number in range(count):
+        barber = f"barber-{number:04}"
+        site.db.sadd("user:u#follows", f"feed:{barber}")
+        for age in range(3):
+            site.commands.call("publish_post", barberId=barber, now_ms=NOW_MS + number * 7 % 997 * 1_000 + age,
+                               post=text.replace('"b"', json.dumps(barber)))
+
+
+@case
+def feed(site):
+    follows(site)
+    return lambda n: site.commands.feed(userId="u", limit=100)
+
+
+@case
+def feed_large(site):
+    """Thirty posts of 32 kB, of as many values as a post may have."""
+    post = json.dumps({"id": "p", "barberId": "b", "values": [1] * 4_990, "text": "w" * 17_000})
+    follows(site, 30, post)
+    return lambda n: site.commands.feed(userId="u", limit=30)
+
+
+@case
+def following(site):
+    site.db.sadd("user:u#follows", *(f"feed:barber-{number:04}-{'b' * 100}" for number in range(1_000)))
+    return lambda n: site.commands.following(userId="u")
+
+
+@case
+def follow(site):
+    site.db.sadd("user:u#follows", *(f"feed:barber-{number:04}" for number in range(900)))
+    return lambda n: site.commands.follow(userId="u", barberId=f"n{n}", id=f"op-{n}")
+
+
+@case
+def unfollow(site):
+    site.db.sadd("user:u#follows", *(f"feed:barber-{number:04}" for number in range(1_000)))
+    return lambda n: site.commands.unfollow(userId="u", barberId=f"barber-{n:04}", id=f"op-{n}")
+
+
+@case
+def publish_post(site):
+    post = json.dumps({"id": "p", "values": list(range(4_000)), "text": "w" * 10_000})
+    return lambda n: site.commands.publish_post(barberId="b", post=post, id=f"op-{n}")
