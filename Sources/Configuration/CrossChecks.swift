@@ -65,8 +65,12 @@ struct CrossChecks {
                 values.source("anonymous"),
                 "false leaves nobody who could connect; set --jwt-secret-file, --jwt-key, --jwks or --api-keys")
         }
-        for name in ["jwt-issuer", "jwt-audience"] where values.has(name) && !canVerify {
+        for name in ["jwt-issuer", "jwt-audience", "jwt-role"] where values.has(name) && !canVerify {
             values.problem(values.source(name), "no key verifies tokens; set --jwt-secret-file, --jwt-key or --jwks")
+        }
+        let roles = values.texts("jwt-role").compactMap { try? RoleMapping(parsing: $0).name }
+        if Set(roles).count < roles.count {
+            values.problem(values.source("jwt-role"), "one role is given two meanings")
         }
         if let jwks = values.text("jwks"), jwks.hasPrefix("https://") || jwks.hasPrefix("http://") {
             values.problem(values.source("jwks"), "expected a file; fetch the key set and name the file it is kept in")

@@ -48,6 +48,11 @@ public struct IPAddress: Hashable, Sendable, CustomStringConvertible {
     /// Whether the address is IPv4.
     public var isIPv4: Bool { bytes.count == 4 }
 
+    /// Whether the address is this machine's own: 127.0.0.0/8 (RFC 1122 section 3.2.1.3) or ::1.
+    public var isLoopback: Bool {
+        isIPv4 ? bytes[0] == 127 : bytes.dropLast().allSatisfy { $0 == 0 } && bytes.last == 1
+    }
+
     /// What limits count as one client: the IPv4 address, or the /64 of the IPv6 address with zeros behind it.
     public var limitKey: IPAddress {
         isIPv4 ? self : IPAddress(unchecked: Array(bytes.prefix(8)) + [UInt8](repeating: 0, count: 8))

@@ -35,6 +35,7 @@ extension Limits {
             LimitEntry(name: "headBytesMax", range: bytes, path: \.headBytesMax),
             LimitEntry(name: "headersMax", range: size, path: \.headersMax),
             LimitEntry(name: "bodyBytesMax", range: bytes, path: \.bodyBytesMax),
+            LimitEntry(name: "anonymousBodyBytesMax", range: bytes, path: \.anonymousBodyBytesMax),
             LimitEntry(name: "batchMax", range: 1...4_096, path: \.batchMax),
             LimitEntry(name: "publishBytesMax", range: bytes, path: \.publishBytesMax),
             LimitEntry(name: "inboundMessageBytesMax", range: bytes, path: \.inboundMessageBytesMax),

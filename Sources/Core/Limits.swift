@@ -11,8 +11,9 @@ public struct Limits: Sendable, Equatable {
     public var connectionsPerAddressMax = 2_048
     /// Connections, node-wide, that have not finished TLS, their request, or authentication.
     public var unauthenticatedMax = 10_000
-    /// Unauthenticated connections of one address.
-    public var unauthenticatedPerAddressMax = 1_024
+    /// Unauthenticated connections of one address; a fortieth of ``unauthenticatedMax``, so that few addresses cannot
+    /// take all places.
+    public var unauthenticatedPerAddressMax = 256
     /// From accept to the end of the TLS handshake.
     public var tlsHandshakeMs = 5_000
     /// From the first moment a request may come to the end of its head.
@@ -49,6 +50,8 @@ public struct Limits: Sendable, Equatable {
     public var headersMax = 100
     /// Bytes of a request body; beyond: 413.
     public var bodyBytesMax = 1_048_576
+    /// Bytes of a request body of a caller without credentials; beyond: 413.
+    public var anonymousBodyBytesMax = 65_536
     /// Messages in one batch of `POST /v1/broadcast`; beyond: 400.
     public var batchMax = 256
     /// Bytes of one published message's data; beyond: `too_large`.

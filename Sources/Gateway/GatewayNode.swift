@@ -173,9 +173,9 @@ public final class GatewayNode {
     /// Reads certificate, tokens' keys and API keys again; keeps everything as it was when any of them is wrong.
     public func reload() {
         do {
-            let rights = try NodeParts.rights(settings)
+            let authenticator = try NodeParts.authenticator(settings)
             let tls = try NodeParts.tls(settings, replacing: tls)
-            node.reload(rights)
+            node.reload(Node.Reloadable(authenticator: authenticator, certificate: tls))
             if let tls { for mailbox in node.shards { _ = mailbox.send(.replaceTLS(tls)) } }
             self.tls = tls
             node.reloads.done.add(1)

@@ -26,8 +26,10 @@ struct ListenerPlan: Sendable {
 final class Node: Sendable {
     /// Rights that a reload may replace.
     struct Reloadable: Sendable {
-        var verifier: TokenVerifier
-        var apiKeys: APIKeys
+        /// Who presents credentials.
+        var authenticator: Authenticator
+        /// The certificate of the TLS listener: pages of a name it bears are the gateway's own.
+        var certificate: TLSContext?
     }
 
     /// A random name, to tell nodes apart in logs and in `CLIENT LIST`.
@@ -122,11 +124,11 @@ final class Node: Sendable {
         broker = Mailbox(capacity: settings.limits.mailboxMax, wake: brokerWake)
     }
 
-    /// Checks tokens; replaced by a reload.
-    var verifier: TokenVerifier { reloadable.withLock { $0.verifier } }
+    /// What is known of keys and names now; replaced by a reload.
+    var rights: Reloadable { reloadable.withLock { $0 } }
 
-    /// Knows the API keys; replaced by a reload.
-    var apiKeys: APIKeys { reloadable.withLock { $0.apiKeys } }
+    /// Checks tokens.
+    var verifier: TokenVerifier { rights.authenticator.verifier }
 
     /// Replaces tokens' keys and API keys for whoever comes from now on.
     func reload(_ rights: Reloadable) {

@@ -33,8 +33,8 @@ struct NodeParts {
         } catch {
             throw StartProblem(error.description)
         }
-        reloadable = try NodeParts.rights(settings)
         tls = try NodeParts.tls(settings, replacing: nil)
+        reloadable = Node.Reloadable(authenticator: try NodeParts.authenticator(settings), certificate: tls)
         // Interest in a topic is one bit a shard.
         shardCount = min(settings.shards > 0 ? settings.shards : max(sysconf(Int32(_SC_NPROCESSORS_ONLN)), 1), 64)
     }
@@ -49,15 +49,16 @@ struct NodeParts {
     }
 
     /// Reads the files of tokens and API keys; also for a reload.
-    static func rights(_ settings: GatewaySettings) throws(StartProblem) -> Node.Reloadable {
+    static func authenticator(_ settings: GatewaySettings) throws(StartProblem) -> Authenticator {
         var keys = TokenKeys()
         var apiKeys = APIKeys()
         var file = ""
         do {
             let issuer = settings.jwtIssuer.map { Array($0.utf8) }
-            if let path = settings.jwtSecretFile {
-                file = path
-                try keys.addSecret(try read(path), keyID: nil, issuer: issuer)
+            for secret in settings.jwtSecretFiles {
+                file = secret.path
+                try keys.addSecret(
+                    try read(file), keyID: secret.keyID.map { Array($0.utf8) }, issuer: issuer)
             }
             for path in settings.jwtKeys {
                 file = path
@@ -78,16 +79,21 @@ struct NodeParts {
         }
         let rules = TokenRules(
             tokenBytesMax: settings.limits.tokenBytesMax, leewaySeconds: settings.limits.tokenLeewaySeconds,
-            issuer: settings.jwtIssuer.map { Array($0.utf8) }, audience: settings.jwtAudience.map { Array($0.utf8) })
-        return Node.Reloadable(verifier: TokenVerifier(keys: keys, rules: rules), apiKeys: apiKeys)
+            issuer: settings.jwtIssuer.map { Array($0.utf8) }, audience: settings.jwtAudience.map { Array($0.utf8) },
+            roles: Dictionary(
+                settings.jwtRoles.map { (Array($0.name.utf8), TokenRole(rawValue: $0.role.rawValue) ?? .anonymous) },
+                uniquingKeysWith: { _, last in last }))
+        return Authenticator(verifier: TokenVerifier(keys: keys, rules: rules), apiKeys: apiKeys)
     }
 
     /// The maker of the demo's guests; `nil` without a secret to sign with.
     static func guests(_ settings: GatewaySettings) throws(StartProblem) -> DemoGuests? {
-        guard let path = settings.jwtSecretFile else { return nil }
+        guard let secret = settings.jwtSecretFiles.first else { return nil }
+        let path = secret.path
         do {
             return DemoGuests(
-                signer: try TokenSigner(secretFile: try read(path)), issuer: settings.jwtIssuer.map { Array($0.utf8) },
+                signer: try TokenSigner(secretFile: try read(path), keyID: secret.keyID.map { Array($0.utf8) }),
+                issuer: settings.jwtIssuer.map { Array($0.utf8) },
                 audience: settings.jwtAudience.map { Array($0.utf8) })
         } catch let problem as StartProblem {
             throw problem

@@ -34,6 +34,12 @@ struct HTTPBodyReader: Sendable {
         }
     }
 
+    /// The bytes that `Content-Length` announced and that have not come; `nil` for chunks.
+    var bytesAnnounced: Int? {
+        if case .length(let remaining) = state { return remaining }
+        return nil
+    }
+
     /// Reads on; the whole body once its last byte is there, `nil` when the input is used up before.
     mutating func next(
         _ input: Span<UInt8>, at position: inout Int, limits: HTTPLimits

@@ -27,4 +27,11 @@ public struct HTTPLimits: Sendable, Equatable {
             requestLineBytesMax: limits.requestLineBytesMax, headBytesMax: limits.headBytesMax,
             headersMax: limits.headersMax, bodyBytesMax: limits.bodyBytesMax)
     }
+
+    /// The same bounds with a smaller one for the body.
+    func limitingBody(to bytesMax: Int) -> HTTPLimits {
+        HTTPLimits(
+            requestLineBytesMax: requestLineBytesMax, headBytesMax: headBytesMax, headersMax: headersMax,
+            bodyBytesMax: min(bytesMax, bodyBytesMax))
+    }
 }

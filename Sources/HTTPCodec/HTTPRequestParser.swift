@@ -41,10 +41,13 @@ public struct HTTPRequestParser: Sendable {
     private var places: [HTTPHeaders.Place] = []
     private var keepAlive = true
     private var bodyReader: HTTPBodyReader?
+    /// The bounds of the body under way; those of the connection, or smaller ones.
+    private var bodyLimits: HTTPLimits
 
     /// A parser at the start of a connection.
     public init(limits: HTTPLimits) {
         self.limits = limits
+        bodyLimits = limits
     }
 
     /// Whether a request has begun and is not finished: the connection is not idle and a deadline applies.
@@ -53,6 +56,17 @@ public struct HTTPRequestParser: Sendable {
         case .start, .upgraded, .closed, .failed: false
         case .requestLine, .headers, .body: true
         }
+    }
+
+    /// Lowers the bound of the body that follows the `.head` event just read; it ends with that body.
+    ///
+    /// Returns the failure when the head announced more: nothing of the body is read then, and no event follows.
+    public mutating func limitBody(to bytesMax: Int) -> HTTPFailure? {
+        guard case .body = state else { return nil }
+        bodyLimits = limits.limitingBody(to: bytesMax)
+        guard let announced = bodyReader?.bytesAnnounced, announced > bytesMax else { return nil }
+        reset(to: .failed)
+        return .tooLarge(413, "The body must not exceed \(bytesMax) bytes")
     }
 
     /// Reads on from `position` to the next event.
@@ -149,7 +163,7 @@ public struct HTTPRequestParser: Sendable {
 
     private mutating func readBody(_ input: Span<UInt8>, at position: inout Int) throws(HTTPFailure) -> [UInt8]? {
         guard bodyReader != nil else { return [] }
-        return try bodyReader?.next(input, at: &position, limits: limits)
+        return try bodyReader?.next(input, at: &position, limits: bodyLimits)
     }
 
     /// Moves to a state that holds nothing of what was read before.
@@ -160,5 +174,6 @@ public struct HTTPRequestParser: Sendable {
         line = nil
         places = []
         bodyReader = nil
+        bodyLimits = limits
     }
 }

@@ -4,7 +4,7 @@ import Glibc
 public import Reactors
 import Synchronization
 
-/// The log: one line per change of state, `key=value` text or JSON, to standard output.
+/// The log: one line per change of state, `key=value` text or JSON, to standard error.
 ///
 /// Lines go to a thread of their own through a bounded mailbox, so that a blocked pipe never blocks a reactor; what
 /// does not fit is dropped and counted. Values are escaped: a client can forge no line. Thread: `write` from any.
@@ -80,7 +80,7 @@ public final class Log: Sendable {
         while offset < line.count {
             let start = offset
             let count = unsafe line.withUnsafeBytes { bytes in
-                unsafe Glibc.write(STDOUT_FILENO, bytes.baseAddress?.advanced(by: start), line.count - start)
+                unsafe Glibc.write(STDERR_FILENO, bytes.baseAddress?.advanced(by: start), line.count - start)
             }
             // A closed log has nobody to tell; the service goes on.
             guard count > 0 || Errno.current.code == EINTR else { return }

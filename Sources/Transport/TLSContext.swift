@@ -83,6 +83,15 @@ public struct TLSFailure: Error, Equatable, Sendable, CustomStringConvertible {
         }
     }
 
+    /// Whether the certificate bears a host name: its subject alternative names, wildcards included (RFC 6125).
+    ///
+    /// Addresses are no names. Reads what OpenSSL has parsed, so any thread may ask.
+    public func isNamed(_ host: [UInt8]) -> Bool {
+        guard !host.isEmpty, let leaf = unsafe SSL_CTX_get0_certificate(context) else { return false }
+        let name = host.map { CChar(bitPattern: $0) }
+        return unsafe X509_check_host(leaf, name, name.count, 0, nil) == 1
+    }
+
     private static func configure(_ made: OpaquePointer, _ files: ServerFiles) throws(TLSFailure) {
         guard unsafe swb_configure_common(made) == 1, unsafe swb_configure_server(made) == 1 else {
             throw TLSFailure("TLS could not be set up")

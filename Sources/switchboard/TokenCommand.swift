@@ -21,7 +21,7 @@ enum TokenCommand {
                 let identity = Identity(
                     user: Array(settings.user.utf8), role: settings.role == .service ? .service : .user,
                     topics: patterns, expiresAt: now + settings.ttlSeconds, issuedAt: now,
-                    issuer: settings.issuer.map { Array($0.utf8) })
+                    issuer: settings.issuer.map { Array($0.utf8) }, tokenID: SecureRandom.text(byteCount: 12))
             else { throw StartProblem("--user: 1 to 128 of A-Z a-z 0-9 . _ ~ : -") }
             let claims = try TokenClaims(identity, audience: settings.audience.map { Array($0.utf8) })
             Terminal.print(String(decoding: try signer(settings.signer).sign(claims), as: UTF8.self))
@@ -35,8 +35,8 @@ enum TokenCommand {
 
     private static func signer(_ signer: TokenSettings.Signer) throws -> TokenSigner {
         switch signer {
-        case .secretFile(let path):
-            return try TokenSigner(secretFile: try read(path))
+        case .secretFile(let file):
+            return try TokenSigner(secretFile: try read(file.path), keyID: file.keyID.map { Array($0.utf8) })
         case .privateKey(let path, let kid):
             return try TokenSigner(privateKeyPEM: try read(path), keyID: kid.map { Array($0.utf8) })
         }

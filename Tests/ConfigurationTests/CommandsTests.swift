@@ -31,17 +31,17 @@ import Testing
             token
                 == TokenSettings(
                     user: "u1", role: .service, ttlSeconds: 900, topics: ["order:*", "shop:1"], issuer: nil,
-                    audience: "a", signer: .secretFile(".switchboard/jwt-secret")))
+                    audience: "a", signer: .secretFile(KeyFile(path: ".switchboard/jwt-secret"))))
     }
 
     @Test(
         arguments: [
-            ("", [:], .secretFile(".switchboard/jwt-secret")),
-            ("--state d", [:], .secretFile("d/jwt-secret")),
-            ("--state d", ["SWITCHBOARD_JWT_SECRET_FILE": "s"], .secretFile("d/jwt-secret")),
-            ("", ["SWITCHBOARD_JWT_SECRET_FILE": "s"], .secretFile("s")),
-            ("--jwt-secret-file f", ["SWITCHBOARD_STATE": "d"], .secretFile("f")),
-            ("--jwt-secret-file f --state d", [:], .secretFile("f")),
+            ("", [:], .secretFile(KeyFile(path: ".switchboard/jwt-secret"))),
+            ("--state d", [:], .secretFile(KeyFile(path: "d/jwt-secret"))),
+            ("--state d", ["SWITCHBOARD_JWT_SECRET_FILE": "s"], .secretFile(KeyFile(path: "d/jwt-secret"))),
+            ("", ["SWITCHBOARD_JWT_SECRET_FILE": "s"], .secretFile(KeyFile(path: "s"))),
+            ("--jwt-secret-file f", ["SWITCHBOARD_STATE": "d"], .secretFile(KeyFile(path: "f"))),
+            ("--jwt-secret-file f --state d", [:], .secretFile(KeyFile(path: "f"))),
             ("--key k --kid i", ["SWITCHBOARD_JWT_SECRET_FILE": "s"], .privateKey(file: "k", kid: "i")),
         ] as [(String, [String: String], TokenSettings.Signer)])
     func theStrongestSourceSigns(flags: String, env: [String: String], signer: TokenSettings.Signer) {
@@ -54,7 +54,10 @@ import Testing
 
     @Test(arguments: [
         ("token", "switchboard token: say whom the token names with --user"),
-        ("token --user u --kid 1", "--kid: goes with --key; a shared secret has no key id"),
+        (
+            "token --user u --kid 1",
+            "--kid: goes with --key; the id of a shared secret is written --jwt-secret-file KID=FILE"
+        ),
         ("token --user u --key k --jwt-secret-file s", "--key: choose one of --key and --jwt-secret-file"),
         ("publish shop:1", "switchboard publish: expected TOPIC EVENT [JSON]; got 1 of them"),
         ("publish shop e", #"switchboard publish: expected a topic such as shop:42; got "shop""#),

@@ -101,7 +101,7 @@ import Testing
         (#"{"shards": 4000}"#, #"c.json: shards: expected a whole number from 0 to 1024; got "4000""#),
         (#"{"echo": "true"}"#, "c.json: echo: expected true or false; got a string"),
         (#"{"redis": null}"#, "c.json: redis: expected a string; got null"),
-        (#"{"jwt-key": "a.pem"}"#, "c.json: jwt-key: expected an array of strings; got a string"),
+        (#"{"jwt-key": 1}"#, "c.json: jwt-key: expected an array of strings; got a number"),
         (#"{"jwt-key": [1]}"#, "c.json: jwt-key: expected strings in the array; got a number"),
         (#"{"limits": []}"#, #"c.json: limits: expected an object of limits, e.g. {"connectionsMax": 50000}"#),
         (#"{"limits": {"pingMS": 1}}"#, "c.json: limits.pingMS: unknown limit; did you mean pingMs?"),
@@ -127,7 +127,7 @@ import Testing
 
     @Test func oneFileServesGatewayCheckAndToken() {
         let file = #"{"listen-plain": "127.0.0.1:1", "jwt-secret-file": "s", "redis": "unix:///r.sock"}"#
-        #expect(gateway(read("gateway", file: file))?.jwtSecretFile == "s")
+        #expect(gateway(read("gateway", file: file))?.jwtSecretFiles == [KeyFile(path: "s")])
         guard case .run(.check(let checked)) = read("check", file: file) else {
             Issue.record("the check was refused")
             return
@@ -137,7 +137,7 @@ import Testing
             Issue.record("the token was refused")
             return
         }
-        #expect(token.signer == .secretFile("s"))
+        #expect(token.signer == .secretFile(KeyFile(path: "s")))
     }
 
     @Test func allProblemsOfAllSourcesAreTold() {

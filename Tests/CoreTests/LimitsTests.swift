@@ -50,6 +50,9 @@ import Testing
         #expect(limits.drainGraceMs < limits.drainMs)
         #expect(limits.unauthenticatedMax <= limits.connectionsMax)
         #expect(limits.unauthenticatedPerAddressMax <= limits.connectionsPerAddressMax)
+        // Ten addresses could take every place of a node.
+        #expect(limits.unauthenticatedPerAddressMax * 32 <= limits.unauthenticatedMax)
+        #expect(limits.anonymousBodyBytesMax <= limits.bodyBytesMax)
         #expect(limits.connectionsPerAddressMax <= limits.connectionsMax)
         #expect(limits.requestLineBytesMax < limits.headBytesMax)
         #expect(limits.tokenBytesMax < limits.headBytesMax, "a token fits into a head")

@@ -62,10 +62,11 @@ def gateway(tmp_path, shared_server, certificate):
     """A factory of gateways of this test's own: `gateway("--shards", "1", limits={...})`."""
     started, numbers = [], itertools.count(1)
 
-    def start(*flags, server=None, certificate=certificate, limits=None, config=None, listen="127.0.0.1:0"):
+    def start(*flags, server=None, certificate=certificate, limits=None, config=None, listen="127.0.0.1:0",
+              has_ops=True):
         directory = tmp_path / f"gateway-{next(numbers)}"
         gateway = Gateway(directory, (server or shared_server).url, certificate, SECRET, *flags, limits=limits,
-                          config=config, listen=listen)
+                          config=config, listen=listen, has_ops=has_ops)
         started.append(gateway)
         return gateway.start().wait_ready()
 

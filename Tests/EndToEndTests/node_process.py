@@ -40,7 +40,7 @@ class NodeProcess:
         self.ready_path.unlink(missing_ok=True)
         with open(self.log_path, "ab") as log:
             self.process = subprocess.Popen(
-                self.arguments, stdout=log if self.output is None else self.output, stderr=log,
+                self.arguments, stdout=log, stderr=log if self.output is None else self.output,
                 stdin=subprocess.DEVNULL, env=ENVIRONMENT | self.environment, cwd=self.working_directory)
         deadline = time.monotonic() + START_SECONDS_MAX
         while not self.ready_path.exists() or not self.ready_path.read_text().endswith("}\n"):

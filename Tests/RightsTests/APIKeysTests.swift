@@ -3,6 +3,16 @@ import Testing
 
 @testable import Rights
 
+extension Caller {
+    /// The name of the API key that made the caller; `nil` for callers without one.
+    fileprivate var keyName: String? {
+        switch self {
+        case .service(let holder), .publishable(let holder): holder.name
+        case .anonymous, .user: nil
+        }
+    }
+}
+
 @Suite struct APIKeysTests {
     private let plain = "backend-key-0123456789"
 
@@ -17,10 +27,10 @@ import Testing
             "# backends\n\norders:\(plain)\r\nshops:sha256:\(hex("another-key-0123456"))\n"
                 + "orders:sha256:\(hex("rotated-key-01234567").uppercased())\nx:with:colons:in:the:key")
         #expect(keys.count == 4)
-        #expect(keys.match(Array(plain.utf8)) == "orders")
-        #expect(keys.match(Array("another-key-0123456".utf8)) == "shops")
-        #expect(keys.match(Array("rotated-key-01234567".utf8)) == "orders")
-        #expect(keys.match(Array("with:colons:in:the:key".utf8)) == "x")
+        #expect(keys.match(Array(plain.utf8))?.keyName == "orders")
+        #expect(keys.match(Array("another-key-0123456".utf8))?.keyName == "shops")
+        #expect(keys.match(Array("rotated-key-01234567".utf8))?.keyName == "orders")
+        #expect(keys.match(Array("with:colons:in:the:key".utf8))?.keyName == "x")
         #expect(keys.description == "4 API keys")
     }
 
@@ -41,7 +51,7 @@ import Testing
 
     @Test func everyPositionMatchesItsOwnName() throws {
         let keys = try keys((0..<100).map { "n\($0):key-number-\($0)-padding" }.joined(separator: "\n"))
-        for index in 0..<100 { #expect(keys.match(Array("key-number-\(index)-padding".utf8)) == "n\(index)") }
+        for index in 0..<100 { #expect(keys.match(Array("key-number-\(index)-padding".utf8))?.keyName == "n\(index)") }
     }
 
     @Test func noKeysMatchNothing() throws {
@@ -53,7 +63,7 @@ import Testing
     @Test func veryLongKeyMatchesNothing() throws {
         let longest = String(repeating: "k", count: 256)
         let keys = try keys("a:\(longest)")
-        #expect(keys.match(Array(longest.utf8)) == "a")
+        #expect(keys.match(Array(longest.utf8))?.keyName == "a")
         #expect(keys.match([UInt8](repeating: UInt8(ascii: "k"), count: 1_000_000)) == nil)
     }
 
@@ -93,5 +103,44 @@ import Testing
         #expect(throws: RightsProblem.tooLong(bytesMax: 1_048_576)) {
             try APIKeys(file: [UInt8](repeating: 0x0a, count: 1_048_577))
         }
+    }
+
+    /// A bare digest was taken for the key itself: whoever read the file could authenticate with what stood in it (P8).
+    @Test func aBareDigestIsRefusedWithTheFormToWrite() {
+        for digest in [hex(plain), hex(plain).uppercased()] {
+            do {
+                _ = try keys("a:\(digest)")
+                Issue.record("accepted")
+            } catch {
+                #expect("\(error)".contains("name:sha256:<64 hex digits>"))
+                #expect(!"\(error)".contains(digest))
+            }
+        }
+    }
+
+    @Test func aPublishableKeyIsAnonymousAndPaysByItsName() throws {
+        let keys = try keys("web:\(plain):public\napp:sha256:\(hex("another-key-0123456")):public\nb:\(plain)x")
+        let web = try #require(keys.match(Array(plain.utf8)))
+        #expect(web.keyName == "web" && web.isAnonymous && !web.isService)
+        #expect(keys.match(Array("another-key-0123456".utf8))?.keyName == "app")
+        #expect(keys.match(Array("\(plain):public".utf8)) == nil)
+        #expect(keys.match(Array("\(plain)x".utf8))?.isService == true)
+        #expect(keys.serviceCount == 1)
+        let address = IPAddress(192, 0, 2, 1)
+        #expect(web.payer(from: address) == .publishable("web", address))
+        #expect(web.payer(from: nil) == nil)
+        #expect(Caller.anonymous.payer(from: address) == .address(address))
+    }
+
+    @Test func payersOfDifferentKindsNeverMeet() throws {
+        let address = try #require(IPAddress(text: Array("2001:db8::7".utf8)))
+        let user = try #require(Identity(user: Array("web".utf8), role: .user, topics: [], expiresAt: 1))
+        let service = try #require(Identity(user: Array("web".utf8), role: .service, topics: [], expiresAt: 1))
+        let payers = [Caller.user(user), .user(service), .publishable("web"), .anonymous].map {
+            $0.payer(from: address)
+        }
+        #expect(Set(payers).count == 4)
+        #expect(Caller.service("web").payer(from: nil) == Caller.user(service).payer(from: nil))
+        #expect(Caller.anonymous.payer(from: address) == .address(address.limitKey))
     }
 }

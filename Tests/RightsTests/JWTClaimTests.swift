@@ -142,7 +142,7 @@ import Testing
     @Test func everythingIsRead() throws {
         let claims = #"""
             {"sub":"u1","role":"user","topics":["order:*","conversation:7"],"exp":1800000600,"nbf":1800000000,
-             "iat":1799999999,"iss":"https://issuer","aud":"us","other":{"a":[1.5,null]}}
+             "iat":1799999999,"iss":"https://issuer","aud":"us","jti":"t-1","other":{"a":[1.5,null]}}
             """#
         let identity = try secretVerifier(rules(issuer: "https://issuer", audience: "us"))
             .verify(token(claims: claims), now: now).identity
@@ -151,7 +151,8 @@ import Testing
                 == Identity(
                     user: Array("u1".utf8), role: .user,
                     topics: ["order:*", "conversation:7"].compactMap { TopicPattern($0) }, expiresAt: 1_800_000_600,
-                    issuedAt: 1_799_999_999, issuer: Array("https://issuer".utf8)))
+                    issuedAt: 1_799_999_999, issuer: Array("https://issuer".utf8), tokenID: Array("t-1".utf8),
+                    keyMark: try #require(identity).keyMark))
         #expect(identity?.topics.count == 2)
     }
 }

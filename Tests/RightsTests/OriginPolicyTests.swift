@@ -11,7 +11,8 @@ import Testing
         _ origin: String?, _ list: [String] = OriginPolicyTests.list, host: String? = "gw.example", secure: Bool = true
     ) throws -> OriginPolicy.Verdict {
         try OriginPolicy(allowing: list).judge(
-            origins: origin.map { [Array($0.utf8)] } ?? [], host: host.map { Array($0.utf8) }, secure: secure)
+            origins: origin.map { [Array($0.utf8)] } ?? [], host: host.map { Array($0.utf8) }, secure: secure,
+            isOwnName: { $0.elementsEqual("gw.example".utf8) })
     }
 
     @Test(arguments: [
@@ -88,8 +89,11 @@ import Testing
         let good = Array("https://good.com".utf8)
         for list in [OriginPolicyTests.list, ["*"]] {
             let policy = try OriginPolicy(allowing: list)
-            #expect(policy.judge(origins: [good, good], host: nil, secure: true) == .refused)
-            #expect(policy.judge(origins: [good, Array("https://evil.com".utf8)], host: nil, secure: true) == .refused)
+            #expect(policy.judge(origins: [good, good], host: nil, secure: true, isOwnName: { _ in true }) == .refused)
+            #expect(
+                policy.judge(
+                    origins: [good, Array("https://evil.com".utf8)], host: nil, secure: true, isOwnName: { _ in true })
+                    == .refused)
             #expect(policy.accessControlAllowOrigin([good, good]) == nil)
         }
         #expect(try judge("https://good.com, https://good.com") == .refused)
@@ -186,6 +190,21 @@ import Testing
     @Test func ownOriginWithoutHostIsRefused() throws {
         #expect(try judge("https://gw.example", [], host: nil) == .refused)
         #expect(try judge("https://gw.example", [], host: String(repeating: "a", count: 1_000_000)) == .refused)
+    }
+
+    /// A page whose name was made to lead to the gateway's address counted as the gateway's own, since `Host` said so.
+    @Test(arguments: [
+        ("https://evil.example:8443", "evil.example:8443", true), ("http://evil.example", "evil.example", false),
+        ("https://localhost.evil.example", "localhost.evil.example", true), ("https://1.2.3.evil", "1.2.3.evil", true),
+    ])
+    func aReboundNameIsNotOwn(_ origin: String, _ host: String, _ secure: Bool) throws {
+        #expect(try judge(origin, [], host: host, secure: secure) == .refused)
+        #expect(try judge(origin, ["https://good.com"], host: host, secure: secure) == .refused)
+    }
+
+    @Test func theHostOfAListedOriginIsAnOwnName() throws {
+        #expect(try judge("wss://good.com:8443", host: "good.com:8443") == .allowed)
+        #expect(try judge("wss://good.com:8443", host: "gw.example:8443") == .refused)
     }
 
     /// socket.io CVE-2020-28481: every origin was echoed.

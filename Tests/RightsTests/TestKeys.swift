@@ -113,13 +113,15 @@ func signed(_ message: [UInt8], _ key: [UInt8] = secret) -> [UInt8] {
     message + [UInt8(ascii: ".")] + Base64.encode(Digest.hmacSHA256(key: key, message), .url)
 }
 
-extension Result where Success == Identity, Failure == TokenFailure {
+extension Result where Failure == TokenFailure {
     /// The failure; `nil` on success.
     var failure: TokenFailure? {
         if case .failure(let failure) = self { return failure }
         return nil
     }
+}
 
+extension Result where Success == Identity, Failure == TokenFailure {
     /// The identity; `nil` on failure.
     var identity: Identity? { try? get() }
 }

@@ -13,14 +13,14 @@ public struct CommandCaller: Equatable, Sendable {
     /// The caller of a request.
     public init(_ caller: Caller) {
         switch caller {
-        case .anonymous:
+        case .anonymous, .publishable:
             (role, user, principal) = (.anonymous, nil, [])
         case .user(let identity) where identity.role == .service:
             (role, user, principal) = (.service, nil, identity.user)
         case .user(let identity):
             (role, user, principal) = (.user, identity.user, identity.user)
-        case .service(let name):
-            (role, user, principal) = (.service, nil, Array(name.utf8))
+        case .service(let holder):
+            (role, user, principal) = (.service, nil, Array(holder.name.utf8))
         }
     }
 

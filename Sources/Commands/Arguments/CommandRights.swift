@@ -35,7 +35,7 @@ public struct CommandRights: Equatable, Sendable {
         // To clients a command of the worker's does not exist.
         if isWorkerOnly { return Refusal(.notFound, "there is no such command") }
         if role == .anonymous {
-            return Refusal(.unauthorized, "This command needs a token; send authenticate first.")
+            return Refusal(.unauthorized, "This command needs a token.")
         }
         let names = CommandRole.allCases.filter { roles.contains($0) && $0 != .worker }.map(\.rawValue)
         return Refusal(.forbidden, "This command is for \(names.joined(separator: ", ")) only.")

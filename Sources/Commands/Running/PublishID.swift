@@ -22,10 +22,10 @@ public struct PublishID: Hashable, Sendable {
     /// Callers without a token cannot be told apart, so their ids belong to their `connection`, which is random bytes.
     public init(_ id: MessageID, of caller: Caller, connection: @autoclosure () -> [UInt8]) {
         switch caller {
-        case .anonymous: self.init(id, owner: "connection:", Hexadecimal.text(connection()))
+        case .anonymous, .publishable: self.init(id, owner: "connection:", Hexadecimal.text(connection()))
         case .user(let identity) where identity.role == .service: self.init(id, owner: "token:", identity.user)
         case .user(let identity): self.init(id, owner: "user:", identity.user)
-        case .service(let name): self.init(id, owner: "key:", Array(name.utf8))
+        case .service(let holder): self.init(id, owner: "key:", Array(holder.name.utf8))
         }
     }
 

@@ -21,7 +21,7 @@ public struct DevSettings: Sendable, Equatable {
         gateway.listen = HostPort(host: "127.0.0.1", port: port)
         gateway.tlsCert = state.certificate
         gateway.tlsKey = state.privateKey
-        gateway.jwtSecretFile = state.jwtSecret
+        gateway.jwtSecretFiles = [KeyFile(path: state.jwtSecret)]
         gateway.apiKeys = state.apiKeys
         gateway.redis = "unix://" + state.redisSocket
         if gateway.readyFile == nil { gateway.readyFile = state.ready }

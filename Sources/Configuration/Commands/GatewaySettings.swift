@@ -23,8 +23,8 @@ public struct GatewaySettings: Sendable, Equatable {
     public var tlsKey: String?
     /// A file of 32 to 1024 bytes, the same on all nodes, that ticket keys are derived from; `nil` takes the private key.
     public var tlsTicketKeyFile: String?
-    /// The file with the secret of HS256 tokens.
-    public var jwtSecretFile: String?
+    /// The files with the secrets of HS256 tokens; the first one signs where tokens are made.
+    public var jwtSecretFiles: [KeyFile] = []
     /// Files with public keys, PEM.
     public var jwtKeys: [String] = []
     /// The file with a JSON Web Key Set.
@@ -33,6 +33,8 @@ public struct GatewaySettings: Sendable, Equatable {
     public var jwtIssuer: String?
     /// The audience that tokens must name; `nil` takes any.
     public var jwtAudience: String?
+    /// What roles of other issuers' tokens mean.
+    public var jwtRoles: [RoleMapping] = []
     /// The file with the services' API keys.
     public var apiKeys: String?
     /// The origins whose pages may connect, exact; empty: the gateway's own only.
@@ -81,14 +83,15 @@ extension GatewaySettings {
         tlsCert = values.text("tls-cert")
         tlsKey = values.text("tls-key")
         tlsTicketKeyFile = values.text("tls-ticket-key-file")
-        jwtSecretFile = values.text("jwt-secret-file")
+        // The texts passed the same readers before, so none is left out.
+        jwtSecretFiles = values.texts("jwt-secret-file").compactMap { try? KeyFile(parsing: $0) }
+        jwtRoles = values.texts("jwt-role").compactMap { try? RoleMapping(parsing: $0) }
         jwtKeys = values.texts("jwt-key")
         jwks = values.text("jwks")
         jwtIssuer = values.text("jwt-issuer")
         jwtAudience = values.text("jwt-audience")
         apiKeys = values.text("api-keys")
         allowOrigins = values.texts("allow-origin")
-        // The texts passed the same reader before, so none is left out.
         trustProxies = values.texts("trust-proxy").compactMap { try? CIDR($0.utf8) }
         proxyProtocol = values.choice("proxy-protocol", default: proxyProtocol)
         shards = values.integer("shards") ?? shards

@@ -10,8 +10,8 @@ public struct TokenSettings: Sendable, Equatable {
 
     /// What signs the token.
     public enum Signer: Sendable, Equatable {
-        /// The secret in this file, HS256.
-        case secretFile(String)
+        /// The secret in this file, HS256, named in the header when it has an id.
+        case secretFile(KeyFile)
         /// The private key in this PEM file; its kind decides the algorithm.
         case privateKey(file: String, kid: String?)
     }
@@ -52,7 +52,9 @@ extension TokenSettings {
             values.problem(.command("token"), "say whom the token names with --user")
         }
         if values.has("kid") && !values.has("key") {
-            values.problem(values.source("kid"), "goes with --key; a shared secret has no key id")
+            values.problem(
+                values.source("kid"), "goes with --key; the id of a shared secret is written --jwt-secret-file KID=FILE"
+            )
         }
         // The first that throws cannot: the texts passed the same readers before.
         let ttl = values.text("ttl").flatMap { try? DurationText.seconds(parsing: $0) }
@@ -74,7 +76,10 @@ extension TokenSettings {
         if let file = values.text("key"), key >= secret, key >= state {
             return .privateKey(file: file, kid: values.text("kid"))
         }
-        if let file = values.text("jwt-secret-file"), secret >= state { return .secretFile(file) }
-        return .secretFile(StateDirectory(path: values.text("state") ?? ".switchboard").jwtSecret)
+        // Of several secrets the first one signs, as the newest one is written first while secrets are rotated.
+        if let file = values.text("jwt-secret-file").flatMap({ try? KeyFile(parsing: $0) }), secret >= state {
+            return .secretFile(file)
+        }
+        return .secretFile(KeyFile(path: StateDirectory(path: values.text("state") ?? ".switchboard").jwtSecret))
     }
 }

@@ -114,10 +114,11 @@ struct FileReader {
     private mutating func value(_ value: JSON.Value, _ setting: Setting) {
         var texts: [String] = []
         if setting.repeatable {
-            guard value.kind == .array else {
+            guard value.kind == .array || value.kind == .string else {
                 return problem(setting.fileKey, "expected an array of strings; got " + FileReader.nameOfKind(value))
             }
-            for member in value.members {
+            // A lone string is one value: a setting that took one once may have learnt to take several.
+            for member in value.kind == .array ? Array(value.members) : [value] {
                 guard let text = member.string else {
                     problem(setting.fileKey, "expected strings in the array; got " + FileReader.nameOfKind(member))
                     continue

@@ -40,7 +40,8 @@ extension Setting {
             "Accept clients without TLS here, behind a proxy that terminates it."),
         Setting(
             "ops", .hostPort, nodeAndDev,
-            "Serve metrics and health here, apart from clients; without it the other listeners serve them."),
+            "Serve metrics and health here, apart from clients; without it the other listeners do, to this machine only."
+        ),
         Setting(
             "trust-proxy", .addressRange, node, repeatable: true,
             "Believe the client address that proxies in this range forward."),
@@ -49,7 +50,8 @@ extension Setting {
             "Expect a PROXY header from trusted addresses on the TLS listener, the plain one, or both."),
         Setting(
             "allow-origin", .origin, nodeAndDev, default: "", repeatable: true,
-            "Let pages of this origin connect; without it, only pages of the gateway's own origin."),
+            "Let pages of this origin connect; without it, only pages of the gateway's own names (docs/configuration.md)."
+        ),
     ]
 
     private static let tls: [Setting] = [
@@ -73,13 +75,21 @@ extension Setting {
 
     private static let rights: [Setting] = [
         Setting(
-            "jwt-secret-file", .file, nodeAndToken, "File with the shared secret of HS256 tokens, at least 32 bytes."),
+            "jwt-secret-file", .keyFile, nodeAndToken, repeatable: true,
+            "File with a shared secret of HS256 tokens, at least 32 bytes, and the key id that tokens name it by, if any."
+        ),
         Setting(
             "jwt-key", .file, node, repeatable: true, "Public key in PEM that verifies RS256, ES256 or EdDSA tokens."),
         Setting("jwks", .file, node, "File with a JSON Web Key Set that verifies tokens by their key id."),
         Setting("jwt-issuer", .text, nodeAndToken, "The `iss` that tokens must carry."),
         Setting("jwt-audience", .text, nodeAndToken, "The `aud` that tokens must carry."),
-        Setting("api-keys", .file, node, "File with the keys of backend services, one `name:key-or-sha256` a line."),
+        Setting(
+            "jwt-role", .roleMapping, node, repeatable: true,
+            "Take tokens of this role for a user's, a service's or nobody's, e.g. `authenticated=user`, `anon=anonymous`."
+        ),
+        Setting(
+            "api-keys", .file, node,
+            "File of API keys, one `name:key` or `name:sha256:HEX` a line, `:public` behind it for publishable ones."),
         Setting("anonymous", .boolean, nodeAndDev, default: "true", "Let clients connect without a token."),
     ]
 

@@ -8,6 +8,10 @@ public enum ValueKind: Sendable, Equatable {
     case file
     /// A path of a directory.
     case directory
+    /// A path of a file, with the id of the key in it before an equals sign or without.
+    case keyFile
+    /// `NAME=user|service|anonymous`.
+    case roleMapping
     /// `HOST:PORT`.
     case hostPort
     /// The URL of Redis; only its scheme is checked here.
@@ -44,6 +48,8 @@ public enum ValueKind: Sendable, Equatable {
         switch self {
         case .text: "TEXT"
         case .file: "FILE"
+        case .keyFile: "[KID=]FILE"
+        case .roleMapping: "NAME=ROLE"
         case .directory: "DIR"
         case .hostPort: "HOST:PORT"
         case .redisURL, .gatewayURL: "URL"
@@ -72,6 +78,8 @@ public enum ValueKind: Sendable, Equatable {
         if PrintableText.hasControl(text) { throw ValueFault(expected: "a value without control characters") }
         switch self {
         case .text, .file, .directory, .namespaces: return
+        case .keyFile: _ = try KeyFile(parsing: text)
+        case .roleMapping: _ = try RoleMapping(parsing: text)
         case .hostPort: _ = try HostPort(parsing: text)
         case .redisURL: try SettingURL.check(text, schemes: ["redis", "rediss", "unix"])
         case .gatewayURL: try SettingURL.checkBase(text, schemes: ["https", "http"])

@@ -97,7 +97,7 @@ final class CommandDesk {
 
     /// Clients without a name have no names for operations either: what one calls `op-1` must not be another's.
     private func operation(_ given: OperationID?, _ request: Request, _ caller: Caller) -> OperationID? {
-        guard case .anonymous = caller, case .named(let id) = given else { return given }
+        guard caller.isAnonymous, case .named(let id) = given else { return given }
         return request.scope.isEmpty ? nil : .numbered(connection: request.scope, number: id.bytes)
     }
 

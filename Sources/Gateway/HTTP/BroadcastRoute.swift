@@ -25,23 +25,30 @@ struct BroadcastRoute {
 
     unowned let shard: Shard
 
-    /// Answers the request.
+    /// The shape of a path's requests; `nil` for other paths.
+    func shape(_ segments: [String]) -> Shape? {
+        switch segments {
+        case ["v1", "broadcast"]: .native
+        case ["realtime", "v1", "api", "broadcast"]: .supabase
+        default: nil
+        }
+    }
+
+    /// Why a caller may not publish here; `nil` when it may.
+    static func refusal(_ caller: Caller) -> Refusal? {
+        if caller.isService { return nil }
+        return caller.isAnonymous
+            ? Refusal(.unauthorized, "an API key is needed to publish")
+            : Refusal(.forbidden, "only services publish over HTTP")
+    }
+
+    /// Answers the request of a service.
     func answer(_ request: HTTPRequest, shape: Shape, _ respond: @escaping Respond) {
         guard request.head.method == .post else { return respond(.methodNotAllowed([.post], keepAlive: true)) }
-        switch Credentials.caller(request, node: shard.node, wallSeconds: shard.wallSeconds) {
-        case .failure(let refusal):
-            shard.statistics.authenticationFailures.add(1)
-            respond(.refusal(refusal, keepAlive: true))
-        case .success(.anonymous):
-            respond(.refusal(Refusal(.unauthorized, "an API key is needed to publish"), keepAlive: true))
-        case .success(let caller) where !caller.isService:
-            respond(.refusal(Refusal(.forbidden, "only services publish over HTTP"), keepAlive: true))
-        case .success(let caller):
-            do throws(Refusal) {
-                try publish(request.body, shape, caller, respond)
-            } catch {
-                respond(.refusal(error, keepAlive: true))
-            }
+        do throws(Refusal) {
+            try publish(request.body, shape, request.caller, respond)
+        } catch {
+            respond(.refusal(error, keepAlive: true))
         }
     }
 

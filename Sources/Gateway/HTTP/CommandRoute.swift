@@ -18,6 +18,16 @@ struct CommandRoute {
         }
     }
 
+    /// The command of a name; `nil` when there is none.
+    func command(_ name: String) -> CommandDescriptor? { shard.node.library.catalogue.command(named: name) }
+
+    /// The command of a script's own route; `nil` when there is none, or none for the method.
+    func route(_ method: HTTPMethod, _ segments: [String]) -> CommandDescriptor? {
+        guard case .command(let command, _) = shard.node.library.catalogue.route(method: method, segments: segments)
+        else { return nil }
+        return command
+    }
+
     /// Answers a request to a script's own route; false when there is none.
     func answers(_ request: HTTPRequest, _ respond: @escaping Respond) -> Bool {
         switch shard.node.library.catalogue.route(method: request.head.method, segments: request.segments) {
@@ -39,19 +49,11 @@ struct CommandRoute {
         _ request: HTTPRequest, _ respond: @escaping Respond,
         _ call: (CommandDesk, CommandDesk.Request, Caller, @escaping CommandDesk.Completion) -> Void
     ) {
-        switch Credentials.caller(request, node: shard.node, wallSeconds: shard.wallSeconds) {
-        case .failure(let refusal):
-            shard.statistics.authenticationFailures.add(1)
-            respond(.refusal(refusal, keepAlive: true))
-        case .success(.anonymous) where !shard.node.allowsAnonymous:
-            respond(.refusal(Refusal(.unauthorized, "a token or an API key is needed"), keepAlive: true))
-        case .success(let caller):
-            do throws(Refusal) {
-                let arguments = try arguments(request)
-                call(shard.commands, arguments, caller) { result in respond(CommandRoute.response(result)) }
-            } catch {
-                respond(.refusal(error, keepAlive: true))
-            }
+        do throws(Refusal) {
+            let arguments = try arguments(request)
+            call(shard.commands, arguments, request.caller) { result in respond(CommandRoute.response(result)) }
+        } catch {
+            respond(.refusal(error, keepAlive: true))
         }
     }
 

@@ -20,12 +20,20 @@ final class HTTPPeer: ConnectionHandler {
         case operations
     }
 
+    /// A request from its head to its answer.
+    private struct Pending {
+        let head: HTTPRequestHead
+        /// The request without its body, or why it is refused; a refused one without a body keeps the connection.
+        let verdict: Result<HTTPRequest, Refusal>
+    }
+
     private unowned let shard: Shard
     private let door: Door
     private let isSecure: Bool
     private var connection: Connection?
     private var parser: HTTPRequestParser
-    private var head: HTTPRequestHead?
+    /// The request whose body is awaited or whose answer is; what became of its head.
+    private var pending: Pending?
     private var isBusy = false
     private var isProcessing = false
     private var stash: [UInt8] = []
@@ -55,7 +63,7 @@ final class HTTPPeer: ConnectionHandler {
         isProcessing = true
         defer { isProcessing = false }
         var position = 0
-        if position < bytes.count && head == nil && !parser.isInsideRequest {
+        if position < bytes.count && pending == nil && !parser.isInsideRequest {
             connection?.setDeadline(at: shard.nowMs + shard.limits.requestHeadMs)
         }
         while let connection, connection.isOpen, let event = parser.next(bytes, at: &position) {
@@ -64,20 +72,18 @@ final class HTTPPeer: ConnectionHandler {
                 if let upgrade = head.upgrade {
                     return openWebSocket(head, upgrade, rest: bytes, from: position)
                 }
-                self.head = head
-                if head.expectsContinue { _ = connection.send(HTTPResponse.continue100) }
-                connection.setDeadline(at: shard.nowMs + shard.limits.requestBodyMs)
+                guard take(head, connection) else { return }
             case .body(let body):
-                guard let head else { return connection.abort(.internalError) }
+                guard let pending else { return connection.abort(.internalError) }
                 isBusy = true
                 shard.requestsInFlight += 1
-                answer(head, body)
+                answer(pending, body)
                 guard isBusy else { continue }
                 connection.pauseReading()
                 for index in position..<bytes.count { stash.append(bytes[index]) }
                 return
             case .failed(let failure):
-                refuse(.refusal(failure), method: head?.method)
+                refuse(.refusal(failure), method: pending?.head.method)
                 return
             }
         }
@@ -85,46 +91,51 @@ final class HTTPPeer: ConnectionHandler {
 
     // MARK: Answering
 
-    private func answer(_ head: HTTPRequestHead, _ body: [UInt8]) {
+    /// Judges a head; false when the request was refused for it and its body is not read.
+    private func take(_ head: HTTPRequestHead, _ connection: Connection) -> Bool {
+        let verdict = RequestGate(shard: shard, door: door).judge(head, origin(head))
+        pending = Pending(head: head, verdict: verdict.map(\.request))
+        switch verdict {
+        case .failure(let refusal):
+            guard head.body != .none else { return true }
+            shard.statistics.requests.add(1)
+            refuse(.refusal(refusal, keepAlive: false), method: head.method)
+            return false
+        case .success(let admitted):
+            if let failure = parser.limitBody(to: admitted.bodyBytesMax) {
+                refuse(.refusal(failure), method: head.method)
+                return false
+            }
+            if head.expectsContinue { _ = connection.send(HTTPResponse.continue100) }
+            connection.setDeadline(at: shard.nowMs + shard.limits.requestBodyMs)
+            return true
+        }
+    }
+
+    private func answer(_ pending: Pending, _ body: [UInt8]) {
         shard.statistics.requests.add(1)
         connection?.setDeadline(at: Int.max)
-        guard let segments = segments(head) else {
-            return respond(.refusal(Refusal(.badRequest, "the path is malformed"), keepAlive: head.keepAlive))
+        switch pending.verdict {
+        case .failure(let refusal):
+            respond(.refusal(refusal, keepAlive: pending.head.keepAlive))
+        case .success(var request):
+            request.body = body
+            shard.router.route(request, door: door) { [self] response in respond(response) }
         }
-        let service = door.isOperations ? nil : Credentials.service(head.headers, node: shard.node)
-        if let refusal = tooManyRequests(head, isService: service != nil) {
-            return respond(.refusal(refusal, keepAlive: head.keepAlive))
-        }
-        let request = HTTPRequest(head: head, body: body, segments: segments, service: service)
-        shard.router.route(request, door: door) { [self] response in respond(response) }
     }
 
-    /// Refuses what an address asks beyond its rate.
-    ///
-    /// A backend's key is checked before, since one backend may ask for many users.
-    private func tooManyRequests(_ head: HTTPRequestHead, isService: Bool) -> Refusal? {
-        guard !door.isOperations, !isService,
-            let waitMs = shard.node.waitForRequest(clientAddress(head, connection?.address), nowMs: shard.nowMs)
-        else { return nil }
-        shard.statistics.rateLimited.add(1)
-        return Refusal(
-            .rateLimited, "more than \(shard.limits.requestsPerAddressPerSecond) requests a second from this address",
-            retryAfterMs: waitMs)
-    }
-
-    /// Empty segments are refused, not skipped: a proxy in front may have judged `//` differently.
-    private func segments(_ head: HTTPRequestHead) -> [String]? {
-        guard let segments = head.pathSegments else { return nil }
-        if segments == [[]] { return [] }
-        return segments.contains([]) ? nil : segments.map { String(decoding: $0, as: UTF8.self) }
+    private func origin(_ head: HTTPRequestHead) -> RequestOrigin {
+        RequestOrigin(head.headers, peer: connection?.address, overTLS: isSecure) { [shard] address in
+            shard.node.isTrustedProxy(address)
+        }
     }
 
     private func respond(_ response: HTTPResponse) {
-        guard isBusy, let head, let connection else { return }
+        guard isBusy, let head = pending?.head, let connection else { return }
         var response = response
         response.keepAlive = head.keepAlive && response.keepAlive && !shard.node.health.isDraining
         if (200..<300).contains(response.status) { connection.markEstablished() }
-        self.head = nil
+        pending = nil
         isBusy = false
         shard.requestsInFlight -= 1
         guard response.keepAlive else { return refuse(response, method: head.method, reason: .httpDone) }
@@ -145,24 +156,6 @@ final class HTTPPeer: ConnectionHandler {
         connection?.close(reason, last: response.encoded(for: method))
     }
 
-    /// The address a trusted proxy saw: the last of `X-Forwarded-For` that is not itself a trusted proxy.
-    private func clientAddress(_ head: HTTPRequestHead, _ peer: IPAddress?) -> IPAddress? {
-        guard shard.node.isTrustedProxy(peer) else { return peer }
-        for token in head.headers.tokens(of: "x-forwarded-for").reversed() {
-            guard let address = IPAddress(text: token) else { return peer }
-            if !shard.node.isTrustedProxy(address) { return address }
-        }
-        return peer
-    }
-
-    /// Whether a trusted proxy says that it spoke TLS with the client.
-    private func cameOverTLS(_ head: HTTPRequestHead, _ peer: IPAddress?) -> Bool {
-        guard shard.node.isTrustedProxy(peer), case .one(let scheme) = head.headers.single("x-forwarded-proto") else {
-            return false
-        }
-        return scheme.elementsEqual("https".utf8)
-    }
-
     // MARK: Upgrade
 
     private func openWebSocket(_ head: HTTPRequestHead, _ upgrade: HTTPUpgrade, rest bytes: Span<UInt8>, from: Int) {
@@ -174,12 +167,12 @@ final class HTTPPeer: ConnectionHandler {
             let refusal = Refusal(.unavailable, "this node takes no more clients now", retryAfterMs: 1_000)
             return refuse(.refusal(refusal, keepAlive: false), method: .get, reason: .connectionLimit)
         }
-        let isSecure = isSecure || cameOverTLS(head, connection.address)
-        guard connection.attribute(to: clientAddress(head, connection.address)) else {
+        let origin = origin(head)
+        guard connection.attribute(to: origin.address) else {
             let refusal = Refusal(.rateLimited, "too many connections from this address", retryAfterMs: 1_000)
             return refuse(.refusal(refusal, keepAlive: false), method: .get, reason: .connectionLimit)
         }
-        switch shard.router.openWebSocket(head, isSecure: isSecure) {
+        switch shard.router.openWebSocket(head, origin) {
         case .failure(let refused):
             refuse(.refusal(refused.refusal, status: refused.status, keepAlive: false), method: .get)
         case .success(let opening):
@@ -212,12 +205,12 @@ final class HTTPPeer: ConnectionHandler {
 
     /// Closes a connection on which no request is under way.
     func closeIfIdle() {
-        if !isBusy && head == nil && !parser.isInsideRequest { connection?.close(.restart) }
+        if !isBusy && pending == nil && !parser.isInsideRequest { connection?.close(.restart) }
     }
 
     func deadlineReached() {
         guard let connection else { return }
-        guard parser.isInsideRequest || head != nil else { return connection.close(.timeout) }
+        guard parser.isInsideRequest || pending != nil else { return connection.close(.timeout) }
         refuse(.refusal(.requestTimeout("the request did not arrive in time")), method: nil, reason: .timeout)
     }
 

@@ -4,17 +4,27 @@ import Reactors
 
 /// `/livez`, `/readyz`, `/metrics`: for balancers, supervisors and Prometheus.
 ///
+/// Where clients connect, only `/livez` is for everybody: the others tell of load and of Redis, and are answered to this
+/// machine alone.
+///
 /// Thread: the shard's.
 struct OperationsRoute {
     unowned let shard: Shard
 
     /// Answers the request if it is one of these; false when it is not.
-    func answers(_ request: HTTPRequest, _ respond: Respond) -> Bool {
+    ///
+    /// `isPrivate`: it came by the listener of operations, where everybody may ask everything.
+    func answers(_ request: HTTPRequest, isPrivate: Bool, _ respond: Respond) -> Bool {
         guard request.segments.count == 1, let name = request.segments.first,
             ["livez", "readyz", "metrics"].contains(name)
         else { return false }
         guard request.head.method == .get || request.head.method == .head else {
             respond(.methodNotAllowed([.get, .head], keepAlive: true))
+            return true
+        }
+        guard isPrivate || name == "livez" || request.origin.isLocal else {
+            let text = "served to this machine only; give the gateway --ops to serve it to others"
+            respond(.refusal(Refusal(.forbidden, text), keepAlive: true))
             return true
         }
         switch name {

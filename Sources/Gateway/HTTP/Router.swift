@@ -1,3 +1,4 @@
+import Commands
 import Core
 import Dialects
 import HTTPCodec
@@ -34,24 +35,46 @@ final class Router {
         guests = shard.node.guests.map { GuestRoute(shard: shard, guests: $0) }
     }
 
+    // MARK: At the head
+
+    /// Whether a path looks at credentials at all.
+    func asksForCredentials(_ segments: [String], _ method: HTTPMethod) -> Bool {
+        if broadcast.shape(segments) != nil || Router.isTopic(segments) || Router.isCommand(segments) { return true }
+        return commands.route(method, segments) != nil
+    }
+
+    /// Why a caller may not ask what it asks, as far as the head tells; `nil` when it may, or the path decides later.
+    func refusal(_ segments: [String], _ method: HTTPMethod, _ caller: Caller) -> Refusal? {
+        if broadcast.shape(segments) != nil { return BroadcastRoute.refusal(caller) }
+        if caller.isAnonymous && !shard.node.allowsAnonymous {
+            return Refusal(.unauthorized, "a token or an API key is needed")
+        }
+        if Router.isTopic(segments) { return nil }
+        let command = Router.isCommand(segments) ? commands.command(segments[2]) : commands.route(method, segments)
+        return command?.rights.refusal(CommandCaller(caller).role)
+    }
+
+    private static func isTopic(_ segments: [String]) -> Bool {
+        segments.starts(with: ["v1", "topics"]) && segments.count >= 3
+    }
+
+    private static func isCommand(_ segments: [String]) -> Bool {
+        segments.count == 3 && segments.starts(with: ["v1", "commands"])
+    }
+
+    // MARK: Answers
+
     /// Answers a request, now or later.
     func route(_ request: HTTPRequest, door: HTTPPeer.Door, _ respond: @escaping Respond) {
         let segments = request.segments
         switch door {
         case .operations:
-            if operations.answers(request, respond) { return }
+            if operations.answers(request, isPrivate: true, respond) { return }
         case .front(let servesOperations):
-            if servesOperations && operations.answers(request, respond) { return }
-            if segments == ["v1", "broadcast"] { return broadcast.answer(request, shape: .native, respond) }
-            if segments == ["realtime", "v1", "api", "broadcast"] {
-                return broadcast.answer(request, shape: .supabase, respond)
-            }
-            if segments.starts(with: ["v1", "topics"]) && segments.count >= 3 {
-                return topics.answer(request, respond)
-            }
-            if segments.count == 3 && segments.starts(with: ["v1", "commands"]) {
-                return commands.answer(request, name: segments[2], respond)
-            }
+            if servesOperations && operations.answers(request, isPrivate: false, respond) { return }
+            if let shape = broadcast.shape(segments) { return broadcast.answer(request, shape: shape, respond) }
+            if Router.isTopic(segments) { return topics.answer(request, respond) }
+            if Router.isCommand(segments) { return commands.answer(request, name: segments[2], respond) }
             if segments == ["v1", "openapi.json"] { return respond(description(request)) }
             if commands.answers(request, respond) { return }
             if NativeDialect.paths.contains("/" + segments.joined(separator: "/")) {
@@ -100,23 +123,22 @@ final class Router {
     }
 
     /// Decides an upgrade: path, origin, credentials.
-    func openWebSocket(_ head: HTTPRequestHead, isSecure: Bool) -> Result<Opening, RefusedUpgrade> {
+    func openWebSocket(_ head: HTTPRequestHead, _ origin: RequestOrigin) -> Result<Opening, RefusedUpgrade> {
         let path = String(decoding: head.path, as: UTF8.self)
         if path == "/echo" && shard.node.servesEcho { return .success(.echo) }
         guard let variant = shard.node.dialectPaths[path] else {
             return .failure(RefusedUpgrade(Refusal(.notFound, "no WebSocket is opened at this path; use /ws")))
         }
+        let rights = shard.node.rights
         let verdict = shard.node.origins.judge(
-            origins: head.headers.values(of: "origin"), host: head.host, secure: isSecure)
+            origins: head.headers.values(of: "origin"), host: head.host, secure: origin.isSecure,
+            isOwnName: { rights.certificate?.isNamed($0) ?? false })
         if let refusal = verdict.refusal { return .failure(RefusedUpgrade(refusal)) }
-        switch Credentials.caller(
-            head.headers, service: Credentials.service(head.headers, node: shard.node), node: shard.node,
-            wallSeconds: shard.wallSeconds)
-        {
+        switch rights.authenticator.caller(Credentials(head), now: shard.wallSeconds) {
         case .failure(let refusal):
             shard.statistics.authenticationFailures.add(1)
             return .failure(RefusedUpgrade(refusal))
-        case .success(.anonymous) where !shard.node.allowsAnonymous:
+        case .success(let caller) where caller.isAnonymous && !shard.node.allowsAnonymous:
             return .failure(RefusedUpgrade(Refusal(.unauthorized, "a token is needed")))
         case .success(let caller):
             return .success(.session(variant: variant, caller))

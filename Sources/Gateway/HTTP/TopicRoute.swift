@@ -22,18 +22,14 @@ struct TopicRoute {
             return respond(
                 .refusal(Refusal(.badRequest, "the topic must be namespace:id, e.g. shop:42"), keepAlive: true))
         }
-        switch Credentials.caller(request, node: shard.node, wallSeconds: shard.wallSeconds) {
-        case .failure(let refusal):
-            shard.statistics.authenticationFailures.add(1)
-            respond(.refusal(refusal, keepAlive: true))
-        case .success(let caller) where view == "audit":
-            guard caller.isService else {
-                return respond(.refusal(Refusal(.forbidden, "only services may audit a topic"), keepAlive: true))
-            }
-            authorize(topic, caller, respond) { audit(topic, respond) }
-        case .success(let caller):
-            authorize(topic, caller, respond) {
-                view == "events" ? events(request, topic, respond) : summary(topic, respond)
+        guard view != "audit" || request.caller.isService else {
+            return respond(.refusal(Refusal(.forbidden, "only services may audit a topic"), keepAlive: true))
+        }
+        authorize(topic, request.caller, respond) {
+            switch view {
+            case "audit": audit(topic, respond)
+            case "events": events(request, topic, respond)
+            default: summary(topic, respond)
             }
         }
     }

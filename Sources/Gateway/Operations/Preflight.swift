@@ -54,15 +54,16 @@ public enum Preflight {
             let text = "certificate valid for \(days) more days"
             findings.append(Finding(days < 14 ? .doubtful : .good, days < 14 ? text + ": renew it" : text))
         }
-        let keys = parts.reloadable.verifier.keys
+        let keys = parts.reloadable.authenticator.verifier.keys
         findings.append(
             keys.isEmpty
                 ? Finding(.doubtful, "no JWT key: nobody can authenticate; give --jwt-secret-file, --jwt-key or --jwks")
                 : Finding(.good, "\(keys.count) JWT keys"))
+        let apiKeys = parts.reloadable.authenticator.apiKeys
         findings.append(
-            parts.reloadable.apiKeys.isEmpty
+            apiKeys.serviceCount == 0
                 ? Finding(.doubtful, "no API key: backends cannot publish over HTTP; give --api-keys")
-                : Finding(.good, parts.reloadable.apiKeys.description))
+                : Finding(.good, apiKeys.description))
         findings += redis(parts, settings.limits)
         return findings
     }

@@ -45,7 +45,7 @@ final class Session: TopicClient {
         self.outlet = outlet
         self.dialect = dialect
         self.variant = variant
-        self.caller = .anonymous
+        if case .user = caller { self.caller = .anonymous } else { self.caller = caller }
         let (limits, nowMs) = (shard.limits, shard.nowMs)
         messages = RateLadder(
             RateLimit(perSecond: limits.messagesPerSecond, burst: limits.messagesPerSecond * 2),
@@ -56,7 +56,7 @@ final class Session: TopicClient {
             nowMs: nowMs)
         isEstablished = false
         idleDeadlineMs = nowMs + limits.authenticateMs
-        if case .user(let identity) = caller { adopt(identity) }
+        if case .user(let identity) = caller { adopt(identity) } else if caller.isService { establish() }
     }
 
     // MARK: From the client
@@ -113,7 +113,7 @@ final class Session: TopicClient {
             send(.error(failure.refusal, topic: nil), ref: ref)
             close(.unauthorized)
         case .success(let identity):
-            if case .user(let current) = caller, !identity.mayRefresh(current) {
+            guard caller.mayBecome(identity) else {
                 return refuse(Refusal(.forbidden, "a connection cannot change its user; open another"), ref: ref)
             }
             adopt(identity)
@@ -124,7 +124,7 @@ final class Session: TopicClient {
 
     private func adopt(_ identity: Identity) {
         // A refreshed token is the same user's.
-        if case .anonymous = caller, identity.role == .user { shard.commands.came(identity.user) }
+        if caller.isAnonymous, identity.role == .user { shard.commands.came(identity.user) }
         caller = .user(identity)
         establish()
         // A token taken within the leeway after its end still has the rest of the leeway.

@@ -1,15 +1,20 @@
 import Core
 
-/// The API keys of backends, kept as SHA-256 digests only.
+/// The API keys of backends, and the publishable keys of pages and apps, kept as SHA-256 digests only.
 ///
-/// File format, one key a line: `name:key` or `name:sha256:<64 hex digits>`; blank lines and lines that begin with
-/// `#` are comments. A name is `[A-Za-z0-9._-]{1,64}` and may stand on several lines, so that a key can be rotated
-/// with an overlap. A plain key has 16...256 visible ASCII bytes and does not begin with `sha256:`. The digest form
-/// is made with `printf %s "$KEY" | sha256sum`, and only sensible for keys of at least 128 random bits.
+/// File format, one key a line: `name:key` or `name:sha256:<64 hex digits>`, with `:public` behind it for a publishable
+/// key; blank lines and lines that begin with `#` are comments. A name is `[A-Za-z0-9._-]{1,64}` and may stand on several
+/// lines, so that a key can be rotated with an overlap. A plain key has 16...256 visible ASCII bytes and does not begin
+/// with `sha256:`. The digest form is made with `printf %s "$KEY" | sha256sum`, and only sensible for keys of at least 128
+/// random bits. A plain key of 64 hex digits is refused: it is a digest whose `sha256:` was forgotten, and whoever
+/// read the file could present it.
 public struct APIKeys: Sendable, CustomStringConvertible {
     private struct Entry: Sendable {
-        let name: String
+        let holder: APIKeyHolder
         let digest: [UInt8]
+        let isPublishable: Bool
+
+        var caller: Caller { isPublishable ? .publishable(holder) : .service(holder) }
     }
 
     private let entries: [Entry]
@@ -52,11 +57,19 @@ public struct APIKeys: Sendable, CustomStringConvertible {
     /// How many keys; never their digests.
     public var description: String { "\(entries.count) API keys" }
 
-    /// The name of the presented key; `nil` when it is none of ours.
+    /// How many of the keys are services' own, and not publishable.
+    public var serviceCount: Int { entries.count { !$0.isPublishable } }
+
+    /// Whether the key that made somebody this caller is still here.
+    func has(_ caller: Caller) -> Bool {
+        entries.contains { $0.caller == caller }
+    }
+
+    /// Who presents the key: a service or the holder of a publishable key; `nil` when it is none of ours.
     ///
     /// Takes the same time whichever entry matches, first, last or none: the digest is compared with every entry, each
     /// in constant time, and the match is kept without a branch.
-    public func match(_ presented: [UInt8]) -> String? {
+    public func match(_ presented: [UInt8]) -> Caller? {
         guard presented.count <= APIKeys.keyBytes.upperBound else { return nil }
         let digest = OpenSSLHash.sha256(presented[...])
         var found = 0
@@ -65,7 +78,7 @@ public struct APIKeys: Sendable, CustomStringConvertible {
             let mask = (Int(OpenSSLHash.difference(entry.digest, digest)) &- 1) >> 63
             found |= (index &+ 1) & mask
         }
-        return found == 0 ? nil : entries[found - 1].name
+        return found == 0 ? nil : entries[found - 1].caller
     }
 
     private static func entry(_ line: ArraySlice<UInt8>, number: Int) throws(RightsProblem) -> Entry {
@@ -79,25 +92,37 @@ public struct APIKeys: Sendable, CustomStringConvertible {
         guard isName, (1...64).contains(name.count) else {
             throw .apiKeys(line: number, "a name is 1 to 64 of A-Z a-z 0-9 . _ -")
         }
-        let key = line[(colon + 1)...]
+        var key = line[(colon + 1)...]
+        let ending = Array(":public".utf8)
+        let isPublishable = key.suffix(ending.count).elementsEqual(ending)
+        if isPublishable { key.removeLast(ending.count) }
+        let digest = try digest(key, number: number)
+        let holder = APIKeyHolder(name: String(decoding: name, as: UTF8.self), digest: digest)
+        return Entry(holder: holder, digest: digest, isPublishable: isPublishable)
+    }
+
+    private static func digest(_ key: ArraySlice<UInt8>, number: Int) throws(RightsProblem) -> [UInt8] {
         let mark = Array("sha256:".utf8)
-        let digest: [UInt8]
         if key.starts(with: mark) {
             guard let given = hex(key.dropFirst(mark.count)) else {
                 throw .apiKeys(line: number, "sha256: needs 64 hex digits")
             }
-            digest = given
-        } else {
-            guard keyBytes.contains(key.count) else {
-                throw .apiKeys(
-                    line: number, "a key has \(keyBytes.lowerBound) to \(keyBytes.upperBound) bytes")
-            }
-            guard key.allSatisfy({ $0 > 0x20 && $0 < 0x7f }) else {
-                throw .apiKeys(line: number, "a key has visible ASCII characters only, no spaces")
-            }
-            digest = OpenSSLHash.sha256(key)
+            return given
         }
-        return Entry(name: String(decoding: name, as: UTF8.self), digest: digest)
+        guard keyBytes.contains(key.count) else {
+            throw .apiKeys(
+                line: number, "a key has \(keyBytes.lowerBound) to \(keyBytes.upperBound) bytes")
+        }
+        guard key.allSatisfy({ $0 > 0x20 && $0 < 0x7f }) else {
+            throw .apiKeys(line: number, "a key has visible ASCII characters only, no spaces")
+        }
+        guard hex(key) == nil else {
+            throw .apiKeys(
+                line: number,
+                "64 hex digits are the digest of a key: write name:sha256:<64 hex digits>; a plain key must not look so"
+            )
+        }
+        return OpenSSLHash.sha256(key)
     }
 
     private static func hex(_ text: ArraySlice<UInt8>) -> [UInt8]? {

@@ -25,7 +25,7 @@ public struct AccessPolicy: Sendable {
     /// By namespace; slices as keys, so that a topic's namespace is looked up without a copy.
     private let policies: [ArraySlice<UInt8>: NamespacePolicy]
 
-    private static let anonymous = Refusal(.unauthorized, "This topic needs a token; send authenticate first.")
+    private static let anonymous = Refusal(.unauthorized, "This topic needs a token.")
     private static let notOwner = Refusal(.forbidden, "Only the user whose id the topic bears may do this.")
     private static let notGranted = Refusal(
         .forbidden, "The token's topics do not name this topic, and its user is not one of its members.")

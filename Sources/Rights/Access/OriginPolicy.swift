@@ -8,9 +8,15 @@ public import Core
 /// 3. `null`: refused unless the list holds `null`.
 /// 4. `*` in the list: allowed.
 /// 5. The list holds it, byte for byte, default ports filled in: allowed. No wildcard, no suffix, no case folding.
-/// 6. It names the very host and port the request was sent to: allowed, for pages the gateway itself serves and for
-///    native clients that make up an origin of the server's address. On a secure connection the scheme must be
-///    https or wss, so that a page fetched in clear cannot borrow the rights of its secure twin.
+/// 6. It names the very host and port the request was sent to, and the host is one that the gateway knows to be its own:
+///    allowed, for pages the gateway itself serves and for native clients that make up an origin of the server's
+///    address. On a secure connection the scheme must be https or wss, so that a page fetched in clear cannot
+///    borrow the rights of its secure twin.
+///
+/// A host is the gateway's own when its certificate bears the name, when the list holds an origin of that host, or when it
+/// is an address or `localhost`. `Host` alone proves nothing: a page of `evil.example` whose name is made to lead to
+/// this gateway's address (DNS rebinding) sends `Host: evil.example` and that origin. A name cannot be rebound to an
+/// address literal, and browsers let `localhost` lead nowhere else.
 ///
 /// Rights never rest on the origin nor on cookies; this only keeps pages from using a visitor's network position.
 public struct OriginPolicy: Sendable {
@@ -31,6 +37,7 @@ public struct OriginPolicy: Sendable {
     }
 
     private let allowed: Set<Origin>
+    private let allowedHosts: Set<[UInt8]>
     private let allowsAny: Bool
     private let allowsNull: Bool
 
@@ -50,19 +57,24 @@ public struct OriginPolicy: Sendable {
             guard allowed.insert(origin).inserted else { throw .origin("\(text): named twice") }
         }
         self.allowed = allowed
+        self.allowedHosts = Set(allowed.map(\.host))
         self.allowsAny = list.contains { $0.utf8.elementsEqual("*".utf8) }
         self.allowsNull = list.contains { $0.utf8.elementsEqual("null".utf8) }
     }
 
-    /// Judges a request by all its `Origin` fields and its `Host`; `secure` tells whether it came over TLS, here or
-    /// at a trusted proxy that said so.
-    public func judge(origins: [[UInt8]], host: [UInt8]?, secure: Bool) -> Verdict {
+    /// Judges a request by all its `Origin` fields and its `Host`.
+    ///
+    /// `secure` tells whether it came over TLS, here or at a trusted proxy that said so. `isOwnName` tells whether the gateway's certificate bears a host name.
+    public func judge(
+        origins: [[UInt8]], host: [UInt8]?, secure: Bool, isOwnName: ([UInt8]) -> Bool
+    ) -> Verdict {
         guard let bytes = origins.first else { return .absent }
         guard origins.count == 1 else { return .refused }
         if bytes.elementsEqual("null".utf8) { return allowsNull ? .allowed : .refused }
         if let origin = Origin(bytes, foldingHost: false), allowsAny || allowed.contains(origin) { return .allowed }
         guard let own = Origin(bytes, foldingHost: true) else { return .refused }
-        return isOwn(own, host: host, secure: secure) ? .allowed : .refused
+        guard isAddressed(own, host: host, secure: secure) else { return .refused }
+        return isKnown(own.host) || isOwnName(own.host) ? .allowed : .refused
     }
 
     /// The value of `Access-Control-Allow-Origin` for a request's origin; `nil`: send no such field.
@@ -78,7 +90,14 @@ public struct OriginPolicy: Sendable {
         return allowed.contains(origin) ? bytes : nil
     }
 
-    private func isOwn(_ origin: Origin, host: [UInt8]?, secure: Bool) -> Bool {
+    /// Whether the host is ours without a look at the certificate.
+    private func isKnown(_ host: [UInt8]) -> Bool {
+        allowedHosts.contains(host) || host.elementsEqual("localhost".utf8) || host.first == UInt8(ascii: "[")
+            || IPAddress(version4: host) != nil
+    }
+
+    /// Whether the origin names the host and port that the request was sent to.
+    private func isAddressed(_ origin: Origin, host: [UInt8]?, secure: Bool) -> Bool {
         guard let implied = Origin.defaultPort(of: origin.scheme), let host, host.count <= Origin.bytesMax,
             let (name, port) = Origin.authority(host.map(ASCII.lowercased))
         else { return false }

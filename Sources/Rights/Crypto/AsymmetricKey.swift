@@ -48,6 +48,19 @@ import COpenSSL
 
     deinit { unsafe EVP_PKEY_free(key) }
 
+    /// The public key as a DER SubjectPublicKeyInfo; empty when OpenSSL cannot write it.
+    var publicDER: [UInt8] {
+        defer { ERR_clear_error() }
+        let count = unsafe i2d_PUBKEY(key, nil)
+        guard count > 0 else { return [] }
+        var der = [UInt8](repeating: 0, count: Int(count))
+        unsafe der.withUnsafeMutableBufferPointer { buffer in
+            var cursor = buffer.baseAddress
+            _ = unsafe i2d_PUBKEY(key, &cursor)
+        }
+        return der
+    }
+
     /// Whether the bytes are one DER public key; used to refuse such bytes as a secret.
     static func isPublicDER(_ der: [UInt8]) -> Bool {
         defer { ERR_clear_error() }

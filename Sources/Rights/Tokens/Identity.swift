@@ -33,7 +33,13 @@ public struct Identity: Sendable, Equatable {
     public let issuer: [UInt8]?
     /// The id of the key that verified the signature, if that key has one.
     public let keyID: [UInt8]?
+    /// Claim `jti`: what names this token alone when it is revoked; at most 256 bytes.
+    public let tokenID: [UInt8]?
+    /// Tells the key that verified the signature from others, also when neither has an id; 0 where none did.
+    public let keyMark: UInt64
 
+    /// The most bytes of ``tokenID``.
+    public static let tokenIDBytesMax = 256
     /// The most bytes of ``user``.
     public static let userBytesMax = 128
     /// The most entries of ``topics``.
@@ -42,7 +48,7 @@ public struct Identity: Sendable, Equatable {
     /// Makes an identity; `nil` when the user is out of its grammar or there are too many topics.
     public init?(
         user: [UInt8], role: Role, topics: [TopicPattern], expiresAt: Int, issuedAt: Int? = nil,
-        issuer: [UInt8]? = nil, keyID: [UInt8]? = nil
+        issuer: [UInt8]? = nil, keyID: [UInt8]? = nil, tokenID: [UInt8]? = nil, keyMark: UInt64 = 0
     ) {
         guard Identity.isUser(user), topics.count <= Identity.topicsMax else { return nil }
         self.user = user
@@ -52,6 +58,8 @@ public struct Identity: Sendable, Equatable {
         self.issuedAt = issuedAt
         self.issuer = issuer
         self.keyID = keyID
+        self.tokenID = tokenID
+        self.keyMark = keyMark
     }
 
     /// Whether the bytes may be a user: 1...128 of `[A-Za-z0-9._~:-]`.

@@ -11,7 +11,8 @@ struct TokenClaimReader {
     /// Bytes of `iss`.
     static let issuerBytesMax = 256
 
-    func identity(verifiedBy key: TokenKey) throws(TokenFailure) -> Identity {
+    /// Who bears the token, whose signature is that key's.
+    func caller(verifiedBy key: TokenKey) throws(TokenFailure) -> Caller {
         let issuer = try issuer(boundTo: key)
         try checkAudience()
         guard let expiresAt = try time("exp") else { throw .time }
@@ -20,15 +21,21 @@ struct TokenClaimReader {
         let leeway = max(0, rules.leewaySeconds)
         guard now < expiresAt + leeway else { throw .expired }
         if let notBefore, now < notBefore - leeway { throw .notYet }
-        let user = claims["sub"]?.stringBytes ?? []
-        let role = try role()
+        guard let (role, standIn) = try role() else { return .anonymous }
         let topics = try topics()
         guard
             let identity = Identity(
-                user: user, role: role, topics: topics, expiresAt: expiresAt, issuedAt: issuedAt, issuer: issuer,
-                keyID: key.id)
+                user: claims["sub"].map { $0.stringBytes ?? [] } ?? standIn, role: role, topics: topics,
+                expiresAt: expiresAt, issuedAt: issuedAt, issuer: issuer, keyID: key.id, tokenID: tokenID(),
+                keyMark: key.mark)
         else { throw .subject }
-        return identity
+        return .user(identity)
+    }
+
+    /// A text of at most 256 bytes; a longer one is no name by which a token could be revoked.
+    private func tokenID() -> [UInt8]? {
+        guard let id = claims["jti"]?.stringBytes, (1...Identity.tokenIDBytesMax).contains(id.count) else { return nil }
+        return id
     }
 
     private func issuer(boundTo key: TokenKey) throws(TokenFailure) -> [UInt8]? {
@@ -63,10 +70,20 @@ struct TokenClaimReader {
         return seconds
     }
 
-    private func role() throws(TokenFailure) -> Identity.Role {
-        guard let claim = claims["role"] else { return .user }
-        guard let text = claim.stringBytes, let role = Identity.Role(text) else { throw .role }
-        return role
+    /// The role; `nil` for one that is anonymous.
+    ///
+    /// `standIn` is who a token without `sub` speaks for: Supabase's service keys have none, and speak for their role.
+    private func role() throws(TokenFailure) -> (role: Identity.Role, standIn: [UInt8])? {
+        guard let claim = claims["role"] else { return (.user, []) }
+        guard let text = claim.stringBytes else { throw .role }
+        switch rules.roles[text] {
+        case .user: return (.user, [])
+        case .service: return (.service, text)
+        case .anonymous: return nil
+        case nil:
+            guard let role = Identity.Role(text) else { throw .role }
+            return (role, [])
+        }
     }
 
     private func topics() throws(TokenFailure) -> [TopicPattern] {

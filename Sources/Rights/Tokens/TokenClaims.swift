@@ -11,9 +11,9 @@ public struct TokenClaims: Sendable, Equatable {
     ///
     /// Throws when a text is too long or not UTF-8, or a time is out of 1970...9999.
     public init(_ identity: Identity, audience: [UInt8]? = nil) throws(RightsProblem) {
-        for text in [identity.issuer, audience].compactMap(\.self) {
+        for text in [identity.issuer, audience, identity.tokenID].compactMap(\.self) {
             guard text.count <= TokenClaimReader.issuerBytesMax, UTF8Text.isValid(text) else {
-                throw .claims("iss and aud must be UTF-8 of at most \(TokenClaimReader.issuerBytesMax) bytes")
+                throw .claims("iss, aud and jti must be UTF-8 of at most \(TokenClaimReader.issuerBytesMax) bytes")
             }
         }
         for time in [identity.expiresAt, identity.issuedAt ?? 0] {
@@ -38,6 +38,10 @@ public struct TokenClaims: Sendable, Equatable {
         if let issuedAt = identity.issuedAt {
             text.append(text: ",\"iat\":")
             text.append(decimal: issuedAt)
+        }
+        if let tokenID = identity.tokenID {
+            text.append(text: ",\"jti\":")
+            text.append(jsonString: tokenID)
         }
         if let issuer = identity.issuer {
             text.append(text: ",\"iss\":")

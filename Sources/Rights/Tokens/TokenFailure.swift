@@ -34,11 +34,13 @@ public enum TokenFailure: String, Error, CaseIterable, Sendable {
     case audience = "token_audience"
     /// `sub` is missing or out of `[A-Za-z0-9._~:-]{1,128}`.
     case subject = "token_subject"
-    /// `role` is neither `user` nor `service`.
+    /// `role` is neither `user` nor `service`, nor a name that the configuration maps (`--jwt-role`).
     case role = "token_role"
     /// `topics` is no array of at most 256 patterns.
     case topics = "token_topics"
-    /// The user's tokens of that time were revoked.
+    /// The role is anonymous by the configuration: nobody can authenticate with it.
+    case anonymous = "token_anonymous"
+    /// The user's tokens of that time, or this token alone, were revoked.
     case revoked = "token_revoked"
 
     /// What the client is told.
@@ -55,14 +57,15 @@ public enum TokenFailure: String, Error, CaseIterable, Sendable {
             case .signature: "The token's signature is wrong."
             case .claims: "The token's claims are not valid JSON."
             case .time: "The token's exp is required; exp, nbf and iat must be whole seconds."
-            case .expired: "The token has expired; authenticate with a new one."
+            case .expired: "The token has expired; a new one is needed."
             case .notYet: "The token is not valid yet."
             case .issuer: "The token's iss is not accepted."
             case .audience: "The token's aud does not name this service."
             case .subject: "The token's sub must be 1 to 128 of A-Z a-z 0-9 . _ ~ : -"
-            case .role: "The token's role must be user or service."
+            case .role: "The token's role must be user or service, or another that the server maps to one of them."
             case .topics: "The token's topics must be at most 256 patterns such as order:7 or order:*."
-            case .revoked: "The token was revoked; authenticate with a new one."
+            case .anonymous: "The token's role is anonymous: it names no user to authenticate."
+            case .revoked: "The token was revoked; a new one is needed."
             }
         return Refusal(.unauthorized, message)
     }

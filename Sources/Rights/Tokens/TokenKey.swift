@@ -11,6 +11,28 @@ struct TokenKey: Sendable {
     /// The only `iss` whose tokens it may sign; `nil`: any that the rules accept.
     let issuer: [UInt8]?
     let material: Material
+    /// Tells the key from others by what decides about tokens: id, issuer and key material.
+    ///
+    /// A session keeps it instead of its token. Eight bytes of a digest tell nothing of a secret of 32 bytes or more.
+    let mark: UInt64
+
+    init(id: [UInt8]?, issuer: [UInt8]?, material: Material) {
+        self.id = id
+        self.issuer = issuer
+        self.material = material
+        let secret: [UInt8] =
+            switch material {
+            case .secret(let secret): secret.bytes
+            case .asymmetric(let key): key.publicDER
+            }
+        var text: [UInt8] = []
+        for part in [id, issuer, secret] {
+            // Digests have one length, so no two lists of parts read alike.
+            text += Digest.sha256(part ?? [])
+            text.append(part == nil ? 0 : 1)
+        }
+        mark = Digest.sha256(text).prefix(8).reduce(0) { $0 << 8 | UInt64($1) }
+    }
 
     var algorithm: TokenAlgorithm {
         switch material {

@@ -64,6 +64,9 @@ public struct TokenKeys: Sendable, CustomStringConvertible {
         return kinds.isEmpty ? "no keys" : kinds.joined(separator: ", ")
     }
 
+    /// Whether a key with that mark is in the set.
+    func has(mark: UInt64) -> Bool { keys.contains { $0.mark == mark } }
+
     /// Adds the HS256 secret that is the content of a file; one trailing line end is not part of it.
     public mutating func addSecret(
         _ file: [UInt8], keyID: [UInt8]? = nil, issuer: [UInt8]? = nil

@@ -12,12 +12,29 @@ public struct TokenRules: Sendable, Equatable {
     public var issuer: [UInt8]?
     /// The value that `aud` must be or contain; `nil`: `aud` is not judged.
     public var audience: [UInt8]?
+    /// What names of the claim `role` mean, beside `user` and `service`, which they may also redefine.
+    ///
+    /// A token of a role that is named here needs no `sub` unless the role is a user's.
+    public var roles: [[UInt8]: TokenRole]
 
     /// Makes rules.
-    public init(tokenBytesMax: Int, leewaySeconds: Int, issuer: [UInt8]?, audience: [UInt8]?) {
+    public init(
+        tokenBytesMax: Int, leewaySeconds: Int, issuer: [UInt8]?, audience: [UInt8]?, roles: [[UInt8]: TokenRole] = [:]
+    ) {
         self.tokenBytesMax = tokenBytesMax
         self.leewaySeconds = leewaySeconds
         self.issuer = issuer
         self.audience = audience
+        self.roles = roles
     }
+}
+
+/// What a role of another issuer means here.
+public enum TokenRole: String, CaseIterable, Sendable {
+    /// A person's app; `sub` is the user.
+    case user
+    /// A backend; may do everything.
+    case service
+    /// Nobody: the token is as good as none.
+    case anonymous
 }

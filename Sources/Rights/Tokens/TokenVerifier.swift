@@ -24,15 +24,25 @@ public struct TokenVerifier: Sendable {
     ///
     /// `now` is Unix time in seconds. A token is valid while `now < exp + leeway` and from `now + leeway >= nbf`.
     /// *Complexity*: linear in the token, plus at most one signature check per key of the algorithm.
+    ///
+    /// A token of an anonymous role is refused, since it names nobody; ``caller(of:now:)`` takes it.
     public func verify(_ token: [UInt8], now: Int) -> Result<Identity, TokenFailure> {
+        caller(of: token, now: now).flatMap { caller in
+            guard case .user(let identity) = caller else { return .failure(.anonymous) }
+            return .success(identity)
+        }
+    }
+
+    /// Tells who shows a token at a door: a user, a service, or nobody when its role is anonymous.
+    public func caller(of token: [UInt8], now: Int) -> Result<Caller, TokenFailure> {
         do throws(TokenFailure) {
-            return .success(try identity(of: token, now: now))
+            return .success(try judge(token, now: now))
         } catch {
             return .failure(error)
         }
     }
 
-    private func identity(of token: [UInt8], now: Int) throws(TokenFailure) -> Identity {
+    private func judge(_ token: [UInt8], now: Int) throws(TokenFailure) -> Caller {
         guard !token.isEmpty, token.count <= rules.tokenBytesMax else { throw .length }
         let dot = UInt8(ascii: ".")
         guard let first = token.firstIndex(of: dot),
@@ -52,7 +62,7 @@ public struct TokenVerifier: Sendable {
         // From here on the bytes are the issuer's.
         guard let payload = Base64.decode(token[(first + 1)..<second], .url) else { throw .encoding }
         let claims = try TokenVerifier.object(payload, TokenVerifier.claimLimits, or: .claims)
-        return try TokenClaimReader(claims: claims, rules: rules, now: now).identity(verifiedBy: key)
+        return try TokenClaimReader(claims: claims, rules: rules, now: now).caller(verifiedBy: key)
     }
 
     private static func header(

@@ -1,0 +1,75 @@
+import Core
+import HTTPCodec
+import Reactors
+import Rights
+
+/// Decides from a request's head whether its body is read: path, rate of the address, credentials, rights.
+///
+/// What is refused here costs no memory for its body. Thread: the shard's.
+struct RequestGate {
+    /// A request that may go on, and the bytes its body may have.
+    struct Admitted {
+        let request: HTTPRequest
+        let bodyBytesMax: Int
+    }
+
+    unowned let shard: Shard
+    let door: HTTPPeer.Door
+
+    /// Judges a head.
+    func judge(_ head: HTTPRequestHead, _ origin: RequestOrigin) -> Result<Admitted, Refusal> {
+        guard let segments = RequestGate.segments(head) else {
+            return .failure(Refusal(.badRequest, "the path is malformed"))
+        }
+        return caller(head, segments, origin).map { caller in
+            let limits = shard.limits
+            let bytesMax = caller.isAnonymous ? limits.anonymousBodyBytesMax : limits.bodyBytesMax
+            return Admitted(
+                request: HTTPRequest(head: head, segments: segments, caller: caller, origin: origin),
+                bodyBytesMax: min(bytesMax, limits.bodyBytesMax))
+        }
+    }
+
+    /// Who asks, if that caller may.
+    private func caller(
+        _ head: HTTPRequestHead, _ segments: [String], _ origin: RequestOrigin
+    ) -> Result<Caller, Refusal> {
+        guard case .front = door else { return .success(.anonymous) }
+        let rights = shard.node.rights
+        let credentials = Credentials(head)
+        let holder = rights.authenticator.keyHolder(credentials)
+        if let refusal = tooManyRequests(origin.address, isService: holder?.isService == true) {
+            return .failure(refusal)
+        }
+        // Pages and health checks are for everybody, whatever their fields say.
+        guard shard.router.asksForCredentials(segments, head.method) else { return .success(.anonymous) }
+        let judged = holder.map { .success($0) } ?? rights.authenticator.bearer(credentials, now: shard.wallSeconds)
+        switch judged {
+        case .failure(let refusal):
+            shard.statistics.authenticationFailures.add(1)
+            return .failure(refusal)
+        case .success(let caller):
+            if let refusal = shard.router.refusal(segments, head.method, caller) { return .failure(refusal) }
+            return .success(caller)
+        }
+    }
+
+    /// Refuses what an address asks beyond its rate.
+    ///
+    /// A backend's key is checked before, since one backend may ask for many users; a token is checked after, since
+    /// checking it costs more.
+    private func tooManyRequests(_ address: IPAddress?, isService: Bool) -> Refusal? {
+        guard !isService, let waitMs = shard.node.waitForRequest(address, nowMs: shard.nowMs) else { return nil }
+        shard.statistics.rateLimited.add(1)
+        return Refusal(
+            .rateLimited, "more than \(shard.limits.requestsPerAddressPerSecond) requests a second from this address",
+            retryAfterMs: waitMs)
+    }
+
+    /// Empty segments are refused, not skipped: a proxy in front may have judged `//` differently.
+    private static func segments(_ head: HTTPRequestHead) -> [String]? {
+        guard let segments = head.pathSegments else { return nil }
+        if segments == [[]] { return [] }
+        return segments.contains([]) ? nil : segments.map { String(decoding: $0, as: UTF8.self) }
+    }
+}

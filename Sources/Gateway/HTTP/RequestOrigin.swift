@@ -1,0 +1,37 @@
+import Core
+import HTTPCodec
+
+/// Where a request comes from, as far as its peer and the proxies that are trusted tell.
+struct RequestOrigin {
+    /// The client's address: what a trusted proxy saw, or else the peer's own; `nil` for a unix socket.
+    let address: IPAddress?
+    /// Whether the client spoke TLS, to us or to a trusted proxy that says so.
+    let isSecure: Bool
+    /// Whether the client is on this machine, and no proxy that we do not know stands before it.
+    let isLocal: Bool
+
+    /// Fields that proxies add; on a request from this machine they tell that the client may be elsewhere.
+    private static let forwardingFields = ["x-forwarded-for", "forwarded", "x-real-ip", "via"]
+
+    /// Reads the fields that proxies set; `isTrusted` says whose are believed.
+    init(_ headers: HTTPHeaders, peer: IPAddress?, overTLS: Bool, isTrusted: (IPAddress?) -> Bool) {
+        let isProxy = isTrusted(peer)
+        address = isProxy ? RequestOrigin.forwarded(headers, isTrusted) ?? peer : peer
+        if isProxy, case .one(let scheme) = headers.single("x-forwarded-proto"), scheme.elementsEqual("https".utf8) {
+            isSecure = true
+        } else {
+            isSecure = overTLS
+        }
+        let isProxied = RequestOrigin.forwardingFields.contains { !headers.values(of: $0).isEmpty }
+        isLocal = address?.isLoopback == true && (isProxy || !isProxied)
+    }
+
+    /// The last address of `X-Forwarded-For` that is not itself a trusted proxy.
+    private static func forwarded(_ headers: HTTPHeaders, _ isTrusted: (IPAddress?) -> Bool) -> IPAddress? {
+        for token in headers.tokens(of: "x-forwarded-for").reversed() {
+            guard let address = IPAddress(text: token) else { return nil }
+            if !isTrusted(address) { return address }
+        }
+        return nil
+    }
+}

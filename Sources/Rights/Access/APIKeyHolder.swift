@@ -1,0 +1,22 @@
+/// Who holds an API key: its name, and a mark of the key itself.
+///
+/// Several keys may bear one name while a key is being rotated. The mark tells them apart, so that a session of a key
+/// that a reload took away is found.
+public struct APIKeyHolder: Sendable, Equatable, ExpressibleByStringLiteral {
+    /// The name of the line in the file.
+    public let name: String
+    /// The first eight bytes of the key's digest; 0 for a holder without a key, such as the demo.
+    public let mark: UInt64
+
+    /// A holder with a key.
+    init(name: String, digest: [UInt8]) {
+        self.name = name
+        mark = digest.prefix(8).reduce(0) { $0 << 8 | UInt64($1) }
+    }
+
+    /// A holder without a key.
+    public init(stringLiteral name: String) {
+        self.name = name
+        mark = 0
+    }
+}

@@ -1,0 +1,61 @@
+public import Core
+
+/// Tells who presents credentials, for every door: HTTP requests, WebSocket upgrades, and messages that authenticate.
+///
+/// Immutable and thread-safe; a reload of keys makes a new one.
+public struct Authenticator: Sendable {
+    /// Judges tokens.
+    public let verifier: TokenVerifier
+    /// The keys of backends and pages.
+    public let apiKeys: APIKeys
+
+    /// Makes an authenticator.
+    public init(verifier: TokenVerifier, apiKeys: APIKeys) {
+        self.verifier = verifier
+        self.apiKeys = apiKeys
+    }
+
+    /// Who presents the credentials.
+    ///
+    /// Credentials that are given must be valid: a wrong key never counts as anonymous. `now` is Unix time in seconds.
+    public func caller(_ credentials: Credentials, now: Int) -> Result<Caller, Refusal> {
+        keyHolder(credentials).map { .success($0) } ?? bearer(credentials, now: now)
+    }
+
+    /// Who presents one of the API keys; `nil` when none is presented.
+    public func keyHolder(_ credentials: Credentials) -> Caller? {
+        switch credentials {
+        case .none, .malformed: nil
+        case .apiKey(let key), .bearer(let key): apiKeys.match(key)
+        }
+    }
+
+    /// Who presents the credentials, which are no API key.
+    public func bearer(_ credentials: Credentials, now: Int) -> Result<Caller, Refusal> {
+        switch credentials {
+        case .none:
+            .success(.anonymous)
+        case .malformed(let refusal):
+            .failure(refusal)
+        case .apiKey(let token):
+            verifier.caller(of: token, now: now).mapError { failure in
+                // What is no token at all was meant to be a key.
+                failure == .shape || failure == .length
+                    ? Refusal(.unauthorized, "the API key is not known") : failure.refusal
+            }
+        case .bearer(let token):
+            verifier.caller(of: token, now: now).mapError(\.refusal)
+        }
+    }
+
+    /// Whether the key that once admitted a caller is still one of ours.
+    ///
+    /// For sessions that live on after a reload: their token is not kept, the mark of the key that signed it is.
+    public func stillKnows(_ caller: Caller) -> Bool {
+        switch caller {
+        case .anonymous: true
+        case .publishable, .service: apiKeys.has(caller)
+        case .user(let identity): verifier.keys.has(mark: identity.keyMark)
+        }
+    }
+}
