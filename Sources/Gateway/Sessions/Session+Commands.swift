@@ -1,6 +1,7 @@
 import Commands
 import Core
 import Dialects
+import Reactors
 
 extension Session {
     /// Tells a publisher that its event was committed, and where it stands.
