@@ -62,7 +62,7 @@ clean: ## Remove what was built; Python environments and .switchboard/ stay
 	rm -rf .build Tests/ConformanceTests/reports
 
 # Steps of the commands above.
-.PHONY: packages-build packages-test packages-bench product bench unit tsan check-binary venv clients
+.PHONY: packages-build packages-test packages-bench product bench products unit tsan check-binary venv clients
 
 packages-build:
 	@scripts/packages.sh build
@@ -79,12 +79,17 @@ product:
 bench:
 	$(RELEASE_BUILD) --product switchboard-bench
 
+# Both at once: each is mostly a chain of modules, which takes one core.
+products:
+	$(RELEASE_BUILD)
+
 unit:
 	swift test
 
-# The sanitizer's objects live apart, so that the next plain build does not start over.
+# The sanitizer's objects live apart, so that the next plain build does not start over. Simulations, which have one
+# thread, live through fewer histories there.
 tsan:
-	swift test --sanitize=thread --scratch-path .build/tsan
+	swift test --sanitize=thread --scratch-path .build/tsan -Xswiftc -DTHREAD_SANITIZER
 
 check-binary:
 	scripts/check-binary.sh $(BINARY)

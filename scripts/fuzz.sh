@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# Builds the fuzz targets with AddressSanitizer and runs each for a time, stopping at the first crash.
+# Builds the fuzz targets with AddressSanitizer and runs each for a time, as many at once as there are cores.
 #
 # usage: scripts/fuzz.sh [SECONDS_EACH [TARGET...]]
 #
@@ -42,32 +42,40 @@ table=()
 row() { table+=("$(printf '%-14s %12s %10s %9s %8s  %s' "$@")"); }
 row target executions per-second features corpus result
 
-failed=
-for target in "${targets[@]}"; do
-    corpus=$scratch/corpus/$target
-    mkdir -p "$corpus"
-    directories=("$corpus")
+# Runs one target; its log and its result are files.
+fuzz() {
+    local target=$1 result=clean
+    local directories=("$scratch/corpus/$target")
+    mkdir -p "${directories[0]}"
     [ ! -d "Tests/Fuzz/$target/corpus" ] || directories+=("Tests/Fuzz/$target/corpus")
     printf 'fuzz: %s for %s s\n' "$target" "$seconds"
-    if "$binaries/$target" -max_total_time="$seconds" -rss_limit_mb="$memory_mb" -timeout="$input_seconds" \
+    "$binaries/$target" -max_total_time="$seconds" -rss_limit_mb="$memory_mb" -timeout="$input_seconds" \
         -print_final_stats=1 -artifact_prefix="$scratch/crashes/$target-" "${directories[@]}" \
-        >"$scratch/logs/$target.log" 2>&1; then
-        result=clean
-    else
-        result=CRASHED
-        failed=$target
-    fi
+        >"$scratch/logs/$target.log" 2>&1 || result=CRASHED
+    printf '%s\n' "$result" >"$scratch/logs/$target.result"
+}
+
+rm -f "$scratch"/logs/*.result
+at_once=$(nproc)
+for target in "${targets[@]}"; do
+    while [ "$(jobs -rp | wc -l)" -ge "$at_once" ]; do wait -n; done
+    fuzz "$target" &
+done
+wait
+
+failed=()
+for target in "${targets[@]}"; do
+    result=$(cat "$scratch/logs/$target.result" 2>/dev/null || echo NO RESULT)
+    [ "$result" = clean ] || failed+=("$target")
     features=$(grep -oE 'ft: [0-9]+' "$scratch/logs/$target.log" | tail -n 1 | cut -d ' ' -f 2 || true)
     row "$target" "$(statistic "$target" number_of_executed_units)" "$(statistic "$target" average_exec_per_sec)" \
-        "${features:--}" "$(find "$corpus" -type f | wc -l)" "$result"
-    [ -z "$failed" ] || break
+        "${features:--}" "$(find "$scratch/corpus/$target" -type f | wc -l)" "$result"
 done
-
-if [ -n "$failed" ]; then
-    tail -n 40 "$scratch/logs/$failed.log" >&2
-    printf 'fuzz: reproduce with: %s %s\n' "$binaries/$failed" \
-        "$(ls -t "$scratch/crashes/$failed-"* 2>/dev/null | head -n 1)" >&2
-fi
+for target in ${failed[@]+"${failed[@]}"}; do
+    tail -n 40 "$scratch/logs/$target.log" >&2
+    printf 'fuzz: reproduce with: %s %s\n' "$binaries/$target" \
+        "$(ls -t "$scratch/crashes/$target-"* 2>/dev/null | head -n 1)" >&2
+done
 printf '\n'
 printf '%s\n' "${table[@]}"
-[ -z "$failed" ] || exit 1
+[ ${#failed[@]} -eq 0 ] || exit 1

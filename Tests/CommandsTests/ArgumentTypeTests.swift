@@ -96,7 +96,7 @@ import Testing
     @Test func randomMomentsAreThoseOfTheCLibrary() {
         var random = Seeded(0x71_3e)
         func two(_ value: Int) -> String { (value < 10 ? "0" : "") + "\(value)" }
-        for _ in 0..<5_000 {
+        for _ in 0..<Histories.count(5_000) {
             let year = Int.random(in: 1970...9999, using: &random)
             let (month, day) = (Int.random(in: 1...12, using: &random), Int.random(in: 1...31, using: &random))
             let (hour, minute) = (Int.random(in: 0...23, using: &random), Int.random(in: 0...59, using: &random))

@@ -46,7 +46,7 @@ import Testing
     /// A history by chance against a model that remembers everything: nobody present waits longer than an interval
     /// and a step, and nobody absent is beaten for.
     @Test func noUserWaitsTooLong() {
-        let seed = UInt64.random(in: 0...UInt64.max)
+        let seed: UInt64 = 20_261_107
         var seeded = Seeded(seed)
         var queue = HeartbeatQueue(intervalMs: 100)
         var connections: [UInt8: Int] = [:]

@@ -132,7 +132,7 @@ import Testing
     /// Histories by chance: each event is called in the order of its topic, one call at a time, none is lost, and the
     /// sums come back to nothing.
     @Test func nothingIsLostOrOvertaken() throws {
-        let seed = UInt64.random(in: 0...UInt64.max)
+        let seed: UInt64 = 20_261_106
         var seeded = Seeded(seed)
         var queue = Queue(eventsMax: 200, bytesMax: 4_000)
         var flights: [Int: Queue.Group] = [:]

@@ -35,7 +35,7 @@ import Testing
     }
 
     @Test func atRandomPlaces() {
-        let seed = UInt64.random(in: 0...UInt64.max)
+        let seed: UInt64 = 20_261_104
         var generator = Seeded(seed)
         for input in CutTests.all {
             let whole = Transcript(input)
@@ -49,9 +49,9 @@ import Testing
 
     /// Damaged requests: no trap, at most one failure, and again the same events for every cut.
     @Test func damagedAtRandom() {
-        let seed = UInt64.random(in: 0...UInt64.max)
+        let seed: UInt64 = 20_261_105
         var generator = Seeded(seed)
-        for round in 0..<3_000 {
+        for round in 0..<Histories.count(3_000) {
             var input = CutTests.accepted[round % CutTests.accepted.count]
             for _ in 0..<Int.random(in: 1...3, using: &generator) {
                 let place = Int.random(in: 0..<input.count, using: &generator)

@@ -132,7 +132,7 @@ import Testing
     @Test(arguments: 1...60 as ClosedRange<UInt64>)
     func flushesCostNeitherFailureNorOrder(_ seed: UInt64) throws {
         var simulation = try Simulation(seed: seed, links: 3)
-        for _ in 0..<4_000 { try simulation.step(flushOneIn: 2, lanes: 5) }
+        for _ in 0..<Histories.count(4_000) { try simulation.step(flushOneIn: 2, lanes: 5) }
         simulation.settle()
         #expect(simulation.failures == 0, "seed \(seed)")
         #expect(simulation.inversions == 0, "seed \(seed)")
@@ -150,7 +150,7 @@ import Testing
         var inversions = 0
         for seed in 1...10 as ClosedRange<UInt64> {
             var simulation = try Simulation(seed: seed, links: 2)
-            for _ in 0..<2_000 { try simulation.step(flushOneIn: 2, lanes: 0) }
+            for _ in 0..<Histories.count(2_000) { try simulation.step(flushOneIn: 2, lanes: 0) }
             simulation.settle()
             #expect(simulation.failures == 0, "seed \(seed)")
             inversions += simulation.inversions

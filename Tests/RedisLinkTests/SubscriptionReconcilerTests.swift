@@ -127,7 +127,7 @@ import Testing
         }
     }
 
-    @Test(arguments: 1...300 as ClosedRange<UInt64>)
+    @Test(arguments: 1...UInt64(Histories.count(300)))
     func afterSettlingTheServerHasWhatIsWanted(_ seed: UInt64) {
         var simulation = Simulation(seed: seed)
         for round in 0..<5 {

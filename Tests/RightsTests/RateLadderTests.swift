@@ -67,7 +67,7 @@ import Testing
 
     /// Whatever comes whenever: never more than burst plus rate is served, a delay ends, and no figure traps.
     @Test func randomTrafficIsHeldToTheRate() {
-        let seed = UInt64.random(in: 0...UInt64.max)
+        let seed: UInt64 = 20_261_101
         var random = Seeded(seed)
         for _ in 0..<50 {
             let rate = Int.random(in: 1...200, using: &random)
