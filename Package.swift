@@ -76,7 +76,7 @@ let package = Package(
         room(
             "Worker",
             [
-                "Commands", "Service", "Core", "Reactors", "Transport", "Rights", "RedisLink", "Configuration",
+                "Commands", "Service", "Core", "Reactors", "Transport", "HTTPCodec", "Rights", "RedisLink", "Configuration",
             ]),
         .executableTarget(
             name: "switchboard",

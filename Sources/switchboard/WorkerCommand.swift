@@ -18,7 +18,7 @@ enum WorkerCommand {
             let signal = Signals.wait(timeoutMs: isAnnounced ? 1_000 : 50)
             if !isAnnounced && worker.isReady {
                 isAnnounced = true
-                try writeReadyFile(settings.readyFile)
+                try writeReadyFile(settings.readyFile, worker.operations)
                 Supervisor.ready()
             }
             switch signal {
@@ -32,10 +32,11 @@ enum WorkerCommand {
         return 1
     }
 
-    private static func writeReadyFile(_ path: String?) throws(StartProblem) {
+    private static func writeReadyFile(_ path: String?, _ operations: HostPort?) throws(StartProblem) {
         guard let path else { return }
         do {
-            try Files.write(Array("{\"pid\":\(getpid())}\n".utf8), to: path, isSecret: false)
+            let ops = operations.map { ",\"ops\":[{\"host\":\"\($0.host)\",\"port\":\($0.port)}]" } ?? ""
+            try Files.write(Array("{\"pid\":\(getpid())\(ops)}\n".utf8), to: path, isSecret: false)
         } catch {
             throw StartProblem.file(path, error)
         }

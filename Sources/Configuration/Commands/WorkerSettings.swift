@@ -10,6 +10,8 @@ public struct WorkerSettings: Sendable, Equatable {
     public var scripts: String?
     /// Whether `notify-keyspace-events` may be changed.
     public var keyspaceEvents = KeyspaceEvents.auto
+    /// Where metrics and health are served; `nil` for nowhere.
+    public var ops: HostPort?
     /// The form of log lines.
     public var log = LogFormat.text
     /// The least important level that is logged.
@@ -45,6 +47,7 @@ extension WorkerSettings {
         redisPrefix = values.text("redis-prefix") ?? redisPrefix
         scripts = values.text("scripts")
         keyspaceEvents = values.choice("keyspace-events", default: keyspaceEvents)
+        ops = values.hostPort("worker-ops")
         log = values.choice("log", default: log)
         logLevel = values.choice("log-level", default: logLevel)
         readyFile = values.text("ready-file")

@@ -43,6 +43,9 @@ extension Setting {
             "Serve metrics and health here, apart from clients; without it the other listeners do, to this machine only."
         ),
         Setting(
+            "worker-ops", .hostPort, [.worker],
+            "Serve a worker's metrics and health here; without it a worker has no port."),
+        Setting(
             "trust-proxy", .addressRange, node, repeatable: true,
             "Believe the client address that proxies in this range forward."),
         Setting(

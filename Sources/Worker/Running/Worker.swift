@@ -19,6 +19,8 @@ final class Worker: PatternLinkOwner {
     private var relay: OutboxRelay?
     private var keyspace: KeyspaceWatch?
     private var timer: ReactorTimer?
+    private var listener: Listener?
+    private let outboxLength: OutboxLength
     private var book: LeaseBook
     private var askMs = Int.min
     private var isAsking = false
@@ -30,6 +32,7 @@ final class Worker: PatternLinkOwner {
     private var isReady = false
 
     private static let figuresEveryMs = 60_000
+    private static let outboxEveryMs = 5_000
 
     init(_ parts: WorkerParts, reactor: Reactor, onReady: @escaping () -> Void) throws(Errno) {
         self.parts = parts
@@ -37,6 +40,7 @@ final class Worker: PatternLinkOwner {
         self.onReady = onReady
         book = LeaseBook(name: parts.name, leaseMs: parts.limits.leaseMs)
         figuresMs = reactor.nowMs + Worker.figuresEveryMs
+        outboxLength = OutboxLength(keys: parts.keys, everyMs: Worker.outboxEveryMs)
         let context = ConnectionContext(reactor: reactor, limits: ConnectionLimits(parts.limits, reactors: 1))
         let name = "switchboard-worker-" + String(decoding: parts.name, as: UTF8.self)
         let connected = Connected()
@@ -63,6 +67,9 @@ final class Worker: PatternLinkOwner {
         patterns = try PatternLink(
             context, parts.redis, name: name + "-events", patterns: refreshes.globs, channels: [parts.keys.outbox],
             pingMs: parts.limits.redisProbeMs, pongMs: parts.limits.redisProbeTimeoutMs, owner: self)
+        listener = try parts.door?.open(context, limits: parts.limits) { [unowned self] in
+            WorkerPeer(reactor: reactor, limits: parts.limits) { [unowned self] in report.response(to: $0) }
+        }
         reactor.onTickEnd = { [unowned self] in work() }
         // The first tick begins at once.
         timer?.set(atMs: reactor.nowMs)
@@ -83,6 +90,7 @@ final class Worker: PatternLinkOwner {
         refreshes?.work(nowMs: nowMs)
         relay?.work(nowMs: nowMs) { [book] in book.token(of: Partition.outbox, nowMs: nowMs) != nil }
         keyspace?.work(nowMs: nowMs)
+        if listener != nil { outboxLength.ask(link, nowMs: nowMs) }
         tellTrouble()
         if figuresMs <= nowMs { tellFigures(nowMs) }
         becomeReady()
@@ -223,6 +231,20 @@ final class Worker: PatternLinkOwner {
         figures.lagMs = 0
     }
 
+    /// What is told over HTTP now.
+    private var report: WorkerReport {
+        var report = WorkerReport()
+        report.figures = figures.counts
+        report.isReady = link.isReady && book.endMs > reactor.nowMs
+        report.trouble = link.isReady ? "" : link.lastFailure?.metricLabel ?? ""
+        (report.partitions, report.workers) = (book.heldCount, book.workers.count)
+        (report.known, report.scanMs) = (refreshes?.knownCount ?? 0, refreshes?.discoveryMs)
+        report.lagMs = figures.lagMs
+        report.outboxInHand = relay?.waitingCount ?? 0
+        (report.outbox, report.outboxDead) = (outboxLength.waiting, outboxLength.dead)
+        return report
+    }
+
     // MARK: The end
 
     /// Gives every lease back, so that others need not wait for its end, then ends the loop.
@@ -230,6 +252,8 @@ final class Worker: PatternLinkOwner {
         guard !isEnding else { return }
         isEnding = true
         tellFigures(reactor.nowMs)
+        listener?.close()
+        listener = nil
         _ = book.dropAll()
         // Calls of the link run in order: what was begun before is done when this is answered.
         link.run(leaseCall([], leaseMs: 0), lane: nil) { [reactor] _ in reactor.stop() }

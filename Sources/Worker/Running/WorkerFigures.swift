@@ -19,6 +19,19 @@ final class WorkerFigures {
     /// The longest time a refresh was started after it was due, since the figures were told last, milliseconds.
     var lagMs = 0
 
+    /// What only grows, as metrics show it.
+    var counts: [(name: String, help: String, count: Int)] {
+        [
+            ("events", "Keyspace events that concern a refresh.", events),
+            ("refreshes", "Refreshes that ran.", refreshes),
+            ("refresh_failures", "Refreshes that failed and are tried again.", failures),
+            ("refreshes_fenced", "Refreshes that a newer lease turned away.", fenced),
+            ("lease_changes", "Partitions gained and lost.", leaseChanges),
+            ("outbox_relayed", "Entries of the outbox done.", relayed),
+            ("outbox_dead", "Entries of the outbox given up.", dead),
+        ]
+    }
+
     /// Name and value of each, as the log shows them.
     var fields: [(String, String)] {
         [

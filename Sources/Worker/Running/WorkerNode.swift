@@ -13,10 +13,13 @@ public final class WorkerNode: Sendable {
     private let ready = Atomic<Bool>(false)
     private let ended = Atomic<Bool>(false)
     private let thread = Guarded<Reactors.Thread?>(nil)
+    /// Where operations are served, the real port; `nil` for nowhere.
+    public let operations: HostPort?
 
     /// Reads every file and starts the thread; Redis may come later.
     public init(_ settings: WorkerSettings, log: Log) throws(StartProblem) {
         let parts = try WorkerParts(settings, log: log)
+        operations = parts.door?.address
         for script in parts.library.catalogue.disabled {
             log.write(.info, "a script is left out", [("script", script.name), ("reason", script.reason)])
         }

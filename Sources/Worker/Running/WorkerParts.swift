@@ -19,6 +19,8 @@ struct WorkerParts: Sendable {
     let keyspaceEvents: KeyspaceEvents
     let lease: ScriptID
     let publish: ScriptID
+    /// The listener of operations; `nil` for none.
+    let door: WorkerDoor?
     let log: Log
 
     init(_ settings: WorkerSettings, log: Log) throws(StartProblem) {
@@ -37,6 +39,7 @@ struct WorkerParts: Sendable {
             outboxMax: settings.limits.outboxMax, doneSeconds: settings.limits.relayedSeconds,
             answerLimits: settings.limits.answers, answerBytesMax: settings.limits.answerBytesMax,
             nowMs: { Clock.wallMs() })
+        door = try settings.ops.map { (address) throws(StartProblem) in try WorkerDoor(address) }
         self.log = log
     }
 

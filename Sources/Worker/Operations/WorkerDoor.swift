@@ -1,0 +1,64 @@
+import Configuration
+import Core
+import Reactors
+import Service
+import Synchronization
+import Transport
+
+/// The listener of a worker's operations (`--worker-ops`), bound before the thread starts, so that a wrong address is
+/// told at the start.
+final class WorkerDoor: Sendable {
+    /// The most connections at once; those who look in are few.
+    static let connectionsMax = 64
+
+    /// Where it listens; the port is the real one.
+    let address: HostPort
+    private let descriptor = Guarded<Int32?>(nil)
+
+    init(_ address: HostPort) throws(StartProblem) {
+        let host = address.host == "localhost" ? "127.0.0.1" : address.host
+        guard let numeric = IPAddress(text: host.utf8) else {
+            throw StartProblem("\(address): listen on a numeric address, e.g. 127.0.0.1:9091")
+        }
+        do {
+            let socket = try Sockets.listen(.tcp(numeric, port: address.port), backlog: 64)
+            self.address = HostPort(host: address.host, port: Sockets.port(of: socket.raw))
+            let raw = socket.release()
+            descriptor.withLock { $0 = raw }
+        } catch {
+            throw StartProblem("cannot listen on \(address): \(error)")
+        }
+    }
+
+    /// Begins to accept, on the reactor's thread; the listener owns the socket then.
+    func open(
+        _ context: ConnectionContext, limits: Limits, makeHandler: @escaping () -> any ConnectionHandler
+    ) throws(Errno) -> Listener? {
+        let taken = descriptor.withLock { held in
+            defer { held = nil }
+            return held
+        }
+        guard let taken else { return nil }
+        let style = Listener.Style(
+            tls: nil, expectsProxyHeader: { _ in false }, acceptsPerTick: limits.acceptsPerTick,
+            acceptPauseMs: limits.acceptPauseMs, descriptorReserve: 4)
+        return try Listener(
+            context: context, listening: FileDescriptor(owning: taken), style: style, admission: FewAtOnce(),
+            makeHandler: makeHandler)
+    }
+
+    /// Admits a few connections at once, whoever they are.
+    private final class FewAtOnce: Admission {
+        private let open = Atomic<Int>(0)
+
+        func admit(_ address: IPAddress?) -> Bool {
+            guard open.load(ordering: .relaxed) < WorkerDoor.connectionsMax else { return false }
+            open.add(1, ordering: .relaxed)
+            return true
+        }
+
+        func move(from proxy: IPAddress?, to client: IPAddress?, wasEstablished: Bool) -> Bool { true }
+        func established(_ address: IPAddress?) {}
+        func release(_ address: IPAddress?, wasEstablished: Bool) { open.subtract(1, ordering: .relaxed) }
+    }
+}

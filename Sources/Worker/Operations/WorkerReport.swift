@@ -1,0 +1,99 @@
+import Core
+import HTTPCodec
+import RedisLink
+import Service
+
+/// What a worker tells of itself over HTTP: `/livez`, `/readyz`, `/metrics`.
+///
+/// A value: the worker fills it in for each request.
+struct WorkerReport {
+    /// What the worker has done.
+    var figures: [(name: String, help: String, count: Int)] = []
+    /// Whether it is connected and holds a lease on what it works on.
+    var isReady = false
+    /// Why there is no connection; empty while there is one.
+    var trouble = ""
+    /// Partitions held, and workers alive.
+    var partitions = 0
+    var workers = 0
+    /// Ids of refreshes known, and how long the last look through all keys took.
+    var known = 0
+    var scanMs: Int?
+    /// The longest a refresh began late since the figures were logged last.
+    var lagMs = 0
+    /// Entries of the outbox read and not done.
+    var outboxInHand = 0
+    /// Entries in Redis as last asked: waiting, and given up; `nil` before the first answer.
+    var outbox: Int?
+    var outboxDead: Int?
+
+    /// The answer to a path.
+    func response(to path: String) -> HTTPResponse {
+        switch path {
+        case "/livez": .json(status: 200, body: Array("{\"status\":\"alive\"}".utf8), keepAlive: false)
+        case "/readyz": readiness
+        case "/metrics":
+            .typed("text/plain; version=0.0.4; charset=utf-8", status: 200, body: metrics, keepAlive: false)
+        default: .refusal(Refusal(.notFound, "there is no such path"), keepAlive: false)
+        }
+    }
+
+    private var readiness: HTTPResponse {
+        if isReady { return .json(status: 200, body: Array("{\"status\":\"ready\"}".utf8), keepAlive: false) }
+        var body: [UInt8] = []
+        body.append(text: "{\"status\":\"not ready\",\"reason\":")
+        body.append(jsonString: trouble.isEmpty ? "starting" : trouble)
+        body.append(text: "}")
+        var response = HTTPResponse.json(status: 503, body: body, keepAlive: false)
+        response.setRetryAfter(seconds: 1)
+        return response
+    }
+
+    private var metrics: [UInt8] {
+        var page = MetricsPage()
+        page.gauge("switchboard_worker_ready", "1 while connected to Redis and holding its lease.", isReady ? 1 : 0)
+        for figure in figures { page.counter("switchboard_worker_\(figure.name)_total", figure.help, figure.count) }
+        page.gauge("switchboard_worker_partitions", "Partitions held, of 65.", partitions)
+        page.gauge("switchboard_workers", "Workers alive, this one included.", workers)
+        page.gauge("switchboard_worker_ids", "Refreshes of ids known.", known)
+        page.gauge(
+            "switchboard_worker_lag_seconds", "The longest a refresh began late, in this minute.", milliseconds: lagMs)
+        if let scanMs {
+            page.gauge(
+                "switchboard_worker_scan_seconds", "Time of the last look through all keys.", milliseconds: scanMs)
+        }
+        page.gauge("switchboard_worker_outbox_in_hand", "Entries of the outbox read and not done.", outboxInHand)
+        if let outbox { page.gauge("switchboard_outbox_entries", "Entries in the outbox.", outbox) }
+        if let outboxDead { page.gauge("switchboard_outbox_dead_entries", "Entries given up, kept.", outboxDead) }
+        return page.bytes
+    }
+}
+
+/// How long the outbox is in Redis, asked now and then.
+///
+/// Thread: the worker's.
+final class OutboxLength {
+    /// Entries waiting, and given up; `nil` before the first answer.
+    private(set) var waiting: Int?
+    private(set) var dead: Int?
+    private var nextMs = Int.min
+    private let everyMs: Int
+    private let keys: Keys
+
+    init(keys: Keys, everyMs: Int) {
+        self.keys = keys
+        self.everyMs = everyMs
+    }
+
+    /// Asks when it is time: two calls that cost Redis nothing.
+    func ask(_ link: CallLink, nowMs: Int) {
+        guard link.isReady, nextMs <= nowMs else { return }
+        nextMs = nowMs + everyMs
+        link.call(RedisCall("XLEN", keys.outbox)) { [weak self] result in
+            if case .success(let value) = result { self?.waiting = value.integer }
+        }
+        link.call(RedisCall("XLEN", keys.outboxDead)) { [weak self] result in
+            if case .success(let value) = result { self?.dead = value.integer }
+        }
+    }
+}
