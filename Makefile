@@ -10,6 +10,7 @@ RELEASE_BUILD := swift build --configuration release --static-swift-stdlib
 FORMATTED := $(wildcard Sources Tests lua web bench)
 # Seconds for each fuzz target; on the command line also those of each step of bench-peers.
 SECONDS ?= 60
+MINUTES ?= 60
 # Options for pytest, e.g. `make test PYTEST='-k recovery'`.
 PYTEST :=
 
@@ -47,6 +48,10 @@ fuzz: packages-build ## Fuzz each parser with AddressSanitizer, SECONDS=60 each
 .PHONY: chaos
 chaos: product bench venv ## Break everything under load for SECONDS=60 and check what clients saw; SEED=n repeats
 	.venv/bin/python Tests/ChaosTests/chaos.py --seconds $(SECONDS) $(if $(SEED),--seed $(SEED))
+
+.PHONY: soak
+soak: product bench venv ## A steady load for MINUTES=60; memory, descriptors and Redis as a plot: nothing may grow; SEED=n
+	.venv/bin/python Tests/ChaosTests/soak.py --minutes $(MINUTES) --out bench/results $(if $(SEED),--seed $(SEED))
 
 .PHONY: autobahn
 autobahn: packages-test product venv ## Run the Autobahn WebSocket conformance suite against a gateway
