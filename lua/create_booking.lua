@@ -22,6 +22,7 @@
 -- @cost     O(1)
 -- @weight   250
 -- @rate     12/60 s user
+-- @rate     40/86400 s user
 -- @random
 --
 -- A user chooses neither the id nor what makes others wait longer (tier, serviceMinutes): the service that confirms

@@ -249,6 +249,8 @@ if changed or left_ms <= CACHE_RENEW_MS or left_ms > CACHE_S * 1000 then
 end
 
 if #open == 0 and active == 0 then return {idle = true} end
-again_ms = math.min(again_ms or math.huge, now_ms + left_ms - CACHE_RENEW_MS, next_end)
+again_ms = math.min(again_ms or math.huge, next_end)
+-- Where nobody serves and nobody waits the status is the one of a shop that nothing is known of: it may expire.
+if active > 0 or #waiting > 0 then again_ms = math.min(again_ms, now_ms + left_ms - CACHE_RENEW_MS) end
 if at_midnight then again_ms = math.min(again_ms, (today + 1) * DAY_MS - offset_ms) end
-return {idle = false, again_ms = again_ms}
+return {idle = false, again_ms = again_ms < math.huge and again_ms or nil}
