@@ -78,6 +78,50 @@ def test_without_the_command_the_loss_is_silent(gateway, redis_server, topic):
         assert client.expect("e")["offset"] == 9
 
 
+WENT_BACK = "redis holds older data than before; were they put back from a copy?"
+
+
+def seen(file):
+    return int(file.read_text()) if file.exists() else 0
+
+
+def with_older_data(server, worker, file, flags, between):
+    """Data of an earlier hour are put back; `between` happens while Redis is stopped."""
+    server.start(*SYNCED)
+    one = worker(*flags, server=server)
+    eventually(lambda: seen(file) > 0, 10, "a time")
+    server.stop()
+    shutil.copytree(server.directory / "appendonlydir", server.directory / "backup")
+    server.start(*SYNCED)
+    then = seen(file)
+    eventually(lambda: seen(file) > then, 15, "a later time")
+    between(one)
+    server.stop()
+    shutil.rmtree(server.directory / "appendonlydir")
+    shutil.copytree(server.directory / "backup", server.directory / "appendonlydir")
+    server.start(*SYNCED)
+    return one
+
+
+def test_a_worker_that_starts_after_a_restore_says_so(worker, redis_server, tmp_path):
+    """Nothing told that Redis's data were older than those of the last shutdown."""
+    file = tmp_path / "data-time"
+    flags = ("--data-time-file", str(file))
+    first = with_older_data(redis_server, worker, file, flags, lambda one: one.stop())
+    assert not first.lines(WENT_BACK), "a restart of Redis alone is no restore"
+    second = worker(*flags, server=redis_server)
+    told = eventually(lambda: second.lines(WENT_BACK), 10, "the warning")
+    assert told[0]["level"] == "error" and int(told[0]["olderByMs"]) > 0
+    second.stop()
+    assert not worker(*flags, server=redis_server).lines(WENT_BACK), "told once"
+
+
+def test_a_worker_that_lives_through_a_restore_says_so(worker, redis_server, tmp_path):
+    file = tmp_path / "data-time"
+    one = with_older_data(redis_server, worker, file, ("--data-time-file", str(file)), lambda one: None)
+    eventually(lambda: one.lines(WENT_BACK), 10, "the warning")
+
+
 def test_live_clients_are_told_while_gateways_run(gateway, server, topics):
     gw = gateway(server=server)
     told, left, quiet = topics(), topics("dj"), topics()

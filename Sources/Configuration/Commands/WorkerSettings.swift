@@ -12,6 +12,8 @@ public struct WorkerSettings: Sendable, Equatable {
     public var keyspaceEvents = KeyspaceEvents.auto
     /// Where metrics and health are served; `nil` for nowhere.
     public var ops: HostPort?
+    /// Where the time of Redis's data is remembered over restarts; `nil` for nowhere.
+    public var dataTimeFile: String?
     /// The form of log lines.
     public var log = LogFormat.text
     /// The least important level that is logged.
@@ -48,6 +50,7 @@ extension WorkerSettings {
         scripts = values.text("scripts")
         keyspaceEvents = values.choice("keyspace-events", default: keyspaceEvents)
         ops = values.hostPort("worker-ops")
+        dataTimeFile = values.text("data-time-file")
         log = values.choice("log", default: log)
         logLevel = values.choice("log-level", default: logLevel)
         readyFile = values.text("ready-file")

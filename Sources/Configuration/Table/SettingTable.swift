@@ -74,6 +74,9 @@ extension Setting {
         Setting(
             "keyspace-events", .choice(KeyspaceEvents.allCases.map(\.rawValue)), [.worker], default: "auto",
             "Add what the worker needs to Redis's notify-keyspace-events, or never change it."),
+        Setting(
+            "data-time-file", .file, [.worker],
+            "Remember here how new Redis's data are, so that older data put back meanwhile are told in the log."),
     ]
 
     private static let rights: [Setting] = [

@@ -21,6 +21,7 @@ final class Worker: PatternLinkOwner {
     private var timer: ReactorTimer?
     private var listener: Listener?
     private let outboxLength: OutboxLength
+    private let dataWatch: DataWatch
     private var book: LeaseBook
     private var askMs = Int.min
     private var isAsking = false
@@ -40,6 +41,8 @@ final class Worker: PatternLinkOwner {
         self.onReady = onReady
         book = LeaseBook(name: parts.name, leaseMs: parts.limits.leaseMs)
         figuresMs = reactor.nowMs + Worker.figuresEveryMs
+        dataWatch = DataWatch(
+            keys: parts.keys, file: parts.dataTimeFile, seenMs: parts.dataSeenMs, log: parts.log)
         outboxLength = OutboxLength(keys: parts.keys, everyMs: Worker.outboxEveryMs)
         let context = ConnectionContext(reactor: reactor, limits: ConnectionLimits(parts.limits, reactors: 1))
         let name = "switchboard-worker-" + String(decoding: parts.name, as: UTF8.self)
@@ -90,6 +93,7 @@ final class Worker: PatternLinkOwner {
         refreshes?.work(nowMs: nowMs)
         relay?.work(nowMs: nowMs) { [book] in book.token(of: Partition.outbox, nowMs: nowMs) != nil }
         keyspace?.work(nowMs: nowMs)
+        dataWatch.work(link, nowMs: nowMs)
         if listener != nil { outboxLength.ask(link, nowMs: nowMs) }
         tellTrouble()
         if figuresMs <= nowMs { tellFigures(nowMs) }
@@ -182,6 +186,7 @@ final class Worker: PatternLinkOwner {
     private func connected() {
         toldFailure = ""
         parts.log.write(.info, "connected to redis", [])
+        dataWatch.connected(link, nowMs: reactor.nowMs)
         askMs = reactor.nowMs
         keyspace?.connected()
         // Redis may have been restored to an earlier state.

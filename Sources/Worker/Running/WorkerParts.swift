@@ -19,6 +19,9 @@ struct WorkerParts: Sendable {
     let keyspaceEvents: KeyspaceEvents
     let lease: ScriptID
     let publish: ScriptID
+    /// Where the time of Redis's data is remembered, and what an earlier worker remembered.
+    let dataTimeFile: String?
+    let dataSeenMs: Int?
     /// The listener of operations; `nil` for none.
     let door: WorkerDoor?
     let log: Log
@@ -39,6 +42,9 @@ struct WorkerParts: Sendable {
             outboxMax: settings.limits.outboxMax, doneSeconds: settings.limits.relayedSeconds,
             answerLimits: settings.limits.answers, answerBytesMax: settings.limits.answerBytesMax,
             nowMs: { Clock.wallMs() })
+        dataTimeFile = settings.dataTimeFile
+        dataSeenMs =
+            try settings.dataTimeFile.map { (file) throws(StartProblem) in try DataWatch.remembered(file) } ?? nil
         door = try settings.ops.map { (address) throws(StartProblem) in try WorkerDoor(address) }
         self.log = log
     }
