@@ -6,8 +6,11 @@ public enum Scripts {
     /// The text put in front of every script.
     public static let prelude: [UInt8] = PackageResources.prelude_lua
 
-    /// The text put after ``prelude`` in front of every command and refresh script.
-    public static let commandPrelude: [UInt8] = PackageResources.command_lua
+    /// The texts put after ``prelude`` in front of every command and refresh script, in their order.
+    public static let commandPreludes: [(name: String, source: [UInt8])] = [
+        ("writes", PackageResources.writes_lua),
+        ("command", PackageResources.command_lua),
+    ]
 
     /// Every script but the preludes: the file's name without `.lua`, and its bytes.
     public static let files: [(name: String, source: [UInt8])] = [

@@ -1,27 +1,30 @@
--- The command prelude: put after prelude.lua in front of every command and refresh script (lua/README.md).
+-- The command prelude: put after prelude.lua and writes.lua in front of every command and refresh script
+-- (lua/README.md).
 --
--- Loaded text = prelude.lua, this file, the generated names of the script's header, then
--- `local function command() ... body ... end return run(command)`.
+-- Loaded text = prelude.lua, writes.lua, this file, the generated names of the script's header, then
+-- `local function command() ... parts, body ... end return run(command)`. The first line of that function hides from
+-- bodies what they have no business with.
 --
 -- The body decides: it reads, checks, computes its answer, and says what is to happen by `write`, `emit` and `later`.
 -- `run` does: only when the body has returned and everything was checked are the writes made, the events logged and
 -- published, and the answer remembered for a retry. Whatever fails before that has changed nothing.
 
 local ANSWER_BYTES_MAX = 1048576 -- one answer; the gateway would not pass on more
+local ANSWER_VALUES_MAX = 10000  -- values in an answer or in the data of an event; nobody would read more
+local EFFECTS_MAX = 1000         -- events and calls of one run
+local EFFECT_BYTES_MAX = 1048576 -- their data together
 
 -- From the header, by the generated part.
-local key, args, homes, foreign, callable = {}, {}, {}, {}, {}
+local homes, foreign, callable = {}, {}, {}
 local fence
 
 local now_ms = integer(ARGV[1], 0, INTEGER_MAX)
 local caller = {user = ARGV[2] ~= '' and ARGV[2] or nil, role = ARGV[3]}
-local random = ARGV[8]
 
--- What the body wants done.
-local queued, emitted, outgoing = {}, {}, {}
-
--- Types of keys that were found by reading them.
-local known = {}
+-- What else the body wants done.
+local emitted, outgoing = {}, {}
+local effect_bytes = 0
+local spliced = false -- whether the body put text into an answer that nobody has checked
 
 -- Whether the n-th declared argument was given.
 local function given(n)
@@ -54,15 +57,8 @@ end
 -- JSON text that is written as it is.
 local RAW = {}
 local function raw(text)
+  spliced = true
   return setmetatable({text = text}, RAW)
-end
-
--- A finite number of decimal text, nil for anything else (`tonumber` alone takes nan, inf and 0x10).
-local function number(text)
-  if type(text) ~= 'string' or #text > 32 or not string.find(text, '^%-?[0-9.eE+-]+$') then return nil end
-  local value = tonumber(text)
-  if not value or value ~= value or value == math.huge or value == -math.huge then return nil end
-  return value
 end
 
 -- The shortest decimal text that reads back as the same number; nil for what is no number.
@@ -110,6 +106,7 @@ local function json_string(text)
 end
 
 local encode
+local values = 0 -- written since it was set to 0
 
 local function encode_table(value, depth)
   local parts = {}
@@ -126,6 +123,8 @@ end
 -- JSON text of a value: integers stay integers, other numbers keep every digit, `array` and `raw` are respected.
 function encode(value, depth)
   depth = depth or 0
+  values = values + 1
+  if values > ANSWER_VALUES_MAX then error('more than ' .. ANSWER_VALUES_MAX .. ' values in one JSON text', 0) end
   local kind = type(value)
   if kind == 'string' then return json_string(value) end
   if kind == 'number' then return shortest(value) or error('a number that JSON has no text for', 0) end
@@ -161,7 +160,7 @@ local function stored_object(text)
     if not LITERALS[word] and (not string.find(word, '^%-?[0-9][0-9.eE+-]*$') or string.find(word, '^%-?0[0-9]')
       or string.find(word, '%.[^0-9]') or string.sub(word, -1) == '.') then return nil end
   end
-  return raw(text)
+  return setmetatable({text = text}, RAW)
 end
 
 -- SHA-1 of a text, as 40 hex digits.
@@ -188,77 +187,50 @@ end
 -- ---------------------------------------------------------------------------------------------------------------
 -- What a body says
 
--- The type that a command needs its key to have; nil when any will do.
-local function type_of(command)
-  local first = string.byte(command)
-  if first == 72 then return 'hash' elseif first == 90 then return 'zset' elseif first == 88 then return 'stream' end
-  if command == 'SADD' or command == 'SREM' then return 'set' end
-  if command == 'LPUSH' or command == 'RPUSH' or command == 'LTRIM' then return 'list' end
-  if command == 'INCR' or command == 'INCRBY' or command == 'APPEND' then return 'string' end
-end
-
--- Reads from Redis; an error, such as another type under the key, ends the script with nothing changed.
-local function read(...)
-  local reply = redis.pcall(...)
-  local command, name = ...
-  if failed(reply) then error({reply = bad_key(tostring(name), reply)}, 0) end
-  if name then known[name] = type_of(command) end
-  return reply
-end
-
--- The name of a topic's log, for a script that reads topics it learns only while it runs. Such a key is not declared,
--- and on Redis Cluster it lies in another slot: for one server only, for reads only.
-local function topic_log(topic)
-  return ARGV[9] .. topic .. '#log'
-end
-
--- Queues a write. It is made after the body has returned, so a body computes what it cannot read yet.
-local function write(...)
-  queued[#queued + 1] = {...}
-end
-
 -- JSON text of an event's or a call's data: a table, or text as it is.
 local function object(value)
+  values = 0
   if type(value) == 'table' then return encode(value) end
   if type(value) == 'string' and string.sub(value, 1, 1) == '{' and string.sub(value, -1) == '}' then return value end
   error('data must be a table or the text of a JSON object', 0)
 end
 
+-- Counts an event or a call with its data.
+local function count_effect(data)
+  effect_bytes = effect_bytes + #data
+  if readonly then error('a script whose header says @readonly emits and calls nothing', 3) end
+  if #emitted + #outgoing >= EFFECTS_MAX then
+    error('more than ' .. EFFECTS_MAX .. ' events and calls in one run', 3)
+  end
+  if effect_bytes > EFFECT_BYTES_MAX then error('more than 1 MiB of data in the events and calls of one run', 3) end
+end
+
 -- Emits an event on a topic of the header: on one of the script's own slot in this script, on another by the outbox.
 local function emit(topic, event, data)
   data = object(data)
+  count_effect(data)
+  if type(topic) ~= 'string' then error('emit: the topic is ' .. type(topic) .. ', not text', 2) end
   local home = homes[topic]
   if home then
     emitted[#emitted + 1] = {home = home, event = event, data = data}
     return
   end
   local namespace = string.match(topic, '^([a-z][a-z0-9-]*):[A-Za-z0-9._~:-]+$')
-  if not (namespace and foreign[namespace]) then error('emits on ' .. topic .. ', which no @topic names', 0) end
-  if not is_event(event) then error('an event without a name of 1...64 bytes', 0) end
+  if not (namespace and foreign[namespace]) then error('emits on ' .. topic .. ', which no @topic names', 2) end
+  if not is_event(event) then error('an event without a name of 1...64 bytes', 2) end
   outgoing[#outgoing + 1] = {'t', topic, 'e', event, 'd', data}
 end
 
 -- Calls another command afterwards, as the worker, at least once and with the effect of once.
 local function later(name, arguments)
-  if not callable[name] then error('calls ' .. name .. ', which no @calls names', 0) end
-  outgoing[#outgoing + 1] = {'c', name, 'a', object(arguments)}
+  if not callable[name] then error('calls ' .. tostring(name) .. ', which no @calls names', 2) end
+  arguments = object(arguments)
+  count_effect(arguments)
+  outgoing[#outgoing + 1] = {'c', name, 'a', arguments}
 end
 
 -- ---------------------------------------------------------------------------------------------------------------
 -- Doing it
-
--- Checks every queued write against the type its key has, since a refusal half-way could not be undone.
--- Returns an error reply or nil.
-local function check_writes()
-  for _, entry in ipairs(queued) do
-    local needed, name = type_of(entry[1]), entry[2]
-    if needed and known[name] ~= needed then
-      local kind = redis.call('TYPE', name).ok
-      if kind ~= needed and kind ~= 'none' then return refuse('BADKEY', name .. ' holds another type') end
-      known[name] = needed
-    end
-  end
-end
 
 -- Reads and checks everything about the events: the first of each topic is prepared. Returns an error reply or nil.
 local function prepare_events()
@@ -322,7 +294,10 @@ local function check_fence()
   if failed(last) then return bad_key('fence', last) end
   last = integer(last, 0, INTEGER_MAX) or -1
   if token < last then return refuse('FENCED', 'another worker has this since') end
-  if token > last then write('SET', fence, ARGV[11], 'EX', 86400) end
+  if token > last then
+    queued[#queued + 1] = {'SET', fence, ARGV[11], 'EX', '86400'}
+    needs[#queued] = ''
+  end
 end
 
 -- Runs a body and does what it said.
@@ -333,6 +308,8 @@ local function run(body)
     local known = retried(fingerprint)
     if known then return known end
   end
+  setmetatable(key, UNDECLARED)
+  setmetatable(args, UNDECLARED)
   local ok, result = pcall(body)
   if not ok then
     if type(result) == 'table' and result.code then
@@ -343,11 +320,22 @@ local function run(body)
   end
   local wrong = fence and check_fence()
   if wrong then return wrong end
-  local written, answer = pcall(encode, result or {})
+  if result == nil then result = {} end
+  if type(result) ~= 'table' or getmetatable(result) == ARRAY then
+    return refuse('FAULT', 'the body must return a table with names, not ' .. type(result))
+  end
+  values = 0
+  local written, answer = pcall(encode, result)
   if not written then return refuse('FAULT', tostring(answer)) end
   if #answer > ANSWER_BYTES_MAX then return refuse('FAULT', 'an answer of more than 1 MiB') end
-  if fingerprint ~= '' then write('SET', KEYS[2], fingerprint .. ' ' .. answer, 'EX', ARGV[7]) end
+  if spliced and (string.byte(answer) ~= 123 or not decode(answer)) then
+    return refuse('FAULT', 'an answer that is no JSON object, by a text put in as raw')
+  end
+  if fingerprint ~= '' then
+    queued[#queued + 1] = {'SET', KEYS[2], fingerprint .. ' ' .. answer, 'EX', ARGV[7]}
+    needs[#queued] = ''
+  end
   wrong = check_writes() or prepare_events() or commit()
   if wrong then return wrong end
-  return {answer, 0}
+  return {answer, 0, #emitted + #outgoing}
 end

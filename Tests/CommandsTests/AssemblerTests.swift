@@ -6,7 +6,9 @@ import Testing
 /// The text that is loaded, and how its lines are told.
 @Suite struct AssemblerTests {
     private let assembler = ScriptAssembler(
-        prelude: bytes("-- p1\n-- p2\n"), command: bytes("-- c1\n"), subscribe: bytes("-- s1\n"),
+        prelude: bytes("-- p1\n-- p2\n"),
+        command: [ScriptFile(name: "command", path: "command.lua", bytes: bytes("-- c1\n"))],
+        subscribe: bytes("-- s1\n"),
         position: bytes("-- o1\n"))
 
     private static let whole = script(
@@ -37,10 +39,12 @@ import Testing
         #expect(
             GeneratedLua.lines(full) == [
                 "key = {tracks = KEYS[7], queue = KEYS[8]}",
+                "first_key, last_key = 7, 8",
                 "args = {shopId = ARGV[25], points = tonumber(ARGV[26]), open = ARGV[28] == '1', at = tonumber(ARGV[30]), "
                     + "note = ARGV[31]}",
                 "if given(3) then args.ratio = tonumber(ARGV[27]) end",
                 "if given(5) then args.friends = words(ARGV[29]) end",
+                "optional = ' ratio friends '",
                 "homes = {[ARGV[13]] = {log = KEYS[3], meta = KEYS[4], channel = ARGV[14], log_max = ARGV[15], "
                     + "log_ttl_s = ARGV[16], meta_ttl_s = ARGV[17], top = ARGV[18]}, [ARGV[19]] = {log = KEYS[5], "
                     + "meta = KEYS[6], channel = ARGV[20], log_max = ARGV[21], log_ttl_s = ARGV[22], "
@@ -54,10 +58,10 @@ import Testing
         let all = try catalogue(
             reader("none", ""),
             script("r", "@refresh shop:{shopId}#b\n@summary S.\n@cost O(1)\n@arg shopId id\n@key b shop:{shopId}#b"))
-        #expect(GeneratedLua.lines(try #require(all.command(named: "none"))) == [])
+        #expect(GeneratedLua.lines(try #require(all.command(named: "none"))) == ["readonly = true"])
         #expect(
             GeneratedLua.lines(try #require(all.refresh(named: "r"))) == [
-                "key = {b = KEYS[3]}", "args = {shopId = ARGV[13]}", "fence = KEYS[4]",
+                "key = {b = KEYS[3]}", "first_key, last_key = 3, 3", "args = {shopId = ARGV[13]}", "fence = KEYS[4]",
             ])
     }
 
@@ -72,7 +76,8 @@ import Testing
             lines.prefix(6).map(\.self) == [
                 "-- p1", "-- p2", "", "-- c1", "", "key = {tracks = KEYS[7], queue = KEYS[8]}",
             ])
-        let body = try #require(lines.firstIndex(of: "local function command()")) + 1
+        let body = try #require(lines.firstIndex(of: "local function command()")) + 2
+        #expect(lines[body - 1] == "local " + GeneratedLua.hidden)
         #expect(script.bodyLineOffset == body)
         #expect(lines[body] == "-- @command full")
         #expect(lines.suffix(5).map(\.self) == ["return {", "  a = 1}", "end", "return run(command)", ""])
@@ -101,7 +106,7 @@ import Testing
             fault(body + 21, "'end' expected (to close 'if' at line \(body + 19)) near '<eof>'")
                 == "full.lua:20: 'end' expected (to close 'if' at line 19) near '<eof>'")
         #expect(
-            fault(body + 22, "'end' expected (to close 'function' at line \(body)) near '<eof>'")
+            fault(body + 22, "'end' expected (to close 'function' at line \(body - 1)) near '<eof>'")
                 == "full.lua:20: 'end' expected (to close 'function' that holds the file) near '<eof>'")
         #expect(fault(2, "x") == "prelude.lua:2: x")
         #expect(fault(6, "x") == "full.lua:1: x", "a generated line")

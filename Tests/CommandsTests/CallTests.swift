@@ -178,7 +178,7 @@ import Testing
     @Test func anAnswerIsAnObjectOrAFault() throws {
         for (retry, isRetry) in [(0, false), (1, true)] {
             let reading = try read(.success(.array([.string(bytes("{\"a\":1}")), .integer(retry)])))
-            #expect(reading.result == .success(CommandAnswer(json: bytes("{\"a\":1}"), isRetry: isRetry)))
+            #expect(reading.result == .success(CommandAnswer(json: bytes("{\"a\":1}"), isRetry: isRetry, effects: 0)))
             #expect(reading.fault == nil)
         }
         let wrong: [RESPValue] = [

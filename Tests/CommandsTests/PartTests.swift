@@ -20,9 +20,9 @@ import Testing
         let first = try #require(lines.firstIndex(of: "local function wave() end"))
         let second = try #require(lines.firstIndex(of: "local function greet() end"))
         let body = try #require(lines.firstIndex(of: "local function command()"))
-        #expect(first < second && second < body)
+        #expect(body < first && first < second)
         #expect(assembled.translate("user_script:\(first + 1): boom") == "part_wave.lua:3: boom")
-        #expect(assembled.translate("user_script:\(body + 2): boom") == "a.lua:1: boom")
+        #expect(assembled.translate("user_script:\(second + 3): boom") == "a.lua:1: boom")
     }
 
     @Test func anOperatorsScriptMayIncludeWhatIsBuiltIn() throws {

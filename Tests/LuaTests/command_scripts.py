@@ -16,6 +16,9 @@ import redis
 from lua_scripts import LUA, NOW_MS
 
 POLICY = {"log_max": 200, "log_ttl_s": 300, "meta_ttl_s": 86_700}
+# What the gateway hides from bodies.
+HIDDEN = re.search(r'hidden = """\n(.*?)\n +"""', (
+    LUA.parent / "Sources" / "Commands" / "Assembly" / "GeneratedLua.swift").read_text(), re.S)[1].replace("\\\n", "")
 VARIABLE = re.compile(r"\{(\w+)\}")
 
 
@@ -116,8 +119,9 @@ class Commands:
         """The whole text that is loaded for a script."""
         header = Header.read(self.directory / f"{name}.lua")
         included = [(LUA / f"part_{text}.lua").read_text() for tag, text in header.tags if tag == "include"]
-        parts = [(LUA / "prelude.lua").read_text(), (LUA / "command.lua").read_text(), self._generated(header),
-                 *included, "local function command()", (self.directory / f"{name}.lua").read_text(), "end",
+        parts = [(LUA / "prelude.lua").read_text(), (LUA / "writes.lua").read_text(),
+                 (LUA / "command.lua").read_text(), self._generated(header), "local function command()",
+                 "local " + HIDDEN, *included, (self.directory / f"{name}.lua").read_text(), "end",
                  "return run(command)"]
         return "\n".join(parts).encode()
 
@@ -127,6 +131,7 @@ class Commands:
         first_key = 3 + 2 * len(homes)
         first_argument = 13 + 6 * len(homes)
         lines = []
+        lines.append(f"first_key, last_key = {first_key}, {first_key + len(header.keys) - 1}")
         for index, (name, _) in enumerate(header.keys):
             lines.append(f"key.{name} = KEYS[{first_key + index}]")
         for index, _ in enumerate(homes):
@@ -140,6 +145,11 @@ class Commands:
             value = {"int": f"tonumber({text})", "number": f"tonumber({text})", "time": f"tonumber({text})",
                      "bool": f"{text} == '1'", "ids": f"words({text})"}.get(kind, text)
             lines.append(f"if given({index + 1}) then args.{argument.name} = {value} end")
+        lines.append("optional = ' " + "".join(each.name + " " for each in header.arguments if each.optional) + "'")
+        if header.tag("readonly") is not None:
+            lines.append("readonly = true")
+        if header.tag("random") is not None:
+            lines.append("local random = ARGV[8]")
         lines += [f"foreign['{namespace}'] = true" for namespace in sorted(header.foreign)]
         lines += [f"callable['{name}'] = true" for name in header.calls]
         if header.is_refresh:
@@ -195,7 +205,7 @@ class Commands:
         if name not in self._loaded or not self.db.script_exists(self._loaded[name])[0]:
             self._loaded[name] = self.db.script_load(self.text(name))
         try:
-            answer, retried = self.db.evalsha(self._loaded[name], len(keys), *keys, *argv)
+            answer, retried, *_ = self.db.evalsha(self._loaded[name], len(keys), *keys, *argv)
         except redis.ResponseError as error:
             word, _, rest = str(error).partition(" ")
             if word == "FAIL":

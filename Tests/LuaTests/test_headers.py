@@ -6,7 +6,7 @@ import pytest
 
 from lua_scripts import LUA, source
 
-SHARED = {"prelude", "command"}
+SHARED = {"prelude", "writes", "command"}
 PLAIN = {"publish", "subscribe", "history", "position", "lease", "reset_epoch"}
 # Leases of several machines need one clock: Redis's.
 TIMED = {"lease"}
@@ -14,7 +14,7 @@ FILES = sorted(path.stem for path in LUA.glob("*.lua") if path.stem not in SHARE
 BODIES = [name for name in FILES if not name.startswith("part_")]
 COMMANDS = [name for name in BODIES if name not in PLAIN and not name.startswith("state_")]
 TAGS = {"command", "summary", "http", "allow", "arg", "key", "topic", "calls", "emits", "returns", "errors", "cost",
-        "state", "weight", "rate", "readonly", "random", "refresh", "coalesce", "heartbeat", "include"}
+        "state", "weight", "rate", "readonly", "idempotent", "random", "refresh", "coalesce", "heartbeat", "include"}
 
 
 def header(name):

@@ -2,6 +2,14 @@
 ///
 /// It assigns and declares nothing: `command.lua` has declared these names, and its functions see them.
 enum GeneratedLua {
+    /// What bodies must not reach: Redis itself, the call's keys and arguments, ways around these, and the parts of the
+    /// preludes that do what a body may only ask for.
+    static let hidden = """
+        redis, server, KEYS, ARGV, _G, getfenv, setfenv, load, loadstring, loadfile, dofile, rawset, os, print, run, commit, \
+        commit_event, publish_event, prepare_event, prepare_events, append, begin_epoch, renew, refuse, queued, needs, \
+        first_key, last_key, emitted, outgoing, homes, foreign, callable, known, logs, fence, check_fence, check_writes, retried
+        """
+
     static func lines(_ descriptor: CommandDescriptor) -> [String] {
         let layout = CallLayout(descriptor)
         var lines: [String] = []
@@ -9,7 +17,15 @@ enum GeneratedLua {
             if !members.isEmpty { lines.append("\(name) = {" + members.joined(separator: ", ") + "}") }
         }
         table("key", descriptor.keys.enumerated().map { "\($1.name) = KEYS[\(layout.key($0))]" })
+        if !descriptor.keys.isEmpty {
+            lines.append("first_key, last_key = \(layout.key(0)), \(layout.key(descriptor.keys.count - 1))")
+        }
         arguments(descriptor, layout, into: &lines)
+        let optional = descriptor.arguments.filter { $0.presence == .optional }.map(\.name)
+        if !optional.isEmpty { lines.append("optional = ' " + optional.joined(separator: " ") + " '") }
+        if descriptor.isReadOnly { lines.append("readonly = true") }
+        // Without @random the name does not exist, and reading it is an error of Redis's.
+        if descriptor.usesRandom { lines.append("local random = ARGV[8]") }
         table("homes", descriptor.homeTopics.indices.map { home($0, layout) })
         table("foreign", descriptor.foreignNamespaces.map { "['\($0)'] = true" })
         table("callable", descriptor.calls.map { "['\($0)'] = true" })

@@ -1,12 +1,12 @@
 /// Makes the texts that are loaded: the shared files, the names of the header, the author's file.
 public struct ScriptAssembler: Sendable {
     private let prelude: [UInt8]
-    private let command: [UInt8]
+    private let command: [ScriptFile]
     private let subscribe: [UInt8]
     private let position: [UInt8]
 
-    /// Takes the texts of `prelude.lua`, `command.lua`, `subscribe.lua` and `position.lua`.
-    public init(prelude: [UInt8], command: [UInt8], subscribe: [UInt8], position: [UInt8]) {
+    /// Takes the texts of `prelude.lua`, `writes.lua` and `command.lua`, `subscribe.lua` and `position.lua`.
+    public init(prelude: [UInt8], command: [ScriptFile], subscribe: [UInt8], position: [UInt8]) {
         self.position = position
         self.prelude = prelude
         self.command = command
@@ -24,10 +24,10 @@ public struct ScriptAssembler: Sendable {
     public func script(_ descriptor: CommandDescriptor) -> AssembledScript {
         var text = ScriptText()
         text.append(prelude, path: "prelude.lua")
-        text.append(command, path: "command.lua")
+        for file in command { text.append(file.bytes, path: file.path) }
         text.append(lines: GeneratedLua.lines(descriptor))
+        text.append(lines: ["local function command()", "local " + GeneratedLua.hidden])
         for part in descriptor.parts { text.append(part.bytes, path: part.path) }
-        text.append(lines: ["local function command()"])
         let offset = text.lineCount
         text.append(descriptor.file.bytes, path: descriptor.file.path)
         text.append(lines: ["end", "return run(command)"])

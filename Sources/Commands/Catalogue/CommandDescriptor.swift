@@ -63,6 +63,8 @@ public struct CommandDescriptor: Sendable {
     public internal(set) var rates: [CallRate] = []
     /// Whether it writes and emits nothing; such a command has no idempotency.
     public internal(set) var isReadOnly = false
+    /// Whether running it again changes nothing; like a read-only command, it has no memory of operations.
+    public internal(set) var isIdempotent = false
     /// Whether a call carries fresh randomness.
     public internal(set) var usesRandom = false
     /// How often gateways run it for each user with a live connection, in seconds; `nil`: never.

@@ -13,6 +13,7 @@ struct DescriptorReader {
         var name = 1
         var calls = 1
         var heartbeat = 1
+        var idempotent = 1
         var topics: [Int] = []
         var routes: [Int] = []
         var keys: [Int] = []
@@ -73,6 +74,9 @@ struct DescriptorReader {
             descriptor.rates.append(rate)
             lines.rates.append(tag.line)
         case .readonly: descriptor.isReadOnly = true
+        case .idempotent:
+            descriptor.isIdempotent = true
+            lines.idempotent = tag.line
         case .random: descriptor.usesRandom = true
         case .refresh(let template):
             descriptor.refresh?.triggers.append(template)
@@ -203,6 +207,13 @@ struct DescriptorReader {
     private mutating func checkRoles() {
         if descriptor.isReadOnly && !(descriptor.topics.isEmpty && descriptor.calls.isEmpty) {
             problem(lines.topics.first ?? lines.calls, "a @readonly script emits nothing and calls nothing")
+        }
+        if descriptor.isIdempotent && (descriptor.isReadOnly || descriptor.usesRandom) {
+            problem(
+                lines.idempotent,
+                descriptor.isReadOnly
+                    ? "@idempotent: a @readonly script needs no such word"
+                    : "@idempotent: no two runs with @random are alike")
         }
         guard descriptor.heartbeatSeconds != nil else { return }
         if !descriptor.rights.roles.contains(.worker) {

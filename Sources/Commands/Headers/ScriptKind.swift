@@ -39,7 +39,7 @@ public enum ScriptKind: String, Sendable {
     var foreign: Set<ScriptTag> {
         switch self {
         case .command: [.refresh, .coalesce, .state, .part]
-        case .refresh: [.http, .allow, .rate, .readonly, .heartbeat, .state, .part]
+        case .refresh: [.http, .allow, .rate, .readonly, .idempotent, .heartbeat, .state, .part]
         case .part: Set(ScriptTag.allCases).subtracting([.part, .summary])
         case .state: Set(ScriptTag.allCases).subtracting([.state, .summary, .key, .returns, .errors, .cost, .weight])
         case .plain: Set(ScriptTag.allCases).subtracting([.summary, .key, .returns, .errors, .cost, .weight])

@@ -30,6 +30,8 @@ public enum ScriptTag: String, CaseIterable, Sendable {
     case rate
     /// It writes and emits nothing.
     case readonly
+    /// To run it again changes nothing, so that no answer is remembered for a retry.
+    case idempotent
     /// It is given randomness.
     case random
     /// A key whose change makes the worker run it.
@@ -49,14 +51,15 @@ public enum ScriptTag: String, CaseIterable, Sendable {
     var isRepeatable: Bool {
         switch self {
         case .http, .arg, .key, .topic, .emits, .refresh, .include, .rate: true
-        case .command, .summary, .allow, .calls, .returns, .errors, .cost, .weight, .readonly, .random, .coalesce,
+        case .command, .summary, .allow, .calls, .returns, .errors, .cost, .weight, .readonly, .idempotent, .random,
+            .coalesce,
             .heartbeat, .state, .part:
             false
         }
     }
 
     /// Whether it stands alone, without a value.
-    var isBare: Bool { self == .readonly || self == .random }
+    var isBare: Bool { self == .readonly || self == .random || self == .idempotent }
 
     /// The most times a header may have a repeatable tag; no script needs more, and a call's size depends on it.
     static let repetitionsMax = 32

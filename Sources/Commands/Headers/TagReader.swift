@@ -26,6 +26,7 @@ enum TagReader {
         case .weight: return .weight(microseconds: try ScriptWeight.read(text))
         case .rate: return .rate(try CallRate(header: text))
         case .readonly: return .readonly
+        case .idempotent: return .idempotent
         case .random: return .random
         case .refresh: return .refresh(try Template(key: text))
         case .coalesce: return .coalesce(milliseconds: try number(text, unit: "ms", 1...60_000))

@@ -30,6 +30,8 @@ public enum TagValue: Equatable, Sendable {
     case rate(CallRate)
     /// `@readonly`
     case readonly
+    /// `@idempotent`
+    case idempotent
     /// `@random`
     case random
     /// `@refresh TEMPLATE`

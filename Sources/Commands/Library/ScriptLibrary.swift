@@ -29,9 +29,12 @@ public struct ScriptLibrary: Sendable {
         } catch {
             throw StartProblem(error.problems.map(\.description).joined(separator: "\n"))
         }
+        let preludes = Scripts.commandPreludes.map {
+            ScriptFile(name: $0.name, path: $0.name + ".lua", bytes: $0.source)
+        }
         func plain(_ name: String) -> [UInt8] { embedded.first { $0.name == name }?.bytes ?? [] }
         let assembler = ScriptAssembler(
-            prelude: Scripts.prelude, command: Scripts.commandPrelude, subscribe: plain("subscribe"),
+            prelude: Scripts.prelude, command: preludes, subscribe: plain("subscribe"),
             position: plain("position"))
         do {
             table = try ScriptTable(assembler.scripts(catalogue))

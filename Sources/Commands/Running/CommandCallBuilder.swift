@@ -42,7 +42,7 @@ public struct CommandCallBuilder: Sendable {
 
     /// Builds a call; `nil` when a namespace has no policy or a name cannot be made, which a catalogue excludes.
     ///
-    /// `operation` is ignored by read-only commands; `fence` is for refreshes; `top` tells the last event that is known
+    /// `operation` is ignored by read-only and idempotent commands; `fence` is for refreshes; `top` tells the last event that is known
     /// of a topic (failures.md 2.3, rule 1).
     public func call(
         _ descriptor: CommandDescriptor, _ bound: BoundArguments, caller: CommandCaller, operation: OperationID?,
@@ -54,7 +54,7 @@ public struct CommandCallBuilder: Sendable {
             else { return nil }
             return bound.values[index]
         }
-        let operation = descriptor.isReadOnly ? nil : operation
+        let operation = descriptor.isReadOnly || descriptor.isIdempotent ? nil : operation
         let home = descriptor.home?.topic(value)
         var keys = [settings.keys.outbox, settings.keys.outbox]
         if let operation {

@@ -16,14 +16,16 @@ enum CommandReply {
     ) -> Reading {
         switch reply {
         case .success(let value):
-            guard let fields = value.elements, fields.count == 2, let text = fields[0].bytes,
+            guard let fields = value.elements, fields.count >= 2, let text = fields[0].bytes,
                 let retry = fields[1].integer, retry == 0 || retry == 1
             else { return faulty("a reply of another shape") }
             guard text.count <= settings.answerBytesMax else { return faulty("an answer of too many bytes") }
+            // A retry does nothing, and says nothing about it.
+            let effects = fields.count > 2 ? max(fields[2].integer ?? 0, 0) : 0
             do throws(JSON.Problem) {
                 let json = try JSON(parsing: text, limits: settings.answerLimits)
                 guard json.root.kind == .object else { return faulty("an answer that is no JSON object") }
-                return Reading(result: .success(CommandAnswer(json: text, isRetry: retry == 1)))
+                return Reading(result: .success(CommandAnswer(json: text, isRetry: retry == 1, effects: effects)))
             } catch {
                 return faulty("an answer that is " + error.rawValue)
             }

@@ -38,7 +38,7 @@ public final class CommandRunner {
     /// Runs a command or a refresh; the caller's rights were checked.
     ///
     /// - Parameters:
-    ///   - operation: What makes a retry harmless; `nil`: nothing does. Read-only commands ignore it.
+    ///   - operation: What makes a retry harmless; `nil`: nothing does. Read-only and idempotent commands ignore it.
     ///   - fence: The token of the lease, for a refresh.
     ///   - lane: Calls of one lane run in the order they were made; `nil` keeps no order.
     public func run(
