@@ -16,9 +16,6 @@ local is_hard = false -- whether a write adds to a number that is stored, or cho
 -- Types of keys that were found by reading them.
 local known = {}
 
--- The topics' logs that the body has named.
-local logs
-
 local WORDS_MAX = 4000 -- words of one write; Lua's unpack takes 8,000
 
 -- The commands a body may write by, the type their key must have (none: any), and the form of their words.
@@ -205,6 +202,13 @@ local function is_declared(name)
   return false
 end
 
+-- Whether a body may read a key: one of the header, or what any topic has for everybody's eyes, its log and the time of
+-- its latest event.
+local function is_readable(name)
+  return type(name) == 'string'
+    and (is_declared(name) or string.sub(name, -4) == '#log' or string.sub(name, -7) == '#latest')
+end
+
 -- The type that a read finds out about its key; nil when it says nothing.
 local function type_of(command)
   local first = string.byte(command)
@@ -221,13 +225,13 @@ local function read(command, name, ...)
       place = ...
     elseif string.find(MANY_READS, ' ' .. command .. ' ', 1, true) then
       for _, other in ipairs({...}) do
-        if not is_declared(other) then error('read: ' .. tostring(other) .. ' is no @key of the header', 2) end
+        if not is_readable(other) then error('read: ' .. tostring(other) .. ' is no @key of the header', 2) end
       end
     else
       error('read: ' .. command .. ' is no command to read by; lua/README.md lists them', 2)
     end
   end
-  if not (is_declared(place) or logs and logs[place]) then
+  if not is_readable(place) then
     error('read: ' .. tostring(place) .. ' is no @key of the header', 2)
   end
   local reply = redis.pcall(command, name, ...)
@@ -244,13 +248,7 @@ end
 -- The name of a topic's log, for a script that reads topics it learns only while it runs. Such a key is not declared,
 -- and on Redis Cluster it lies in another slot: for one server only, for reads only.
 local function topic_log(topic)
-  if type(topic) ~= 'string' or not string.find(topic, '^[a-z][a-z0-9-]*:[A-Za-z0-9._~:-]+$') then
-    error('topic_log: that is no topic', 2)
-  end
-  local name = ARGV[9] .. topic .. '#log'
-  logs = logs or {}
-  logs[name] = true
-  return name
+  return ARGV[9] .. topic .. '#log'
 end
 
 -- Queues a write. It is made after the body has returned, so a body computes what it cannot read yet.
