@@ -230,6 +230,45 @@ def test_check_compiles(shared_server, tmp_path, kind):
     assert len(errors) == 1 and f"/broken.lua:{line}: " in errors[0] and words in errors[0], result.stdout
 
 
+BODIES = {
+    "undeclared key": ("read('GET', key.bx)", "key.bx is no @key", "box"),
+    "undeclared argument": ("local id = args.shopID", "args.shopID is no @arg", "shopId"),
+    "undeclared topic": ("emit('dj:' .. args.shopId, 'e', {})", "no @topic of the header", ""),
+    "undeclared call": ("later('notify', {})", "is in no @calls", ""),
+    "undeclared error": ("fail('full', 'No room')", "is in no @errors", ""),
+    "Redis itself": ("redis.call('DEL', key.box)", "redis is not there", "write()"),
+}
+
+
+@pytest.mark.parametrize("body, told, mend", BODIES.values(), ids=BODIES.keys())
+def test_check_tells_what_a_body_uses_undeclared(shared_server, tmp_path, body, told, mend):
+    """It was found when the first caller met it."""
+    text = script("a", "local fine = 1\n" + body + "\nreturn {}", weight="100")
+    line = text.splitlines().index(body) + 1
+    result = check(shared_server.url, write_scripts(tmp_path / "scripts", mine=text), tmp_path)
+    errors = [found for found in result.stdout.splitlines() if found.startswith("error: ")]
+    assert result.returncode == 1 and len(errors) == 1, result.stdout
+    assert f"/mine.lua:{line}: " in errors[0] and told in errors[0] and mend in errors[0], errors
+
+
+def test_a_body_that_fails_half_way_has_written_nothing(gateway, tmp_path, token, topic, db):
+    """The SADD stayed, and the log told no line."""
+    bodies = {"typo": "write('DEL', key.typo)", "nosuch": "write('NOSUCH', key.box)", "text": "write('INCR', key.text)",
+              "answer": "do return 5 end", "other": "write('SET', 'user:bob#secret', 'x')"}
+    keys = ["box shop:{shopId}#box", "text shop:{shopId}#text"]
+    scripts = {f"try_{name}": script(f"try_{name}", f"write('SADD', key.box, 'a')\n{body}\nreturn {{}}", key=keys)
+               for name, body in bodies.items()}
+    gw = gateway("--scripts", write_scripts(tmp_path / "scripts", **scripts))
+    db.set(f"{topic}#text", "words")
+    with gw.client(token=token("u1")) as client:
+        for name in scripts:
+            client.refused(name, {"shopId": topic.removeprefix("shop:")}, "internal")
+    assert not db.exists(f"{topic}#box") and not db.exists("user:bob#secret")
+    for name in ("typo", "nosuch", "other"):
+        line = scripts[f"try_{name}"].splitlines().index(bodies[name]) + 1
+        assert f"try_{name}.lua:{line}: " in gw.log_text, gw.log_text
+
+
 def test_check_hints_at_a_missing_weight(shared_server, tmp_path):
     directory = write_scripts(tmp_path / "scripts", mine=script("a"), fine=script("b", weight="200"))
     result = check(shared_server.url, directory, tmp_path)

@@ -77,6 +77,7 @@ public enum Preflight {
         }
         let counts = "\(catalogue.commands.count) commands, \(catalogue.refreshes.count) refreshes"
         return [Finding(.good, counts + (own ?? ""))]
+            + catalogue.bodyMistakes.map { Finding(.wrong, $0.description) }
             + catalogue.hints.map { Finding(.doubtful, $0.description) }
             + catalogue.disabled.map { Finding(.doubtful, "the script \($0.name) is left out: \($0.reason)") }
     }

@@ -1,0 +1,66 @@
+import Scripts
+import Testing
+
+@testable import Commands
+
+/// What `check` finds in bodies without running them.
+@Suite struct BodyCheckerTests {
+    private func mistakes(_ body: String, _ more: String = "") throws -> [String] {
+        let lines =
+            "@command a\n@summary S.\n@allow user|worker\n@arg shopId id\n@key box shop:{shopId}#box\n@topic user:*\n"
+            + "@calls a\n@errors full\n@returns {}\n@cost O(1)\n@weight 1\n" + more
+        return try catalogue(script("a", lines, body: body)).bodyMistakes.map(\.description)
+    }
+
+    /// Undeclared keys, calls, errors and `redis.call` were found only when a caller met them.
+    @Test(arguments: [
+        ("read('GET', key.boxx)", "key.boxx is no @key of the header; did you mean box?"),
+        ("local x = args.shopID", "args.shopID is no @arg of the header; did you mean shopId?"),
+        ("redis.call('DEL', key.box)", "redis is not there: a body reads by read() and writes by write()"),
+        ("read('GET', KEYS[1])", "KEYS is not there: a body finds its keys as key.NAME, declared by @key"),
+        ("local x = random", "random is there with @random only"),
+        ("local x = math.random(5)", "math.random: the only chance is random, with @random"),
+        ("later('b', {})", "later: \"b\" is in no @calls of the header"),
+        ("emit('shop:' .. args.shopId, 'e', {})", "emit: no @topic of the header is in \"shop\""),
+        ("fail('ful', 'x')", "fail: \"ful\" is in no @errors of the header; did you mean full?"),
+        ("local t = os.time()", "os is not there: the only clock is now_ms"),
+    ])
+    func aMistakeIsToldByItsLine(_ line: String, _ message: String) throws {
+        #expect(try mistakes("local ok = 1\n\(line)\nreturn {}\n") == ["a.lua:13: " + message])
+    }
+
+    @Test func aReadonlyBodyWritesNothing() throws {
+        let reader = script(
+            "r",
+            "@command r\n@summary S.\n@allow user\n@arg shopId id\n@key box shop:{shopId}#box\n@returns {}\n"
+                + "@cost O(1)\n@readonly", body: "write('SADD', key.box, 'x')\nreturn {}\n")
+        #expect(try catalogue(reader).bodyMistakes.map(\.description) == ["r.lua:9: write: the header says @readonly"])
+    }
+
+    @Test(arguments: [
+        "-- redis.call\nreturn {}", "--[[ redis.call\n args.x ]] return {}", "local s = 'redis.call(KEYS[1])'",
+        "local s = [==[ key.x ]] ]==]", "local redis = 1 return {a = redis}", "return {redis = 1, key = 2, os = 3}",
+        "local t = {key = 1} return {a = t.key, b = t.random}", "local function random() end random()",
+        "fail('full', 'x')", "fail('bad_request', 'x')", "fail('not_found', 'x')", "later('a', {})",
+        "emit('user:' .. args.shopId, 'e', {})", "local n = args['x']", "local s = \"it's \\\" key.x\"",
+    ])
+    func whatIsRightIsNotTold(_ body: String) throws {
+        #expect(try mistakes(body) == [])
+    }
+
+    @Test(arguments: [
+        "'", "\"\\", "[[", "--[[", "[==", "key.", "args", "fail(", "emit('", "later('a", "--", "key", "\0\u{e9}",
+    ])
+    func halfATextIsNoTrap(_ body: String) throws {
+        _ = try mistakes(body)
+    }
+
+    @Test func everyBuiltInBodyIsRight() throws {
+        let library = try ScriptLibrary(
+            directory: nil,
+            namespaces: ["shop", "dj", "user", "booking", "challenge", "feed", "conversation", "barber", "order"],
+            reservedPaths: [])
+        #expect(library.catalogue.bodyMistakes.map(\.description) == [])
+        #expect(library.catalogue.commands.count > 30)
+    }
+}
