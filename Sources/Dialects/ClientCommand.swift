@@ -10,9 +10,9 @@ public enum ClientCommand: Equatable, Sendable {
     case unsubscribe([Topic])
     /// Publish an event; `data` is one validated JSON object, `id` makes a retry harmless.
     case publish(topic: Topic, event: EventName, data: [UInt8], id: MessageID?)
-    /// Run a named command; `arguments` is one validated JSON object. The name fits ``EventName``, nothing more is
+    /// Run a named command; `arguments` were read with the message. The name fits ``EventName``, nothing more is
     /// known of it: a name no script bears is for the caller to answer with `not_found`.
-    case command(name: String, arguments: [UInt8])
+    case command(name: String, arguments: CommandArguments)
     /// Ask for a sign of life.
     case ping
 }

@@ -93,7 +93,7 @@ struct NativeDecoder {
                 .badRequest,
                 "\"topic\" goes with subscribe, unsubscribe and publish; a command takes its arguments in \"data\".")
         }
-        return .command(name: name.description, arguments: data.map { Array($0.raw) } ?? NativeDecoder.emptyObject)
+        return .command(name: name.description, arguments: CommandArguments(object: data))
     }
 
     // MARK: Topics

@@ -68,7 +68,7 @@ import Testing
         case .unsubscribe(let topics): (1...3).contains(topics.count) && Set(topics).count == topics.count
         case .publish(_, let event, let data, _):
             isObject(data) && data.count <= 40 && !event.isReserved
-        case .command(let name, let arguments): EventName(name) != nil && isObject(arguments)
+        case .command(let name, let arguments): EventName(name) != nil && isObject(arguments.raw)
         }
     }
 }

@@ -11,14 +11,10 @@ extension Session {
     }
 
     /// Runs a command; its answer goes to this client alone.
-    func run(_ name: String, _ arguments: [UInt8], ref: Reference?) {
-        // The dialect has read them before, so they can be read again.
-        guard let json = try? JSON(parsing: arguments, limits: shard.limits.json) else {
-            return refuse(.error(Refusal(.badRequest, "the arguments must be a JSON object"), topic: nil), ref: ref)
-        }
+    func run(_ name: String, _ arguments: CommandArguments, ref: Reference?) {
         if operations.lane == nil { operations.lane = shard.store.newLane() }
         let request = CommandDesk.Request(
-            body: json.root, operation: ref.flatMap { dialect.operation(of: $0) }.map { operations.id($0) },
+            body: arguments.object, operation: ref.flatMap { dialect.operation(of: $0) }.map { operations.id($0) },
             scope: operations.scope, lane: operations.lane)
         shard.commands.perform(name, request, caller: caller) { [self] result in
             switch result {

@@ -42,7 +42,7 @@ private func answers(to command: ClientCommand) -> [ServerMessage] {
         return [.event(topic: topic, name: event, data: data, offset: data.count), .ack(data: data)]
     case .command(let name, let arguments):
         precondition(EventName(name) != nil)
-        return [.ack(data: arguments), .error(code: name, message: name, topic: nil)]
+        return [.ack(data: arguments.raw), .error(code: name, message: name, topic: nil)]
     case .ping:
         return [.pong]
     }
