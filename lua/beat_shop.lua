@@ -8,6 +8,7 @@
 -- @returns  {present}
 -- @cost     O(log n) in present users
 -- @weight   75
+-- @idempotent
 
 local PRESENCE_MS = 90000 -- as in check_in.lua
 

@@ -110,6 +110,20 @@ import Testing
             ])
     }
 
+    /// Each relayed heartbeat left a key of 200 bytes for an hour.
+    @Test func anIdempotentCommandIsNotRemembered() throws {
+        let beat = try #require(try catalogue(command("beat", "@idempotent")).command(named: "beat"))
+        let id = OperationID.named(try #require(MessageID(bytes("op"))))
+        let call = builder.call(
+            beat, try bind(beat, "{\"shopId\":42}"), caller: .worker, operation: id, fence: nil, moment)
+        #expect(texts(call?.keys).prefix(2).map(\.self) == ["p:#outbox", "p:#outbox"])
+        #expect(texts(call?.arguments)[5] == "")
+        #expect(
+            problems(command("a", "@idempotent\n@random")) == [
+                "a.lua:8: @idempotent: no two runs with @random are alike"
+            ])
+    }
+
     @Test func aRefreshHasItsFenceLastAndItsToken() throws {
         let all = try catalogue(
             script("r", "@refresh shop:{shopId}#b\n@summary S.\n@cost O(1)\n@arg shopId id\n@key b shop:{shopId}#b"))
