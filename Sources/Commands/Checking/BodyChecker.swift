@@ -7,6 +7,8 @@ import Core
 struct BodyChecker {
     private let descriptor: CommandDescriptor
     private let path: String
+    /// Whether the text is a part: the script that includes it may not call all of its functions.
+    private let isPart: Bool
     private let tokens: [LuaScanner.Token]
     private let own: Set<String>
     private var problems: [ScriptProblem] = []
@@ -24,6 +26,7 @@ struct BodyChecker {
 
     private init(_ descriptor: CommandDescriptor, _ file: ScriptFile) {
         self.descriptor = descriptor
+        isPart = file != descriptor.file
         path = file.path
         tokens = LuaScanner.tokens(file.bytes)
         var own: Set<String> = []
@@ -70,16 +73,21 @@ struct BodyChecker {
         guard ![".", ":"].contains(text(index - 1)) || text(index - 2) == "." else { return }
         if text(index + 1) == "=" && ["{", ","].contains(text(index - 1)) { return }
         guard !own.contains(token.text) else { return }
-        switch token.text {
+        if !isPart { checkDeclared(index, token.text) }
+        if let mend = BodyChecker.absent[token.text] { problem(index, "\(token.text) is not there: " + mend) }
+        if token.text == "math" && text(index + 1) == "." && text(index + 2).hasPrefix("random") {
+            problem(index, "math.\(text(index + 2)): the only chance is random, with @random")
+        }
+    }
+
+    private mutating func checkDeclared(_ index: Int, _ word: String) {
+        switch word {
         case "key": checkMember(index, descriptor.keys.map(\.name), "key", "@key")
         case "args": checkMember(index, descriptor.arguments.map(\.name), "args", "@arg")
         case "random" where !descriptor.usesRandom: problem(index, "random is there with @random only")
-        case "math" where text(index + 1) == "." && text(index + 2).hasPrefix("random"):
-            problem(index, "math.\(text(index + 2)): the only chance is random, with @random")
-        case "write", "emit", "later": checkEffect(index, token.text)
+        case "write", "emit", "later": checkEffect(index, word)
         case "fail": checkFail(index)
-        default:
-            if let mend = BodyChecker.absent[token.text] { problem(index, "\(token.text) is not there: " + mend) }
+        default: break
         }
     }
 
