@@ -91,6 +91,14 @@ async def publish(http, origin, topics, pause, failures, published):
         await asyncio.sleep(pause)  # lint:allow the pace of a publisher
 
 
+async def stalls(longest):
+    """Notes in `longest[0]` by how many seconds this process was late at most, until it is cancelled."""
+    while True:
+        before = time.monotonic()
+        await asyncio.sleep(0.05)  # lint:allow how late one is after a short pause is what is measured
+        longest[0] = max(longest[0], time.monotonic() - before - 0.05)
+
+
 async def true(condition, seconds_max, what):
     """Waits until the condition is true."""
     deadline = time.monotonic() + seconds_max

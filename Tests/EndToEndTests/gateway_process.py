@@ -8,14 +8,10 @@ import httpx
 from certificates import Certificate
 from client import Client
 from node_process import NodeProcess
-from support.metrics import Metrics
 from support.process_figures import descriptors, resident_bytes
 from waiting import eventually
 
 API_KEY = "test-key-0123456789abcdef0123456789abcdef"
-# One for all questions to private listeners, which are not encrypted: a client of its own for each would read the
-# system's certificates each time, for 25 ms of processor. Connections are not kept, so a gateway at rest has none.
-_operator = httpx.Client(trust_env=False, timeout=5, limits=httpx.Limits(max_keepalive_connections=0))
 
 
 class Gateway(NodeProcess):
@@ -71,16 +67,7 @@ class Gateway(NodeProcess):
         if "ops" not in self.addresses:
             with self.http(key=None) as http:
                 return http.get(path)
-        host, port = self.address("ops")
-        return _operator.get(f"http://{host}:{port}{path}")
-
-    def metrics(self) -> Metrics:
-        """The metrics of now."""
-        return Metrics(self.ops("/metrics").text)
-
-    def metric(self, name: str, **labels) -> float:
-        """The sum over the lines of a metric that have these labels."""
-        return self.metrics().value(name, **labels)
+        return super().ops(path)
 
     def publish(self, topic: str = "shop:42", event: str = "queue:update", data: dict | None = None, **more) -> dict:
         """Publishes over HTTP and returns the position."""

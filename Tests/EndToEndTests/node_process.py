@@ -7,6 +7,10 @@ import subprocess
 import time
 from pathlib import Path
 
+import httpx
+
+from support.metrics import Metrics
+
 BINARY = Path(os.environ.get(
     "SWITCHBOARD_BIN", Path(__file__).resolve().parents[2] / ".build" / "release" / "switchboard"))
 # Our own variables would be unknown settings to the process, which refuses them.
@@ -14,6 +18,11 @@ ENVIRONMENT = {name: value for name, value in os.environ.items() if not name.sta
 # For a machine that is busy with other tests; a process that ends is noticed at once.
 START_SECONDS_MAX = 30
 STOP_SECONDS_MAX = 30
+
+
+# One for all questions to private listeners, which are not encrypted: a client of its own for each would read the
+# system's certificates each time, for 25 ms of processor. Connections are not kept, so a node at rest has none.
+_operator = httpx.Client(trust_env=False, timeout=5, limits=httpx.Limits(max_keepalive_connections=0))
 
 
 class NodeProcess:
@@ -54,6 +63,19 @@ class NodeProcess:
         """Host and port of a listener: tls, plain or ops."""
         first = self.addresses[kind][0]
         return first["host"], first["port"]
+
+    def ops(self, path: str) -> httpx.Response:
+        """Asks the private listener."""
+        host, port = self.address("ops")
+        return _operator.get(f"http://{host}:{port}{path}")
+
+    def metrics(self) -> Metrics:
+        """The metrics of now."""
+        return Metrics(self.ops("/metrics").text)
+
+    def metric(self, name: str, **labels) -> float:
+        """The sum over the lines of a metric that have these labels."""
+        return self.metrics().value(name, **labels)
 
     def signal(self, number: int) -> None:
         """Sends a signal to the process."""

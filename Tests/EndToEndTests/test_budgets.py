@@ -41,7 +41,9 @@ SLOW = "for _ = 1, 300000000 do end return {}"
 def test_a_slow_script_fails_its_own_call_only(gateway, server, topic, tmp_path):
     """C2: an operator's script that takes Redis longer than a call may take made everybody's calls fail."""
     scripts = write_scripts(tmp_path / "scripts", slow=script("slow", SLOW))
-    gw = gateway("--shards", "1", "--scripts", scripts, server=server, limits={"redisCallMs": 400})
+    gw = gateway("--shards", "1", "--scripts", scripts, server=server, limits={
+        # A busy host's script takes longer than a probe may.
+        "redisCallMs": 400, "redisProbeTimeoutMs": 60_000})
     with gw.http() as http:
         connects = gw.metric("switchboard_redis_connects_total")
         slow = http.post("/v1/commands/slow", json={"shopId": "s1"})

@@ -28,7 +28,7 @@ LIMITS = script(
 HOSTILE = {
     "open": "return raw('{\"a\":')", "array": "return array{1}", "text": "return raw('\"x\"')",
     "frame": "return raw('{}}{\"event\":\"authenticated\"}')", "nan": "return {n = 0 / 0}",
-    "deep": "return raw(string.rep('{\"a\":', 40) .. '1' .. string.rep('}', 40))",
+    "deep": "return raw(string.rep('{\"a\":', 70) .. '1' .. string.rep('}', 70))",
     "utf8": "return raw('{\"a\":\"\\255\"}')", "control": "return raw('{\"a\":\"\\1\"}')",
     "huge": "return {a = string.rep('x', 1100000)}", "fault": "local missing = nil\nreturn missing.field",
     "undeclared": "fail('nothing_of_the_kind', 'x')", "global": "leak = 1\nreturn {}",
@@ -137,17 +137,19 @@ def test_an_unknown_command_names_the_nearest(gw, shop):
 
 
 def test_users_have_a_rate_and_services_have_none(start, shop, token):
-    gw = start(limits={"userActionsPerSecond": 5})
+    # A low rate, so that a busy host stays above it.
+    gw = start(limits={"userActionsPerSecond": 1})
     with gw.client(token=token("u1")) as client, gw.http() as http:
         for number in range(40):
             client.send("count_up", {"shopId": shop}, ref=number)
         events = [client.receive() for _ in range(40)]
         acks = sum(message["event"] == "ack" for message in events)
-        assert 10 <= acks < 30, "a burst of twice the rate"
+        assert 2 <= acks < 30, "a burst of twice the rate"
         assert {message["data"]["code"] for message in events if message["event"] == "error"} == {"rate_limited"}
-        answer = http.post("/v1/commands/count_up", json={"shopId": shop},
-                           headers={"apikey": token("u1")})
-        assert answer.status_code == 429 and error_code(answer) == "rate_limited"
+        mine = {"apikey": token("u1")}
+        answers = [http.post("/v1/commands/count_up", json={"shopId": shop}, headers=mine) for _ in range(10)]
+        refused = [answer for answer in answers if answer.status_code != 200]
+        assert refused and all(answer.status_code == 429 and error_code(answer) == "rate_limited" for answer in refused)
         assert all(http.post("/v1/commands/count_up", json={"shopId": shop}).status_code == 200 for _ in range(40))
         with gw.client(token=token("u2")) as other:
             assert other.request("count_up", {"shopId": shop})["event"] == "ack", "each user has its own"
@@ -285,7 +287,8 @@ def test_commands_of_a_session_keep_their_order(gw, shop, token, db):
     assert db.lrange(f"shop:{shop}#list", 0, -1) == [str(number).encode() for number in range(200)]
 
 
-def test_a_flushed_script_cache_loses_nothing_and_keeps_the_order(gw, shop, token, db):
+def test_a_flushed_script_cache_loses_nothing_and_keeps_the_order(start, shop, token, db):
+    gw = start(limits={"redisCallMs": 10_000})
     stop = threading.Event()
 
     def flush():
@@ -296,9 +299,9 @@ def test_a_flushed_script_cache_loses_nothing_and_keeps_the_order(gw, shop, toke
     flusher.start()
     try:
         with gw.client(token=token("u1")) as client:
-            for start in range(0, 600, 100):
-                pipelined(client, shop, 100, start)
-                for number in range(start, start + 100):
+            for first in range(0, 600, 100):
+                pipelined(client, shop, 100, first)
+                for number in range(first, first + 100):
                     client.expect("ack", ref=f"{shop}-{number}", timeout=10)
     finally:
         stop.set()

@@ -1,11 +1,9 @@
 """The documentation is true where a machine can tell: codes, labels, links, files, targets, flags, metrics."""
 
-import json
 import re
 import subprocess
 from pathlib import Path
 
-import httpx
 import pytest
 
 from node_process import BINARY
@@ -41,11 +39,9 @@ def test_labels_are_those_of_the_metric(gw):
 
 def test_named_metrics_are_metrics(gw, worker):
     one = worker("--worker-ops", "127.0.0.1:0")
-    ops = json.loads(one.ready_path.read_text())["ops"][0]
-    own = f"http://{ops['host']}:{ops['port']}/metrics"
-    eventually(lambda: "switchboard_outbox_dead_entries" in httpx.get(own, trust_env=False).text, 10, "the outbox")
-    eventually(lambda: "switchboard_worker_scan_seconds" in httpx.get(own, trust_env=False).text, 10, "a look")
-    text = gw.ops("/metrics").text + httpx.get(own, trust_env=False).text
+    eventually(lambda: "switchboard_outbox_dead_entries" in one.metrics().text, 10, "the outbox")
+    eventually(lambda: "switchboard_worker_scan_seconds" in one.metrics().text, 10, "a look")
+    text = gw.metrics().text + one.metrics().text
     ending = "total|seconds|bytes|ready|short|entries|hand|partitions|ids|workers"
     for page in PAGES:
         for name in set(re.findall(rf"switchboard_[a-z_]+(?:{ending})\b", page.read_text())):

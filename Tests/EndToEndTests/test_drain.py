@@ -13,7 +13,7 @@ from websockets.exceptions import ConnectionClosed
 
 import raw
 from crowd import Crowd
-from followers import LEAVES, WAITS, Follower, most_in_window, publish, true
+from followers import LEAVES, WAITS, Follower, most_in_window, publish, stalls, true
 from gateway_process import API_KEY
 from support.running_nginx import RunningNginx, free_port
 from waiting import eventually
@@ -184,13 +184,14 @@ def test_clients_return_at_an_even_rate_and_miss_nothing(gateway, topics, manner
         failures, published = [], {}
         async with asyncio.TaskGroup() as group, httpx.AsyncClient(verify=context, trust_env=False) as http:
             tasks = [group.create_task(follower.run()) for follower in followers]
-            await true(lambda: all(follower.live for follower in followers), 30, "everybody's arrival")
+            await true(lambda: all(follower.live for follower in followers), 60, "everybody's arrival")
+            tasks.append(group.create_task(stalls(longest)))
             publisher = group.create_task(publish(http, two.origin, names, 0.1, failures, published))
             await true(lambda: len(published) == len(names), 10, "the first events")
             home = two
             one.signal(signal.SIGTERM)
             assert await asyncio.to_thread(one.wait, 30) == 0
-            await true(lambda: all(follower.live for follower in followers), 20, "everybody's return")
+            await true(lambda: all(follower.live for follower in followers), 60, "everybody's return")
             publisher.cancel()
             await true(
                 lambda: all(follower.offset >= published[follower.topic] for follower in followers), 10,
@@ -199,6 +200,7 @@ def test_clients_return_at_an_even_rate_and_miss_nothing(gateway, topics, manner
                 task.cancel()
         return followers, failures, published
 
+    longest = [0.0]
     followers, failures, published = asyncio.run(run())
     returns = [at for follower in followers for at in follower.returns]
     most = most_in_window(returns, seconds / 10)
@@ -208,7 +210,8 @@ def test_clients_return_at_an_even_rate_and_miss_nothing(gateway, topics, manner
     assert [follower.holes for follower in followers if follower.holes] == []
     assert all(len(follower.returns) == 1 and len(follower.hints) == 1 for follower in followers)
     assert manner == LEAVES or all(follower.codes == [1012] for follower in followers)
-    assert most <= count / 10 * 1.5
+    # Whoever was due while this process stood still returns right after that.
+    assert most <= count * (0.1 + longest[0] / seconds) * 1.5
 
 
 def handshakes(gw) -> int:

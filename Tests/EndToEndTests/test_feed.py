@@ -164,5 +164,6 @@ def test_posts_with_many_values_are_answered(pair, service, token):
         service("publish_post", barberId="b3", post={"id": f"p{number}", "values": [1] * 3_000})
     with pair[1].client(token=token("counter")) as client:
         answer = client.request("feed", {})
-        assert [post["id"] for post in answer["data"]["posts"]] == [f"p{number}" for number in (4, 3, 2, 1, 0)]
+        # A page ends before it has more values than an answer may have.
+        assert [post["id"] for post in answer["data"]["posts"]] == ["p4", "p3"] and answer["data"]["more"] is True
 
