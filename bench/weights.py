@@ -25,7 +25,7 @@ from weight_cases import CASES, Site  # noqa: E402
 import weight_cases_shops  # noqa: E402, F401
 
 READ_MICROSECONDS_MAX = 2_000
-UNMEASURED = {"prelude", "command", "lease", "reset_epoch"}
+UNMEASURED = {"prelude", "writes", "command", "lease", "reset_epoch"}
 # They take as long as what a client missed is long: their weights are for what clients usually miss.
 UNJUDGED = {"subscribe", "history"}
 

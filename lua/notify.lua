@@ -15,7 +15,7 @@
 -- @returns  {id}
 -- @errors   conflict
 -- @cost     O(1)
--- @weight   500
+-- @weight   750
 --
 -- The inbox is a stream that keeps the newest 500 for 90 days: fields type, title, body, data (JSON object), timestamp
 -- (ISO 8601). Ids are `<ms>-<n>` and always grow, also when the clock goes back. What leaves the inbox is not unread.

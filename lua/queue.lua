@@ -14,7 +14,7 @@
 -- @returns  {shopId, queueLength, avgWaitTime, currentlyServing, estimatedWaitTimes, updatedAt, estimate}
 -- @errors   too_large
 -- @cost     O(1) with a cache, otherwise O(n) in open bookings, at most 150
--- @weight   750
+-- @weight   1000
 -- @readonly
 --
 -- estimatedWaitTimes is {standard, blackCard}. The same formula as in queue_refresh.lua, which keeps the cache while

@@ -15,7 +15,7 @@
 -- @returns  {trackId, upvotes, downvotes, score, position}
 -- @errors   not_present 403, not_found
 -- @cost     O(log n) in queued tracks
--- @weight   150
+-- @weight   200
 --
 -- The same vote again changes nothing, sends nothing, and is answered with what stands. The data is described in
 -- add_track.lua. A track is queued exactly while it has a tally, so the session itself need not be read.

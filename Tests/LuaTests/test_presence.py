@@ -2,14 +2,15 @@
 
 import hashlib
 import hmac
+import json
 import math
 
 import pytest
 import redis
 
-from command_scripts import Failed
+from command_scripts import Failed, Header
 from dj_model import iso
-from lua_scripts import NOW_MS
+from lua_scripts import LUA, NOW_MS
 
 SHOP = "42"
 TOPIC = f"shop:{SHOP}"
@@ -217,6 +218,23 @@ def test_beats_of_several_gateways_count_once(commands, db, unchanged):
     assert commands.beat_user(userId="ann", role="worker", now_ms=NOW_MS + 15_000) == {"places": 1}
     db.set("user:ann#online", NOW_MS + 999_999)
     assert commands.beat_user(userId="ann", role="worker") == {"places": 1}, "a clock that was ahead does not silence"
+
+
+def test_an_hour_of_heartbeats_leaves_no_memory(commands, db):
+    """Each relayed beat left a key of 200 bytes for an hour: 36 kB for each user who is present."""
+    check_in(commands, role="service", userId="ann")
+    commands.relay()
+    before = set(db.keys("*"))
+    for beat in range(1, 181):
+        commands.now_ms = NOW_MS + beat * 20_000
+        assert commands.beat_user(userId="ann", role="worker") == {"places": 1}
+        for entry, fields in db.xrange("#outbox"):
+            header = Header.read(LUA / f"{fields[b'c'].decode()}.lua")
+            name = None if header.tag("idempotent") is not None else f"o:{entry.decode()}"
+            commands.call(header.name, role="worker", id=name, **json.loads(fields[b"a"]))
+            db.xdel("#outbox", entry)
+    assert set(db.keys("*")) - before <= {b"user:ann#online"}
+    assert commands.presence_count(shopId=SHOP)["count"] == 1
 
 
 def test_online(commands, db):
