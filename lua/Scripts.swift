@@ -58,6 +58,7 @@ public enum Scripts {
         ("rank", PackageResources.rank_lua),
         ("remove_track", PackageResources.remove_track_lua),
         ("reset_epoch", PackageResources.reset_epoch_lua),
+        ("renew", PackageResources.renew_lua),
         ("roster", PackageResources.roster_lua),
         ("set_barber", PackageResources.set_barber_lua),
         ("set_shop", PackageResources.set_shop_lua),

@@ -14,25 +14,30 @@
 -- ARGV[2]   run           run id of the Redis process, and + when every write is synced
 -- ARGV[3]   top           "<epoch> <offset>" of the last event the gateway knows of, or empty
 -- ARGV[4]   now_ms        milliseconds since 1970 (for state providers)
--- ARGV[5]   meta_ttl_s    seconds an unused position is kept
+-- ARGV[5]   meta_ttl_s    seconds an unused position is kept once something was published
 -- ARGV[6]   since_epoch   epoch of the last event seen; empty: no events are wanted
 -- ARGV[7]   since_offset  offset of that event: 1...19 digits; ignored when since_epoch is empty
 -- ARGV[8]   order         newest: the last events after since, down to the newest; oldest: the first ones the log has
 -- ARGV[9]   events_max    events that may be returned
 -- ARGV[10]  bytes_max     bytes of data they may have together, each counted 256 more; one is always returned
+-- ARGV[11]  idle_ttl_s    seconds an unused position is kept under which nothing was published yet
 --
 -- A topic without a position gets one (offset 0), so that recovery works from before the first event and a flush in
--- between is noticed. The events are always consecutive: with `newest` they end at offset, and whoever has seen what
--- is before `first` misses nothing; with `oldest` they begin where the log begins, and more may follow. A since of
--- another epoch, or of the future, gets none.
+-- between is noticed. Anybody may join any name, so such a position lives for idle_ttl_s only. Gateways with members of
+-- the topic renew it (renew.lua); once it is gone, the next join begins another epoch and is told so.
+--
+-- The events are always consecutive: with `newest` they end at offset, and whoever has seen what is before `first`
+-- misses nothing; with `oldest` they begin where the log begins, and more may follow. A since of another epoch, or of
+-- the future, gets none.
 
-if #KEYS < 2 or #ARGV ~= 10 then return refuse('BADARG', 'subscribe takes 2 keys or more and 10 arguments') end
+if #KEYS < 2 or #ARGV ~= 11 then return refuse('BADARG', 'subscribe takes 2 keys or more and 11 arguments') end
 local keys = {log = KEYS[1], meta = KEYS[2]}
 local candidate, run, since_epoch, since_offset, order = ARGV[1], ARGV[2], ARGV[6], ARGV[7], ARGV[8]
 local now_ms = integer(ARGV[4], 0, INTEGER_MAX)
 local meta_ttl_s = integer(ARGV[5], 1, TTL_SECONDS_MAX)
 local events_max = integer(ARGV[9], 0, LOG_EVENTS_MAX)
 local bytes_max = integer(ARGV[10], 0, INTEGER_MAX)
+local idle_ttl_s = integer(ARGV[11], 1, TTL_SECONDS_MAX)
 if not is_epoch(candidate) then return refuse('BADARG', 'epoch is not 1...32 allowed bytes') end
 if not is_run(run) then return refuse('BADARG', 'run is not 1...64 allowed bytes') end
 if not now_ms then return refuse('BADARG', 'now_ms is not a number in range') end
@@ -40,6 +45,7 @@ if not meta_ttl_s then return refuse('BADARG', 'meta_ttl_s is not a number in ra
 if order ~= 'newest' and order ~= 'oldest' then return refuse('BADARG', 'order is neither newest nor oldest') end
 if not events_max then return refuse('BADARG', 'events_max is not a number in range') end
 if not bytes_max then return refuse('BADARG', 'bytes_max is not a number in range') end
+if not idle_ttl_s then return refuse('BADARG', 'idle_ttl_s is not a number in range') end
 if since_epoch ~= '' then
   if not is_epoch(since_epoch) then return refuse('BADARG', 'since_epoch is not 1...32 allowed bytes') end
   if #since_offset > 19 or not string.find(since_offset, '^[0-9]+$') then
@@ -90,15 +96,15 @@ if epoch then
   end
   -- Below half its life the position is renewed, so that a quiet topic with listeners keeps it and most joins
   -- stay plain reads.
-  local left_s = redis.call('TTL', keys.meta)
-  if left_s < meta_ttl_s / 2 then
-    local renewed = redis.pcall('EXPIRE', keys.meta, meta_ttl_s)
+  local life_s = offset == 0 and idle_ttl_s or meta_ttl_s
+  if redis.call('TTL', keys.meta) < life_s / 2 then
+    local renewed = redis.pcall('EXPIRE', keys.meta, life_s)
     if failed(renewed) then return renewed end
   end
 else
   local wrong = check_new_epoch(keys, candidate, replaced)
   if wrong then return wrong end
-  wrong = begin_epoch(keys, candidate, '0', run, meta_ttl_s)
+  wrong = begin_epoch(keys, candidate, '0', run, idle_ttl_s)
   if wrong then return wrong end
   epoch, offset = candidate, 0
 end

@@ -13,6 +13,7 @@ extension Limits {
     public static let table: [LimitEntry] = {
         let size = 1...1_000_000_000
         let time = 1...86_400_000
+        let micros = 1...100_000_000
         let bytes = 128...4_294_967_296
         return [
             LimitEntry(name: "connectionsMax", range: size, path: \.connectionsMax),
@@ -73,6 +74,7 @@ extension Limits {
             LimitEntry(name: "recoveryBytesMax", range: bytes, path: \.recoveryBytesMax),
             LimitEntry(name: "logReadsMax", range: size, path: \.logReadsMax),
             LimitEntry(name: "heldEventsMax", range: size, path: \.heldEventsMax),
+            LimitEntry(name: "idlePositionSeconds", range: 3...86_400, path: \.idlePositionSeconds),
             LimitEntry(name: "knownPositionsMax", range: size, path: \.knownPositionsMax),
             LimitEntry(name: "pastLedgersMax", range: size, path: \.pastLedgersMax),
             LimitEntry(name: "historyPageMax", range: 1...10_000, path: \.historyPageMax),
@@ -95,6 +97,14 @@ extension Limits {
             LimitEntry(name: "redisReplyElementsMax", range: size, path: \.redisReplyElementsMax),
             LimitEntry(name: "idempotencySeconds", range: 1...86_400, path: \.idempotencySeconds),
             LimitEntry(name: "relayedSeconds", range: 1...86_400, path: \.relayedSeconds),
+            LimitEntry(name: "addressRedisUsPerSecond", range: micros, path: \.addressRedisUsPerSecond),
+            LimitEntry(name: "anonymousRedisUsPerSecond", range: micros, path: \.anonymousRedisUsPerSecond),
+            LimitEntry(name: "userRedisUsPerSecond", range: micros, path: \.userRedisUsPerSecond),
+            LimitEntry(name: "serviceRedisUsPerSecond", range: micros, path: \.serviceRedisUsPerSecond),
+            LimitEntry(name: "newPositionUs", range: 0...1_000_000, path: \.newPositionUs),
+            LimitEntry(name: "readWeightInFlightMax", range: 1...10_000_000, path: \.readWeightInFlightMax),
+            LimitEntry(name: "readWeightWaitingMax", range: 1...100_000_000, path: \.readWeightWaitingMax),
+            LimitEntry(name: "readWaitMs", range: time, path: \.readWaitMs),
             LimitEntry(name: "leaseMs", range: 300...600_000, path: \.leaseMs),
             LimitEntry(name: "sweepMs", range: 100...3_600_000, path: \.sweepMs),
             LimitEntry(name: "scanKeys", range: 10...20_000, path: \.scanKeys),

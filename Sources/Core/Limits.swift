@@ -139,6 +139,8 @@ public struct Limits: Sendable, Equatable {
     public var logReadsMax = 1_024
     /// Events kept for a topic during a repair, and during a read for clients that join.
     public var heldEventsMax = 1_024
+    /// Life of the position of a topic under which nothing was published, once no node has members of it, seconds.
+    public var idlePositionSeconds = 300
     /// Topics whose last position a shard remembers when it has no members for them.
     public var knownPositionsMax = 16_384
     /// Ledgers a shard keeps of topics that have no members any more.
@@ -186,6 +188,25 @@ public struct Limits: Sendable, Equatable {
     public var idempotencySeconds = 300
     /// How long an entry of the outbox that was done is recognised, should it come again, seconds.
     public var relayedSeconds = 3_600
+
+    // MARK: Budgets (microseconds of Redis, as the scripts declare them)
+
+    /// What one address may cost Redis in a second, callers without a token together; burst five seconds' worth.
+    public var addressRedisUsPerSecond = 100_000
+    /// What all callers without a token may cost Redis in a second by way of one node; burst half a second's worth.
+    public var anonymousRedisUsPerSecond = 250_000
+    /// What one user may cost Redis in a second; burst ten seconds' worth.
+    public var userRedisUsPerSecond = 100_000
+    /// What one backend may cost Redis in a second; burst two seconds' worth.
+    public var serviceRedisUsPerSecond = 4_000_000
+    /// What a join costs beyond its read when it begins a position: memory that nobody may need.
+    public var newPositionUs = 1_000
+    /// Weight of the reads of one shard that are in flight; beyond: they wait.
+    public var readWeightInFlightMax = 10_000
+    /// Weight of the reads of one shard that wait; beyond: `rate_limited` or `unavailable`.
+    public var readWeightWaitingMax = 500_000
+    /// Time a read waits for its turn.
+    public var readWaitMs = 1_000
 
     // MARK: Worker
 

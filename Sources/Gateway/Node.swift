@@ -71,6 +71,8 @@ final class Node: Sendable {
     let shardsRunning = Atomic<Int>(0)
     private let trustedProxies: [CIDR]
     private let reloadable: Guarded<Reloadable>
+    /// What callers may cost Redis by way of this node.
+    let budgets: Budgets
     private let userActions: Guarded<KeyedBuckets<[UInt8]>>
     private let addressRequests: Guarded<KeyedBuckets<IPAddress>>
 
@@ -112,6 +114,7 @@ final class Node: Sendable {
         userActions = Guarded(
             KeyedBuckets(
                 RateLimit(perSecond: perSecond, burst: perSecond * 2), capacity: settings.limits.rateBucketsMax))
+        budgets = Budgets(settings.limits, nowMs: Clock.monotonicMs())
         let requests = settings.limits.requestsPerAddressPerSecond
         addressRequests = Guarded(
             KeyedBuckets(RateLimit(perSecond: requests, burst: requests * 2), capacity: settings.limits.rateBucketsMax))
@@ -139,6 +142,11 @@ final class Node: Sendable {
     func isTrustedProxy(_ address: IPAddress?) -> Bool {
         guard let address else { return false }
         return trustedProxies.contains { $0.contains(address) }
+    }
+
+    /// Whose budget pays for a caller at an address; trusted proxies and unix sockets stand for many.
+    func payer(_ caller: Caller, at address: IPAddress?) -> Payer {
+        caller.payer(from: isTrustedProxy(address) ? nil : address)
     }
 
     /// Takes one publish or command from a user's allowance on this node; when it is used up, tells the milliseconds

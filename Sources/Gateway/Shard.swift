@@ -53,6 +53,7 @@ final class Shard {
     private let mailbox: Mailbox<ShardMessage>
     private let context: ConnectionContext
     private let link: CallLink
+    private let desk: ReadDesk
     private var listeners: [Listener] = []
     private var operationsListeners: [Listener] = []
     private var secureListeners: [Listener] = []
@@ -102,15 +103,19 @@ final class Shard {
                 let version = facts.version.map { String($0) }.joined(separator: ".")
                 log.write(.info, "redis connected", [("shard", "\(index)"), ("version", version)])
             })
+        let desk = try ReadDesk(reactor, limits: node.limits, budgets: node.budgets, statistics: statistics)
+        self.desk = desk
         store = Store(
-            reactor, link: link, scripts: node.scripts, keys: node.keys, limits: node.limits, access: node.access)
+            reactor, link: link, scripts: node.scripts, keys: node.keys, limits: node.limits, access: node.access,
+            desk: desk)
         commands = CommandDesk(
-            node: node, link: link, statistics: statistics, top: { [store] in store.top($0) },
+            node: node, link: link, desk: desk, statistics: statistics, top: { [store] in store.top($0) },
             nowMs: { reactor.nowMs })
         topics = TopicTable(
             shard: index, limits: node.limits, repairs: node.testFault != .noRepair,
             store: store, broker: node.broker, dialects: node.dialects, statistics: statistics,
             nowMs: { reactor.nowMs })
+        topics.payJoin = { [store] payer, topic, rides in store.payJoin(topic, payer: payer, rides: rides) }
         store.lastDelivered = { [unowned topics] in topics.position($0) }
         news.onConnected = { [unowned topics] in topics.relinked() }
         node.shardStatistics.add(statistics)
@@ -158,6 +163,8 @@ final class Shard {
         news.look(at: link)
         if index == 0 { node.lookAtMemory() }
         topics.sweep()
+        store.sweep()
+        desk.sweep()
         commands.sweep()
         let stale = staleFollowings
         staleFollowings.removeAll()

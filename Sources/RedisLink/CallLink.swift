@@ -109,6 +109,9 @@ public final class CallLink: RedisSocketOwner {
         }
     }
 
+    /// Whether a call of the lane is in flight or waits: what is called without a lane may run before it.
+    public func isBusy(_ lane: UInt64) -> Bool { lanes.isBusy(lane) }
+
     private func send(_ flight: ScriptLanes<Completion>.Flight) {
         let call = registry.encoded(flight.call, flight.form)
         guard let failure = send(call, .script(flight), deadlineMs: flight.deadlineMs) else { return }

@@ -78,6 +78,9 @@ public struct ScriptLanes<Context> {
     /// How many calls wait in lanes.
     public var waiting: Int { heldCount }
 
+    /// Whether a call of the lane is in flight or waits.
+    public func isBusy(_ lane: UInt64) -> Bool { lanes[lane] != nil }
+
     /// Takes a call.
     ///
     /// Calls of one lane are executed in the order of their submission; `nil` keeps no order.

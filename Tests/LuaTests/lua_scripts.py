@@ -87,7 +87,7 @@ class Scripts:
                 for epoch, offset, duplicate in zip(*[iter(reply)] * 3, strict=True)]
 
     def subscribe(self, topic="shop:42", since=None, recovery_max=300, now_ms=NOW_MS, meta_ttl_s=86400, epoch=None,
-                  run=None, state=None, top=None, order="newest", bytes_max=4_194_304):
+                  run=None, state=None, top=None, order="newest", bytes_max=4_194_304, idle_ttl_s=300):
         """The reply, and what the gateway makes of it for a client that has seen everything up to `since`."""
         keys = Keys(topic)
         since_epoch, since_offset = since or ("", "")
@@ -95,7 +95,7 @@ class Scripts:
             (f"state_{state}", "subscribe") if state else "subscribe",
             [keys.log, keys.meta] + ([keys.queue] if state else []),
             [epoch or f"e{next(self.candidates)}", run or self.run, top_text(top), now_ms, meta_ttl_s, since_epoch,
-             since_offset, order, recovery_max, bytes_max])
+             since_offset, order, recovery_max, bytes_max, idle_ttl_s])
         epoch, offset, first = epoch.decode(), int(offset), int(first)
         events = [tuple(event) for event in events]
         assert first == (int(events[0][0]) if events else 0)
@@ -110,7 +110,10 @@ class Scripts:
         """The state that joining clients of a topic are told; `keys` begin with its log and meta."""
         epoch = f"e{next(self.candidates)}"
         return self.call((f"state_{namespace}", "subscribe"), keys,
-                         [epoch, self.run, "", NOW_MS, 86_400, "", "", "newest", 300, 4_194_304])[4]
+                         [epoch, self.run, "", NOW_MS, 86_400, "", "", "newest", 300, 4_194_304, 300])[4]
+
+    def renew(self, *topics, idle_ttl_s=300):
+        return self.call("renew", [Keys(topic).meta for topic in topics], [idle_ttl_s])
 
     def history(self, topic="shop:42", after=0, limit=300, run=None):
         keys = Keys(topic)

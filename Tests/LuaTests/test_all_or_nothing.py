@@ -46,7 +46,7 @@ def test_publish_refuses_a_wrong_argument(scripts, db, listener, unchanged, argu
     {"epoch": "a b"}, {"run": "a b"}, {"recovery_max": -1}, {"recovery_max": "1e3"}, {"meta_ttl_s": 0},
     {"now_ms": "nan"}, {"since": ("a b", 1)}, {"since": ("x" * 33, 1)}, {"since": ("k", "")}, {"since": ("k", "-1")},
     {"since": ("k", "1.0")}, {"since": ("k", "9" * 20)}, {"since": ("k", b"1\x00")}, {"order": ""}, {"order": "Newest"},
-    {"bytes_max": -1}, {"bytes_max": "inf"}, {"run": "r++"}, {"run": "+"},
+    {"idle_ttl_s": 0}, {"idle_ttl_s": ""}, {"bytes_max": -1}, {"bytes_max": "inf"}, {"run": "r++"}, {"run": "+"},
 ], ids=repr)
 def test_subscribe_refuses_a_wrong_argument(scripts, db, unchanged, arguments):
     filled(db, scripts)
@@ -67,7 +67,8 @@ def test_history_refuses_a_wrong_argument(scripts, db, unchanged, arguments):
 @pytest.mark.parametrize("name,keys,arguments", [
     ("publish", 2, 13), ("publish", 4, 13), ("publish", 3, 12), ("publish", 3, 14), ("publish", 0, 0),
     ("publish", 3, 17), ("publish", 4, 21), ("publish", 2, 9),
-    ("subscribe", 1, 10), ("subscribe", 2, 9), ("subscribe", 2, 11), ("history", 1, 3), ("history", 2, 2),
+    ("subscribe", 1, 11), ("subscribe", 2, 10), ("subscribe", 2, 12),
+    ("renew", 0, 1), ("renew", 1, 0), ("renew", 65, 1), ("history", 1, 3), ("history", 2, 2),
     ("position", 2, 0), ("position", 1, 1),
 ])
 def test_wrong_number_of_keys_or_arguments_is_refused(scripts, unchanged, name, keys, arguments):

@@ -7,7 +7,7 @@ import pytest
 from lua_scripts import LUA, source
 
 SHARED = {"prelude", "writes", "command"}
-PLAIN = {"publish", "subscribe", "history", "position", "lease", "reset_epoch"}
+PLAIN = {"publish", "subscribe", "history", "position", "lease", "renew", "reset_epoch"}
 # Leases of several machines need one clock: Redis's.
 TIMED = {"lease"}
 FILES = sorted(path.stem for path in LUA.glob("*.lua") if path.stem not in SHARED)

@@ -19,7 +19,7 @@ def test_empty_topic_gets_a_position(scripts, db):
     joined = scripts.subscribe(epoch="k")
     assert (joined.epoch, joined.offset, joined.recovered, joined.events, joined.state) == ("k", 0, 0, [], None)
     assert db.hgetall(KEYS.meta) == {b"epoch": b"k", b"offset": b"0", b"run": scripts.run.encode()}
-    assert 86399 <= db.ttl(KEYS.meta) <= 86400
+    assert 299 <= db.ttl(KEYS.meta) <= 300
     assert scripts.subscribe().epoch == "k"
 
 
@@ -135,7 +135,7 @@ def test_rolled_back_redis_never_recovers(ten, db):
 def test_newest_events_serve_whoever_stands_beside_them(ten, db):
     """One read for many: the newest events within the bounds, consecutive up to the end."""
     assert ten.call("subscribe", [KEYS.log, KEYS.meta],
-                    ["e", ten.run, "", 1, 86_400, "k", 2, "newest", 4, 1 << 20])[2:4] == [
+                    ["e", ten.run, "", 1, 86_400, "k", 2, "newest", 4, 1 << 20, 300])[2:4] == [
         b"7", [[b"%d" % n, b"queue:update", b'{"n":%d}' % n, b"op-%d" % n] for n in range(7, 11)]]
 
 
@@ -256,3 +256,40 @@ def test_cache_of_another_type_is_no_state(scripts, db, fill):
     fill(db)
     joined = scripts.subscribe(state="shop")
     assert joined.state is None and joined.offset == 0
+
+
+# Positions without events
+
+
+def test_a_position_nobody_has_published_under_is_short_lived(scripts, db):
+    """H1: joining any name left a position for more than a day, and seven connections filled Redis with them."""
+    scripts.subscribe(idle_ttl_s=60)
+    assert 59 <= db.ttl(KEYS.meta) <= 60
+    db.expire(KEYS.meta, 29)
+    scripts.subscribe(idle_ttl_s=60)
+    assert 59 <= db.ttl(KEYS.meta) <= 60, "who joins renews it"
+    scripts.publish()
+    assert 86_399 <= db.ttl(KEYS.meta) <= 86_400
+    scripts.subscribe(idle_ttl_s=60)
+    assert 86_399 <= db.ttl(KEYS.meta) <= 86_400, "an event was published"
+
+
+def test_after_its_end_another_epoch_is_told(scripts, db):
+    first = scripts.subscribe()
+    db.delete(KEYS.meta)
+    scripts.publish()
+    back = scripts.subscribe(since=(first.epoch, 0))
+    assert back.epoch != first.epoch and not back.recovered
+
+
+def test_renew(scripts, db):
+    """Positions without events that have members are kept, all others are left as they are."""
+    idle, busy, gone, odd = "shop:1", "shop:2", "shop:3", "shop:4"
+    scripts.subscribe(idle, idle_ttl_s=60)
+    scripts.publish(busy)
+    db.set(Keys(odd).meta, "no hash", ex=10)
+    db.expire(Keys(idle).meta, 5)
+    assert scripts.renew(idle, busy, gone, odd, idle_ttl_s=60) == 1
+    assert 59 <= db.ttl(Keys(idle).meta) <= 60
+    assert db.ttl(Keys(busy).meta) > 86_000 and db.ttl(Keys(odd).meta) <= 10
+    assert not db.exists(Keys(gone).meta), "what is gone stays gone"

@@ -128,7 +128,7 @@ extension Caller {
         #expect(keys.serviceCount == 1)
         let address = IPAddress(192, 0, 2, 1)
         #expect(web.payer(from: address) == .publishable("web", address))
-        #expect(web.payer(from: nil) == nil)
+        #expect(web.payer(from: nil) == .crowd)
         #expect(Caller.anonymous.payer(from: address) == .address(address))
     }
 

@@ -26,7 +26,7 @@ public struct CommandCallBuilder: Sendable {
     }
 
     /// `KEYS` and `ARGV`.
-    public struct Call: Equatable, Sendable {
+    public struct Call: Hashable, Sendable {
         /// `KEYS`.
         public var keys: [[UInt8]]
         /// `ARGV`.
@@ -87,6 +87,15 @@ public struct CommandCallBuilder: Sendable {
             keys.append(settings.keys.fence(home))
         }
         return Call(keys: keys, arguments: arguments + bound.values.map { $0 ?? [] })
+    }
+
+    /// What makes two calls of a read-only command the same: keys and arguments without what differs from call to call.
+    ///
+    /// `nil` when no call can be made, or each is given randomness of its own.
+    public func likeness(_ descriptor: CommandDescriptor, _ bound: BoundArguments, caller: CommandCaller) -> Call? {
+        guard descriptor.isReadOnly, !descriptor.usesRandom else { return nil }
+        let moment = Moment(nowMs: 0, run: [], epoch: [], random: [])
+        return call(descriptor, bound, caller: caller, operation: nil, fence: nil, moment)
     }
 
     private func decimal(_ value: Int) -> [UInt8] {

@@ -35,6 +35,13 @@ public final class CommandRunner {
         builder = CommandCallBuilder(settings)
     }
 
+    /// What makes two calls of a read-only command the same; `nil` when they never are.
+    public func likeness(
+        _ descriptor: CommandDescriptor, _ bound: BoundArguments, caller: CommandCaller
+    ) -> CommandCallBuilder.Call? {
+        builder.likeness(descriptor, bound, caller: caller)
+    }
+
     /// Runs a command or a refresh; the caller's rights were checked.
     ///
     /// - Parameters:

@@ -23,21 +23,29 @@ final class CommandDesk {
         var operation: OperationID?
         /// Random, the connection's own; empty where a connection means nothing.
         var scope: [UInt8] = []
-        /// Calls of one lane run in their order.
+        /// Calls of one lane run in their order, but that a read may wait for its turn and then sees what followed.
         var lane: UInt64?
+        /// Whose budget pays; `nil`: that of the caller, at no known address.
+        var payer: Payer?
     }
 
     private let node: Node
+    private let link: CallLink
+    private let desk: ReadDesk
+    private let reads: SharedReader<Result<CommandAnswer, CommandFailure>>
     private let runner: CommandRunner
     private let statistics: ShardStatistics
     private let nowMs: () -> Int
     private var heartbeats: [(command: CommandDescriptor, queue: HeartbeatQueue)]
 
     init(
-        node: Node, link: CallLink, statistics: ShardStatistics, top: @escaping (Topic) -> Position?,
+        node: Node, link: CallLink, desk: ReadDesk, statistics: ShardStatistics, top: @escaping (Topic) -> Position?,
         nowMs: @escaping () -> Int
     ) {
         self.node = node
+        self.link = link
+        self.desk = desk
+        reads = SharedReader(desk)
         self.statistics = statistics
         self.nowMs = nowMs
         let log = node.log
@@ -68,6 +76,7 @@ final class CommandDesk {
         _ command: CommandDescriptor, _ request: Request, caller: Caller, _ completion: @escaping Completion
     ) {
         let commandCaller = CommandCaller(caller)
+        let payer = request.payer ?? caller.payer(from: nil)
         let bound: BoundArguments
         do throws(Refusal) {
             if let refusal = command.rights.refusal(commandCaller.role) { throw refusal }
@@ -81,10 +90,12 @@ final class CommandDesk {
             }
             bound = try ArgumentBinder.bind(
                 command, body: request.body, path: request.path, query: request.query, caller: commandCaller)
+            try pay(command, payer, commandCaller)
         } catch {
             statistics.commandsRefused.add(1)
             return completion(.failure(CommandFailure(error)))
         }
+        if command.isReadOnly { return read(command, bound, request, commandCaller, payer, completion) }
         statistics.commands.add(1)
         let operation = operation(bound.operation.map { .named($0) } ?? request.operation, request, caller)
         runner.run(
@@ -93,6 +104,59 @@ final class CommandDesk {
             if case .failure = result { statistics.commandsRefused.add(1) }
             completion(result)
         }
+    }
+
+    /// Counts the call against the rates of its script, and pays for it; a read pays once it is known that no other
+    /// caller's read answers it.
+    private func pay(_ command: CommandDescriptor, _ payer: Payer, _ caller: CommandCaller) throws(Refusal) {
+        let budgets = node.budgets
+        if let refusal = budgets.keep(
+            command.rates, of: command.name, payer, role: caller.role, nowMs: nowMs())
+        {
+            throw refusal
+        }
+        guard !command.isReadOnly else { return }
+        if let refusal = budgets.pay(payer, us: command.weightMicroseconds, nowMs: nowMs()) { throw refusal }
+    }
+
+    /// Runs a read-only command when its turn has come; callers who ask the same meanwhile share its answer.
+    ///
+    /// Who has commands on their way reads alone, in the order of the lane: a shared read might run before them.
+    private func read(
+        _ command: CommandDescriptor, _ bound: BoundArguments, _ request: Request, _ caller: CommandCaller,
+        _ payer: Payer, _ completion: @escaping Completion
+    ) {
+        let weightUs = command.weightMicroseconds
+        let answer: (Result<Result<CommandAnswer, CommandFailure>, Refusal>) -> Void = { [statistics] outcome in
+            let result = outcome.mapError { CommandFailure($0) }.flatMap { $0 }
+            if case .failure = result { statistics.commandsRefused.add(1) }
+            completion(result)
+        }
+        func run(_ lane: UInt64?, _ done: @escaping Completion) {
+            statistics.commands.add(1)
+            runner.run(command, bound, caller: caller, operation: nil, lane: lane, done)
+        }
+        let isBusy = request.lane.map { link.isBusy($0) } ?? false
+        if !isBusy, let likeness = runner.likeness(command, bound, caller: caller) {
+            let key = SharedReader<Result<CommandAnswer, CommandFailure>>.Key(
+                script: command.scriptName, keys: likeness.keys, arguments: likeness.arguments,
+                isAnonymous: payer.kind == .anonymous)
+            return reads.read(
+                key, payer: payer, weightUs: weightUs,
+                run: { done in run(nil) { done(.success($0)) } }, answer)
+        }
+        if let refusal = node.budgets.payOwn(payer, us: weightUs, nowMs: nowMs()) {
+            return answer(.failure(refusal))
+        }
+        let read = ReadDesk.Read(
+            payer: payer,
+            send: { over in
+                run(request.lane) { result in
+                    over()
+                    answer(.success(result))
+                }
+            }, refuse: { answer(.failure($0)) })
+        desk.add(read, weightUs: weightUs)
     }
 
     /// Clients without a name have no names for operations either: what one calls `op-1` must not be another's.

@@ -56,9 +56,12 @@ final class DemoRunner {
         link = try CallLink(
             context, parts.redis, name: "switchboard-demo", registry: parts.library.table.registry,
             onReady: { [connections] _ in connections.value += 1 })
+        let desk = try ReadDesk(
+            reactor, limits: settings.limits, budgets: Budgets(settings.limits, nowMs: reactor.nowMs),
+            statistics: ShardStatistics(transport: context.statistics, loop: reactor.statistics))
         store = Store(
             reactor, link: link, scripts: parts.scripts, keys: keys, limits: settings.limits,
-            access: parts.access)
+            access: parts.access, desk: desk)
         runner = CommandRunner(
             link: link, scripts: parts.library.table, settings: parts.commandSettings(settings)
         ) { name, text in

@@ -50,7 +50,8 @@ struct CommandRoute {
         _ call: (CommandDesk, CommandDesk.Request, Caller, @escaping CommandDesk.Completion) -> Void
     ) {
         do throws(Refusal) {
-            let arguments = try arguments(request)
+            var arguments = try arguments(request)
+            arguments.payer = shard.node.payer(request.caller, at: request.origin.address)
             call(shard.commands, arguments, request.caller) { result in respond(CommandRoute.response(result)) }
         } catch {
             respond(.refusal(error, keepAlive: true))

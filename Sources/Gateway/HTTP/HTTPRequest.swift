@@ -13,9 +13,6 @@ struct HTTPRequest {
     let caller: Caller
     /// Where it comes from.
     let origin: RequestOrigin
-
-    /// Whose budget pays for it; `nil` for an anonymous peer without an address.
-    var payer: Payer? { caller.payer(from: origin.address) }
 }
 
 /// How a route answers: once, now or later, on the shard's thread.

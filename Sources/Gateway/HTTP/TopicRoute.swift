@@ -27,9 +27,9 @@ struct TopicRoute {
         }
         authorize(topic, request.caller, respond) {
             switch view {
-            case "audit": audit(topic, respond)
+            case "audit": audit(request, topic, respond)
             case "events": events(request, topic, respond)
-            default: summary(topic, respond)
+            default: summary(request, topic, respond)
             }
         }
     }
@@ -52,6 +52,10 @@ struct TopicRoute {
         }
     }
 
+    private func payer(_ request: HTTPRequest) -> Payer {
+        shard.node.payer(request.caller, at: request.origin.address)
+    }
+
     // MARK: History
 
     private func events(_ request: HTTPRequest, _ topic: Topic, _ respond: @escaping Respond) {
@@ -62,7 +66,7 @@ struct TopicRoute {
                 .badRequest, "'after' must be an offset and 'limit' 1 to \(shard.limits.historyPageMax)")
             return respond(.refusal(refusal, keepAlive: true))
         }
-        shard.store.history(topic, after: min(after, 1 << 53 - 1), limit: limit) { result in
+        shard.store.history(topic, after: min(after, 1 << 53 - 1), limit: limit, payer: payer(request)) { result in
             switch result {
             case .failure(let refusal): respond(BroadcastRoute.refused(refusal))
             case .success(let history): respond(TopicRoute.page(topic, history))
@@ -108,8 +112,8 @@ struct TopicRoute {
 
     // MARK: Summary
 
-    private func summary(_ topic: Topic, _ respond: @escaping Respond) {
-        shard.store.peek(topic) { [shard] result in
+    private func summary(_ request: HTTPRequest, _ topic: Topic, _ respond: @escaping Respond) {
+        shard.store.peek(topic, payer: payer(request)) { [shard] result in
             switch result {
             case .failure(let refusal): respond(BroadcastRoute.refused(refusal))
             case .success(let peek):
@@ -122,8 +126,8 @@ struct TopicRoute {
 
     // MARK: Audit
 
-    private func audit(_ topic: Topic, _ respond: @escaping Respond) {
-        shard.store.peek(topic) { [shard] result in
+    private func audit(_ request: HTTPRequest, _ topic: Topic, _ respond: @escaping Respond) {
+        shard.store.peek(topic, payer: payer(request)) { [shard] result in
             switch result {
             case .failure(let refusal): respond(BroadcastRoute.refused(refusal))
             case .success(let peek):

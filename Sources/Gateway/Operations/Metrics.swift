@@ -1,6 +1,7 @@
 import Core
 import Reactors
 import RedisLink
+import Rights
 import Service
 import Transport
 
@@ -79,6 +80,13 @@ enum Metrics {
             "switchboard_command_faults_total", "Calls that failed because of a script or its data.",
             sum(\.commandFaults))
         page.counter("switchboard_rate_limited_total", "Refused for their rate.", sum(\.rateLimited))
+        page.counter(
+            "switchboard_budget_refusals_total", "Calls refused for what they would cost Redis, by payer and reason.",
+            node.budgets.refused.map { ("payer", "\($0.kind.rawValue)\",reason=\"\($0.reason.rawValue)", $0.count) })
+        page.gauge("switchboard_reads_waiting", "Reads that wait for their turn.", sum(\.readsWaiting))
+        page.counter(
+            "switchboard_reads_shared_total", "Callers answered by a read that others waited for, too.",
+            sum(\.readsShared))
         page.counter("switchboard_rate_warnings_total", "Clients warned of their rate.", sum(\.rateWarnings))
         page.counter(
             "switchboard_rate_delays_total", "Times a client that sent too fast was read later.", sum(\.rateDelays))

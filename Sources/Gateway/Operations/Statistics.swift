@@ -42,6 +42,10 @@ final class ShardStatistics: Sendable {
     let rateWarnings = Counter()
     /// Times a client that sent too fast was left unread for a while.
     let rateDelays = Counter()
+    /// Reads that wait for their turn now.
+    let readsWaiting = Counter()
+    /// Callers answered by a read that others had asked for.
+    let readsShared = Counter()
     /// Tokens and keys refused.
     let authenticationFailures = Counter()
     /// Connections of this shard.

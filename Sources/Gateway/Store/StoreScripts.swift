@@ -10,12 +10,19 @@ struct StoreScripts: Sendable {
         let subscribe: ScriptID
         let position: ScriptID
         let keys: [Template]
+        /// Microseconds of Redis to read the position and the state.
+        let weightUs: Int
     }
 
     let publish: ScriptID
     let subscribe: ScriptID
     let history: ScriptID
     let position: ScriptID
+    let renew: ScriptID
+    /// Microseconds of Redis: to read a position, a page of the log at its limit, and a log of a join or repair.
+    private let positionUs: Int
+    private let historyUs: Int
+    private let logUs: Int
     private let stateful: [ArraySlice<UInt8>: Stateful]
 
     /// Finds the scripts; fails only when an embedded file is missing, which a unit test excludes.
@@ -28,14 +35,28 @@ struct StoreScripts: Sendable {
         subscribe = try id("subscribe")
         history = try id("history")
         position = try id("position")
+        renew = try id("renew")
+        positionUs = library.catalogue.weightMicroseconds(of: "position")
+        historyUs = library.catalogue.weightMicroseconds(of: "history")
+        logUs = library.catalogue.weightMicroseconds(of: "subscribe")
         var stateful: [ArraySlice<UInt8>: Stateful] = [:]
         for state in library.catalogue.states.values {
             stateful[Array(state.namespace.utf8)[...]] = Stateful(
                 subscribe: try id(state.scriptName), position: try id(state.positionName),
-                keys: state.keys.map(\.template))
+                keys: state.keys.map(\.template),
+                weightUs: library.catalogue.weightMicroseconds(of: state.positionName))
         }
         self.stateful = stateful
     }
+
+    /// What it costs Redis to tell where a topic stands, and its state; also what a join costs without missed events.
+    func positionUs(_ topic: Topic) -> Int { stateful(topic)?.weightUs ?? positionUs }
+
+    /// What a page of a log costs Redis, by the share of the largest one.
+    func historyUs(_ limit: Int, of pageMax: Int) -> Int { positionUs + historyUs * limit / max(1, pageMax) }
+
+    /// What so many events of a log cost Redis, by their share of the most that a read may return.
+    func eventsUs(_ count: Int, of eventsMax: Int) -> Int { logUs * count / max(1, eventsMax) }
 
     /// The scripts of a topic's namespace; `nil` when it has no state.
     func stateful(_ topic: Topic) -> Stateful? { stateful[topic.namespace] }

@@ -16,6 +16,8 @@ public struct KeyedBuckets<Key: Hashable & Sendable>: Sendable {
     private var slots: [Slot] = []
     private var indexByKey: [Key: Int] = [:]
     private var hand = 0
+    /// What keys without a place pay from together.
+    private var rest: TokenBucket
 
     /// Places looked at for one new key.
     public static var examinedMax: Int { 16 }
@@ -24,6 +26,7 @@ public struct KeyedBuckets<Key: Hashable & Sendable>: Sendable {
     public init(_ limit: RateLimit, capacity: Int) {
         self.limit = limit
         self.capacity = max(1, capacity)
+        rest = TokenBucket(limit, nowMs: 0)
     }
 
     /// How many keys hold a place.
@@ -50,6 +53,23 @@ public struct KeyedBuckets<Key: Hashable & Sendable>: Sendable {
         // Without a place in the table there is no telling; a second frees some.
         guard let index = indexByKey[key] else { return 1_000 }
         return max(slots[index].bucket.waitMs(nowMs: nowMs) ?? 1_000, 1)
+    }
+
+    /// Takes tokens as ``TokenBucket/pay(_:nowMs:)`` does.
+    ///
+    /// Without a place in the table the key pays from one bucket together with all others that have none: a flood of keys
+    /// slows down its own newcomers, and refuses nobody who has a place.
+    public mutating func pay(_ key: Key, _ count: Int, nowMs: Int) -> Int? {
+        guard let index = indexByKey[key] ?? place(for: key, nowMs: nowMs) else { return rest.pay(count, nowMs: nowMs) }
+        return slots[index].bucket.pay(count, nowMs: nowMs)
+    }
+
+    /// Takes what something has cost; see ``TokenBucket/charge(_:nowMs:)``.
+    public mutating func charge(_ key: Key, _ count: Int, nowMs: Int) {
+        guard let index = indexByKey[key] ?? place(for: key, nowMs: nowMs) else {
+            return rest.charge(count, nowMs: nowMs)
+        }
+        slots[index].bucket.charge(count, nowMs: nowMs)
     }
 
     /// The only place where table and index change: both together.

@@ -30,6 +30,24 @@ public struct TokenBucket: Sendable, Equatable {
         return true
     }
 
+    /// Takes what something has cost, also more than there is: the rest is a debt that later tokens pay.
+    ///
+    /// The debt is never more than ten bursts, so that one bill does not shut its payer out for long.
+    public mutating func charge(_ count: Int, nowMs: Int) {
+        let floor = -limit.burst * 10_000
+        level = max(floor, levelAt(nowMs) - min(max(0, count), limit.burst * 20) * 1_000)
+        filledAtMs = max(filledAtMs, nowMs)
+    }
+
+    /// Takes the tokens; otherwise tells the milliseconds until it could, at least 1, and takes none.
+    ///
+    /// What costs more than the bucket holds is granted to a full one, and leaves a debt.
+    public mutating func pay(_ count: Int, nowMs: Int) -> Int? {
+        if let waitMs = waitMs(for: min(max(0, count), limit.burst), nowMs: nowMs), waitMs > 0 { return waitMs }
+        charge(count, nowMs: nowMs)
+        return nil
+    }
+
     /// Milliseconds until the tokens will be there; 0 when they are, `nil` when the burst can never hold as many.
     public func waitMs(for count: Int = 1, nowMs: Int) -> Int? {
         guard count <= limit.burst else { return nil }

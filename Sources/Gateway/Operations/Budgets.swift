@@ -1,0 +1,135 @@
+import Commands
+import Core
+import Reactors
+import Rights
+
+/// What callers may cost Redis by way of this node, and how often they may make calls that declare a rate.
+///
+/// One of the three locks outside the mailbox (D8): taken for commands, joins and reads, each of which costs Redis more than
+/// the lock costs us, and never for a delivered message. Thread: any.
+final class Budgets: Sendable {
+    /// Why a caller was refused; the raw value is the metric label.
+    enum Reason: String, CaseIterable {
+        /// The payer's own bucket is empty.
+        case own
+        /// The bucket that all anonymous callers share is empty.
+        case shared
+        /// A rate that a script declares.
+        case rate
+        /// Too many reads wait.
+        case queue
+    }
+
+    private struct Key: Hashable {
+        let kind: Payer.Kind
+        let reason: Reason
+    }
+
+    private struct State {
+        var weights: WeightBudget
+        var rates: CallRates
+        var refused: [Key: Int] = [:]
+
+        mutating func count(_ payer: Payer, _ reason: Reason) {
+            refused[Key(kind: payer.kind, reason: reason), default: 0] += 1
+        }
+    }
+
+    private let state: Guarded<State>
+    private let sharedPerSecond: Int
+
+    /// Full budgets.
+    init(_ limits: Limits, nowMs: Int) {
+        sharedPerSecond = limits.anonymousRedisUsPerSecond
+        func rate(_ usPerSecond: Int, seconds: Int) -> RateLimit {
+            RateLimit(perSecond: usPerSecond, burst: usPerSecond * seconds)
+        }
+        let sizes = WeightBudget.Sizes(
+            address: rate(limits.addressRedisUsPerSecond, seconds: 5),
+            user: rate(limits.userRedisUsPerSecond, seconds: 10),
+            service: rate(limits.serviceRedisUsPerSecond, seconds: 2),
+            anonymous: RateLimit(perSecond: sharedPerSecond, burst: max(1, sharedPerSecond / 2)),
+            payersMax: limits.rateBucketsMax)
+        state = Guarded(
+            State(weights: WeightBudget(sizes, nowMs: nowMs), rates: CallRates(payersMax: limits.rateBucketsMax)))
+    }
+
+    /// Pays for a call from the payer's own bucket, and where he is anonymous from the shared one.
+    ///
+    /// `nil` when it was paid; otherwise nothing was taken.
+    func pay(_ payer: Payer, us: Int, nowMs: Int) -> Refusal? {
+        state.withLock { state in
+            if payer.kind == .anonymous {
+                let waitMs = state.weights.sharedWaitMs(us: us, nowMs: nowMs)
+                if waitMs > 0 {
+                    state.count(payer, .shared)
+                    return Budgets.refusal(.shared, waitMs)
+                }
+            }
+            if let waitMs = state.weights.pay(payer, us: us, nowMs: nowMs) {
+                state.count(payer, .own)
+                return Budgets.refusal(.own, waitMs)
+            }
+            if payer.kind == .anonymous { _ = state.weights.payShared(us: us, nowMs: nowMs) }
+            return nil
+        }
+    }
+
+    /// Pays for a read from the payer's own bucket; an anonymous one is paid by ``payShared(us:nowMs:)`` once it is sent.
+    func payOwn(_ payer: Payer, us: Int, nowMs: Int) -> Refusal? {
+        state.withLock { state in
+            guard let waitMs = state.weights.pay(payer, us: us, nowMs: nowMs) else { return nil }
+            state.count(payer, .own)
+            return Budgets.refusal(.own, waitMs)
+        }
+    }
+
+    /// Pays from the bucket that all anonymous callers share; otherwise tells the milliseconds until it could.
+    func payShared(us: Int, nowMs: Int) -> Int? {
+        state.withLock { $0.weights.payShared(us: us, nowMs: nowMs) }
+    }
+
+    /// Takes what a call has cost beyond what was paid for it.
+    func charge(_ payer: Payer, us: Int, nowMs: Int) {
+        guard us > 0 else { return }
+        state.withLock { $0.weights.charge(payer, us: us, nowMs: nowMs) }
+    }
+
+    /// Counts a call against the rates that its script declares for such callers.
+    func keep(_ rates: [CallRate], of command: String, _ payer: Payer, role: CommandRole, nowMs: Int) -> Refusal? {
+        let kept = rates.filter { $0.payer.role == role }
+        guard !kept.isEmpty, payer != .crowd else { return nil }
+        return state.withLock { state in
+            let rates = kept.map { CallRates.Rate(calls: $0.calls, seconds: $0.seconds) }
+            guard let waitMs = state.rates.take(command, payer, rates, nowMs: nowMs) else { return nil }
+            state.count(payer, .rate)
+            let text = kept.map { "\($0.calls) in \($0.seconds) s" }.joined(separator: ", ")
+            return Refusal(.rateLimited, "more than \(text) calls of \(command)", retryAfterMs: waitMs)
+        }
+    }
+
+    /// The refusal of a read for which there is no room, or that waited for its turn in vain.
+    func refuseRead(_ payer: Payer, waitingUs: Int) -> Refusal {
+        state.withLock { $0.count(payer, .queue) }
+        guard payer.kind == .anonymous else {
+            return Refusal(.unavailable, "too many reads wait; try again", retryAfterMs: 1_000)
+        }
+        return Budgets.refusal(.shared, max(1_000, waitingUs * 1_000 / max(1, sharedPerSecond)))
+    }
+
+    private static func refusal(_ reason: Reason, _ waitMs: Int) -> Refusal {
+        let text =
+            reason == .own
+            ? "you ask more than your share of the store's time"
+            : "callers without a token ask more than their share of the store's time"
+        return Refusal(.rateLimited, text, retryAfterMs: waitMs)
+    }
+
+    /// Refusals so far, by kind of payer and reason.
+    var refused: [(kind: Payer.Kind, reason: Reason, count: Int)] {
+        let counts = state.withLock { $0.refused }
+        return Payer.Kind.allCases.flatMap { kind in
+            Reason.allCases.map { (kind, $0, counts[Key(kind: kind, reason: $0)] ?? 0) }
+        }
+    }
+}

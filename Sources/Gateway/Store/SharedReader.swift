@@ -1,0 +1,68 @@
+import Core
+import Reactors
+import Rights
+
+/// Reads of one sort that callers share when they ask the same at the same time.
+///
+/// Thread: the shard's.
+final class SharedReader<Answer> {
+    /// What makes two reads one: script, keys and arguments, but for the time and what else differs from call to call.
+    struct Key: Hashable {
+        let script: String
+        let keys: [[UInt8]]
+        let arguments: [[UInt8]]
+        let isAnonymous: Bool
+    }
+
+    typealias Outcome = Result<Answer, Refusal>
+    typealias Waiter = (Outcome) -> Void
+
+    private struct Waiting {
+        let payer: Payer
+        let answer: Waiter
+    }
+
+    private let desk: ReadDesk
+    private var shared = SharedReads<Key, Waiting>()
+
+    init(_ desk: ReadDesk) {
+        self.desk = desk
+    }
+
+    /// Answers a caller with a read that is sent from now on: one that others wait for already, or one of his own, which
+    /// he pays.
+    ///
+    /// `run` calls Redis; it is called when the read's turn has come, so it takes the time then.
+    func read(
+        _ key: Key, payer: Payer, weightUs: Int, run: @escaping (@escaping Waiter) -> Void, _ answer: @escaping Waiter
+    ) {
+        if shared.rides(key) {
+            desk.statistics.readsShared.add(1)
+        } else if let refusal = desk.budgets.payOwn(payer, us: weightUs, nowMs: desk.nowMs) {
+            return answer(.failure(refusal))
+        }
+        guard shared.add(Waiting(payer: payer, answer: answer), key) else { return }
+        queue(key, payer: payer, weightUs: weightUs, run: run)
+    }
+
+    private func queue(_ key: Key, payer: Payer, weightUs: Int, run: @escaping (@escaping Waiter) -> Void) {
+        let read = ReadDesk.Read(
+            payer: payer,
+            send: { [self] over in
+                shared.sent(key)
+                run { [self] outcome in
+                    over()
+                    let (waiters, next) = shared.answered(key)
+                    if let next { queue(key, payer: next.payer, weightUs: weightUs, run: run) }
+                    for waiter in waiters { waiter.answer(outcome) }
+                }
+            },
+            refuse: { [self] refusal in
+                for waiter in shared.refused(key) { waiter.answer(.failure(refusal)) }
+            })
+        desk.add(read, weightUs: weightUs)
+    }
+}
+
+@available(*, unavailable)
+extension SharedReader: Sendable {}

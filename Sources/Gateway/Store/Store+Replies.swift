@@ -1,0 +1,71 @@
+import Commands
+import Core
+import RedisLink
+
+/// How replies are checked and turned into values.
+extension Store {
+    static let nonsense = Refusal(.internalError, "the store answered something that cannot be")
+
+    static func decimal(_ value: Int) -> [UInt8] {
+        var text: [UInt8] = []
+        text.append(decimal: value)
+        return text
+    }
+
+    static func number(_ value: RESPValue) -> Int? {
+        value.integer ?? value.bytes.flatMap { ASCII.decimal($0) }
+    }
+
+    /// Reads epoch, offset and what became of the event, once for each event.
+    static func outcomes(_ value: RESPValue, count: Int) -> Outcomes? {
+        guard let fields = value.elements, fields.count == 3 * count else { return nil }
+        var outcomes: Outcomes = []
+        outcomes.reserveCapacity(count)
+        for index in stride(from: 0, to: fields.count, by: 3) {
+            guard let outcome = fields[index + 2].integer.flatMap({ PublishCall.Outcome(rawValue: $0) }) else {
+                return nil
+            }
+            guard outcome != .conflict else {
+                outcomes.append(.failure(Refusal(.conflict, "this id was used for another event or other data")))
+                continue
+            }
+            guard let position = position(fields[index], fields[index + 1]) else { return nil }
+            outcomes.append(.success(Receipt(position: position, isDuplicate: outcome == .duplicate)))
+        }
+        return outcomes
+    }
+
+    static func position(_ epoch: RESPValue, _ offset: RESPValue) -> Position? {
+        guard let epoch = epoch.bytes, let offset = number(offset) else { return nil }
+        return Position(epoch: epoch, offset: offset)
+    }
+
+    static func answer(_ value: RESPValue, _ order: LogRead.Order, json: JSON.Limits) -> LogRead.Answer? {
+        guard let fields = value.elements, fields.count >= 4, let position = position(fields[0], fields[1]),
+            let entries = fields[3].elements
+        else { return nil }
+        // An entry that no client may get is a hole like one that is not there.
+        let events = entries.map { event($0, epoch: position.epoch, json: json) }
+        return LogRead.Answer(
+            position: position, events: LogRead.consecutive(events, order, upTo: position.offset),
+            state: fields.count > 4 ? state(fields[4], json: json) : nil)
+    }
+
+    /// A state is a JSON object or none: others write it, so it is checked before it is spliced into a frame.
+    static func state(_ value: RESPValue, json: JSON.Limits) -> [UInt8]? {
+        guard let text = value.bytes, let parsed = try? JSON(parsing: text, limits: json), parsed.root.kind == .object
+        else { return nil }
+        return Array(parsed.root.raw)
+    }
+
+    /// An entry of the log; `nil` when it is not what the publish script writes, or may not reach a client.
+    static func event(_ entry: RESPValue, epoch: [UInt8], json: JSON.Limits) -> ChannelMessage? {
+        guard let fields = entry.elements, fields.count >= 3, let offset = number(fields[0]),
+            let position = Position(epoch: epoch, offset: offset),
+            let event = fields[1].bytes.flatMap({ EventName($0) }), !event.isReserved, let data = fields[2].bytes,
+            let parsed = try? JSON(parsing: data, limits: json), parsed.root.kind == .object
+        else { return nil }
+        let id = fields.count > 3 ? fields[3].bytes.flatMap { MessageID($0) } : nil
+        return ChannelMessage(position: position, event: event, id: id, data: data)
+    }
+}

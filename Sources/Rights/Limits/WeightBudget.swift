@@ -1,0 +1,80 @@
+/// What callers may cost Redis: token buckets in microseconds, one for each payer, and one that all anonymous callers
+/// share.
+///
+/// A payer whose bucket is empty is told the true wait. Tables are bounded by kind, so a flood of addresses takes no
+/// user's place; see ``KeyedBuckets`` for what a full table means. A bucket gives its place away only when it is full
+/// again, so nobody resets his own by making others come.
+///
+/// Pure: time is a parameter, monotonic milliseconds.
+public struct WeightBudget: Sendable {
+    /// The sizes of the buckets, in microseconds of Redis.
+    public struct Sizes: Sendable {
+        /// Of one address, and of one publishable key at one address.
+        public var address: RateLimit
+        /// Of one user.
+        public var user: RateLimit
+        /// Of one backend.
+        public var service: RateLimit
+        /// Of all anonymous callers together.
+        public var anonymous: RateLimit
+        /// Payers of each kind with a bucket of their own.
+        public var payersMax: Int
+
+        /// Makes sizes.
+        public init(
+            address: RateLimit, user: RateLimit, service: RateLimit, anonymous: RateLimit, payersMax: Int
+        ) {
+            self.address = address
+            self.user = user
+            self.service = service
+            self.anonymous = anonymous
+            self.payersMax = payersMax
+        }
+    }
+
+    private var addresses: KeyedBuckets<Payer>
+    private var users: KeyedBuckets<Payer>
+    private var services: KeyedBuckets<Payer>
+    private var anonymous: TokenBucket
+
+    /// Full buckets.
+    public init(_ sizes: Sizes, nowMs: Int) {
+        addresses = KeyedBuckets(sizes.address, capacity: sizes.payersMax)
+        users = KeyedBuckets(sizes.user, capacity: sizes.payersMax)
+        services = KeyedBuckets(sizes.service, capacity: sizes.payersMax)
+        anonymous = TokenBucket(sizes.anonymous, nowMs: nowMs)
+    }
+
+    /// Pays from the payer's own bucket.
+    ///
+    /// `nil` when it was paid, else the milliseconds until it could be, at least 1.
+    public mutating func pay(_ payer: Payer, us: Int, nowMs: Int) -> Int? {
+        switch payer {
+        case .crowd: nil
+        case .address, .publishable: addresses.pay(payer, us, nowMs: nowMs)
+        case .user: users.pay(payer, us, nowMs: nowMs)
+        case .service: services.pay(payer, us, nowMs: nowMs)
+        }
+    }
+
+    /// Pays from the bucket that all anonymous callers share; the answer is that of ``pay(_:us:nowMs:)``.
+    public mutating func payShared(us: Int, nowMs: Int) -> Int? {
+        anonymous.pay(us, nowMs: nowMs)
+    }
+
+    /// Milliseconds until the shared bucket could pay; 0 when it could now.
+    public func sharedWaitMs(us: Int, nowMs: Int) -> Int {
+        anonymous.waitMs(for: min(us, anonymous.limit.burst), nowMs: nowMs) ?? 0
+    }
+
+    /// Takes what a call has cost beyond what was paid before; it may leave a debt.
+    public mutating func charge(_ payer: Payer, us: Int, nowMs: Int) {
+        switch payer {
+        case .crowd: break
+        case .address, .publishable: addresses.charge(payer, us, nowMs: nowMs)
+        case .user: users.charge(payer, us, nowMs: nowMs)
+        case .service: services.charge(payer, us, nowMs: nowMs)
+        }
+        if payer.kind == .anonymous { anonymous.charge(us, nowMs: nowMs) }
+    }
+}
