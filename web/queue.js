@@ -3,11 +3,15 @@ import { count, element, say, text } from '/dom.js';
 
 const minutes = (value) => count(value, 100_000);
 
-/** "12 to 34 min" of an estimate {p50, p90}, or '' when there is none. */
-function range(estimate) {
+/**
+ * The wait that is shown: one number of minutes, and how long it may become when that is estimated.
+ *
+ * Where the shop has an estimate {p50, p90}, the number is the estimate's, which may differ much from the formula's.
+ */
+function shownWait(estimate, formula) {
   const [likely, late] = [minutes(estimate?.p50), minutes(estimate?.p90)];
-  if (likely === null || late === null) return '';
-  return likely === late ? `${likely} min` : `${likely} to ${late} min`;
+  if (likely === null || late === null || late < likely) return { wait: minutes(formula), range: '' };
+  return { wait: likely, range: late === likely ? '' : `Likely ${likely} to ${late} min` };
 }
 
 export class QueuePanel {
@@ -73,10 +77,10 @@ export class QueuePanel {
 
   #show(status) {
     const waiting = count(status.queueLength);
-    const wait = minutes(status.avgWaitTime);
+    const { wait, range } = shownWait(status.estimate, status.avgWaitTime);
     if (waiting === null || wait === null) return;
     const barbers = count(status.currentlyServing) ?? 0;
-    const card = minutes(status.estimatedWaitTimes?.blackCard);
+    const card = shownWait(status.estimate?.blackCard, status.estimatedWaitTimes?.blackCard).wait;
     const isClosed = barbers === 0;
     this.#last = { waiting, barbers, text: isClosed ? 'nobody is cutting' : `${wait} min` };
     element('queue').classList.toggle('closed', isClosed);
@@ -86,9 +90,8 @@ export class QueuePanel {
     say('queue-waiting', waiting);
     say('queue-barbers', barbers);
     say('queue-card', card === null || isClosed ? '–' : `${card} min`);
-    const likely = isClosed ? '' : range(status.estimate);
-    say('queue-range', likely === '' ? '' : `Likely ${likely}`);
-    element('queue-range').hidden = likely === '';
+    say('queue-range', isClosed ? '' : range);
+    element('queue-range').hidden = isClosed || range === '';
     say('queue-note', '');
     const at = new Date(status.updatedAt);
     if (Number.isNaN(at.getTime())) return;

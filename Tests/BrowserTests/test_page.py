@@ -63,11 +63,11 @@ def vote_button(page, direction, name):
 
 def test_the_state_fills_every_panel(live):
     page, _ = live
-    expect(page.locator("#queue-wait")).to_have_text("34")
+    expect(page.locator("#queue-wait")).to_have_text("26")
     expect(page.locator("#queue-range")).to_have_text("Likely 26 to 48 min")
     expect(page.locator("#queue-waiting")).to_have_text("4")
     expect(page.locator("#queue-barbers")).to_have_text("3")
-    expect(page.locator("#queue-card")).to_have_text("14 min")
+    expect(page.locator("#queue-card")).to_have_text("10 min")
     expect(page.locator("#playing-name")).to_have_text("Opener")
     assert names(page) == ["One", "Two", "Three"]
     assert scores(page) == ["+3", "+2", "0"]
@@ -76,13 +76,34 @@ def test_the_state_fills_every_panel(live):
 
 def test_updates_of_the_shop_are_shown(live):
     page, connection = live
-    connection.send("queue:update", STATUS | {"queueLength": 7, "avgWaitTime": 61}, topic="shop:demo", offset=1)
+    told = STATUS | {"queueLength": 7, "avgWaitTime": 61, "estimate": None}
+    connection.send("queue:update", told, topic="shop:demo", offset=1)
     connection.send("presence:update", {"shopId": "demo", "count": 9}, topic="shop:demo", offset=2)
     connection.send("demo:clock", {"day": "Tuesday", "time": "14:35", "isOpen": True}, topic="shop:demo", offset=3)
     expect(page.locator("#clock")).to_have_text("Tuesday 14:35 · open")
     expect(page.locator("#queue-wait")).to_have_text("61")
+    expect(page.locator("#queue-card")).to_have_text("14 min")
+    expect(page.locator("#queue-range")).to_be_hidden()
     expect(page.locator("#queue-present")).to_have_text("9")
     assert happenings(page) == ["7 people waiting, 61 min"]
+
+
+@pytest.mark.parametrize("p50, p90, wait, span", [
+    (53, 66, "53", "Likely 53 to 66 min"), (52.6, 66.4, "53", "Likely 53 to 66 min"), (12, 12.2, "12", None),
+    (9, 3, "40", None), (None, 3, "40", None)])
+def test_the_wait_is_one_number_with_its_range(live, p50, p90, wait, span):
+    """The page said "40 min wait" by the formula and, beside it, "Likely 53 to 66 min" by the estimate."""
+    page, connection = live
+    estimate = {"minutes": 60, "p50": p50, "p90": p90, "blackCard": {"p50": 4, "p90": 9}}
+    told = STATUS | {"queueLength": 5, "avgWaitTime": 40, "estimate": estimate}
+    connection.send("queue:update", told, topic="shop:demo", offset=1)
+    expect(page.locator("#queue-wait")).to_have_text(wait)
+    expect(page.locator("#queue-card")).to_have_text("4 min")
+    if span is None:
+        expect(page.locator("#queue-range")).to_be_hidden()
+    else:
+        expect(page.locator("#queue-range")).to_have_text(span)
+    assert happenings(page) == [f"5 people waiting, {wait} min"]
 
 
 def test_a_shop_without_barbers_says_so_instead_of_no_wait(live):
