@@ -1,17 +1,26 @@
 /// A hashed timer wheel: 4096 buckets of 8 ms; deadlines beyond a turn go round again.
 ///
 /// Pure: time is a parameter. Entries are never cancelled; who set one decides when it fires whether it still counts.
+/// All entries share one storage, as large as the most that were ever scheduled at a time. Storage of each bucket's own
+/// would grow for half an hour: timers that were set together go round together, and come to every bucket in time.
 /// *Complexity*: O(1) to schedule, O(passed buckets + entries in them) to advance.
 struct TimerWheel {
     private struct Entry {
-        let token: EventToken
-        let deadlineMs: Int
+        var token: EventToken
+        var deadlineMs: Int
+        /// The next entry of its bucket, or the next free place.
+        var next: Int
     }
 
     static let tickMs = 8
     private static let bucketCount = 4_096
+    private static let none = -1
 
-    private var buckets: [[Entry]] = Array(repeating: [], count: bucketCount)
+    private var entries: [Entry] = []
+    private var firstFree = TimerWheel.none
+    /// The first and last entry of each bucket.
+    private var heads = Array(repeating: TimerWheel.none, count: bucketCount)
+    private var tails = Array(repeating: TimerWheel.none, count: bucketCount)
     /// One bit a bucket, so that the next deadline is found in at most 64 words.
     private var occupied: [UInt64] = Array(repeating: 0, count: bucketCount / 64)
     /// Everything before this tick has fired.
@@ -22,14 +31,33 @@ struct TimerWheel {
         currentTick = nowMs / TimerWheel.tickMs
     }
 
+    /// Places that there are, taken and free.
+    var places: Int { entries.count }
+
     /// Adds an entry; a deadline in the past fires at the next advance.
     mutating func schedule(_ token: EventToken, atMs deadlineMs: Int) {
         // Rounded up: a timer may fire late by a tick, never early.
         let tick = max(deadlineMs / TimerWheel.tickMs + 1, currentTick)
         let bucket = tick % TimerWheel.bucketCount
-        buckets[bucket].append(Entry(token: token, deadlineMs: deadlineMs))
+        let entry = Entry(token: token, deadlineMs: deadlineMs, next: TimerWheel.none)
+        let place: Int
+        if firstFree == TimerWheel.none {
+            place = entries.count
+            entries.append(entry)
+        } else {
+            place = firstFree
+            firstFree = entries[place].next
+            entries[place] = entry
+        }
+        link(place, bucket)
         occupied[bucket / 64] |= 1 << UInt64(bucket % 64)
         count += 1
+    }
+
+    /// Puts an entry behind all others of a bucket.
+    private mutating func link(_ place: Int, _ bucket: Int) {
+        if heads[bucket] == TimerWheel.none { heads[bucket] = place } else { entries[tails[bucket]].next = place }
+        tails[bucket] = place
     }
 
     /// Appends to `due` every entry whose deadline has passed.
@@ -40,20 +68,31 @@ struct TimerWheel {
         for step in 0..<steps {
             let bucket = (currentTick + step) % TimerWheel.bucketCount
             guard occupied[bucket / 64] & (1 << UInt64(bucket % 64)) != 0 else { continue }
-            var later: [Entry] = []
-            for entry in buckets[bucket] {
-                if entry.deadlineMs <= nowMs {
-                    due.append(entry.token)
-                    count -= 1
-                } else {
-                    later.append(entry)
-                }
-            }
-            buckets[bucket].removeAll(keepingCapacity: later.isEmpty && buckets[bucket].capacity <= 64)
-            buckets[bucket].append(contentsOf: later)
-            if later.isEmpty { occupied[bucket / 64] &= ~(1 << UInt64(bucket % 64)) }
+            empty(bucket, nowMs, &due)
+            if heads[bucket] == TimerWheel.none { occupied[bucket / 64] &= ~(1 << UInt64(bucket % 64)) }
         }
         currentTick = lastTick + 1
+        // After a herd its storage is given back, once nothing is scheduled.
+        if count == 0 && entries.count > TimerWheel.bucketCount { (entries, firstFree) = ([], TimerWheel.none) }
+    }
+
+    /// Takes out of a bucket what is due; what goes round again stays in its order.
+    private mutating func empty(_ bucket: Int, _ nowMs: Int, _ due: inout [EventToken]) {
+        var place = heads[bucket]
+        (heads[bucket], tails[bucket]) = (TimerWheel.none, TimerWheel.none)
+        while place != TimerWheel.none {
+            let (entry, next) = (entries[place], entries[place].next)
+            if entry.deadlineMs <= nowMs {
+                due.append(entry.token)
+                count -= 1
+                entries[place].next = firstFree
+                firstFree = place
+            } else {
+                entries[place].next = TimerWheel.none
+                link(place, bucket)
+            }
+            place = next
+        }
     }
 
     /// Milliseconds until something may fire; `nil` when nothing is scheduled.
