@@ -352,7 +352,7 @@ private struct ProbeWorld {
         let root = #filePath.split(separator: "/").dropLast(3).joined(separator: "/")
         let text = try String(contentsOfFile: "/" + root + "/docs/protocol.md", encoding: .utf8)
         let lines = text.split(separator: "\n").drop { $0 != "## Readiness" }.dropFirst()
-        let rows = lines.prefix { !$0.hasPrefix("## ") }.filter { $0.hasPrefix("| `") }
+        let rows = lines.prefix { !$0.hasPrefix("#") }.filter { $0.hasPrefix("| `") }
         let words = rows.flatMap { row in
             row.split(separator: "|").first?.split(separator: "`").filter { $0 != " " && $0 != ", " } ?? []
         }
