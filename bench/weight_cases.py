@@ -248,3 +248,33 @@ def unfollow(site):
 def publish_post(site):
     post = json.dumps({"id": "p", "values": list(range(4_000)), "text": "w" * 10_000})
     return lambda n: site.commands.publish_post(barberId="b", post=post, id=f"op-{n}")
+
+
+# Rights
+
+
+def withdrawn(site):
+    site.fill(lambda pipe, n: pipe.zadd("#revoked", {f"u:user-{n:08}": NOW_MS + n}), USERS)
+    site.fill(lambda pipe, n: pipe.hset("#revoked-before", f"u:user-{n:08}", NOW_MS // 1_000), USERS)
+    site.fill(lambda pipe, n: pipe.zadd("#removed", {f"conversation:{n} user-{n:08}": NOW_MS + n}), USERS)
+
+
+@case
+def revoke(site):
+    withdrawn(site)
+    return lambda n: site.scripts.call(
+        "revoke", ["#revoked", "#revoked-before"], [f"u:new-{n}", NOW_MS // 1_000, 2_678_400, 100_000])
+
+
+@case
+def set_member(site):
+    withdrawn(site)
+    site.fill(lambda pipe, n: pipe.sadd("conversation:1#members", f"user-{n:08}"), USERS)
+    return lambda n: site.scripts.call(
+        "set_member", ["conversation:1#members", "#removed"], ["conversation:1", f"user-{n:08}", "remove", 100_000])
+
+
+@case
+def rights_changes(site):
+    withdrawn(site)
+    return lambda n: site.scripts.call("rights_changes", ["#revoked", "#revoked-before", "#removed"], [0, 0, 500])

@@ -46,6 +46,12 @@ public struct Keys: Sendable {
     public var workers: [UInt8] { prefix + Array("#workers".utf8) }
     /// The hash of what each worker holds.
     public var leases: [UInt8] { prefix + Array("#leases".utf8) }
+    /// The sorted set of revoked users and tokens, by the place of the change.
+    public var revoked: [UInt8] { prefix + Array("#revoked".utf8) }
+    /// The hash of the times up to which users' tokens are revoked.
+    public var revokedBefore: [UInt8] { prefix + Array("#revoked-before".utf8) }
+    /// The sorted set of members who were lately taken out of topics, by the place of the change.
+    public var removed: [UInt8] { prefix + Array("#removed".utf8) }
     /// The string that remembers the answer of an operation; `digest` is hexadecimal.
     public func done(_ home: Topic, digest: [UInt8]) -> [UInt8] { facet(home, "done#") + digest }
     /// The string that holds the fencing token of the last refresh.

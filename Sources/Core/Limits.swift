@@ -116,6 +116,18 @@ public struct Limits: Sendable, Equatable {
     public var tokenLeewaySeconds = 30
     /// How long before expiry a session is warned.
     public var tokenWarningMs = 60_000
+    /// How long a revocation is remembered, seconds: at least the longest life of a token.
+    public var revocationSeconds = 2_678_400
+    /// Users and tokens that may be revoked at once; beyond, a further one is refused.
+    ///
+    /// One takes 200 B of Redis and 150 B of each node.
+    public var revocationsMax = 100_000
+    /// Interval at which a node asks Redis for revocations and for members who were taken out.
+    public var rightsPollMs = 500
+    /// Time within which every membership that a subscription rests on is looked at again.
+    public var membershipCheckMs = 30_000
+    /// Members of one topic that the API takes in; beyond: `too_large`.
+    public var membersMax = 100_000
 
     // MARK: Delivery
 

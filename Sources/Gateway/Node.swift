@@ -67,12 +67,17 @@ final class Node: Sendable {
     let shardWakes: [Wake]
     let broker: Mailbox<BrokerMessage>
     let brokerWake: Wake
+    /// Which listeners expect a PROXY header from trusted addresses.
+    let proxyProtocol: ProxyProtocol
+    /// Whether the log was told of a proxy that does not fit its listener.
+    let hasToldProxyHeaders = Atomic<Bool>(false)
     /// Shards that have not ended.
     let shardsRunning = Atomic<Int>(0)
     private let trustedProxies: [CIDR]
     private let reloadable: Guarded<Reloadable>
     /// What callers may cost Redis by way of this node.
     let budgets: Budgets
+    let revocations = Guarded(Revocations())
     private let userActions: Guarded<KeyedBuckets<[UInt8]>>
     private let addressRequests: Guarded<KeyedBuckets<IPAddress>>
 
@@ -102,6 +107,7 @@ final class Node: Sendable {
         self.servesPages = servesPages
         self.guests = guests
         allowsAnonymous = settings.anonymous
+        proxyProtocol = settings.proxyProtocol
         // `#` cannot occur in a topic, so no client can subscribe to a probe or forge one.
         probeChannel = keys.prefix + Array("#probe:\(name)".utf8)
         self.log = log
@@ -130,12 +136,10 @@ final class Node: Sendable {
     /// What is known of keys and names now; replaced by a reload.
     var rights: Reloadable { reloadable.withLock { $0 } }
 
-    /// Checks tokens.
-    var verifier: TokenVerifier { rights.authenticator.verifier }
-
-    /// Replaces tokens' keys and API keys for whoever comes from now on.
+    /// Replaces tokens' keys and API keys for whoever comes from now on, and ends the sessions of those that are gone.
     func reload(_ rights: Reloadable) {
         reloadable.withLock { $0 = rights }
+        _ = tellShards(RightsChange(keysReplaced: true))
     }
 
     /// Whether a peer may tell other addresses than its own; a unix socket (`nil`) is in no range.

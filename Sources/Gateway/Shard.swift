@@ -24,6 +24,8 @@ enum ShardMessage: Sendable {
     case report(Topic, question: Int, asker: Int)
     /// The answer of one shard.
     case reported(question: Int, TopicReport)
+    /// Rights have changed: look at the sessions.
+    case rights(RightsChange)
     /// Use this certificate for new connections.
     case replaceTLS(TLSContext)
     /// Stop accepting, tell clients, close them over so many milliseconds.
@@ -44,7 +46,11 @@ final class Shard {
     let store: Store
     let topics: TopicTable<Session>
     let commands: CommandDesk
+    let rightsStore: RightsStore
     private(set) lazy var router = Router(shard: self)
+    private lazy var rightsKeeper = RightsKeeper(shard: self, store: rightsStore)
+    /// On the first shard only.
+    private let rightsWatch: RightsWatch?
 
     /// HTTP requests that wait for Redis; a drain lets them be answered.
     var requestsInFlight = 0
@@ -108,6 +114,9 @@ final class Shard {
         store = Store(
             reactor, link: link, scripts: node.scripts, keys: node.keys, limits: node.limits, access: node.access,
             desk: desk)
+        rightsStore = RightsStore(link: link, scripts: node.scripts, keys: node.keys, limits: node.limits)
+        let watch = index == 0 ? RightsWatch(node: node, store: rightsStore, nowMs: { reactor.nowMs }) : nil
+        rightsWatch = watch
         commands = CommandDesk(
             node: node, link: link, desk: desk, statistics: statistics, top: { [store] in store.top($0) },
             nowMs: { reactor.nowMs })
@@ -117,7 +126,10 @@ final class Shard {
             nowMs: { reactor.nowMs })
         topics.payJoin = { [store] payer, topic, rides in store.payJoin(topic, payer: payer, rides: rides) }
         store.lastDelivered = { [unowned topics] in topics.position($0) }
-        news.onConnected = { [unowned topics] in topics.relinked() }
+        news.onConnected = { [unowned topics] in
+            topics.relinked()
+            watch?.linkIsNew()
+        }
         node.shardStatistics.add(statistics)
         node.redisStatistics.add(link.statistics)
         timer = try ReactorTimer(reactor) { [unowned self] in timerFired() }
@@ -166,6 +178,8 @@ final class Shard {
         store.sweep()
         desk.sweep()
         commands.sweep()
+        rightsWatch?.sweep()
+        rightsKeeper.sweep()
         let stale = staleFollowings
         staleFollowings.removeAll()
         for followings in stale.values { followings.read() }
@@ -212,6 +226,7 @@ final class Shard {
         case .reported(let question, let report): questions.answered(question, report)
         case .probe(let number): probe(number)
         case .reconnect(let reason): link.reconnect(RedisFailure(reason))
+        case .rights(let change): rightsKeeper.take(change)
         case .replaceTLS(let tls): for listener in secureListeners { listener.replaceTLS(tls) }
         case .drain(let overMs): beginDrain(overMs)
         case .stop: reactor.stop()
@@ -238,6 +253,9 @@ final class Shard {
     }
 
     // MARK: Peers and drain
+
+    /// The sessions of this shard.
+    var sessions: [Session] { peers.values.compactMap(\.session) }
 
     /// A WebSocket was opened.
     func joined(_ peer: WebSocketPeer) {

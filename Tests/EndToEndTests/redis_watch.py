@@ -45,7 +45,13 @@ class RedisWatch:
         return [
             words for words in self.commands
             if words[0] not in BACKGROUND and not any(PROBE.decode() in word for word in words[1:2])
-            and not self._is_heartbeat(words)]
+            and not self._is_heartbeat(words) and not self._is_rights_poll(words)]
+
+    @staticmethod
+    def _is_rights_poll(words):
+        """Whether it is the question what became of rights, which each gateway asks twice a second."""
+        return words[0] == "EVALSHA" and any(word.endswith("#revoked-before") for word in words[3:6]) and (
+            any(word.endswith("#removed") for word in words[3:6]))
 
     @staticmethod
     def _is_heartbeat(words):

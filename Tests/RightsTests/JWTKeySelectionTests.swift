@@ -3,7 +3,7 @@ import Testing
 
 @testable import Rights
 
-/// Which key a token is tried with: `kid`, issuers, rotation, tenants, revocation.
+/// Which key a token is tried with: `kid`, issuers, rotation, tenants.
 @Suite struct JWTKeySelectionTests {
     private static let oct1 = #""kty":"oct","k":"\#(base64url(secret))""#
     private static let oct2 = #""kty":"oct","k":"\#(base64url(otherSecret))""#
@@ -106,32 +106,6 @@ import Testing
         #expect(atB.verify(foreign, now: now).failure == .signature)
         let missing = try tenants(sameKid: false).verify(token(header: header("k1")), now: now)
         #expect(missing.failure == .issuer)
-    }
-
-    @Test func replayAfterRevocationIsRefused() throws {
-        let claims = #"{"sub":"u1","exp":1800000600,"iat":1799999000}"#
-        let identity = try #require(try secretVerifier().verify(token(claims: claims), now: now).identity)
-        var list = Revocations(capacity: 2, keepSeconds: 3_600)
-        #expect(list.failure(for: identity) == nil)
-        #expect(list.revoke(identity.user, at: 1_799_998_999) == true)
-        #expect(list.failure(for: identity) == nil)
-        #expect(list.revoke(identity.user, at: 1_799_999_000) == true)
-        #expect(list.failure(for: identity) == .revoked)
-        #expect(list.revoke(identity.user, at: 5) == true)
-        #expect(list.failure(for: identity) == .revoked)
-        let undated = try #require(try secretVerifier().verify(token(), now: now).identity)
-        #expect(list.failure(for: undated) == .revoked)
-        let other = try #require(Identity(user: Array("u2".utf8), role: .user, topics: [], expiresAt: now))
-        #expect(list.failure(for: other) == nil)
-    }
-
-    @Test func revocationsAreBoundedAndForgetOnlyTheOld() {
-        var list = Revocations(capacity: 2, keepSeconds: 100)
-        #expect(list.revoke([1], at: 1_000) == true)
-        #expect(list.revoke([2], at: 1_050) == true)
-        #expect(list.revoke([3], at: 1_099) == false)
-        #expect(list.revoke([3], at: 1_100) == true)
-        #expect(list.count == 2)
     }
 
     @Test func refreshKeepsUserRoleAndIssuer() throws {

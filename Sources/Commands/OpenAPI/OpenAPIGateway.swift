@@ -10,24 +10,27 @@ enum OpenAPIGateway {
             ("post", "/realtime/v1/api/broadcast", supabase(limits)),
             ("get", topicPath, topic),
             ("get", topicPath + "/events", events(limits)),
+            ("put", OpenAPIRights.memberPath, OpenAPIRights.member(takesIn: true)),
+            ("delete", OpenAPIRights.memberPath, OpenAPIRights.member(takesIn: false)),
+            ("post", "/v1/revocations", OpenAPIRights.revocation),
             ("get", "/v1/openapi.json", description),
         ] + (hasOperations ? operations : []) {
             paths.add(method, path, shape: path) { _ in operation }
         }
     }
 
-    private static func operation(_ id: String, _ summary: String, security: JSONNode) -> JSONNode {
+    static func operation(_ id: String, _ summary: String, security: JSONNode) -> JSONNode {
         [
             "operationId": .text("gateway-" + id), "summary": .text(summary), "tags": ["gateway"],
             "security": security,
         ]
     }
 
-    private static let services: JSONNode = [["apikey": []], ["bearer": []]]
+    static let services: JSONNode = [["apikey": []], ["bearer": []]]
     private static let anyone: JSONNode = [["apikey": []], ["bearer": []], [:]]
     private static let open: JSONNode = []
 
-    private static func answer(_ description: String, _ schema: JSONNode) -> JSONNode {
+    static func answer(_ description: String, _ schema: JSONNode) -> JSONNode {
         ["description": .text(description), "content": OpenAPIErrors.content(schema)]
     }
 
@@ -101,7 +104,7 @@ enum OpenAPIGateway {
 
     // MARK: Topics
 
-    private static let topicParameter: JSONNode = [
+    static let topicParameter: JSONNode = [
         "name": "topic", "in": "path", "required": true, "schema": OpenAPISchemas.reference("Topic"),
     ]
 

@@ -43,12 +43,18 @@ struct RequestGate {
         }
         // Pages and health checks are for everybody, whatever their fields say.
         guard shard.router.asksForCredentials(segments, head.method) else { return .success(.anonymous) }
-        let judged = holder.map { .success($0) } ?? rights.authenticator.bearer(credentials, now: shard.wallSeconds)
+        let judged =
+            (holder.map { .success($0) }
+            ?? rights.authenticator.bearer(credentials, now: shard.wallSeconds)).flatMap(shard.node.unlessRevoked)
         switch judged {
         case .failure(let refusal):
             shard.statistics.authenticationFailures.add(1)
             return .failure(refusal)
         case .success(let caller):
+            if case .user = caller, !shard.node.knowsEveryRevocation {
+                let text = "what was revoked is not read yet; try again"
+                return .failure(Refusal(.unavailable, text, retryAfterMs: 1_000))
+            }
             if let refusal = shard.router.refusal(segments, head.method, caller) { return .failure(refusal) }
             return .success(caller)
         }

@@ -24,6 +24,7 @@ final class Router {
     private let topics: TopicRoute
     private let operations: OperationsRoute
     private let commands: CommandRoute
+    private let rights: RightsRoute
     private let guests: GuestRoute?
 
     init(shard: Shard) {
@@ -32,6 +33,7 @@ final class Router {
         topics = TopicRoute(shard: shard)
         operations = OperationsRoute(shard: shard)
         commands = CommandRoute(shard: shard)
+        rights = RightsRoute(shard: shard)
         guests = shard.node.guests.map { GuestRoute(shard: shard, guests: $0) }
     }
 
@@ -39,12 +41,17 @@ final class Router {
 
     /// Whether a path looks at credentials at all.
     func asksForCredentials(_ segments: [String], _ method: HTTPMethod) -> Bool {
-        if broadcast.shape(segments) != nil || Router.isTopic(segments) || Router.isCommand(segments) { return true }
+        if RightsRoute.owns(segments) || broadcast.shape(segments) != nil || Router.isTopic(segments)
+            || Router.isCommand(segments)
+        {
+            return true
+        }
         return commands.route(method, segments) != nil
     }
 
     /// Why a caller may not ask what it asks, as far as the head tells; `nil` when it may, or the path decides later.
     func refusal(_ segments: [String], _ method: HTTPMethod, _ caller: Caller) -> Refusal? {
+        if RightsRoute.owns(segments) { return RightsRoute.refusal(segments, caller) }
         if broadcast.shape(segments) != nil { return BroadcastRoute.refusal(caller) }
         if caller.isAnonymous && !shard.node.allowsAnonymous {
             return Refusal(.unauthorized, "a token or an API key is needed")
@@ -73,6 +80,7 @@ final class Router {
         case .front(let servesOperations):
             if servesOperations && operations.answers(request, isPrivate: false, respond) { return }
             if let shape = broadcast.shape(segments) { return broadcast.answer(request, shape: shape, respond) }
+            if RightsRoute.owns(segments) { return rights.answer(request, respond) }
             if Router.isTopic(segments) { return topics.answer(request, respond) }
             if Router.isCommand(segments) { return commands.answer(request, name: segments[2], respond) }
             if segments == ["v1", "openapi.json"] { return respond(description(request)) }
@@ -134,7 +142,8 @@ final class Router {
             origins: head.headers.values(of: "origin"), host: head.host, secure: origin.isSecure,
             isOwnName: { rights.certificate?.isNamed($0) ?? false })
         if let refusal = verdict.refusal { return .failure(RefusedUpgrade(refusal)) }
-        switch rights.authenticator.caller(Credentials(head), now: shard.wallSeconds) {
+        switch rights.authenticator.caller(Credentials(head), now: shard.wallSeconds).flatMap(shard.node.unlessRevoked)
+        {
         case .failure(let refusal):
             shard.statistics.authenticationFailures.add(1)
             return .failure(RefusedUpgrade(refusal))

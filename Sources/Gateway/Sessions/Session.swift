@@ -106,7 +106,7 @@ final class Session: TopicClient {
     }
 
     private func authenticate(_ token: [UInt8], ref: Reference?) {
-        switch shard.node.verifier.verify(token, now: shard.wallSeconds) {
+        switch shard.node.verify(token, now: shard.wallSeconds) {
         case .failure(let failure):
             shard.log(.info, "authentication refused", [("reason", failure.rawValue)])
             shard.statistics.authenticationFailures.add(1)
@@ -149,7 +149,7 @@ final class Session: TopicClient {
         for topic in memberships.map(\.feed.topic) {
             switch shard.node.access.subscribe(topic, caller) {
             case .allow: break
-            case .refuse(let refusal): remove(topic, refusal)
+            case .refuse(let refusal): withdraw(topic, refusal)
             case .askMembership: askAgain(topic)
             }
         }
@@ -161,14 +161,14 @@ final class Session: TopicClient {
     private func askAgain(_ topic: Topic) {
         guard case .user(let identity) = caller else { return }
         shard.store.isMember(topic, user: identity.user) { [self] result in
-            switch result.map({ AccessPolicy.Decision.membership($0) }) {
-            case .success(.refuse(let refusal)), .failure(let refusal): remove(topic, refusal)
-            case .success: break
-            }
+            let decision = result.map { AccessPolicy.Decision.membership($0) }
+            if case .success(.refuse(let refusal)) = decision { withdraw(topic, refusal) }
+            if case .failure(let refusal) = decision { withdraw(topic, refusal) }
         }
     }
 
-    private func remove(_ topic: Topic, _ refusal: Refusal) {
+    /// The right to a topic was taken away: the client is told, and hears no more of it.
+    func withdraw(_ topic: Topic, _ refusal: Refusal) {
         guard !isOver, memberships.contains(where: { $0.feed.topic == topic }) else { return }
         leave(topic)
         send(.unsubscribed(topic: topic), ref: nil)

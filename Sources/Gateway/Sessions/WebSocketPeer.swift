@@ -12,7 +12,8 @@ final class WebSocketPeer: ConnectionHandler, Outlet {
     private let shard: Shard
     private let connection: Connection
     private var decoder: WebSocketDecoder
-    private var session: Session?
+    /// The client's session; `nil` for an echo, and after the end.
+    private(set) var session: Session?
     private let isEcho: Bool
     private var controls: TokenBucket
     private var pingMs: Int

@@ -23,6 +23,9 @@ struct StoreScripts: Sendable {
     private let positionUs: Int
     private let historyUs: Int
     private let logUs: Int
+    let setMember: ScriptID
+    let revoke: ScriptID
+    let rightsChanges: ScriptID
     private let stateful: [ArraySlice<UInt8>: Stateful]
 
     /// Finds the scripts; fails only when an embedded file is missing, which a unit test excludes.
@@ -39,6 +42,9 @@ struct StoreScripts: Sendable {
         positionUs = library.catalogue.weightMicroseconds(of: "position")
         historyUs = library.catalogue.weightMicroseconds(of: "history")
         logUs = library.catalogue.weightMicroseconds(of: "subscribe")
+        setMember = try id("set_member")
+        revoke = try id("revoke")
+        rightsChanges = try id("rights_changes")
         var stateful: [ArraySlice<UInt8>: Stateful] = [:]
         for state in library.catalogue.states.values {
             stateful[Array(state.namespace.utf8)[...]] = Stateful(

@@ -33,7 +33,7 @@ public struct Identity: Sendable, Equatable {
     public let issuer: [UInt8]?
     /// The id of the key that verified the signature, if that key has one.
     public let keyID: [UInt8]?
-    /// Claim `jti`: what names this token alone when it is revoked; at most 256 bytes.
+    /// Claim `jti`: what names this token alone when it is revoked; 1...256 visible ASCII bytes, or `nil` for any other.
     public let tokenID: [UInt8]?
     /// Tells the key that verified the signature from others, also when neither has an id; 0 where none did.
     public let keyMark: UInt64
@@ -65,6 +65,11 @@ public struct Identity: Sendable, Equatable {
     /// Whether the bytes may be a user: 1...128 of `[A-Za-z0-9._~:-]`.
     public static func isUser(_ bytes: [UInt8]) -> Bool {
         bytes.count <= userBytesMax && Topic.isID(bytes)
+    }
+
+    /// Whether the bytes may name a token: 1...256 visible ASCII bytes.
+    public static func isTokenID(_ bytes: [UInt8]) -> Bool {
+        (1...tokenIDBytesMax).contains(bytes.count) && bytes.allSatisfy { $0 > 0x20 && $0 < 0x7f }
     }
 
     /// Whether the token names the topic.

@@ -1,34 +1,69 @@
-/// Users whose tokens were withdrawn before they expired: "everything issued until then is void".
-///
-/// A value of one thread. Bounded: an entry is kept `keepSeconds`, which must be at least the longest life of a
-/// token, and when `capacity` users are revoked at once a further one is refused rather than an older one forgotten.
-public struct Revocations: Sendable {
-    private var revokedAt: [[UInt8]: Int] = [:]
-    private let capacity: Int
-    private let keepSeconds: Int
-
-    /// Makes an empty list.
-    public init(capacity: Int, keepSeconds: Int) {
-        self.capacity = capacity
-        self.keepSeconds = keepSeconds
+/// That tokens were withdrawn before they expired.
+public struct Revocation: Sendable, Equatable {
+    /// Which tokens.
+    public enum Subject: Sendable, Hashable {
+        /// All tokens of a user that were issued until then, Unix seconds; a token without `iat` counts as older.
+        case user([UInt8], until: Int)
+        /// The token with that `jti`.
+        case token([UInt8])
     }
 
-    /// How many users are on the list.
-    public var count: Int { revokedAt.count }
+    /// Which tokens.
+    public let subject: Subject
+    /// When it may be forgotten, Unix seconds: every token it concerns has expired by then.
+    public let forgetAt: Int
 
-    /// Withdraws all tokens of a user issued until `time` (Unix seconds); false when the list is full.
-    public mutating func revoke(_ user: [UInt8], at time: Int) -> Bool {
-        if revokedAt[user] == nil && revokedAt.count >= capacity {
-            revokedAt = revokedAt.filter { time - $0.value < keepSeconds }
-            guard revokedAt.count < capacity else { return false }
+    /// Makes a revocation.
+    public init(_ subject: Subject, forgetAt: Int) {
+        self.subject = subject
+        self.forgetAt = forgetAt
+    }
+}
+
+/// Every revocation that a node knows of.
+///
+/// A value. Bounded by whoever adds: Redis keeps at most `revocationsMax`, and what is over is forgotten here as there. An
+/// entry of 20 bytes takes about 150 bytes.
+public struct Revocations: Sendable {
+    private struct UserEntry {
+        var until: Int
+        var forgetAt: Int
+    }
+
+    private var users: [[UInt8]: UserEntry] = [:]
+    private var tokens: [[UInt8]: Int] = [:]
+    /// Whether all that Redis knew at the start has been read; until then a good token may be a revoked one.
+    public var isComplete = false
+
+    /// Knows of none.
+    public init() {}
+
+    /// How many users and tokens are on the list.
+    public var count: Int { users.count + tokens.count }
+
+    /// Takes one up; of two for one user the later time counts.
+    public mutating func add(_ revocation: Revocation) {
+        switch revocation.subject {
+        case .user(let user, let until):
+            let known = users[user]
+            users[user] = UserEntry(
+                until: max(until, known?.until ?? until),
+                forgetAt: max(revocation.forgetAt, known?.forgetAt ?? revocation.forgetAt))
+        case .token(let id):
+            tokens[id] = max(revocation.forgetAt, tokens[id] ?? revocation.forgetAt)
         }
-        revokedAt[user] = max(time, revokedAt[user] ?? time)
-        return true
+    }
+
+    /// Forgets what is over.
+    public mutating func forget(now: Int) {
+        users = users.filter { $0.value.forgetAt > now }
+        tokens = tokens.filter { $0.value > now }
     }
 
     /// The failure when the identity's token was withdrawn; a token without `iat` counts as issued before.
     public func failure(for identity: Identity) -> TokenFailure? {
-        guard let time = revokedAt[identity.user], (identity.issuedAt ?? 0) <= time else { return nil }
-        return .revoked
+        if let entry = users[identity.user], (identity.issuedAt ?? 0) <= entry.until { return .revoked }
+        if let id = identity.tokenID, tokens[id] != nil { return .revoked }
+        return nil
     }
 }

@@ -32,9 +32,9 @@ struct TokenClaimReader {
         return .user(identity)
     }
 
-    /// A text of at most 256 bytes; a longer one is no name by which a token could be revoked.
+    /// The name by which this token can be revoked, if it has one that can be.
     private func tokenID() -> [UInt8]? {
-        guard let id = claims["jti"]?.stringBytes, (1...Identity.tokenIDBytesMax).contains(id.count) else { return nil }
+        guard let id = claims["jti"]?.stringBytes, Identity.isTokenID(id) else { return nil }
         return id
     }
 

@@ -40,6 +40,8 @@ public enum TokenFailure: String, Error, CaseIterable, Sendable {
     case topics = "token_topics"
     /// The role is anonymous by the configuration: nobody can authenticate with it.
     case anonymous = "token_anonymous"
+    /// The key that admitted the bearer was replaced.
+    case replaced = "key_replaced"
     /// The user's tokens of that time, or this token alone, were revoked.
     case revoked = "token_revoked"
 
@@ -65,6 +67,7 @@ public enum TokenFailure: String, Error, CaseIterable, Sendable {
             case .role: "The token's role must be user or service, or another that the server maps to one of them."
             case .topics: "The token's topics must be at most 256 patterns such as order:7 or order:*."
             case .anonymous: "The token's role is anonymous: it names no user to authenticate."
+            case .replaced: "The key of these credentials was replaced; new ones are needed."
             case .revoked: "The token was revoked; a new one is needed."
             }
         return Refusal(.unauthorized, message)

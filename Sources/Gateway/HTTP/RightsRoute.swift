@@ -1,0 +1,151 @@
+import Commands
+import Core
+import HTTPCodec
+import Reactors
+import Rights
+
+/// `PUT` and `DELETE /v1/topics/{topic}/members/{user}`, and `POST /v1/revocations`: services give and take access.
+///
+/// Every gateway heeds a change within two seconds. Thread: the shard's.
+struct RightsRoute {
+    unowned let shard: Shard
+
+    /// How far ahead of this clock the time of a revocation may lie, seconds: clocks differ.
+    private static let aheadSecondsMax = 300
+    /// Times that a token may bear.
+    private static let times = 1...253_402_300_799
+
+    /// Whether the path is one of these.
+    static func owns(_ segments: [String]) -> Bool { isRevocations(segments) || isMember(segments) }
+
+    private static func isRevocations(_ segments: [String]) -> Bool { segments == ["v1", "revocations"] }
+
+    private static func isMember(_ segments: [String]) -> Bool {
+        segments.count == 5 && segments.starts(with: ["v1", "topics"]) && segments[3] == "members"
+    }
+
+    /// Why a caller may not ask this; `nil` when it may, as far as the path tells.
+    ///
+    /// A service's token that names topics may change the members of those alone, and revoke nothing: a revocation
+    /// reaches beyond any topic.
+    static func refusal(_ segments: [String], _ caller: Caller) -> Refusal? {
+        guard caller.isService else {
+            return caller.isAnonymous
+                ? Refusal(.unauthorized, "an API key is needed to change rights")
+                : Refusal(.forbidden, "only services change rights")
+        }
+        guard case .user(let identity) = caller, !identity.topics.isEmpty else { return nil }
+        if isMember(segments), let topic = Topic(segments[2]), identity.grants(topic) { return nil }
+        return Refusal(.forbidden, "this service's token is for its topics only")
+    }
+
+    /// Answers the request of a service.
+    func answer(_ request: HTTPRequest, _ respond: @escaping Respond) {
+        do throws(Refusal) {
+            if RightsRoute.isRevocations(request.segments) {
+                guard request.head.method == .post else { return respond(.methodNotAllowed([.post], keepAlive: true)) }
+                return revoke(try subject(request.body), respond)
+            }
+            guard request.head.method == .put || request.head.method == .delete else {
+                return respond(.methodNotAllowed([.put, .delete], keepAlive: true))
+            }
+            try setMember(request, respond)
+        } catch {
+            respond(.refusal(error, keepAlive: true))
+        }
+    }
+
+    // MARK: Members
+
+    private func setMember(_ request: HTTPRequest, _ respond: @escaping Respond) throws(Refusal) {
+        guard let topic = Topic(request.segments[2]) else {
+            throw Refusal(.badRequest, "the topic must be namespace:id, e.g. conversation:7")
+        }
+        guard let policy = shard.node.access.policy(of: topic) else {
+            throw Refusal(.notFound, "there is no such namespace")
+        }
+        guard policy.subscribe == .granted || policy.publish == .granted else {
+            throw Refusal(.conflict, "topics of this namespace have no members: its rule is not 'granted'")
+        }
+        let user = Array(request.segments[4].utf8)
+        guard Identity.isUser(user) else {
+            throw Refusal(.badRequest, "the user must be 1 to 128 of A-Z a-z 0-9 . _ ~ : -")
+        }
+        guard request.body.isEmpty else { throw Refusal(.badRequest, "this takes no body") }
+        let isMember = request.head.method == .put
+        shard.rightsStore.setMember(topic, user: user, isMember: isMember) { [shard] result in
+            switch result {
+            case .failure(let refusal): respond(BroadcastRoute.refused(refusal))
+            case .success(.full):
+                let text = "a topic may have \(shard.limits.membersMax) members"
+                respond(.refusal(Refusal(.tooLarge, text), keepAlive: true))
+            case .success(let change):
+                var body: [UInt8] = []
+                body.append(text: "{\"topic\":\"\(topic)\",\"user\":")
+                body.append(jsonString: user)
+                body.append(text: ",\"member\":\(isMember),\"changed\":\(change == .changed)}")
+                respond(.json(status: 200, body: body, keepAlive: true))
+            }
+        }
+    }
+
+    // MARK: Revocations
+
+    private func subject(_ body: [UInt8]) throws(Refusal) -> Revocation.Subject {
+        guard let json = try? JSON(parsing: body, limits: shard.limits.json), json.root.kind == .object else {
+            throw Refusal(.badRequest, "the body must be a JSON object with 'user' or 'tokenId'")
+        }
+        let known = ["user", "tokenId", "before"]
+        guard json.root.members.allSatisfy({ known.contains($0.name) }) else {
+            throw Refusal(.badRequest, "unknown member; a revocation has \(known.joined(separator: ", "))")
+        }
+        switch (json.root["user"], json.root["tokenId"]) {
+        case (let user?, nil):
+            guard let user = user.stringBytes, Identity.isUser(user) else {
+                throw Refusal(.badRequest, "'user' must be a string of 1 to 128 of A-Z a-z 0-9 . _ ~ : -")
+            }
+            return .user(user, until: try until(json.root["before"]))
+        case (nil, let id?):
+            guard let id = id.stringBytes, Identity.isTokenID(id) else {
+                throw Refusal(
+                    .badRequest,
+                    "'tokenId' must be a string of 1 to \(Identity.tokenIDBytesMax) visible ASCII characters")
+            }
+            guard json.root["before"] == nil else { throw Refusal(.badRequest, "'before' goes with 'user'") }
+            return .token(id)
+        default:
+            throw Refusal(.badRequest, "give either 'user' or 'tokenId'")
+        }
+    }
+
+    /// The time until which tokens are refused: now, unless the request says another, and never far ahead.
+    private func until(_ value: JSON.Value?) throws(Refusal) -> Int {
+        let now = shard.wallSeconds
+        guard let value else { return now }
+        guard let before = value.int, RightsRoute.times.contains(before) else {
+            throw Refusal(.badRequest, "'before' must be Unix seconds")
+        }
+        return min(before, now + RightsRoute.aheadSecondsMax)
+    }
+
+    private func revoke(_ subject: Revocation.Subject, _ respond: @escaping Respond) {
+        shard.rightsStore.revoke(subject) { result in
+            switch result {
+            case .failure(let refusal): respond(BroadcastRoute.refused(refusal))
+            case .success(let subject):
+                var body: [UInt8] = []
+                switch subject {
+                case .user(let user, let until):
+                    body.append(text: "{\"user\":")
+                    body.append(jsonString: user)
+                    body.append(text: ",\"before\":\(until)}")
+                case .token(let id):
+                    body.append(text: "{\"tokenId\":")
+                    body.append(jsonString: id)
+                    body.append(text: "}")
+                }
+                respond(.json(status: 200, body: body, keepAlive: true))
+            }
+        }
+    }
+}

@@ -1,0 +1,97 @@
+import Core
+import Rights
+
+/// Takes from a shard's sessions what their tokens and memberships do not give them any more.
+///
+/// Changes that are told are looked at once. Memberships are looked at besides, each within `membershipCheckMs`, since
+/// the set may be changed by anybody who writes to Redis. Thread: the shard's.
+final class RightsKeeper {
+    private unowned let shard: Shard
+    private let store: RightsStore
+    /// Sessions whose memberships are still to be looked at in this round.
+    private var round: [Session] = []
+    private var nextRoundMs: Int
+    /// Sessions of the round that one sweep looks at.
+    private var sessionsPerSweep = 1
+
+    /// Sweeps that a round takes when changes may have been missed: a second and a half.
+    private static let urgentSweeps = 6
+    private static let sweepMs = 250
+
+    init(shard: Shard, store: RightsStore) {
+        self.shard = shard
+        self.store = store
+        nextRoundMs = shard.nowMs + shard.limits.membershipCheckMs
+    }
+
+    /// Looks at the sessions that a change may concern.
+    func take(_ change: RightsChange) {
+        if !change.revocations.isEmpty || change.keysReplaced { endWithdrawn(change) }
+        if change.checksMemberships {
+            begin(over: RightsKeeper.urgentSweeps)
+        } else if !change.removals.isEmpty {
+            var topics: [[UInt8]: [Topic]] = [:]
+            for removal in change.removals { topics[removal.user, default: []].append(removal.topic) }
+            check(shard.sessions) { user, topic in topics[user]?.contains(topic) == true }
+        }
+    }
+
+    /// Goes on with the round, or begins the next one when it is time.
+    func sweep() {
+        if round.isEmpty, shard.nowMs >= nextRoundMs {
+            nextRoundMs = shard.nowMs + shard.limits.membershipCheckMs
+            begin(over: shard.limits.membershipCheckMs / RightsKeeper.sweepMs / 2)
+        }
+        guard !round.isEmpty else { return }
+        let part = Array(round.suffix(sessionsPerSweep))
+        round.removeLast(part.count)
+        check(part) { _, _ in true }
+    }
+
+    /// Begins a round that is to be over after so many sweeps.
+    private func begin(over sweeps: Int) {
+        round = shard.sessions
+        sessionsPerSweep = round.count / max(sweeps, 1) + 1
+    }
+
+    /// Ends the sessions of tokens and keys that are refused from now on.
+    private func endWithdrawn(_ change: RightsChange) {
+        let authenticator = shard.node.rights.authenticator
+        var withdrawn = Revocations()
+        for revocation in change.revocations { withdrawn.add(revocation) }
+        for session in shard.sessions {
+            if change.keysReplaced, !authenticator.stillKnows(session.caller) {
+                session.end(.replaced)
+            } else if case .user(let identity) = session.caller, let failure = withdrawn.failure(for: identity) {
+                session.end(failure)
+            }
+        }
+    }
+
+    /// Asks whether the sessions' users are still members of the topics that they hold by membership.
+    private func check(_ sessions: [Session], _ isWanted: ([UInt8], Topic) -> Bool) {
+        var holders: [Topic: [Session]] = [:]
+        for session in sessions {
+            guard case .user(let identity) = session.caller else { continue }
+            for topic in session.topicsHeld where isWanted(identity.user, topic) {
+                guard shard.node.access.subscribe(topic, session.caller) == .askMembership else { continue }
+                holders[topic, default: []].append(session)
+            }
+        }
+        for (topic, sessions) in holders { check(topic, sessions) }
+    }
+
+    private func check(_ topic: Topic, _ sessions: [Session]) {
+        let users = sessions.map { session -> [UInt8] in
+            guard case .user(let identity) = session.caller else { return [] }
+            return identity.user
+        }
+        store.areMembers(topic, users) { result in
+            // Without an answer the next round asks again.
+            guard case .success(let areMembers) = result, areMembers.count == users.count,
+                case .refuse(let refusal) = AccessPolicy.Decision.membership(false)
+            else { return }
+            for (session, isMember) in zip(sessions, areMembers) where !isMember { session.withdraw(topic, refusal) }
+        }
+    }
+}
