@@ -45,6 +45,8 @@ public enum CloseReason: String, CaseIterable, Sendable {
     case tlsFailed = "tls_failed"
     /// The PROXY header was missing, malformed, or from an address that is not trusted.
     case proxyHeader = "proxy_header"
+    /// A PROXY header came where none is expected.
+    case strayProxyHeader = "stray_proxy_header"
     /// A limit on connections (total, per address, unauthenticated) was reached.
     case connectionLimit = "connection_limit"
 
@@ -67,7 +69,7 @@ public enum CloseReason: String, CaseIterable, Sendable {
         case .timeout: 4408
         case .slowConsumer: 4410
         case .rateLimited: 4429
-        case .peerGone, .httpDone, .httpRefused, .tlsFailed, .proxyHeader: nil
+        case .peerGone, .httpDone, .httpRefused, .tlsFailed, .proxyHeader, .strayProxyHeader: nil
         }
     }
 }

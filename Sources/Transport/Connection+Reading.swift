@@ -46,6 +46,7 @@ extension Connection {
 
     func advanceHandshake() {
         guard let tls, let token else { return }
+        if context.suspectsProxyHeaders, isClient, beginsWithProxyHeader() { return abort(.strayProxyHeader) }
         guard let outcome = context.handshake(tls, isWaiting: &isWaitingForTurn) else {
             return context.reactor.markReadable(token)
         }
@@ -66,8 +67,20 @@ extension Connection {
             abort(.tlsFailed)
         case .failed(let reason):
             failureText = reason
+            // What spoilt it is gone with the bytes; the next ones are looked at first.
+            if isClient { context.suspectsProxyHeaders = true }
             abort(.tlsFailed)
         }
+    }
+
+    /// Whether what lies in the socket is a PROXY header instead of TLS.
+    private func beginsWithProxyHeader() -> Bool {
+        let (raw, buffer) = unsafe (raw, context.receiveBuffer)
+        guard let count = try? retrying({ unsafe recv(raw, buffer.baseAddress, 16, Int32(MSG_PEEK)) }), count > 0 else {
+            return false
+        }
+        return unsafe ProxyHeader.begins(
+            Span<UInt8>(_unsafeBytes: UnsafeRawBufferPointer(rebasing: buffer[..<count])))
     }
 
     func readAvailable() {

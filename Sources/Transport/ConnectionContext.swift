@@ -83,6 +83,8 @@ public final class TransportStatistics: Sendable {
 ///
 /// One receive and one gather buffer serve all connections of the thread, since each is used only within one call.
 @safe public final class ConnectionContext {
+    /// Whether a handshake has failed, so that connections are asked for a PROXY header that should not be there.
+    var suspectsProxyHeaders = false
     /// The loop that drives the connections.
     public let reactor: Reactor
     /// Figures.

@@ -22,6 +22,14 @@ struct ProxyHeader {
     /// The longest header of version 2 taken: addresses and a reasonable set of TLVs.
     private static let binaryMax = 16 + 512
 
+    /// Whether a connection's first bytes begin such a header; false while there are too few of them to tell.
+    static func begins(_ bytes: Span<UInt8>) -> Bool {
+        let start = Array("PROXY ".utf8)
+        return [start, signature].contains { mark in
+            bytes.count >= mark.count && mark.indices.allSatisfy { bytes[$0] == mark[$0] }
+        }
+    }
+
     mutating func feed(_ offered: Span<UInt8>) -> Step {
         for index in 0..<offered.count {
             bytes.append(offered[index])
@@ -81,4 +89,10 @@ struct ProxyHeader {
         default: return .malformed
         }
     }
+}
+
+/// Tells a PROXY header that came where none is expected.
+public enum StrayProxyHeader {
+    /// Whether a connection's first bytes begin with one.
+    public static func begins(_ bytes: Span<UInt8>) -> Bool { ProxyHeader.begins(bytes) }
 }

@@ -1,6 +1,7 @@
 """Who a request comes from is judged at its head, by one reader for every door."""
 
 import json
+import socket
 
 import pytest
 from websockets.exceptions import InvalidStatus
@@ -251,3 +252,20 @@ def test_a_rebound_name_is_no_own_page(gw):
             connection.sendall(("\r\n".join(lines) + "\r\n\r\n").encode())
             got = int(connection.recv(4_096).split(b" ")[1])
         assert got == status, name
+
+
+# PROXY headers where none is expected (P6)
+
+
+def test_a_stray_proxy_header_is_told_once_with_its_mend(gateway):
+    """A pass-through proxy without --proxy-protocol failed every connection, and nobody said why."""
+    gw = gateway("--listen-plain", "127.0.0.1:0", "--shards", "1")
+    for kind, count in (("tls", 3), ("plain", 2)):
+        for _ in range(count):
+            with socket.create_connection(gw.address(kind), timeout=10) as connection:
+                connection.sendall(b"PROXY TCP4 192.0.2.7 198.51.100.1 4128 443\r\n")
+                raw.read_to_end(connection)
+    eventually(lambda: "PROXY header" in gw.log_text, 5, "a line in the log")
+    lines = [json.loads(line) for line in gw.log_text.splitlines() if "PROXY header" in line]
+    assert len(lines) == 1 and lines[0]["listener"] == "--listen" and "--proxy-protocol tls" in lines[0]["mend"]
+    assert 'reason="stray_proxy_header"} 4' in gw.ops("/metrics").text

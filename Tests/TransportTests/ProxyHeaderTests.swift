@@ -107,4 +107,12 @@ import Testing
         }
         if case .done(let consumed, _) = ProxyHeaderTests.feed(bytes) { #expect(consumed <= bytes.count) }
     }
+
+    @Test func aHeaderIsKnownByItsFirstBytes() {
+        func begins(_ bytes: [UInt8]) -> Bool { ProxyHeader.begins(bytes.span) }
+        for (header, _) in ProxyHeaderTests.accepted { #expect(begins(header)) }
+        for other in ["", "PROXY", "PROXYTCP4", "POST / HTTP/1.1", "PROPFIND / HTTP/1.1", "\u{16}\u{3}\u{1}"] {
+            #expect(!begins(Array(other.utf8)))
+        }
+    }
 }

@@ -83,7 +83,10 @@ final class HTTPPeer: ConnectionHandler {
                 for index in position..<bytes.count { stash.append(bytes[index]) }
                 return
             case .failed(let failure):
-                refuse(.refusal(failure), method: pending?.head.method)
+                let isStray = pending == nil && StrayProxyHeader.begins(bytes)
+                refuse(
+                    .refusal(failure), method: pending?.head.method,
+                    reason: isStray ? .strayProxyHeader : .httpRefused)
                 return
             }
         }
@@ -215,6 +218,7 @@ final class HTTPPeer: ConnectionHandler {
     }
 
     func ended(_ reason: CloseReason) {
+        if reason == .strayProxyHeader || reason == .proxyHeader { shard.node.tell(reason, onTLS: isSecure) }
         if isBusy { shard.requestsInFlight -= 1 }
         isBusy = false
         shard.ended(self)

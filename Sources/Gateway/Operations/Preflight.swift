@@ -49,6 +49,7 @@ public enum Preflight {
         if settings.listen == nil && settings.listenPlain == nil {
             findings.append(Finding(.doubtful, "nothing to listen on: a gateway needs --listen or --listen-plain"))
         }
+        findings += deployment(settings)
         if let tls = parts.tls {
             let days = (tls.notAfter - Clock.wallMs() / 1_000) / 86_400
             let text = "certificate valid for \(days) more days"
@@ -66,6 +67,41 @@ public enum Preflight {
                 : Finding(.good, apiKeys.description))
         findings += redis(parts, settings.limits)
         return findings
+    }
+
+    /// What the flags say of the proxies in front, where they contradict each other or leave something out.
+    static func deployment(_ settings: GatewaySettings) -> [Finding] {
+        var findings: [Finding] = []
+        let trusts = !settings.trustProxies.isEmpty
+        if settings.listen != nil, settings.listenPlain == nil, trusts, !settings.proxyProtocol.onTLS {
+            findings.append(
+                Finding(
+                    .doubtful,
+                    "--trust-proxy without --proxy-protocol tls: a proxy that passes TLS through tells the client's address"
+                        + " by a PROXY header only, and a header that is not expected fails every connection"))
+        }
+        if let plain = settings.listenPlain, !isLocal(plain), !trusts {
+            findings.append(
+                Finding(
+                    .doubtful,
+                    "--listen-plain without --trust-proxy: all clients have the proxy's address, and share its limits"))
+        }
+        if settings.listenPlain != nil, settings.allowOrigins.isEmpty {
+            findings.append(
+                Finding(
+                    .doubtful,
+                    "--listen-plain without --allow-origin: pages and apps that send the public address as their origin"
+                        + " are refused; name it, e.g. --allow-origin https://gateway.example"))
+        }
+        if settings.ops == nil, settings.listen != nil || settings.listenPlain != nil {
+            findings.append(
+                Finding(.doubtful, "no --ops: /readyz and /metrics are answered to this machine only"))
+        }
+        return findings
+    }
+
+    private static func isLocal(_ address: HostPort) -> Bool {
+        address.host == "localhost" || IPAddress(text: Array(address.host.utf8))?.isLoopback == true
     }
 
     /// Counts what the headers define; what is wrong with them was told before.
