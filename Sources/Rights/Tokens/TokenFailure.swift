@@ -41,7 +41,7 @@ public enum TokenFailure: String, Error, CaseIterable, Sendable {
     /// The role is anonymous by the configuration: nobody can authenticate with it.
     case anonymous = "token_anonymous"
     /// The key that admitted the bearer was replaced.
-    case replaced = "key_replaced"
+    case replaced = "token_key_replaced"
     /// The user's tokens of that time, or this token alone, were revoked.
     case revoked = "token_revoked"
 
