@@ -85,7 +85,7 @@ def fill_leaderboard(redis, challenge, count=5_000):
 
 
 def refusals(gw, payer, reason):
-    return metric(gw, f'switchboard_budget_refusals_total{{payer="{payer}",reason="{reason}"}}')
+    return gw.metric("switchboard_budget_refusals_total", payer=payer, reason=reason)
 
 
 def test_an_address_pays_for_what_its_reads_cost(gateway, server, token):
@@ -119,7 +119,7 @@ def test_reads_that_are_the_same_are_one(gateway, server):
         spent.stop()
     assert answers.statuses == {200: 100}
     assert spent.calls <= 5, f"{spent} for 100 callers"
-    assert metric(gw, "switchboard_reads_shared_total") >= 90
+    assert gw.metric("switchboard_reads_shared_total") >= 90
 
 
 def test_a_shared_read_is_never_older_than_the_question(gateway, server, token):
