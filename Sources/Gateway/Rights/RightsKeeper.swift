@@ -14,6 +14,9 @@ final class RightsKeeper {
     /// Sessions of the round that one sweep looks at.
     private var sessionsPerSweep = 1
 
+    /// Whether a question had no answer, so that every membership is to be looked at soon.
+    private var hasMissed = false
+
     /// Sweeps that a round takes when changes may have been missed: a second and a half.
     private static let urgentSweeps = 6
     private static let sweepMs = 250
@@ -37,7 +40,14 @@ final class RightsKeeper {
     }
 
     /// Goes on with the round, or begins the next one when it is time.
+    ///
+    /// Waits while the link is away: this shard's may come back later than the one by which the change was read.
     func sweep() {
+        guard store.isReady else { return }
+        if hasMissed {
+            hasMissed = false
+            begin(over: RightsKeeper.urgentSweeps)
+        }
         if round.isEmpty, shard.nowMs >= nextRoundMs {
             nextRoundMs = shard.nowMs + shard.limits.membershipCheckMs
             begin(over: shard.limits.membershipCheckMs / RightsKeeper.sweepMs / 2)
@@ -86,11 +96,13 @@ final class RightsKeeper {
             guard case .user(let identity) = session.caller else { return [] }
             return identity.user
         }
-        store.areMembers(topic, users) { result in
-            // Without an answer the next round asks again.
+        store.areMembers(topic, users) { [weak self] result in
             guard case .success(let areMembers) = result, areMembers.count == users.count,
                 case .refuse(let refusal) = AccessPolicy.Decision.membership(false)
-            else { return }
+            else {
+                self?.hasMissed = true
+                return
+            }
             for (session, isMember) in zip(sessions, areMembers) where !isMember { session.withdraw(topic, refusal) }
         }
     }

@@ -29,6 +29,9 @@ final class RightsStore {
         self.limits = limits
     }
 
+    /// Whether questions can be asked.
+    var isReady: Bool { link.isReady }
+
     /// Takes a user into a topic's members or out of them.
     func setMember(
         _ topic: Topic, user: [UInt8], isMember: Bool, _ completion: @escaping (Result<MemberChange, Refusal>) -> Void
