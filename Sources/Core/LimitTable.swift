@@ -112,6 +112,7 @@ extension Limits {
             LimitEntry(name: "readWaitMs", range: time, path: \.readWaitMs),
             LimitEntry(name: "leaseMs", range: 300...600_000, path: \.leaseMs),
             LimitEntry(name: "sweepMs", range: 100...3_600_000, path: \.sweepMs),
+            LimitEntry(name: "sweepMaxMs", range: 100...86_400_000, path: \.sweepMaxMs),
             LimitEntry(name: "scanKeys", range: 10...20_000, path: \.scanKeys),
             LimitEntry(name: "scanPauseMs", range: time, path: \.scanPauseMs),
             LimitEntry(name: "refreshesMax", range: 2...4_096, path: \.refreshesMax),

@@ -224,8 +224,10 @@ public struct Limits: Sendable, Equatable {
 
     /// How long a worker's hold on its shops lasts without renewal; renewed every third of it.
     public var leaseMs = 3_000
-    /// Every known id is refreshed at least this often, told of a change or not.
+    /// Every known id is refreshed at least this often while Redis does not tell changes, and after each change.
     public var sweepMs = 5_000
+    /// The longest pause between two refreshes of an id of which no change is told; it doubles from ``sweepMs`` on.
+    public var sweepMaxMs = 300_000
     /// Keys that one SCAN looks at.
     public var scanKeys = 1_000
     /// Pause between two SCANs.

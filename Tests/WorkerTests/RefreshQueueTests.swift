@@ -10,7 +10,8 @@ import Testing
     private func queue(sweepMs: Int = 5_000, inFlightMax: Int = 8, knownMax: Int = 1_000) -> RefreshQueue {
         var queue = RefreshQueue(
             RefreshQueue.Limits(
-                windowsMs: RefreshQueueTests.windows, sweepMs: sweepMs, inFlightMax: inFlightMax, knownMax: knownMax))
+                windowsMs: RefreshQueueTests.windows, sweepMs: sweepMs, sweepMaxMs: 300_000, inFlightMax: inFlightMax,
+                knownMax: knownMax))
         queue.hold(Array(0..<Partition.ids), nowMs: 0)
         return queue
     }

@@ -52,8 +52,12 @@ import Testing
         #expect(OutboxEntry(.array([.string(Array("1-1".utf8)), .null])) == nil)
     }
 
-    @Test func excerptsAreShortAndPrintable() {
-        let long = entry("x", "a\u{0}\u{1b}é" + String(repeating: "y", count: 1_000))
-        #expect(long?.excerpt.utf8.count == 200 && long?.excerpt.hasPrefix("x a????yy") == true)
+    /// The log had the beginning of what an entry carried: notifications, places, names.
+    @Test func theLogIsToldWhatAnEntryIsForAndNotWhatItCarries() {
+        let long = entry("c", "a\u{0}\u{1b}é" + String(repeating: "y", count: 1_000), "a", "{}")
+        #expect(long?.subject.utf8.count == 200 && long?.subject.hasPrefix("a????yy") == true)
+        let event = entry("t", "user:u1", "e", "notification", "d", "{\"body\":\"secret\"}")
+        #expect(event?.subject == "user:u1" && event?.byteCount == 39)
+        #expect(entry("x", "secret")?.subject == "unreadable")
     }
 }

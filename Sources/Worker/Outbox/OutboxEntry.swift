@@ -54,11 +54,20 @@ struct OutboxEntry: Equatable {
         return .event(topic, event, data: data)
     }
 
-    /// The beginning of its content, for the log: printable, at most 200 bytes.
-    var excerpt: String {
-        let text = fields.joined(separator: [0x20]).prefix(200).map { byte in
-            byte >= 0x20 && byte < 0x7f ? byte : UInt8(ascii: "?")
-        }
-        return String(decoding: text, as: UTF8.self)
+    /// What it is for, for the log: the topic or the command, printable, at most 200 bytes.
+    ///
+    /// Never what it carries: that is the users'.
+    var subject: String {
+        let text: [UInt8] =
+            switch item {
+            case .event(let topic, _, _): topic.bytes
+            case .call(let command, _): Array(command.utf8)
+            case .unreadable: Array("unreadable".utf8)
+            }
+        return String(
+            decoding: text.prefix(200).map { $0 >= 0x20 && $0 < 0x7f ? $0 : UInt8(ascii: "?") }, as: UTF8.self)
     }
+
+    /// How large it is, bytes of all fields and values.
+    var byteCount: Int { fields.reduce(0) { $0 + $1.count } }
 }

@@ -31,7 +31,11 @@ final class OutboxRelay {
     /// Done, to be deleted at the end of the tick.
     private var done: [[UInt8]] = []
 
+    /// Commands that this worker does not have, as far as the log was told.
+    private var unknown: Set<String> = []
+
     private static let batch = 256
+    private static let unknownMax = 100
 
     init(parts: WorkerParts, link: CallLink, runner: CommandRunner, reactor: Reactor, figures: WorkerFigures) {
         self.parts = parts
@@ -174,7 +178,9 @@ final class OutboxRelay {
             publish(topic, PublishCall.Event(event, data: data, id: entry.operation.map { .outbox($0) }), queued)
         case .call(let name, let arguments):
             switch bound(name, arguments) {
-            case .failure(let refusal): give(up: queued, because: refusal.message)
+            case .failure(let refusal):
+                if parts.library.catalogue.command(named: name) == nil { tellUnknown(name) }
+                give(up: queued, because: refusal.message)
             case .success(let (descriptor, bound)):
                 let operation = entry.operation.map { OperationID.named($0) }
                 runner.run(descriptor, bound, caller: .worker, operation: operation) { [weak self] result in
@@ -187,6 +193,17 @@ final class OutboxRelay {
                 }
             }
         }
+    }
+
+    /// Tells once for each name that calls of it are lost: most likely the gateways have scripts that this worker lacks.
+    private func tellUnknown(_ name: String) {
+        guard unknown.count < OutboxRelay.unknownMax, unknown.insert(String(name.prefix(200))).inserted else { return }
+        parts.log.write(
+            .warn, "calls of a command that this worker does not have are given up",
+            [
+                ("command", String(name.prefix(200))),
+                ("remedy", "start the worker with the gateways' --scripts; what was given up is in #outbox-dead"),
+            ])
     }
 
     private func publish(_ topic: Topic, _ event: PublishCall.Event, _ queued: Queue.Entry) {
@@ -260,7 +277,7 @@ final class OutboxRelay {
                 .error, "an entry of the outbox was given up",
                 [
                     ("entry", String(decoding: entry.id, as: UTF8.self)), ("reason", String(reason.prefix(200))),
-                    ("content", entry.excerpt),
+                    ("subject", entry.subject), ("bytes", "\(entry.byteCount)"),
                 ])
             done.append(queued.id)
             queue.finished(queued.lane)

@@ -15,6 +15,8 @@ final class KeyspaceWatch {
     private let sweepMs: Int
     private var dueMs = Int.min
     private var isAsking = false
+    /// Whether the last look found that every change is told.
+    private(set) var isOn = false
     /// What the log was told last.
     private var told = ""
 
@@ -33,6 +35,7 @@ final class KeyspaceWatch {
 
     /// Looks at the next opportunity.
     func connected() {
+        isOn = false
         dueMs = Int.min
     }
 
@@ -51,12 +54,15 @@ final class KeyspaceWatch {
         switch result {
         case .success(let reply):
             let current = ServerFacts.config(reply)?[KeyspaceWatch.name] ?? []
-            guard let flags = NotificationFlags.merged(current) else {
+            let missing = NotificationFlags.merged(current)
+            isOn = missing == nil
+            guard let flags = missing else {
                 return tell(.info, "keyspace events are on", "")
             }
             guard maySet else { return tell(.warn, "keyspace events are off", "keyspace-events is never", flags) }
             set(flags)
         case .failure(let failure) where failure.kind == .noPermission || failure.kind == .other:
+            isOn = false
             tell(.warn, "cannot see whether keyspace events are on", failure.detail, NotificationFlags.needed)
         case .failure:
             // The link's trouble is told by the link.
@@ -70,7 +76,9 @@ final class KeyspaceWatch {
             guard let self else { return }
             isAsking = false
             switch result {
-            case .success: tell(.info, "keyspace events were switched on", "")
+            case .success:
+                isOn = true
+                tell(.info, "keyspace events were switched on", "")
             case .failure(let failure): tell(.warn, "keyspace events are off", failure.detail, flags)
             }
         }

@@ -47,7 +47,7 @@ final class RefreshDesk {
         queue = RefreshQueue(
             RefreshQueue.Limits(
                 windowsMs: refreshes.map { $0.refresh?.coalesceMs ?? 20 }, sweepMs: limits.sweepMs,
-                inFlightMax: limits.refreshesMax, knownMax: limits.refreshIDsMax))
+                sweepMaxMs: limits.sweepMaxMs, inFlightMax: limits.refreshesMax, knownMax: limits.refreshIDsMax))
         discovery = Discovery(pauseMs: limits.scanPauseMs, intervalMs: limits.sweepMs)
     }
 
@@ -82,6 +82,11 @@ final class RefreshDesk {
     func eventsMayBeMissing(nowMs: Int) {
         queue.refreshAll(nowMs: nowMs)
         discovery.restart()
+    }
+
+    /// Whether Redis tells every change at this moment.
+    func trustEvents(_ areTold: Bool, nowMs: Int) {
+        queue.trustChanges(areTold, nowMs: nowMs)
     }
 
     /// Partitions were gained.

@@ -1,10 +1,10 @@
 /// The ids that are known, and which refresh of which id is to run next.
 ///
 /// A change makes one run, a coalescing window later; a change during a run makes another after it. An id whose
-/// partition this worker holds also runs when its sweep is due, when it asked to, and again after a failure. Never are
-/// two runs of one refresh and id in flight, nor do two begin within one window. Ids of other partitions are only
-/// remembered, so that a partition that comes over is refreshed at once; a discovery that does not meet them again
-/// forgets them.
+/// partition this worker holds also runs when its sweep is due, when it asked to, and again after a failure. Sweeps of
+/// an id of which no change is told come less and less often, as long as changes are told at all. Never are two runs of
+/// one refresh and id in flight, nor do two begin within one window. Ids of other partitions are only remembered, so
+/// that a partition that comes over is refreshed at once; a discovery that does not meet them again forgets them.
 ///
 /// Runs that somebody waits for and sweeps have their own share of what may be in flight, so that neither starves the
 /// other. A value of facts: no I/O; times are monotonic milliseconds.
@@ -13,8 +13,10 @@ struct RefreshQueue {
     struct Limits {
         /// By refresh: within this many milliseconds changes make one run.
         var windowsMs: [Int]
-        /// Every id of a held partition runs at least this often.
+        /// Every id of a held partition runs at least this often while changes may go untold, and after each change.
         var sweepMs: Int
+        /// The longest time between two sweeps of an id of which no change is told.
+        var sweepMaxMs: Int
         /// Runs in flight.
         var inFlightMax: Int
         /// Refreshes of ids that are known at once.
@@ -67,6 +69,8 @@ struct RefreshQueue {
         /// When it asked to run again.
         var againMs = Int.max
         var sweepMs = Int.max
+        /// Sweeps in a row since the last change.
+        var quietSweeps = 0
         /// Not before this time, after a failure.
         var retryMs = Int.min
         var failures = 0
@@ -90,6 +94,7 @@ struct RefreshQueue {
     private var sweepsInFlight = 0
     private var stamps = 0
     private var cycle = 0
+    private var areChangesTold = false
     /// Ids that could not be remembered because ``Limits/knownMax`` are.
     private(set) var overflows = 0
 
@@ -157,6 +162,15 @@ struct RefreshQueue {
         hold(isHeld.indices.filter { isHeld[$0] }, nowMs: nowMs)
     }
 
+    /// Whether every change is told from now on; while it is not, no id rests longer than a sweep.
+    ///
+    /// What changed shortly before was perhaps not told: everything runs.
+    mutating func trustChanges(_ areTold: Bool, nowMs: Int) {
+        guard areTold != areChangesTold else { return }
+        areChangesTold = areTold
+        refreshAll(nowMs: nowMs)
+    }
+
     // MARK: Runs
 
     /// The next run to begin now; it is in flight from then on.
@@ -187,14 +201,17 @@ struct RefreshQueue {
         switch entry.flight {
         case .none: return
         case .awaited: awaitedInFlight -= 1
-        case .sweep: sweepsInFlight -= 1
+        case .sweep:
+            sweepsInFlight -= 1
+            entry.quietSweeps = min(entry.quietSweeps + 1, RefreshQueue.doublingsMax)
         }
         entry.flight = .none
+        if entry.changedMs != nil { entry.quietSweeps = 0 }
         switch outcome {
         case .done(let idle, let againMs):
             entry.failures = 0
             entry.retryMs = Int.min
-            entry.sweepMs = idle ? Int.max : (entry.startedMs ?? nowMs) + period(entry.name.id)
+            entry.sweepMs = idle ? Int.max : (entry.startedMs ?? nowMs) + period(entry)
             // A later wish is told again by the sweep before it.
             entry.againMs = againMs.map { $0 < entry.sweepMs ? $0 : Int.max } ?? Int.max
             slots[slot] = entry
@@ -211,9 +228,15 @@ struct RefreshQueue {
 
     // MARK: Inside
 
+    /// So often at most a period is doubled.
+    private static let doublingsMax = 16
+
     /// A period of its own for every id, so that what began together does not stay together.
-    private func period(_ id: [UInt8]) -> Int {
-        limits.sweepMs - Int(StableHash.of(id) >> 8 % UInt64(limits.sweepMs / 4 + 1))
+    private func period(_ entry: Entry) -> Int {
+        let doublings = areChangesTold ? entry.quietSweeps : 0
+        let longestMs = max(limits.sweepMaxMs, limits.sweepMs)
+        let periodMs = min(limits.sweepMs << doublings, longestMs)
+        return periodMs - Int(StableHash.of(entry.name.id) >> 8 % UInt64(periodMs / 4 + 1))
     }
 
     private mutating func begin(_ node: DueHeap.Node, _ flight: Flight, _ nowMs: Int) -> Run? {
@@ -231,6 +254,7 @@ struct RefreshQueue {
     }
 
     private mutating func note(_ slot: Int, _ nowMs: Int) {
+        slots[slot]?.quietSweeps = 0
         guard slots[slot]?.changedMs == nil else { return schedule(slot) }
         slots[slot]?.changedMs = nowMs
         schedule(slot)

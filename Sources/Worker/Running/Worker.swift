@@ -90,6 +90,7 @@ final class Worker: PatternLinkOwner {
         guard !isEnding else { return }
         apply(book.expire(nowMs: nowMs), nowMs)
         ask(nowMs)
+        refreshes?.trustEvents(keyspace?.isOn == true && patterns?.isLive == true, nowMs: nowMs)
         refreshes?.work(nowMs: nowMs)
         relay?.work(nowMs: nowMs) { [book] in book.token(of: Partition.outbox, nowMs: nowMs) != nil }
         keyspace?.work(nowMs: nowMs)
