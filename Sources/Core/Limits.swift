@@ -99,8 +99,16 @@ public struct Limits: Sendable, Equatable {
     public var messagesPerSecond = 50
     /// Publishes and commands per second of one user on one node; burst twice the rate.
     public var userActionsPerSecond = 10
-    /// Joins per second of one connection; burst: ``subscribeBatchMax`` and at least the rate.
+    /// Joins per second of one connection; burst: ``subscribeBatchMax`` and at least twice the rate.
     public var joinsPerSecond = 20
+    /// Reads per second, by one connection, of the set that its user's own topic follows; burst five times the rate.
+    public var followReadsPerSecond = 1
+    /// Tokens per second that one connection may present; burst ten times the rate.
+    public var authenticationsPerSecond = 1
+    /// Publishes of one connection that wait for the answer whether its user is a member; beyond: `rate_limited`.
+    public var heldPublishesMax = 64
+    /// Bytes of their data.
+    public var heldPublishBytesMax = 262_144
     /// New connections per second of one address on one node; burst four times the rate.
     public var connectsPerAddressPerSecond = 500
     /// Addresses, or users, whose token buckets a node keeps for one rate; beyond: new ones are refused

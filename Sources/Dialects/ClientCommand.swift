@@ -8,8 +8,8 @@ public enum ClientCommand: Equatable, Sendable {
     case subscribe([SubscribeRequest])
     /// Leave topics; each is answered by itself. Never empty, no topic twice.
     case unsubscribe([Topic])
-    /// Publish an event; `data` is one validated JSON object, `id` makes a retry harmless.
-    case publish(topic: Topic, event: EventName, data: [UInt8], id: MessageID?)
+    /// Publish an event.
+    case publish(PublishRequest)
     /// Run a named command; `arguments` were read with the message. The name fits ``EventName``, nothing more is
     /// known of it: a name no script bears is for the caller to answer with `not_found`.
     case command(name: String, arguments: CommandArguments)

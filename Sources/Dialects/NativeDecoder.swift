@@ -74,7 +74,7 @@ struct NativeDecoder {
             id = key
         }
         guard let payload = NativeDecoder.present(data["data"]) else {
-            return .publish(topic: topic, event: event, data: NativeDecoder.emptyObject, id: id)
+            return .publish(PublishRequest(topic: topic, event: event, data: NativeDecoder.emptyObject, id: id))
         }
         guard payload.kind == .object else {
             throw Refusal(.badRequest, "\"data.data\" must be an object: the event's own data.")
@@ -83,7 +83,7 @@ struct NativeDecoder {
             throw Refusal(
                 .tooLarge, "\"data.data\" has \(payload.raw.count) bytes; at most \(publishBytesMax) are published.")
         }
-        return .publish(topic: topic, event: event, data: Array(payload.raw), id: id)
+        return .publish(PublishRequest(topic: topic, event: event, data: Array(payload.raw), id: id))
     }
 
     private func other(_ name: EventName, _ data: JSON.Value?) throws(Refusal) -> ClientCommand {

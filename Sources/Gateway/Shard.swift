@@ -47,6 +47,7 @@ final class Shard {
     let topics: TopicTable<Session>
     let commands: CommandDesk
     let rightsStore: RightsStore
+    let sessionRules: SessionRules
     private(set) lazy var router = Router(shard: self)
     private lazy var rightsKeeper = RightsKeeper(shard: self, store: rightsStore)
     /// On the first shard only.
@@ -71,8 +72,6 @@ final class Shard {
     private var peers: [ObjectIdentifier: WebSocketPeer] = [:]
     private var httpPeers: [ObjectIdentifier: HTTPPeer] = [:]
     private var questions = TopicQuestions()
-    /// Sets of followed topics that could not be read or joined; tried again at the next sweep.
-    private var staleFollowings: [ObjectIdentifier: Followings] = [:]
     private var drain: Drain?
     private var sweepAtMs = 0
     private let news: LinkNews
@@ -117,6 +116,9 @@ final class Shard {
         rightsStore = RightsStore(link: link, scripts: node.scripts, keys: node.keys, limits: node.limits)
         let watch = index == 0 ? RightsWatch(node: node, store: rightsStore, nowMs: { reactor.nowMs }) : nil
         rightsWatch = watch
+        sessionRules = SessionRules(limits: node.limits, access: node.access) { cost, caller in
+            Shard.charge(cost, caller, node, nowMs: reactor.nowMs)
+        }
         commands = CommandDesk(
             node: node, link: link, desk: desk, statistics: statistics, top: { [store] in store.top($0) },
             nowMs: { reactor.nowMs })
@@ -180,15 +182,7 @@ final class Shard {
         commands.sweep()
         rightsWatch?.sweep()
         rightsKeeper.sweep()
-        let stale = staleFollowings
-        staleFollowings.removeAll()
-        for followings in stale.values { followings.read() }
         questions.expire(nowMs: nowMs, afterMs: limits.reportWaitMs)
-    }
-
-    /// Reads a set of followed topics again at the next sweep.
-    func readFollowingsLater(_ followings: Followings) {
-        staleFollowings[ObjectIdentifier(followings)] = followings
     }
 
     // MARK: Messages

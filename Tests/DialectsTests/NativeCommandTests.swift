@@ -67,10 +67,12 @@ import Testing
             "{\"event\":\"publish\",\"topic\":\"session:7\",\"data\":{\"event\":\"typing\",\"data\":{ \"a\" : 1.0 },\"id\":\"op-1\"}}"
         #expect(
             try Native.command(full)
-                == .publish(topic: topic, event: event, data: Array("{ \"a\" : 1.0 }".utf8), id: id))
+                == .publish(PublishRequest(topic: topic, event: event, data: Array("{ \"a\" : 1.0 }".utf8), id: id)))
         for bare in ["", ",\"data\":null", ",\"id\":null", ",\"data\":{}"] {
             let text = "{\"event\":\"publish\",\"data\":{\"sessionId\":\"7\",\"event\":\"typing\"\(bare)}}"
-            #expect(try Native.command(text) == .publish(topic: topic, event: event, data: Array("{}".utf8), id: nil))
+            #expect(
+                try Native.command(text)
+                    == .publish(PublishRequest(topic: topic, event: event, data: Array("{}".utf8), id: nil)))
         }
     }
 
@@ -79,8 +81,8 @@ import Testing
             "{\"event\":\"publish\",\"topic\":\"session:7\",\"ref\":1,\"data\":{\"event\":\"e\",\"data\":{\"a\":\""
                 + String(repeating: "x", count: count - 8) + "\"}}}"
         }
-        guard case .publish(_, _, let data, _) = try Native.command(text(40)) else { throw Refusal(.internalError, "") }
-        #expect(data.count == 40)
+        guard case .publish(let request) = try Native.command(text(40)) else { throw Refusal(.internalError, "") }
+        #expect(request.data.count == 40)
         let refusal = try Native.refusal(text(41))
         #expect(refusal.refusal.code == .tooLarge)
         #expect(refusal.ref == (try Native.reference("1")))

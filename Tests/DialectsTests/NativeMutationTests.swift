@@ -66,8 +66,8 @@ import Testing
         case .subscribe(let requests):
             (1...3).contains(requests.count) && Set(requests.map(\.topic)).count == requests.count
         case .unsubscribe(let topics): (1...3).contains(topics.count) && Set(topics).count == topics.count
-        case .publish(_, let event, let data, _):
-            isObject(data) && data.count <= 40 && !event.isReserved
+        case .publish(let request):
+            isObject(request.data) && request.data.count <= 40 && !request.event.isReserved
         case .command(let name, let arguments): EventName(name) != nil && isObject(arguments.raw)
         }
     }

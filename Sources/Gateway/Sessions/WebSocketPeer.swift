@@ -12,6 +12,10 @@ final class WebSocketPeer: ConnectionHandler, Outlet {
     private let shard: Shard
     private let connection: Connection
     private var decoder: WebSocketDecoder
+    /// `nil` on `/echo`.
+    private let dialect: (any Dialect)?
+    /// The dialect's number, by which deliveries keep their encoding.
+    private let variant: Int
     /// The client's session; `nil` for an echo, and after the end.
     private(set) var session: Session?
     private let isEcho: Bool
@@ -28,6 +32,8 @@ final class WebSocketPeer: ConnectionHandler, Outlet {
         self.shard = shard
         self.connection = connection
         isEcho = false
+        self.dialect = dialect
+        self.variant = variant
         decoder = WebSocketDecoder(
             role: .server,
             limits: WebSocketLimits(
@@ -35,7 +41,7 @@ final class WebSocketPeer: ConnectionHandler, Outlet {
         controls = WebSocketPeer.controlBucket(shard)
         lastInboundMs = shard.nowMs
         pingMs = shard.nowMs + shard.limits.pingMs
-        session = Session(shard: shard, outlet: self, dialect: dialect, variant: variant, caller: caller)
+        session = Session(host: shard, outlet: self, caller: caller)
         shard.joined(self)
         updateDeadline()
     }
@@ -45,6 +51,8 @@ final class WebSocketPeer: ConnectionHandler, Outlet {
         self.shard = shard
         self.connection = connection
         isEcho = true
+        dialect = nil
+        variant = 0
         let limits = WebSocketLimits(messageBytesMax: 32 << 20, fragmentsMax: 1 << 20)
         decoder = WebSocketDecoder(role: .server, limits: limits)
         controls = WebSocketPeer.controlBucket(shard)
@@ -85,10 +93,10 @@ final class WebSocketPeer: ConnectionHandler, Outlet {
         switch event {
         case .message(let kind, let payload):
             shard.statistics.messagesIn.add(1)
-            if isEcho {
-                transmit(WebSocketEncoder.frame(kind == .text ? .text : .binary, payload: payload))
+            if let dialect {
+                session?.received(dialect.decode(payload, as: kind == .text ? .text : .binary))
             } else {
-                session?.received(payload, as: kind == .text ? .text : .binary)
+                transmit(WebSocketEncoder.frame(kind == .text ? .text : .binary, payload: payload))
             }
         case .ping(let payload):
             guard takeControl() else { return }
@@ -142,9 +150,9 @@ final class WebSocketPeer: ConnectionHandler, Outlet {
     }
 
     private func thin(_ bound: OutboundBound) -> Bool {
-        guard let session else { return false }
+        guard let dialect else { return false }
         var thinner = QueueThinner(
-            connection, access: shard.node.access, limits: shard.limits, dialect: session.dialect, nowMs: shard.nowMs)
+            connection, access: shard.node.access, limits: shard.limits, dialect: dialect, nowMs: shard.nowMs)
         let isEnough = thinner.thin(bound)
         shard.statistics.gaps.add(thinner.gaps)
         return isEnough
@@ -159,16 +167,23 @@ final class WebSocketPeer: ConnectionHandler, Outlet {
 
     // MARK: Outlet
 
-    func send(_ payload: [UInt8]) {
-        transmit(WebSocketEncoder.frame(.text, payload: payload))
+    func send(_ message: ServerMessage, ref: Reference?) {
+        guard let dialect else { return }
+        transmit(WebSocketEncoder.frame(.text, payload: dialect.encode(message, ref: ref)))
     }
 
-    func send(_ delivery: Delivery, variant: Int, dialect: any Dialect, isOwed: Bool) -> Bool {
-        connection.send(delivery.frame(variant, dialect), item: delivery, isOwed: isOwed) || !connection.isOpen
+    func send(_ delivery: Delivery, isOwed: Bool) -> Bool {
+        guard let dialect else { return true }
+        return connection.send(delivery.frame(variant, dialect), item: delivery, isOwed: isOwed) || !connection.isOpen
     }
 
-    func send(_ batch: DeliveryBatch, variant: Int, dialect: any Dialect) -> Bool {
-        connection.send(batch.burst(variant, dialect))
+    func send(_ batch: DeliveryBatch) -> Bool {
+        guard let dialect else { return true }
+        return connection.send(batch.burst(variant, dialect))
+    }
+
+    func operation(of ref: Reference) -> OperationName? {
+        dialect?.operation(of: ref)
     }
 
     func close(_ reason: CloseReason) {
@@ -200,7 +215,7 @@ final class WebSocketPeer: ConnectionHandler, Outlet {
 
     /// Tells the client that the node goes away, and when to come back.
     func drain(reconnectAfterMs: Int) {
-        session?.send(.draining(reconnectAfterMs: reconnectAfterMs), ref: nil)
+        session?.send(.draining(reconnectAfterMs: reconnectAfterMs))
     }
 
     private func updateDeadline() {

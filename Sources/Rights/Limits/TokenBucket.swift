@@ -48,6 +48,12 @@ public struct TokenBucket: Sendable, Equatable {
         return nil
     }
 
+    /// Gives a token back that was taken for nothing.
+    public mutating func giveBack(nowMs: Int) {
+        level = min(levelAt(nowMs) + 1_000, limit.burst * 1_000)
+        filledAtMs = max(filledAtMs, nowMs)
+    }
+
     /// Milliseconds until the tokens will be there; 0 when they are, `nil` when the burst can never hold as many.
     public func waitMs(for count: Int = 1, nowMs: Int) -> Int? {
         guard count <= limit.burst else { return nil }

@@ -37,9 +37,12 @@ private func answers(to command: ClientCommand) -> [ServerMessage] {
     case .unsubscribe(let topics):
         precondition((1...64).contains(topics.count))
         return topics.map { .unsubscribed(topic: $0) }
-    case .publish(let topic, let event, let data, _):
-        precondition(!event.isReserved)
-        return [.event(topic: topic, name: event, data: data, offset: data.count), .ack(data: data)]
+    case .publish(let publish):
+        precondition(!publish.event.isReserved)
+        return [
+            .event(topic: publish.topic, name: publish.event, data: publish.data, offset: publish.data.count),
+            .ack(data: publish.data),
+        ]
     case .command(let name, let arguments):
         precondition(EventName(name) != nil)
         return [.ack(data: arguments.raw), .error(code: name, message: name, topic: nil)]

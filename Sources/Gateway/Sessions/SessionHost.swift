@@ -1,0 +1,52 @@
+import Commands
+import Core
+import Dialects
+import Rights
+
+/// What a session needs of its shard; a model of it in tests.
+///
+/// Thread: the shard's.
+protocol SessionHost: AnyObject {
+    /// What all sessions of the shard go by.
+    var sessionRules: SessionRules { get }
+    /// The shard's topics.
+    var topics: TopicTable<Session> { get }
+    /// Lets a session join a topic.
+    func join(_ session: Session, _ request: SubscribeRequest, ref: Reference?)
+    /// Monotonic milliseconds.
+    var nowMs: Int { get }
+    /// Milliseconds since 1970; for tokens only.
+    var wallMs: Int { get }
+    /// Checks a token.
+    func verify(_ token: [UInt8]) -> Result<Identity, TokenFailure>
+    /// Asks Redis whether the user is a member of the topic.
+    func isMember(_ topic: Topic, user: [UInt8], _ completion: @escaping (Result<Bool, Refusal>) -> Void)
+    /// Asks Redis what the topic follows.
+    func follows(_ topic: Topic, _ completion: @escaping (Result<[Topic], Refusal>) -> Void)
+    /// Publishes an event; the id is its publisher's.
+    func publish(
+        _ request: PublishRequest, id: PublishID?, _ completion: @escaping (Result<Position, Refusal>) -> Void)
+    /// Runs a command.
+    func run(
+        _ name: String, _ arguments: CommandArguments, operation: OperationID?, scope: [UInt8], lane: UInt64,
+        caller: Caller,
+        _ completion: @escaping (Result<[UInt8], SessionCommandFailure>) -> Void)
+    /// A number for commands that keep their order.
+    func newLane() -> UInt64
+    /// A connection of a person came.
+    func came(_ user: [UInt8])
+    /// A connection of a person went.
+    func left(_ user: [UInt8])
+    /// Counts something.
+    func count(_ figure: SessionFigure)
+    /// Says something in the log, and which fault of a token was the reason.
+    func log(_ message: String, _ failure: TokenFailure)
+    /// Counts an event whose receiver is gone.
+    func undeliverable(_ delivery: Delivery)
+}
+
+extension SessionHost {
+    func join(_ session: Session, _ request: SubscribeRequest, ref: Reference?) {
+        topics.join(session, request, ref: ref)
+    }
+}

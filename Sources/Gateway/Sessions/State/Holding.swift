@@ -1,0 +1,47 @@
+import Core
+import Dialects
+
+/// A topic that the client has asked for and has not given up.
+struct Holding {
+    let topic: Topic
+    /// Subscribe requests that wait for their answer: at most one at each step.
+    ///
+    /// Nothing is allocated for a topic that has none.
+    var wishes: [Wish] = []
+    /// Whether the session is a member of the topic.
+    var isLive = false
+    /// Whether the client was told so, and nothing else since.
+    var isAcknowledged = false
+
+    init(_ topic: Topic) {
+        self.topic = topic
+    }
+
+    /// Takes the request that waits at a step.
+    mutating func take(_ step: Wish.Step) -> Wish? {
+        guard let index = wishes.firstIndex(where: { $0.step == step }) else { return nil }
+        return wishes.remove(at: index)
+    }
+
+    /// Whether a request waits at a step.
+    func waits(_ step: Wish.Step) -> Bool {
+        wishes.contains { $0.step == step }
+    }
+}
+
+/// A subscribe request on its way.
+struct Wish {
+    /// What it waits for.
+    enum Step {
+        /// Whether the user is a member of the topic.
+        case membership
+        /// What the own topic follows is joined first.
+        case followings
+        /// The topic itself.
+        case topic
+    }
+
+    let since: Position?
+    let ref: Reference?
+    var step: Step
+}

@@ -1,0 +1,188 @@
+import Core
+import Dialects
+import Rights
+
+/// What a session may spend on following; kept when it stops, so that coming back is not free.
+struct FollowAllowance {
+    var reads: TokenBucket
+    var joins: TokenBucket
+    /// Tells the answers to reads apart.
+    var number = 0
+
+    init(_ limits: Limits, nowMs: Int) {
+        reads = TokenBucket(
+            RateLimit(perSecond: limits.followReadsPerSecond, burst: limits.followReadsPerSecond * 5), nowMs: nowMs)
+        joins = TokenBucket(
+            RateLimit(perSecond: limits.joinsPerSecond, burst: max(limits.followsMax, limits.joinsPerSecond)),
+            nowMs: nowMs)
+    }
+}
+
+/// Following: the set is kept while the own topic is, and only what differs is joined and left.
+extension SessionState {
+    /// How long a followed topic that could not be joined waits for the next try.
+    private static let retryMs = 1_000
+
+    /// Whether the topic is the user's own and its namespace follows others.
+    func isOwn(_ topic: Topic) -> Bool {
+        guard case .user(let identity) = caller, !caller.isService else { return false }
+        return rules.access.policy(of: topic)?.follows == true && topic.id.elementsEqual(identity.user)
+    }
+
+    /// Joins what the topic follows, then the topic, so that nothing is missed after `subscribed`.
+    mutating func follow(_ wish: Wish, _ topic: Topic) {
+        if rules.fault == .followsAreFree { endFollowings() }
+        guard followings?.topic == topic else {
+            endFollowings()
+            followings = Followings(topic)
+            wait(wish, topic)
+            return readFollows()
+        }
+        if followings?.isStarted == true { join(wish, topic) } else { wait(wish, topic) }
+    }
+
+    private mutating func wait(_ wish: Wish, _ topic: Topic) {
+        guard let index = index(of: topic) else { return }
+        holdings[index].wishes.append(Wish(since: wish.since, ref: wish.ref, step: .followings))
+    }
+
+    // MARK: The set
+
+    /// Reads the set: now, after the read under way, or as soon as that can be paid.
+    mutating func readFollows() {
+        guard let reading = followings?.reading else { return }
+        switch reading {
+        case .underway(let number, _): followings?.reading = .underway(number: number, isStale: true)
+        case .due: break
+        case .none:
+            if let waitMs = payForRead() {
+                if followings?.isStarted == false {
+                    return cannotStart(SessionState.tooManyFollows(waitMs))
+                }
+                followings?.reading = .due(atMs: nowMs + waitMs)
+            } else {
+                ask()
+            }
+        }
+    }
+
+    private mutating func ask() {
+        guard let topic = followings?.topic else { return }
+        var allowance = followAllowance ?? FollowAllowance(limits, nowMs: nowMs)
+        allowance.number &+= 1
+        followAllowance = allowance
+        followings?.reading = .underway(number: allowance.number, isStale: false)
+        actions.append(.readFollows(topic, number: allowance.number))
+    }
+
+    private static func tooManyFollows(_ waitMs: Int) -> Refusal {
+        Refusal(.rateLimited, "followed topics are read or joined too often", retryAfterMs: max(waitMs, 1))
+    }
+
+    /// The set was read, or could not be.
+    mutating func follows(_ number: Int, _ result: Result<[Topic], Refusal>) {
+        guard case .underway(number, let isStale) = followings?.reading else { return }
+        followings?.reading = .none
+        switch result {
+        case .failure(let refusal):
+            if followings?.isStarted == false { return cannotStart(refusal) }
+            followings?.reading = .due(atMs: nowMs + SessionState.retryMs)
+        case .success(let topics):
+            if isStale { readFollows() }
+            // The set is data like any other: it opens nothing that the user could not open.
+            let wanted = topics.filter { $0 != followings?.topic && rules.access.subscribe($0, caller) == .allow }
+            for topic in followings?.take(wanted) ?? [] { actions.append(.leave(topic)) }
+            followWaiting()
+        }
+    }
+
+    /// Joins the followed topics that wait, all of them for one payment.
+    mutating func followWaiting() {
+        guard let waiting = followings?.waiting(except: { index(of: $0) != nil }) else { return }
+        followings?.retryMs = Int.max
+        if !waiting.isEmpty, rules.fault != .followsAreFree, let waitMs = payToFollow(waiting.count) {
+            if followings?.isStarted == false { return cannotStart(SessionState.tooManyFollows(waitMs)) }
+            followings?.retryMs = nowMs + waitMs
+            return
+        }
+        for topic in waiting {
+            followings?.joins(topic)
+            actions.append(.follow(topic))
+        }
+        startIfSettled()
+    }
+
+    private mutating func payForRead() -> Int? {
+        var allowance = followAllowance ?? FollowAllowance(limits, nowMs: nowMs)
+        defer { followAllowance = allowance }
+        if let waitMs = allowance.reads.waitMs(nowMs: nowMs), waitMs > 0 { return waitMs }
+        if let waitMs = rules.charge(.readFollows, caller) { return waitMs }
+        return allowance.reads.take(nowMs: nowMs) ? nil : SessionState.retryMs
+    }
+
+    private mutating func payToFollow(_ count: Int) -> Int? {
+        var allowance = followAllowance ?? FollowAllowance(limits, nowMs: nowMs)
+        defer { followAllowance = allowance }
+        if let waitMs = allowance.joins.waitMs(for: count, nowMs: nowMs), waitMs > 0 { return waitMs }
+        if let waitMs = rules.charge(.joins(count), caller) { return waitMs }
+        return allowance.joins.take(count, nowMs: nowMs) ? nil : SessionState.retryMs
+    }
+
+    // MARK: Beginning and end
+
+    /// Joins the own topic once everything followed at first is live or has failed.
+    mutating func startIfSettled() {
+        guard let followings, !followings.isStarted, followings.isSettled else { return }
+        self.followings?.isStarted = true
+        guard let index = index(of: followings.topic), let wish = holdings[index].take(.followings) else { return }
+        join(wish, followings.topic)
+    }
+
+    /// The set cannot be had: neither can the own topic.
+    private mutating func cannotStart(_ refusal: Refusal) {
+        guard let topic = followings?.topic else { return }
+        endFollowings()
+        guard let index = index(of: topic), let wish = holdings[index].take(.followings) else { return }
+        refused(wish, topic, refusal)
+    }
+
+    mutating func endFollowings() {
+        let owned = followings?.owned ?? []
+        followings = nil
+        for topic in owned { actions.append(.leave(topic)) }
+    }
+
+    /// A refreshed token opens less: what it does not open is not followed.
+    mutating func unfollowForbidden() {
+        guard let standings = followings?.standings.keys else { return }
+        let allowed = standings.filter { rules.access.subscribe($0, caller) == .allow }
+        for topic in followings?.take(allowed) ?? [] { actions.append(.leave(topic)) }
+    }
+
+    // MARK: From the topics
+
+    /// The session is live on a followed topic.
+    mutating func followed(_ topic: Topic) {
+        guard let own = followings?.topic, let isLate = followings?.joined(topic) else { return }
+        if isLate, followings?.isStarted == true { send(.gap(topic: own, position: nil, reason: .missed), ref: nil) }
+        startIfSettled()
+    }
+
+    /// A followed topic could not be joined: it is tried again, and told as a hole once that succeeds.
+    mutating func followRefused(_ topic: Topic) {
+        guard followings?.refused(topic) == true else { return }
+        followAllowance?.joins.giveBack(nowMs: nowMs)
+        followings?.retryMs = nowMs + SessionState.retryMs
+        startIfSettled()
+    }
+
+    /// What waited for its time is tried.
+    mutating func followDue() {
+        guard let followings else { return }
+        if case .due(let atMs) = followings.reading, nowMs >= atMs {
+            self.followings?.reading = .none
+            readFollows()
+        }
+        if nowMs >= followings.retryMs { followWaiting() }
+    }
+}

@@ -1,0 +1,275 @@
+import Core
+import Dialects
+import Rights
+
+/// What one client may do and has asked for: input and time in, actions out (design section 15).
+///
+/// The client's last word on a topic wins, and each request is answered once: a subscribe request whose place another
+/// word takes before it is answered is a `conflict`. A subscription that lives is left only when the next one has
+/// passed limits, rate and rights. Events do not come by here. Pure.
+struct SessionState {
+    let rules: SessionRules
+    private(set) var caller: Caller
+    var holdings: [Holding] = []
+    /// Memberships that Redis is asked for.
+    var questions: [Topic: MembershipQuestion] = [:]
+    /// Publishes that wait for a question, and the bytes of their data.
+    var heldPublishes = (count: 0, bytes: 0)
+    /// What the user's own topic follows; `nil` unless the client has asked for that topic.
+    var followings: Followings?
+    var followAllowance: FollowAllowance?
+    /// Whether the client has authenticated or subscribed, and so is more than an open socket.
+    private(set) var isEstablished = false
+    private var isClosed = false
+    private var messages: RateLadder
+    var joins: TokenBucket
+    private var authentications: TokenBucket
+    private var idleMs: Int
+    private var warningMs = Int.max
+    private var expiryMs = Int.max
+    private(set) var nowMs: Int
+    var actions: [SessionAction] = []
+
+    /// A client that comes; `nowMs` is monotonic.
+    ///
+    /// What its credentials bring about is told by ``begin(wallMs:)``.
+    init(_ rules: SessionRules, caller: Caller, nowMs: Int) {
+        self.rules = rules
+        self.caller = caller
+        self.nowMs = nowMs
+        let limits = rules.limits
+        messages = RateLadder(
+            RateLimit(perSecond: limits.messagesPerSecond, burst: limits.messagesPerSecond * 2),
+            refusalsMax: limits.refusalsMax, nowMs: nowMs)
+        joins = TokenBucket(
+            RateLimit(
+                perSecond: limits.joinsPerSecond, burst: max(limits.joinsPerSecond * 2, limits.subscribeBatchMax)),
+            nowMs: nowMs)
+        authentications = TokenBucket(
+            RateLimit(
+                perSecond: limits.authenticationsPerSecond, burst: limits.authenticationsPerSecond * 10),
+            nowMs: nowMs)
+        idleMs = nowMs + limits.authenticateMs
+    }
+
+    var limits: Limits { rules.limits }
+
+    /// Takes what happened, and tells what is to be done.
+    ///
+    /// Once it has said `close`, only the end of the connection matters.
+    mutating func take(_ input: SessionInput, nowMs: Int) -> [SessionAction] {
+        self.nowMs = nowMs
+        if case .ended = input { end() } else if !isClosed { handle(input) }
+        defer { actions = [] }
+        return actions
+    }
+
+    private mutating func handle(_ input: SessionInput) {
+        switch input {
+        case .message(let message): received(message)
+        case .verified(let result, let wallMs, let ref): verified(result, wallMs: wallMs, ref: ref)
+        case .membership(let topic, let result): membership(topic, result)
+        case .follows(let number, let result): follows(number, result)
+        case .followsChanged: readFollows()
+        case .published(let topic, let result, let ref): published(topic, result, ref: ref)
+        case .answered(let result, let ref): answered(result, ref: ref)
+        case .joined(let topic): joined(topic)
+        case .joinRefused(let topic, let refusal): joinRefused(topic, refusal)
+        case .withdrawn(let topic, let refusal): withdraw(topic, refusal)
+        case .revoked(let failure): revoked(failure)
+        case .gap(let topic, let position, let reason): missed(topic, position, reason)
+        case .deadline: deadlineReached()
+        case .ended: break
+        }
+    }
+
+    // MARK: Messages
+
+    private mutating func received(_ message: Result<ClientRequest, DialectRefusal>) {
+        let step = caller.isService ? .serve : messages.take(nowMs: nowMs)
+        switch (message, step) {
+        case (.success(let request), .refuse(let retryAfterMs)):
+            rateLimited("more than \(limits.messagesPerSecond) messages a second", retryAfterMs, ref: request.ref)
+        case (.success(let request), _):
+            perform(request.command, ref: request.ref)
+        case (.failure(let failure), _):
+            refuse(failure.refusal, ref: failure.ref)
+            if let reason = failure.close { close(reason) }
+        }
+        if step == .serveAndWarn { warn() }
+    }
+
+    private mutating func warn() {
+        actions.append(.count(.rateWarned))
+        let perSecond = limits.messagesPerSecond
+        let text = "close to \(perSecond) messages a second; beyond, they are served later or refused"
+        send(.warning(code: .rateLimited, message: text, perSecond: perSecond), ref: nil)
+    }
+
+    /// Milliseconds for which the client is not to be read, since it sends too fast; 0 when it may be.
+    func readDelayMs(nowMs: Int) -> Int { isClosed ? 0 : messages.delayMs(nowMs: nowMs) }
+
+    private mutating func perform(_ command: ClientCommand, ref: Reference?) {
+        switch command {
+        case .ping: send(.pong, ref: ref)
+        case .authenticate(let token): authenticate(token, ref: ref)
+        case .subscribe(let requests): subscribe(requests, ref: ref)
+        case .unsubscribe(let topics): for topic in topics { unsubscribe(topic, ref: ref) }
+        case .publish(let request): publish(request, ref: ref)
+        case .command(let name, let arguments): actions.append(.run(name: name, arguments: arguments, ref))
+        }
+    }
+
+    // MARK: Who it is
+
+    private mutating func authenticate(_ token: [UInt8], ref: Reference?) {
+        // A check takes a signature's time, and Redis is asked for each membership that the token does not grant.
+        guard authentications.take(nowMs: nowMs) else {
+            let waitMs = max(authentications.waitMs(nowMs: nowMs) ?? 1, 1)
+            return rateLimited(
+                "more than \(limits.authenticationsPerSecond) authentications a second", waitMs, ref: ref)
+        }
+        actions.append(.verify(token: token, ref))
+    }
+
+    private mutating func verified(_ result: Result<Identity, TokenFailure>, wallMs: Int, ref: Reference?) {
+        switch result {
+        case .failure(let failure):
+            actions.append(.log("authentication refused", failure))
+            actions.append(.count(.authenticationFailed))
+            send(.error(failure.refusal, topic: nil), ref: ref)
+            close(.unauthorized)
+        case .success(let identity):
+            guard caller.mayBecome(identity) else {
+                return refuse(Refusal(.forbidden, "a connection cannot change its user; open another"), ref: ref)
+            }
+            adopt(identity, wallMs: wallMs)
+            send(.authenticated(userID: identity.user, expiresAt: identity.expiresAt), ref: ref)
+            if rules.fault != .refreshTakesNothing { removeForbiddenTopics() }
+        }
+    }
+
+    /// The connection was opened with these credentials; `wallMs` is the time since 1970, by which tokens end.
+    mutating func begin(wallMs: Int) -> [SessionAction] {
+        if case .user(let identity) = caller {
+            caller = .anonymous
+            adopt(identity, wallMs: wallMs)
+        } else if caller.isService {
+            establish()
+        }
+        defer { actions = [] }
+        return actions
+    }
+
+    private mutating func adopt(_ identity: Identity, wallMs: Int) {
+        // A refreshed token is the same user's.
+        if caller.isAnonymous, identity.role == .user { actions.append(.came(user: identity.user)) }
+        caller = .user(identity)
+        establish()
+        // A token taken within the leeway after its end still has the rest of the leeway.
+        var leftMs = identity.expiresAt * 1_000 - wallMs
+        if leftMs <= 0 { leftMs += limits.tokenLeewaySeconds * 1_000 }
+        expiryMs = nowMs + leftMs
+        warningMs = leftMs > limits.tokenWarningMs ? expiryMs - limits.tokenWarningMs : nowMs
+    }
+
+    /// Ends the session: what its caller showed is refused from now on.
+    private mutating func revoked(_ failure: TokenFailure) {
+        actions.append(.log("session ended", failure))
+        send(.error(failure.refusal, topic: nil), ref: nil)
+        close(.unauthorized)
+    }
+
+    mutating func establish() {
+        guard !isEstablished else { return }
+        isEstablished = true
+        idleMs = Int.max
+        actions.append(.establish)
+    }
+
+    // MARK: Answers
+
+    private mutating func published(_ topic: Topic, _ result: Result<Position, Refusal>, ref: Reference?) {
+        switch result {
+        case .success(let position): send(.published(position: position), ref: ref)
+        case .failure(let refusal): refuse(refusal, topic: topic, ref: ref)
+        }
+    }
+
+    private mutating func answered(_ result: Result<[UInt8], SessionCommandFailure>, ref: Reference?) {
+        switch result {
+        case .success(let answer):
+            send(.ack(data: answer), ref: ref)
+        case .failure(let failure):
+            let error = ServerMessage.error(
+                code: failure.code, message: failure.message, topic: nil, retryAfterMs: failure.retryAfterMs)
+            refuse(error, ref: ref)
+        }
+    }
+
+    mutating func send(_ message: ServerMessage, ref: Reference?) {
+        if message.isGrant { messages.granted() }
+        actions.append(.send(message, ref))
+    }
+
+    /// The topics tell the client by themselves that it is live: its row of refusals ends.
+    mutating func granted() {
+        messages.granted()
+    }
+
+    mutating func refuse(_ refusal: Refusal, topic: Topic? = nil, ref: Reference?) {
+        refuse(.error(refusal, topic: topic), ref: ref)
+    }
+
+    /// Answers with an error; too many of them in a row end the session.
+    private mutating func refuse(_ error: ServerMessage, ref: Reference?) {
+        send(error, ref: ref)
+        countRefusal()
+    }
+
+    /// Something was refused; too much of it in a row ends the session.
+    mutating func countRefusal() {
+        if messages.refused() { close(.rateLimited) }
+    }
+
+    mutating func rateLimited(_ text: String, _ retryAfterMs: Int, topic: Topic? = nil, ref: Reference?) {
+        actions.append(.count(.rateLimited))
+        refuse(Refusal(.rateLimited, text, retryAfterMs: max(retryAfterMs, 1)), topic: topic, ref: ref)
+    }
+
+    private mutating func close(_ reason: CloseReason) {
+        guard !isClosed else { return }
+        isClosed = true
+        actions.append(.close(reason))
+    }
+
+    // MARK: Time and end
+
+    /// When ``SessionInput/deadline`` is wanted, monotonic milliseconds; `Int.max` for never.
+    var deadlineMs: Int { isClosed ? Int.max : min(idleMs, warningMs, expiryMs, followings?.dueMs ?? Int.max) }
+
+    /// Warns of the token's end, ends what is over, and follows what waited for its time.
+    private mutating func deadlineReached() {
+        if nowMs >= idleMs { return close(.timeout) }
+        if nowMs >= expiryMs {
+            expiryMs = Int.max
+            send(.error(Refusal(.unauthorized, "the token has expired"), topic: nil), ref: nil)
+            return close(.unauthorized)
+        }
+        if nowMs >= warningMs {
+            warningMs = Int.max
+            if case .user(let identity) = caller { send(.tokenExpiring(expiresAt: identity.expiresAt), ref: nil) }
+        }
+        followDue()
+    }
+
+    /// The connection is over: every topic is left.
+    private mutating func end() {
+        isClosed = true
+        if case .user(let identity) = caller, identity.role == .user { actions.append(.left(user: identity.user)) }
+        endFollowings()
+        for holding in holdings where holding.isLive || holding.waits(.topic) { actions.append(.leave(holding.topic)) }
+        holdings = []
+        questions = [:]
+    }
+}

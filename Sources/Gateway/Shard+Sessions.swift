@@ -1,0 +1,76 @@
+import Commands
+import Configuration
+import Core
+import Dialects
+import Reactors
+import Rights
+
+/// What sessions need of their shard.
+extension Shard: SessionHost {
+    func verify(_ token: [UInt8]) -> Result<Identity, TokenFailure> {
+        node.verify(token, now: wallSeconds)
+    }
+
+    func isMember(_ topic: Topic, user: [UInt8], _ completion: @escaping (Result<Bool, Refusal>) -> Void) {
+        store.isMember(topic, user: user, completion)
+    }
+
+    func follows(_ topic: Topic, _ completion: @escaping (Result<[Topic], Refusal>) -> Void) {
+        store.follows(topic, completion)
+    }
+
+    func publish(
+        _ request: PublishRequest, id: PublishID?, _ completion: @escaping (Result<Position, Refusal>) -> Void
+    ) {
+        store.publish(request.topic, request.event, request.data, id) { [statistics] result in
+            if case .success = result { statistics.webSocketPublishes.add(1) }
+            completion(result.map(\.position))
+        }
+    }
+
+    func run(
+        _ name: String, _ arguments: CommandArguments, operation: OperationID?, scope: [UInt8], lane: UInt64,
+        caller: Caller,
+        _ completion: @escaping (Result<[UInt8], SessionCommandFailure>) -> Void
+    ) {
+        let request = CommandDesk.Request(body: arguments.object, operation: operation, scope: scope, lane: lane)
+        commands.perform(name, request, caller: caller) { result in
+            completion(
+                result.map(\.json).mapError {
+                    SessionCommandFailure(code: $0.code, message: $0.message, retryAfterMs: $0.retryAfterMs)
+                })
+        }
+    }
+
+    func newLane() -> UInt64 { store.newLane() }
+
+    func came(_ user: [UInt8]) { commands.came(user) }
+
+    func left(_ user: [UInt8]) { commands.left(user) }
+
+    func count(_ figure: SessionFigure) {
+        switch figure {
+        case .rateLimited: statistics.rateLimited.add(1)
+        case .rateWarned: statistics.rateWarnings.add(1)
+        case .authenticationFailed: statistics.authenticationFailures.add(1)
+        }
+    }
+
+    func log(_ message: String, _ failure: TokenFailure) {
+        log(.info, message, [("reason", failure.rawValue)])
+    }
+
+    /// What a session's doings cost, and whom.
+    ///
+    /// `nil` when it was paid, else the milliseconds until it could be.
+    static func charge(_ cost: SessionCost, _ caller: Caller, _ node: Node, nowMs: Int) -> Int? {
+        switch cost {
+        case .publish:
+            // Nobody known has no allowance; what one connection may say bounds it.
+            guard case .user(let identity) = caller, !caller.isService else { return nil }
+            return node.waitForUserAction(identity.user, nowMs: nowMs)
+        case .joins, .readFollows:
+            return nil
+        }
+    }
+}

@@ -1,0 +1,376 @@
+import Commands
+import Core
+import Dialects
+import Reactors
+import Rights
+import TestSupport
+import Testing
+import Transport
+
+@testable import Gateway
+
+/// A deterministic model of everything around ``Session``: the topics are the real ones.
+///
+/// Redis with logs, channels, memberships and followed sets, the way of calls and replies, tokens, and clients that
+/// check what they are told. Every step is chosen by a seed.
+final class SessionWorld: TopicReader, SessionHost {
+    /// One call on the way to Redis, and its answer on the way back.
+    private struct Call {
+        /// What Redis does; `nil` when it was done.
+        var run: (() -> Void)?
+        let reply: (_ isFailing: Bool) -> Void
+    }
+
+    private enum ChannelItem {
+        case confirmed
+        case event(ChannelMessage)
+    }
+
+    /// A topic in Redis and on its way to the shard.
+    private struct TopicModel {
+        var offset = 0
+        var log: [ChannelMessage] = []
+        var isWanted = false
+        var isSubscribed = false
+        var channel: [ChannelItem] = []
+    }
+
+    /// Shared by the runs of a thread: what they count is not looked at.
+    struct Fixtures {
+        let mailbox: Mailbox<BrokerMessage>
+        let statistics: ShardStatistics
+        let access: AccessPolicy
+        let event: EventName
+        let changed: EventName
+        let topics: [Topic]
+
+        init() throws {
+            event = try #require(EventName("e"))
+            changed = try #require(EventName("follows:changed"))
+            topics = try [
+                "shop:1", "shop:2", "conversation:1", "conversation:2", "user:u", "feed:1", "feed:2", "feed:3",
+            ].map { try #require(Topic($0)) }
+            access = try AccessPolicy(NamespacePolicy.defaults)
+            mailbox = Mailbox(capacity: 10_000, wake: try Wake())
+            let reactor = try Reactor(wake: try Wake())
+            let context = ConnectionContext(reactor: reactor, limits: ConnectionLimits(Limits(), reactors: 1))
+            statistics = ShardStatistics(transport: context.statistics, loop: reactor.statistics)
+        }
+    }
+
+    static let limits = {
+        var limits = Limits()
+        limits.topicsPerConnectionMax = 4
+        limits.subscribeBatchMax = 3
+        limits.joinsPerSecond = 3
+        limits.followsMax = 8
+        limits.followReadsPerSecond = 2
+        limits.authenticationsPerSecond = 2
+        limits.messagesPerSecond = 200
+        limits.heldPublishesMax = 3
+        limits.refusalsMax = 40
+        return limits
+    }()
+
+    let fixtures: Fixtures
+    var randomSource: Seeded
+    private(set) var nowMs = 1_000_000
+    var wallMs: Int { nowMs + 1_700_000_000_000 }
+    private(set) lazy var sessionRules = SessionRules(
+        limits: SessionWorld.limits, access: fixtures.access, fault: fault
+    ) { [unowned self] cost, _ in charge(cost) }
+    private(set) lazy var topics = TopicTable<Session>(
+        shard: 0, limits: SessionWorld.limits, repairs: true, store: self, broker: fixtures.mailbox, dialects: [],
+        statistics: fixtures.statistics, nowMs: { [unowned self] in nowMs })
+    private let fault: SessionFault?
+
+    // Redis.
+    private var redis: [Topic: TopicModel] = [:]
+    private var members: Set<Topic> = []
+    private(set) var followsSet: Set<Topic> = []
+    private var calls: [Call] = []
+    private var messages: [BrokerMessage] = []
+
+    // What is counted against what was paid.
+    private var joinsPaid = 0
+    private var joins = 0
+
+    /// The topics that clients of this history speak of.
+    private(set) var mood: [Topic] = []
+    private(set) var isResting = false
+    private(set) var clients: [SessionClient] = []
+    private(set) var violation: String?
+    private(set) var story: [String] = []
+    private let keepsStory: Bool
+
+    init(seed: UInt64, fixtures: Fixtures, fault: SessionFault? = nil, keepsStory: Bool = false) {
+        randomSource = Seeded(seed)
+        self.fixtures = fixtures
+        self.fault = fault
+        self.keepsStory = keepsStory
+        for topic in fixtures.topics { redis[topic] = TopicModel() }
+        followsSet = Set(fixtures.topics.suffix(3).filter { _ in chance(2) })
+        if chance(2) { members.insert(conversation) }
+        mood = pick([fixtures.topics, Array(fixtures.topics.suffix(4)), Array(fixtures.topics.prefix(4))])
+        clients = (0..<2).map { SessionClient(number: $0, world: self) }
+        for client in clients { client.open() }
+    }
+
+    /// A conversation whose members come and go; nobody is ever a member of the other one.
+    var conversation: Topic { fixtures.topics[2] }
+    var closedConversation: Topic { fixtures.topics[3] }
+    var ownTopic: Topic { fixtures.topics[4] }
+
+    func note(_ line: @autoclosure () -> String) {
+        if keepsStory { story.append(line()) }
+    }
+
+    func violated(_ what: @autoclosure () -> String) {
+        guard violation == nil else { return }
+        violation = what()
+        note("VIOLATION")
+    }
+
+    /// True once in so many times.
+    func chance(_ count: Int) -> Bool { Int.random(in: 0..<count, using: &randomSource) == 0 }
+
+    func pick<T>(_ choices: [T]) -> T { choices[Int.random(in: 0..<choices.count, using: &randomSource)] }
+
+    static func position(_ offset: Int) -> Position? { Position(epoch: [UInt8(ascii: "e")], offset: offset) }
+
+    // MARK: Calls
+
+    private func call(_ what: String, run: @escaping () -> Void, reply: @escaping (Bool) -> Void) {
+        if !isResting, chance(12) {
+            // A link that is down refuses before the call returns.
+            note("\(what): refused at once")
+            return reply(true)
+        }
+        note(what)
+        calls.append(Call(run: run, reply: reply))
+    }
+
+    private static let unavailable = Refusal(.unavailable, "")
+
+    func read(_ topic: Topic, _ order: LogRead.Order, since: Position?, _ completion: @escaping LogRead.Completion) {
+        var answer: LogRead.Answer?
+        call("read \(topic)") { [unowned self] in
+            guard let model = redis[topic], let position = SessionWorld.position(model.offset) else { return }
+            answer = LogRead.Answer(position: position, events: [], state: nil)
+            if let since { answer?.events = model.log.filter { ($0.position?.offset ?? 0) > since.offset } }
+        } reply: { isFailing in
+            completion(answer.flatMap { isFailing ? nil : .success($0) } ?? .failure(SessionWorld.unavailable))
+        }
+    }
+
+    func isMember(_ topic: Topic, user: [UInt8], _ completion: @escaping (Result<Bool, Refusal>) -> Void) {
+        var answer = false
+        call("ask member of \(topic)") { [unowned self] in
+            answer = members.contains(topic)
+        } reply: { isFailing in
+            completion(isFailing ? .failure(SessionWorld.unavailable) : .success(answer))
+        }
+    }
+
+    func follows(_ topic: Topic, _ completion: @escaping (Result<[Topic], Refusal>) -> Void) {
+        var answer: [Topic] = []
+        call("read follows") { [unowned self] in
+            answer = fixtures.topics.filter { followsSet.contains($0) }
+        } reply: { isFailing in
+            completion(isFailing ? .failure(SessionWorld.unavailable) : .success(answer))
+        }
+    }
+
+    func publish(
+        _ request: PublishRequest, id: PublishID?, _ completion: @escaping (Result<Position, Refusal>) -> Void
+    ) {
+        var position: Position?
+        call("publish on \(request.topic)") { [unowned self] in
+            position = publish(request.topic, request.event)
+        } reply: { isFailing in
+            completion(position.flatMap { isFailing ? nil : .success($0) } ?? .failure(SessionWorld.unavailable))
+        }
+    }
+
+    func run(
+        _ name: String, _ arguments: CommandArguments, operation: OperationID?, scope: [UInt8], lane: UInt64,
+        caller: Caller,
+        _ completion: @escaping (Result<[UInt8], SessionCommandFailure>) -> Void
+    ) {
+        call("run \(name)", run: {}) { isFailing in
+            let failure = SessionCommandFailure(code: "unavailable", message: "", retryAfterMs: nil)
+            completion(isFailing ? .failure(failure) : .success(Array("{}".utf8)))
+        }
+    }
+
+    func verify(_ token: [UInt8]) -> Result<Identity, TokenFailure> {
+        guard let identity = SessionClient.identity(token, expiresAt: wallMs / 1_000 + 3_600) else {
+            return .failure(.shape)
+        }
+        return .success(identity)
+    }
+
+    private func charge(_ cost: SessionCost) -> Int? {
+        if !isResting, chance(20) { return 100 }
+        if case .joins(let count) = cost { joinsPaid += count }
+        return nil
+    }
+
+    func join(_ session: Session, _ request: SubscribeRequest, ref: Reference?) {
+        joins += 1
+        topics.join(session, request, ref: ref)
+    }
+
+    func newLane() -> UInt64 { 1 }
+    func came(_ user: [UInt8]) {}
+    func left(_ user: [UInt8]) {}
+    func count(_ figure: SessionFigure) {}
+    func log(_ message: String, _ failure: TokenFailure) {}
+    func undeliverable(_ delivery: Delivery) { delivery.counts.countUndeliverable() }
+
+    /// Redis runs the oldest call that it has not run.
+    private func execute() {
+        guard let index = calls.firstIndex(where: { $0.run != nil }) else { return }
+        calls[index].run?()
+        calls[index].run = nil
+    }
+
+    /// The oldest reply arrives, or fails on the way.
+    private func reply(isFailing: Bool = false) {
+        guard let call = calls.first, call.run == nil else { return }
+        calls.removeFirst()
+        note("reply\(isFailing ? " fails" : "")")
+        call.reply(isFailing)
+    }
+
+    // MARK: Redis
+
+    @discardableResult
+    private func publish(_ topic: Topic, _ event: EventName) -> Position? {
+        guard var model = redis[topic] else { return nil }
+        model.offset += 1
+        let position = SessionWorld.position(model.offset)
+        let message = ChannelMessage(position: position, event: event, id: nil, data: [])
+        model.log.append(message)
+        if model.isSubscribed { model.channel.append(.event(message)) }
+        redis[topic] = model
+        note("published \(topic) \(model.offset)")
+        return position
+    }
+
+    func offset(_ topic: Topic) -> Int { redis[topic]?.offset ?? 0 }
+
+    private func changeFollows() {
+        let topic = pick(Array(fixtures.topics.suffix(3)))
+        if followsSet.remove(topic) == nil { followsSet.insert(topic) }
+        note("follows \(followsSet.map(\.description).sorted())")
+        publish(ownTopic, fixtures.changed)
+    }
+
+    private func takeMessages() {
+        fixtures.mailbox.drain(into: &messages)
+        for message in messages {
+            switch message {
+            case .want(let topic, _):
+                if redis[topic]?.isWanted == true, redis[topic]?.isSubscribed == true {
+                    redis[topic]?.channel.append(.confirmed)
+                }
+                redis[topic]?.isWanted = true
+            case .unwant(let topic, _):
+                redis[topic]?.isWanted = false
+                redis[topic]?.isSubscribed = false
+            default: break
+            }
+        }
+        messages.removeAll()
+    }
+
+    private func confirm() {
+        for topic in fixtures.topics {
+            guard redis[topic]?.isWanted == true, redis[topic]?.isSubscribed == false else { continue }
+            redis[topic]?.isSubscribed = true
+            redis[topic]?.channel.append(.confirmed)
+        }
+    }
+
+    private func deliver(_ topic: Topic) {
+        guard redis[topic]?.channel.isEmpty == false, let item = redis[topic]?.channel.removeFirst() else { return }
+        switch item {
+        case .confirmed:
+            note("confirmed \(topic)")
+            topics.confirmed(topic)
+        case .event(let message):
+            note("event of \(topic) \(message.position?.offset ?? 0)")
+            topics.received(topic, message)
+        }
+    }
+
+    // MARK: Steps
+
+    private func step() {
+        switch Int.random(in: 0..<100, using: &randomSource) {
+        case 0..<34: pick(clients).act()
+        case 34..<40: publish(pick(fixtures.topics), fixtures.event)
+        case 40..<43: changeFollows()
+        case 43..<46: if members.remove(conversation) == nil { members.insert(conversation) }
+        case 46..<58: execute()
+        case 58..<70: reply()
+        case 70..<73: reply(isFailing: true)
+        case 73..<78: takeMessages()
+        case 78..<82: confirm()
+        case 82..<92:
+            deliver(pick(fixtures.topics))
+            if chance(2) { topics.endTurn() }
+        case 92..<94: pass(ms: 1_100)
+        default: pass(ms: 50)
+        }
+    }
+
+    private func pass(ms: Int) {
+        nowMs += ms
+        topics.sweep()
+        for client in clients { client.timePassed() }
+    }
+
+    /// Brings everything to rest that is under way.
+    private func rest() {
+        isResting = true
+        var quiet = 0
+        for _ in 0..<200 where violation == nil && quiet < 6 {
+            takeMessages()
+            confirm()
+            for topic in fixtures.topics { while redis[topic]?.channel.isEmpty == false { deliver(topic) } }
+            topics.endTurn()
+            while calls.contains(where: { $0.run != nil }) { execute() }
+            while calls.first?.run == nil, !calls.isEmpty { reply() }
+            quiet = calls.isEmpty ? quiet + 1 : 0
+            pass(ms: 250)
+        }
+    }
+
+    /// Runs so many random steps, then lets everything come to rest and checks who hears what.
+    func run(steps: Int) {
+        for _ in 0..<steps where violation == nil { step() }
+        note("rest")
+        rest()
+        for client in clients where violation == nil { client.checkAnswers() }
+        for client in clients { client.startListening() }
+        for topic in fixtures.topics { publish(topic, fixtures.event) }
+        rest()
+        for client in clients where violation == nil { client.checkHearing() }
+        checkMembers()
+        if violation == nil, joins > joinsPaid { violated("\(joins) joins, \(joinsPaid) paid") }
+        for client in clients { client.end() }
+        var rest: [BrokerMessage] = []
+        fixtures.mailbox.drain(into: &rest)
+    }
+
+    /// Nobody is a member who does not know it.
+    private func checkMembers() {
+        for topic in fixtures.topics where violation == nil {
+            let members = topics.report(topic).members
+            let known = clients.count { $0.isExpectedMember(of: topic) }
+            if members != known { violated("\(topic) has \(members) members, and \(known) clients know of it") }
+        }
+    }
+}
