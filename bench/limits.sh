@@ -5,4 +5,6 @@ limits=(
     --limit connectionsPerAddressMax=100000 --limit connectsPerAddressPerSecond=1000000
     --limit unauthenticatedPerAddressMax=100000 --limit requestsPerAddressPerSecond=1000000
     --limit messagesPerSecond=1000000 --limit userActionsPerSecond=1000000
+    --limit addressRedisUsPerSecond=100000000 --limit anonymousRedisUsPerSecond=100000000
+    --limit userRedisUsPerSecond=100000000
 )

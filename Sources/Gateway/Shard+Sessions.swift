@@ -28,12 +28,15 @@ extension Shard: SessionHost {
         }
     }
 
+    func payer(_ caller: Caller, at address: IPAddress?) -> Payer { node.payer(caller, at: address) }
+
     func run(
         _ name: String, _ arguments: CommandArguments, operation: OperationID?, scope: [UInt8], lane: UInt64,
-        caller: Caller,
+        caller: Caller, payer: Payer?,
         _ completion: @escaping (Result<[UInt8], SessionCommandFailure>) -> Void
     ) {
-        let request = CommandDesk.Request(body: arguments.object, operation: operation, scope: scope, lane: lane)
+        var request = CommandDesk.Request(body: arguments.object, operation: operation, scope: scope, lane: lane)
+        request.payer = payer
         commands.perform(name, request, caller: caller) { result in
             completion(
                 result.map(\.json).mapError {

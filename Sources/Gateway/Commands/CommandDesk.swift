@@ -100,8 +100,14 @@ final class CommandDesk {
         let operation = operation(bound.operation.map { .named($0) } ?? request.operation, request, caller)
         runner.run(
             command, bound, caller: commandCaller, operation: operation, lane: request.lane
-        ) { [statistics] result in
-            if case .failure = result { statistics.commandsRefused.add(1) }
+        ) { [node, statistics, nowMs] result in
+            switch result {
+            case .success(let answer):
+                // The weight is that of the script; what it tells others is known only now.
+                node.budgets.charge(payer, us: answer.effects * node.scripts.publishUs, nowMs: nowMs())
+            case .failure:
+                statistics.commandsRefused.add(1)
+            }
             completion(result)
         }
     }

@@ -5,6 +5,8 @@ import Dialects
 ///
 /// It knows the dialect. Thread: the shard's.
 protocol Outlet: AnyObject {
+    /// The client's address; `nil` where it is not known. It pays for a client that shows nothing else.
+    var address: IPAddress? { get }
     /// Sends one message, as one unit of the transport.
     func send(_ message: ServerMessage, ref: Reference?)
     /// Sends an event that many share; false when the client reads too slowly to take it.

@@ -82,6 +82,9 @@ final class Session: TopicClient {
     /// On whose behalf the client speaks.
     var caller: Caller { state.caller }
 
+    /// Whose budget pays for what the client asks of Redis.
+    var payer: Payer? { host.payer(state.caller, at: outlet?.address) }
+
     /// The topics that the client has asked for and has not given up.
     var topicsHeld: [Topic] { state.holdings.map(\.topic) }
 
@@ -143,7 +146,8 @@ final class Session: TopicClient {
         operations.lane = lane
         let operation = ref.flatMap { outlet?.operation(of: $0) }.map { operations.id($0) }
         host.run(
-            name, arguments, operation: operation, scope: operations.scope, lane: lane, caller: state.caller
+            name, arguments, operation: operation, scope: operations.scope, lane: lane, caller: state.caller,
+            payer: payer
         ) { [self] in take(.answered($0, ref: ref)) }
     }
 

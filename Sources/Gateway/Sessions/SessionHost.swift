@@ -26,10 +26,12 @@ protocol SessionHost: AnyObject {
     /// Publishes an event; the id is its publisher's.
     func publish(
         _ request: PublishRequest, id: PublishID?, _ completion: @escaping (Result<Position, Refusal>) -> Void)
+    /// Whose budget pays for a caller at an address.
+    func payer(_ caller: Caller, at address: IPAddress?) -> Payer
     /// Runs a command.
     func run(
         _ name: String, _ arguments: CommandArguments, operation: OperationID?, scope: [UInt8], lane: UInt64,
-        caller: Caller,
+        caller: Caller, payer: Payer?,
         _ completion: @escaping (Result<[UInt8], SessionCommandFailure>) -> Void)
     /// A number for commands that keep their order.
     func newLane() -> UInt64

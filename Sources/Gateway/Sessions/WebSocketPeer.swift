@@ -167,6 +167,8 @@ final class WebSocketPeer: ConnectionHandler, Outlet {
 
     // MARK: Outlet
 
+    var address: IPAddress? { connection.address }
+
     func send(_ message: ServerMessage, ref: Reference?) {
         guard let dialect else { return }
         transmit(WebSocketEncoder.frame(.text, payload: dialect.encode(message, ref: ref)))

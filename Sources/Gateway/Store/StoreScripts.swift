@@ -21,6 +21,8 @@ struct StoreScripts: Sendable {
     let renew: ScriptID
     /// Microseconds of Redis: to read a position, a page of the log at its limit, and a log of a join or repair.
     private let positionUs: Int
+    /// What an event costs Redis.
+    let publishUs: Int
     private let historyUs: Int
     private let logUs: Int
     let setMember: ScriptID
@@ -39,6 +41,7 @@ struct StoreScripts: Sendable {
         history = try id("history")
         position = try id("position")
         renew = try id("renew")
+        publishUs = library.catalogue.weightMicroseconds(of: "publish")
         positionUs = library.catalogue.weightMicroseconds(of: "position")
         historyUs = library.catalogue.weightMicroseconds(of: "history")
         logUs = library.catalogue.weightMicroseconds(of: "subscribe")

@@ -16,6 +16,7 @@ final class SessionClient: Outlet {
     }
 
     let number: Int
+    var address: IPAddress? { nil }
     private unowned let world: SessionWorld
     private var session: Session?
     private var isClosing = false

@@ -192,9 +192,11 @@ final class SessionWorld: TopicReader, SessionHost {
         }
     }
 
+    func payer(_ caller: Caller, at address: IPAddress?) -> Payer { caller.payer(from: address) }
+
     func run(
         _ name: String, _ arguments: CommandArguments, operation: OperationID?, scope: [UInt8], lane: UInt64,
-        caller: Caller,
+        caller: Caller, payer: Payer?,
         _ completion: @escaping (Result<[UInt8], SessionCommandFailure>) -> Void
     ) {
         call("run \(name)", run: {}) { isFailing in
