@@ -278,3 +278,11 @@ def set_member(site):
 def rights_changes(site):
     withdrawn(site)
     return lambda n: site.scripts.call("rights_changes", ["#revoked", "#revoked-before", "#removed"], [0, 0, 500])
+
+
+@case
+def renew(site):
+    names = [f"shop:{n}#meta" for n in range(64)]
+    for name in names:
+        site.db.hset(name, mapping={"epoch": "a", "offset": "0", "run": "r"})
+    return lambda n: site.scripts.call("renew", names, [300])

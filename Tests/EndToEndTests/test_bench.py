@@ -96,8 +96,9 @@ def test_unicast(bench, topic):
 
 
 def test_idle(bench, topic):
-    result = bench.run("idle", topic=topic, connections=50)
-    assert result["connections"] == 50
+    # So many that what they take is more than what a young process gives back meanwhile.
+    result = bench.run("idle", topic=topic, connections=200)
+    assert result["connections"] == 200
     assert result["server"]["privateBytesPerConnection"] > 0
     assert result["server"]["cpuUsPerConnection"] > 0
 
