@@ -30,7 +30,8 @@ from worker_process import Worker
 BENCH = Path(os.environ.get("SWITCHBOARD_BENCH", paths.ROOT / ".build/release/switchboard-bench"))
 # All clients come from one address.
 LIMITS = {"connectionsPerAddressMax": 100_000, "unauthenticatedPerAddressMax": 100_000,
-          "connectsPerAddressPerSecond": 100_000}
+          "connectsPerAddressPerSecond": 100_000,
+          "addressRedisUsPerSecond": 100_000_000, "anonymousRedisUsPerSecond": 100_000_000}
 TRACKS, VOTERS, SHOPS = 20, 50, 20
 WARM_UP_SECONDS = 5
 #: Beyond its time a load tool may take this long to begin and to end.

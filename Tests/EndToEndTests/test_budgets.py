@@ -195,6 +195,29 @@ def test_joined_names_leave_redis_again(gateway, server, topics):
             back.expect("e", offset=1)
 
 
+def test_joins_are_paid_over_sockets_too(gateway, server, token, topics):
+    """H1: joins of new names cost an address nothing, so few connections filled Redis with positions."""
+    gw = gateway(server=server, limits={
+        "addressRedisUsPerSecond": 10_000, "joinsPerSecond": 1_000, "messagesPerSecond": 10_000})
+    kept, refused = topics(), []
+    with server.client() as redis, gw.client() as member, gw.client() as crowd:
+        member.authenticate(token("u1"))
+        assert member.subscribe(kept)["offset"] == 0
+        for number in range(200):
+            crowd.send("subscribe", {"topic": topics()}, ref=number)
+            answer = crowd.receive()
+            if answer["event"] != "error":
+                continue
+            assert answer["data"]["code"] == "rate_limited" and answer["data"]["retryAfterMs"] > 0, answer
+            refused.append(answer["ref"])
+            if len(refused) == 20:
+                break
+        assert refused, "ten times what the address may cost was served"
+        assert len(metas(redis)) < 100, "what is refused leaves nothing"
+        # A budget is its payer's own: a user is not held up by an address that asks too much.
+        assert member.subscribe(topics())["offset"] == 0
+
+
 def test_after_its_end_a_position_is_told_to_be_another(gateway, server, topic):
     """Who returns too late to a name without events is told honestly that recovery is not possible."""
     gw = gateway(server=server, limits={"idlePositionSeconds": 3})
