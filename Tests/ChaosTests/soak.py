@@ -25,6 +25,7 @@ from soak_figures import Figures
 from support.process_figures import descriptors, private_bytes, resident_bytes
 from support.redis_server import RedisServer
 from tokens import SECRET
+from waiting import eventually, pass_time
 from worker_process import Worker
 
 BENCH = Path(os.environ.get("SWITCHBOARD_BENCH", paths.ROOT / ".build/release/switchboard-bench"))
@@ -153,7 +154,7 @@ class Soak:
             if time.monotonic() > deadline:
                 self.problems.append("the listeners did not end in time")
                 break
-            time.sleep(row_seconds / 6)  # lint:allow the interval of the samples
+            pass_time(row_seconds / 6, "the interval of the samples")
             now = time.monotonic()
             if not is_live:
                 # The rows begin when everybody is there.
@@ -192,11 +193,11 @@ class Soak:
         if (visitors := self.tools.get("visitors")) is not None and visitors.poll() is None:
             visitors.kill()
             visitors.wait()
-        deadline = time.monotonic() + LEAVE_SECONDS
-        while (left := self.gateway.metric("switchboard_connections")) > 1 and time.monotonic() < deadline:
-            time.sleep(0.5)  # lint:allow between two looks, with a deadline
-        if left > 1:
-            self.problems.append(f"{left:.0f} connections are open though everybody has left")
+        try:
+            eventually(lambda: self.gateway.metric("switchboard_connections") <= 1, LEAVE_SECONDS,
+                       "the end of all connections")
+        except AssertionError as failure:
+            self.problems.append(f"connections are open though everybody has left: {failure}")
 
 
 def main() -> int:
