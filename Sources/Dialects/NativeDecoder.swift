@@ -56,34 +56,7 @@ struct NativeDecoder {
         guard let topic = try NativeTarget(top: root["topic"], object: data).topic() else {
             throw Refusal(.badRequest, "publish names no topic; it has the form \(shape).")
         }
-        guard let name = data["event"]?.stringBytes, let event = EventName(name) else {
-            throw Refusal(
-                .badRequest,
-                "\"data.event\" must be a string of 1 to \(EventName.bytesMax) of A-Z a-z 0-9 . _ : / -.")
-        }
-        guard !event.isReserved else {
-            throw Refusal(.badRequest, "\"data.event\" is a name the gateway keeps for itself; choose another.")
-        }
-        var id: MessageID?
-        if let given = NativeDecoder.present(data["id"]) {
-            guard let bytes = given.stringBytes, let key = MessageID(bytes) else {
-                throw Refusal(
-                    .badRequest,
-                    "\"data.id\" must be a string of 1 to \(MessageID.bytesMax) of A-Z a-z 0-9 . _ ~ : - (not \"-\").")
-            }
-            id = key
-        }
-        guard let payload = NativeDecoder.present(data["data"]) else {
-            return .publish(PublishRequest(topic: topic, event: event, data: NativeDecoder.emptyObject, id: id))
-        }
-        guard payload.kind == .object else {
-            throw Refusal(.badRequest, "\"data.data\" must be an object: the event's own data.")
-        }
-        guard payload.raw.count <= publishBytesMax else {
-            throw Refusal(
-                .tooLarge, "\"data.data\" has \(payload.raw.count) bytes; at most \(publishBytesMax) are published.")
-        }
-        return .publish(PublishRequest(topic: topic, event: event, data: Array(payload.raw), id: id))
+        return .publish(try PublishReader(.message, bytesMax: publishBytesMax).request(on: topic, data))
     }
 
     private func other(_ name: EventName, _ data: JSON.Value?) throws(Refusal) -> ClientCommand {
@@ -171,6 +144,4 @@ struct NativeDecoder {
     static func present(_ value: JSON.Value?) -> JSON.Value? {
         value?.kind == .null ? nil : value
     }
-
-    private static let emptyObject = Array("{}".utf8)
 }

@@ -52,8 +52,8 @@ struct NativeTarget {
     }
 
     /// Reads a topic written out.
-    static func topic(_ value: JSON.Value) throws(Refusal) -> Topic {
-        guard let text = value.stringBytes, let topic = Topic(text) else {
+    static func topic(_ value: JSON.Value?) throws(Refusal) -> Topic {
+        guard let text = value?.stringBytes, let topic = Topic(text) else {
             throw Refusal(
                 .badRequest,
                 "A topic must be a string \"namespace:id\", e.g. \"shop:42\": the namespace a-z 0-9 -, the id 1 to "

@@ -2,6 +2,7 @@
 
 import hashlib
 import json
+import re
 
 import pytest
 
@@ -84,6 +85,24 @@ def test_malformed_body(http, watch, body):
         response = http.post("/v1/broadcast", content=body, headers={"content-type": "application/json"})
         assert response.status_code == 400 and error_code(response) == "bad_request"
     assert seen.on_behalf_of_clients() == []
+
+
+@pytest.mark.parametrize("event, data, id", [
+    ("a b", {}, None), (7, {}, None), ("gap", {}, None), ("e", [], None), ("e", "x", None), ("e", {}, "a b"),
+    ("e", {}, 7),
+], ids=range(7))
+def test_a_fault_reads_alike_at_every_door(gw, http, topics, token, event, data, id):
+    """Sockets and HTTP checked a publish each by itself, and said of the same fault different things."""
+    talk = topics("conversation")
+    named = {} if id is None else {"id": id}
+    with gw.client(token=token("u1", topics=[talk])) as client:
+        told = client.request("publish", {"event": event, "data": data, **named}, topic=talk)["data"]
+    posted = http.post("/v1/broadcast", json=message(talk, event, data, **named)).json()["error"]
+    body = {"messages": [{"topic": talk, "event": event, "payload": data, **named}]}
+    supabase = http.post("/realtime/v1/api/broadcast", json=body).json()["error"]
+    assert told["code"] == posted["code"] == supabase["code"]
+    assert posted["message"] == re.sub('"data\\.([a-z]+)"', r"'\1'", told["message"])
+    assert supabase["message"] == posted["message"].replace("'data'", "'payload'")
 
 
 # What the gateway itself says to subscribers: events under these names could not be told apart from it.

@@ -1,5 +1,6 @@
 import Commands
 import Core
+import Dialects
 import HTTPCodec
 import Reactors
 import Rights
@@ -14,13 +15,6 @@ struct BroadcastRoute {
         case native
         /// `messages` with `payload`; 202 without a body.
         case supabase
-    }
-
-    private struct Message {
-        let topic: Topic
-        let event: EventName
-        let data: [UInt8]
-        let id: MessageID?
     }
 
     unowned let shard: Shard
@@ -69,7 +63,7 @@ struct BroadcastRoute {
             return try publishBatch(messages, shape, caller, respond)
         }
         guard shape == .native else { throw Refusal(.badRequest, "'messages' must be an array") }
-        publish(try message(json.root, shape), caller) { result in
+        publish(try publishRequest(json.root, shape), caller) { result in
             switch result {
             case .success(let (topic, receipt)):
                 var body: [UInt8] = []
@@ -95,7 +89,7 @@ struct BroadcastRoute {
         }
         for (index, item) in items.enumerated() {
             do throws(Refusal) {
-                publish(try message(item, shape), caller) { batch.finish(index, $0) }
+                publish(try publishRequest(item, shape), caller) { batch.finish(index, $0) }
             } catch {
                 batch.finish(index, .failure(error))
             }
@@ -103,51 +97,29 @@ struct BroadcastRoute {
     }
 
     private func publish(
-        _ message: Message, _ caller: Caller,
+        _ request: PublishRequest, _ caller: Caller,
         _ completion: @escaping (Result<(Topic, Store.Receipt), Refusal>) -> Void
     ) {
         // Only services come here, and they have names: no connection is needed to tell them apart.
-        let id = message.id.map { PublishID($0, of: caller, connection: []) }
-        shard.store.publish(message.topic, message.event, message.data, id) { [shard] result in
+        let id = request.id.map { PublishID($0, of: caller, connection: []) }
+        shard.store.publish(request.topic, request.event, request.data, id) { [shard] result in
             if case .success = result { shard.statistics.httpPublishes.add(1) }
-            completion(result.map { (message.topic, $0) })
+            completion(result.map { (request.topic, $0) })
         }
     }
 
-    private func message(_ value: JSON.Value, _ shape: Shape) throws(Refusal) -> Message {
+    private func publishRequest(_ value: JSON.Value, _ shape: Shape) throws(Refusal) -> PublishRequest {
         guard value.kind == .object else { throw Refusal(.badRequest, "a message must be a JSON object") }
-        let dataName = shape == .native ? "data" : "payload"
-        let known =
-            shape == .native ? ["topic", "event", "data", "id"] : ["topic", "event", "payload", "id", "private"]
-        for member in value.members where !known.contains(member.name) && shape == .native {
+        let known = ["topic", "event", "data", "id"]
+        if shape == .native, value.members.contains(where: { !known.contains($0.name) }) {
             throw Refusal(.badRequest, "unknown member; a message has \(known.joined(separator: ", "))")
         }
-        guard let text = value["topic"]?.stringBytes else { throw Refusal(.badRequest, "'topic' must be a string") }
-        guard let topic = Topic(text) else {
-            throw Refusal(.badRequest, "'topic' must be namespace:id, e.g. shop:42")
-        }
-        guard shard.node.access.policy(of: topic) != nil else {
+        let form: PublishReader.Form = shape == .native ? .broadcast : .supabase
+        let request = try PublishReader(form, bytesMax: shard.limits.publishBytesMax).request(value)
+        guard shard.node.access.policy(of: request.topic) != nil else {
             throw Refusal(.notFound, "there is no such namespace")
         }
-        guard let event = value["event"]?.stringBytes.flatMap({ EventName($0) }) else {
-            throw Refusal(.badRequest, "'event' must be 1 to 64 of A-Z a-z 0-9 . _ : / -")
-        }
-        guard !event.isReserved else {
-            throw Refusal(.badRequest, "'event' must not be '\(event)', which is a word of the gateway's own")
-        }
-        guard let data = value[dataName] else { throw Refusal(.badRequest, "'\(dataName)' is missing") }
-        guard data.kind == .object else { throw Refusal(.badRequest, "'\(dataName)' must be a JSON object") }
-        guard data.raw.count <= shard.limits.publishBytesMax else {
-            throw Refusal(.tooLarge, "'\(dataName)' may have \(shard.limits.publishBytesMax) bytes")
-        }
-        var id: MessageID?
-        if let given = value["id"] {
-            guard let read = given.stringBytes.flatMap({ MessageID($0) }) else {
-                throw Refusal(.badRequest, "'id' must be a string of 1 to 128 of A-Z a-z 0-9 . _ ~ : -")
-            }
-            id = read
-        }
-        return Message(topic: topic, event: event, data: Array(data.raw), id: id)
+        return request
     }
 
     // MARK: Answers

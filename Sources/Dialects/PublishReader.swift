@@ -1,0 +1,92 @@
+public import Core
+
+/// Reads a publish, the same way for every door: its topic, its event's name, its data and its id.
+///
+/// A fault of the same kind is refused in the same words everywhere. Only the names of the members differ.
+public struct PublishReader: Sendable {
+    /// How the clients of a door write a publish.
+    public struct Form: Sendable {
+        /// The member that holds the event's data.
+        let data: String
+        /// What stands before and after a member's name where a refusal quotes it.
+        let quotes: (before: String, after: String)
+        /// Whether a publish without data has an empty object.
+        let mayLackData: Bool
+        /// Whether `null` is the same as absent: typed clients write absent members so.
+        let ignoresNull: Bool
+
+        /// `data` of the native message `publish`; the topic may also stand beside it.
+        public static let message = Form(
+            data: "data", quotes: ("\"data.", "\""), mayLackData: true, ignoresNull: true)
+        /// A message of `POST /v1/broadcast`.
+        public static let broadcast = Form(data: "data", quotes: ("'", "'"), mayLackData: false, ignoresNull: false)
+        /// A message as Supabase's clients send it.
+        public static let supabase = Form(data: "payload", quotes: ("'", "'"), mayLackData: false, ignoresNull: false)
+    }
+
+    private let form: Form
+    private let bytesMax: Int
+
+    /// `bytesMax` bounds the bytes of the data; more is `too_large`.
+    public init(_ form: Form, bytesMax: Int) {
+        self.form = form
+        self.bytesMax = bytesMax
+    }
+
+    /// Reads a publish all of whose members stand in one object.
+    public func request(_ object: JSON.Value) throws(Refusal) -> PublishRequest {
+        try request(on: NativeTarget.topic(object["topic"]), object)
+    }
+
+    /// Reads a publish whose topic was read before.
+    func request(on topic: Topic, _ object: JSON.Value) throws(Refusal) -> PublishRequest {
+        PublishRequest(
+            topic: topic, event: try event(object["event"]), data: try data(present(object[form.data])),
+            id: try id(present(object["id"])))
+    }
+
+    private func event(_ value: JSON.Value?) throws(Refusal) -> EventName {
+        guard let text = value?.stringBytes, let event = EventName(text) else {
+            throw Refusal(
+                .badRequest,
+                "\(quoted("event")) must be a string of 1 to \(EventName.bytesMax) of A-Z a-z 0-9 . _ : / -.")
+        }
+        guard !event.isReserved else {
+            // Safe to repeat: it is one of a few known words.
+            throw Refusal(
+                .badRequest, "\(quoted("event")) is '\(event)', a name the gateway keeps for itself; choose another.")
+        }
+        return event
+    }
+
+    private func data(_ value: JSON.Value?) throws(Refusal) -> [UInt8] {
+        guard let value else {
+            guard form.mayLackData else { throw Refusal(.badRequest, "\(quoted(form.data)) is missing.") }
+            return Array("{}".utf8)
+        }
+        guard value.kind == .object else {
+            throw Refusal(.badRequest, "\(quoted(form.data)) must be an object: the event's own data.")
+        }
+        guard value.raw.count <= bytesMax else {
+            throw Refusal(
+                .tooLarge, "\(quoted(form.data)) has \(value.raw.count) bytes; at most \(bytesMax) are published.")
+        }
+        return Array(value.raw)
+    }
+
+    private func id(_ value: JSON.Value?) throws(Refusal) -> MessageID? {
+        guard let value else { return nil }
+        guard let text = value.stringBytes, let id = MessageID(text) else {
+            throw Refusal(
+                .badRequest,
+                "\(quoted("id")) must be a string of 1 to \(MessageID.bytesMax) of A-Z a-z 0-9 . _ ~ : - (not \"-\").")
+        }
+        return id
+    }
+
+    private func present(_ value: JSON.Value?) -> JSON.Value? {
+        form.ignoresNull ? NativeDecoder.present(value) : value
+    }
+
+    private func quoted(_ member: String) -> String { form.quotes.before + member + form.quotes.after }
+}
