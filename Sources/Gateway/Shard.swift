@@ -126,7 +126,9 @@ final class Shard {
             shard: index, limits: node.limits, repairs: node.testFault != .noRepair,
             store: store, broker: node.broker, dialects: node.dialects, statistics: statistics,
             nowMs: { reactor.nowMs })
-        topics.payJoin = { [store] payer, topic, rides in store.payJoin(topic, payer: payer, rides: rides) }
+        sessionRules.payJoin = { [store, unowned topics] topic, caller, address in
+            store.payJoin(topic, payer: node.payer(caller, at: address), rides: topics.rides(topic))
+        }
         store.lastDelivered = { [unowned topics] in topics.position($0) }
         news.onConnected = { [unowned topics] in
             topics.relinked()

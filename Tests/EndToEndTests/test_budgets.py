@@ -218,6 +218,18 @@ def test_joins_are_paid_over_sockets_too(gateway, server, token, topics):
         assert member.subscribe(topics())["offset"] == 0
 
 
+def test_a_join_that_cannot_be_paid_leaves_what_lives(gateway, server, topics):
+    """The second subscribe of a topic that could not be paid ended the first one: the client heard nothing more."""
+    gw = gateway("--shards", "1", server=server, limits={"addressRedisUsPerSecond": 100, "joinsPerSecond": 1_000})
+    topic = topics()
+    with gw.client() as client:
+        assert client.subscribe(topic)["offset"] == 0
+        error = client.refused("subscribe", {"topic": topic}, "rate_limited")
+        assert error["topic"] == topic and error["data"]["retryAfterMs"] > 0
+        gw.publish(topic, "e")
+        client.expect("e", offset=1)
+
+
 def test_after_its_end_a_position_is_told_to_be_another(gateway, server, topic):
     """Who returns too late to a name without events is told honestly that recovery is not possible."""
     gw = gateway(server=server, limits={"idlePositionSeconds": 3})

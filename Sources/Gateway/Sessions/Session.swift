@@ -37,7 +37,7 @@ final class Session: TopicClient {
     init(host: any SessionHost, outlet: any Outlet, caller: Caller) {
         self.host = host
         self.outlet = outlet
-        state = SessionState(host.sessionRules, caller: caller, nowMs: host.nowMs)
+        state = SessionState(host.sessionRules, caller: caller, address: outlet.address, nowMs: host.nowMs)
         if !caller.isAnonymous { actions = state.begin(wallMs: host.wallMs) }
         deadlineMs = state.deadlineMs
         if !actions.isEmpty { act() }
@@ -83,7 +83,7 @@ final class Session: TopicClient {
     var caller: Caller { state.caller }
 
     /// Whose budget pays for what the client asks of Redis.
-    var payer: Payer? { host.payer(state.caller, at: outlet?.address) }
+    private var payer: Payer { host.payer(state.caller, at: state.address) }
 
     /// The topics that the client has asked for and has not given up.
     var topicsHeld: [Topic] { state.holdings.map(\.topic) }
@@ -123,10 +123,7 @@ final class Session: TopicClient {
             host.follows(topic) { [self] in take(.follows(number: number, $0)) }
         case .join(let request, let ref):
             host.join(self, request, ref: ref)
-        case .follow(let topic):
-            isFollowing = true
-            host.join(self, SubscribeRequest(topic: topic, since: nil), ref: nil)
-            isFollowing = false
+        case .follow(let topic): follow(topic)
         case .leave(let topic): leave(topic)
         case .publish(let request, let ref):
             let id = request.id.map { PublishID($0, of: state.caller, connection: operations.scope) }
@@ -139,6 +136,15 @@ final class Session: TopicClient {
         case .log(let message, let failure): host.log(message, failure)
         case .close(let reason): outlet?.close(reason)
         }
+    }
+
+    private func follow(_ topic: Topic) {
+        if let refusal = host.sessionRules.payJoin(topic, state.caller, state.address) {
+            return take(.joinRefused(topic, refusal))
+        }
+        isFollowing = true
+        host.join(self, SubscribeRequest(topic: topic, since: nil), ref: nil)
+        isFollowing = false
     }
 
     private func run(_ name: String, _ arguments: CommandArguments, _ ref: Reference?) {

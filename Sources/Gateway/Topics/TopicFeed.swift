@@ -1,6 +1,5 @@
 import Core
 import Dialects
-import Rights
 import Transport
 
 /// What a topic needs of its clients: sessions, or models of them in tests.
@@ -21,15 +20,11 @@ protocol TopicClient: AnyObject {
     ///
     /// Whatever becomes of it is counted in `delivery.counts`, once for each call.
     func deliver(_ delivery: Delivery, isOwed: Bool)
-    /// Whose budget pays for its joins; `nil` for nobody's.
-    var payer: Payer? { get }
     /// Gets several events of a topic at once; the same as one call for each of them.
     func deliver(_ batch: DeliveryBatch)
 }
 
 extension TopicClient {
-    var payer: Payer? { nil }
-
     func deliver(_ batch: DeliveryBatch) {
         for delivery in batch.deliveries { deliver(delivery, isOwed: false) }
     }

@@ -1,7 +1,6 @@
 import Core
 import Dialects
 import Reactors
-import Rights
 import Transport
 
 /// The topics of one shard: who gets them, and the way of an event from the broker to the members.
@@ -35,8 +34,6 @@ final class TopicTable<Client: TopicClient> {
     /// Whether reads that waited are being asked for.
     var isPassing = false
     private var reads = 0
-    /// Pays for a join, or says why it cannot; the last argument says whether a read that others wait for answers it.
-    var payJoin: (Payer, Topic, Bool) -> Refusal? = { _, _, _ in nil }
 
     /// `nowMs` is the shard's clock, monotonic milliseconds.
     init(
@@ -75,13 +72,14 @@ final class TopicTable<Client: TopicClient> {
 
     // MARK: Joining and leaving
 
-    /// Lets a client join; it is answered with `subscribed` or refused.
-    func join(_ client: Client, _ request: SubscribeRequest, ref: Reference?) {
+    /// Whether the read that others wait for would answer a client that joins now.
+    func rides(_ topic: Topic) -> Bool {
         // Those who were asked for stand before those who came later.
-        let rides = feeds[request.topic]?.joining.last.map { !$0.isAsked } ?? false
-        if let payer = client.payer, let refusal = payJoin(payer, request.topic, rides) {
-            return client.refused(refusal, topic: request.topic, ref: ref)
-        }
+        feeds[topic]?.joining.last.map { !$0.isAsked } ?? false
+    }
+
+    /// Lets a client join, which has paid; it is answered with `subscribed` or refused.
+    func join(_ client: Client, _ request: SubscribeRequest, ref: Reference?) {
         let feed: TopicFeed<Client>
         if let known = feeds[request.topic] {
             feed = known

@@ -26,6 +26,8 @@ final class SessionClient: Outlet {
     private var lastUnsubscribe: [Topic: Int] = [:]
     /// Topics of which the client was told that it has them.
     private var view: Set<Topic> = []
+    /// The topic that ended with the message before this one, though the client had not asked for that.
+    private var lost: Topic?
     private var stands: [Topic: Int] = [:]
     private var sinces: [Int: [Topic: Int]] = [:]
     /// Topics of the closed conversation that the present token grants.
@@ -126,6 +128,7 @@ final class SessionClient: Outlet {
     func send(_ message: ServerMessage, ref: Reference?) {
         guard session != nil, !isClosing else { return }
         let ref = ref.flatMap { ASCII.decimal($0.bytes) }
+        defer { lost = if case .unsubscribed(let topic) = message, ref == nil { topic } else { nil } }
         switch message {
         case .subscribed(let topic, let position, let recovered, _):
             world.note("client \(number) subscribed \(topic) \(position.offset) ref \(ref ?? 0)")
@@ -140,7 +143,10 @@ final class SessionClient: Outlet {
             if ref == nil, !view.contains(topic) { world.violated("\(topic) ends that was not there") }
             view.remove(topic)
             if ref != nil { answered(ref, topic, "unsubscribe") }
-        case .error(let code, _, let topic, _):
+        case .error(let code, let text, let topic, _):
+            if let topic, topic == lost, text == SessionWorld.unpaid.message {
+                world.violated("\(topic) is ended by a request that was not paid")
+            }
             world.note("client \(number) error \(code) \(topic?.description ?? "") ref \(ref ?? 0)")
             if ref != nil { answered(ref, topic, nil) }
         case .gap(let topic, let position, _):

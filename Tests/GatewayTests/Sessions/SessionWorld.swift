@@ -112,6 +112,7 @@ final class SessionWorld: TopicReader, SessionHost {
         followsSet = Set(fixtures.topics.suffix(3).filter { _ in chance(2) })
         if chance(2) { members.insert(conversation) }
         mood = pick([fixtures.topics, Array(fixtures.topics.suffix(4)), Array(fixtures.topics.prefix(4))])
+        sessionRules.payJoin = { [unowned self] topic, _, _ in payJoin(topic) }
         clients = (0..<2).map { SessionClient(number: $0, world: self) }
         for client in clients { client.open() }
     }
@@ -217,6 +218,15 @@ final class SessionWorld: TopicReader, SessionHost {
         if case .joins(let count) = cost { joinsPaid += count }
         return nil
     }
+
+    private func payJoin(_ topic: Topic) -> Refusal? {
+        guard !isResting, chance(12) else { return nil }
+        note("the join of \(topic) cannot be paid")
+        return SessionWorld.unpaid
+    }
+
+    /// What a join is refused with that the budget does not pay.
+    static let unpaid = Refusal(.rateLimited, "unpaid", retryAfterMs: 100)
 
     func join(_ session: Session, _ request: SubscribeRequest, ref: Reference?) {
         joins += 1

@@ -9,6 +9,8 @@ final class SessionRules {
     let limits: Limits
     let access: AccessPolicy
     let charge: Charge
+    /// Pays for what a join of the topic costs Redis, or says why it cannot be paid.
+    var payJoin: (Topic, Caller, IPAddress?) -> Refusal? = { _, _, _ in nil }
     /// Something done wrong on purpose, to prove that the simulation sees it; `nil` outside tests.
     let fault: SessionFault?
 
@@ -28,6 +30,8 @@ enum SessionFault: CaseIterable {
     case supersededIsSilent
     /// A live topic is left before it is known whether it may be joined again.
     case leavesBeforeItMay
+    /// A live topic is left before joining it again is paid.
+    case leavesBeforeItPays
     /// A topic that could not be joined again is gone, and the client is not told.
     case lossIsSilent
     /// A token that grants less takes nothing away.

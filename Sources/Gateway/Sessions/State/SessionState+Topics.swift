@@ -90,19 +90,26 @@ extension SessionState {
         return holdings.count - 1
     }
 
-    /// The request has passed: what there is of the topic gives way to it.
+    /// The request has passed: once it is paid, what there is of the topic gives way to it.
     mutating func begin(_ wish: Wish, _ topic: Topic) {
+        if rules.fault == .leavesBeforeItPays { giveWay(topic) }
+        if let refusal = rules.payJoin(topic, caller, address) { return refused(wish, topic, refusal) }
         establish()
+        giveWay(topic)
+        if isOwn(topic) { follow(wish, topic) } else { join(wish, topic) }
+    }
+
+    /// Leaves what there is of the topic, and answers the requests for it.
+    private mutating func giveWay(_ topic: Topic) {
         let index = hold(topic)
         let older = holdings[index].wishes
         holdings[index].wishes = []
         if holdings[index].isLive || older.contains(where: { $0.step == .topic }) { actions.append(.leave(topic)) }
         holdings[index].isLive = false
         for wish in older { supersede(wish, topic) }
-        if isOwn(topic) { follow(wish, topic) } else { join(wish, topic) }
     }
 
-    /// Joins the topic; the holding has no other request.
+    /// Joins the topic, which is paid; the holding has no other request.
     mutating func join(_ wish: Wish, _ topic: Topic) {
         guard let index = index(of: topic) else { return }
         let isYielded = followings?.yields(topic) == true
@@ -184,10 +191,12 @@ extension SessionState {
 
     /// A request has failed for good.
     ///
-    /// What lives goes on. What had to be left for the request is gone, and the client is told so.
+    /// What lives or is on its way goes on. What had to be left for the request is gone, and the client is told so.
     mutating func refused(_ wish: Wish, _ topic: Topic, _ refusal: Refusal) {
         defer { refuse(refusal, topic: topic, ref: wish.ref) }
-        guard let index = index(of: topic), !holdings[index].isLive else { return }
+        guard let index = index(of: topic), !holdings[index].isLive,
+            !holdings[index].wishes.contains(where: { $0.step != .membership })
+        else { return }
         if holdings[index].isAcknowledged {
             holdings[index].isAcknowledged = false
             if rules.fault != .lossIsSilent { send(.unsubscribed(topic: topic), ref: nil) }

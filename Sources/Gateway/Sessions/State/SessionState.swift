@@ -6,10 +6,12 @@ import Rights
 ///
 /// The client's last word on a topic wins, and each request is answered once: a subscribe request whose place another
 /// word takes before it is answered is a `conflict`. A subscription that lives is left only when the next one has
-/// passed limits, rate and rights. Events do not come by here. Pure.
+/// passed limits, rate and rights, and is paid. Events do not come by here. Pure.
 struct SessionState {
     let rules: SessionRules
     private(set) var caller: Caller
+    /// The client's address; it pays for a client that shows nothing else.
+    let address: IPAddress?
     var holdings: [Holding] = []
     /// Memberships that Redis is asked for.
     var questions: [Topic: MembershipQuestion] = [:]
@@ -30,12 +32,13 @@ struct SessionState {
     private(set) var nowMs: Int
     var actions: [SessionAction] = []
 
-    /// A client that comes; `nowMs` is monotonic.
+    /// A client that comes from that address; `nowMs` is monotonic.
     ///
     /// What its credentials bring about is told by ``begin(wallMs:)``.
-    init(_ rules: SessionRules, caller: Caller, nowMs: Int) {
+    init(_ rules: SessionRules, caller: Caller, address: IPAddress?, nowMs: Int) {
         self.rules = rules
         self.caller = caller
+        self.address = address
         self.nowMs = nowMs
         let limits = rules.limits
         messages = RateLadder(
