@@ -76,7 +76,8 @@ let package = Package(
         room(
             "Worker",
             [
-                "Commands", "Service", "Core", "Reactors", "Transport", "HTTPCodec", "Rights", "RedisLink", "Configuration",
+                "Commands", "Service", "Core", "Reactors", "Transport", "HTTPCodec", "Rights", "RedisLink",
+                "Configuration",
             ]),
         .executableTarget(
             name: "switchboard",
@@ -111,9 +112,11 @@ let package = Package(
                 "online.lua", "part_booking.lua", "part_code.lua", "part_dj.lua", "part_json.lua",
                 "part_pending.lua", "part_queue.lua", "part_rank.lua",
                 "position.lua", "presence_count.lua", "presence_refresh.lua", "publish.lua", "publish_post.lua",
-                "queue.lua", "queue_refresh.lua", "rank.lua", "remove_track.lua", "renew.lua", "reset_epoch.lua", "revoke.lua",
+                "queue.lua", "queue_refresh.lua", "rank.lua", "remove_track.lua", "renew.lua", "reset_epoch.lua",
+                "revoke.lua",
                 "rights_changes.lua", "set_member.lua",
-                "roster.lua", "set_barber.lua", "set_shop.lua", "start_session.lua", "state_booking.lua", "state_challenge.lua",
+                "roster.lua", "set_barber.lua", "set_shop.lua", "start_session.lua", "state_booking.lua",
+                "state_challenge.lua",
                 "state_dj.lua", "state_shop.lua", "stop_session.lua", "subscribe.lua", "top.lua",
                 "unfollow.lua", "user_pending.lua", "user_place.lua", "vote.lua",
             ].map { .embedInCode($0) },
@@ -143,13 +146,13 @@ let package = Package(
         tests("Rights", ["Rights", "Core", "COpenSSL"]),
         tests("RedisLink", ["RedisLink", "Reactors", "Core"]),
         tests("Commands", ["Commands", "Core", "HTTPCodec", "RedisLink", "Rights", "Scripts"]),
-        tests("Worker", ["Worker", "Commands", "Core", "RedisLink"]),
+        tests("Worker", ["Worker", "Commands", "Core", "RedisLink", "Scripts"]),
         tests("Bench", ["switchboard-bench", "Core"]),
         tests(
             "Gateway",
             [
                 "Gateway", "Commands", "Service", "Core", "Dialects", "HTTPCodec", "Reactors", "RedisLink", "Rights",
-                "Transport",
+                "Transport", "Configuration", "Scripts",
             ]),
     ] + fuzzers
 )

@@ -193,6 +193,6 @@ extension Store {
         }
     }
 
-    /// What one call of the script takes.
-    private static let renewedAtOnce = 64
+    /// What one call of renew.lua takes.
+    static let renewedAtOnce = 64
 }
