@@ -1,13 +1,13 @@
 /// What a client attached to a request so as to know its answer; handed back as it came.
 ///
 /// Opaque to all but the dialect that made it. In the native dialect it is the exact text of a JSON string or
-/// number, at most ``bytesMax`` bytes, so that `1.0` comes back as `1.0` and not as `1`.
+/// number, so that `1.0` comes back as `1.0` and not as `1`; others pack what their answers must repeat.
 public struct Reference: Hashable, Sendable {
     /// The exact bytes.
     public let bytes: [UInt8]
 
-    /// The most bytes a reference may have, quotes included.
-    public static let bytesMax = 64
+    /// The most bytes that a reference may have; dialects allow their clients fewer.
+    public static let bytesMax = 1_024
 
     /// Keeps a reference; `nil` when it is empty or longer than ``bytesMax``.
     ///

@@ -1,6 +1,6 @@
 public import Core
 
-/// What the gateway tells a client, in any dialect.
+/// What the gateway tells one client, in any dialect; events of topics go by ``EventEncoder``.
 public enum ServerMessage: Equatable, Sendable {
     /// Answer to `authenticate`: who the client is now, and until when (seconds since 1970). UTF-8 bytes.
     case authenticated(userID: [UInt8], expiresAt: Int)
@@ -17,9 +17,6 @@ public enum ServerMessage: Equatable, Sendable {
     case published(position: Position)
     /// Answer to `ping`.
     case pong
-    /// An event of a topic; `data` is one JSON object, `offset` is `nil` for a plain publish, which has no place in
-    /// the log.
-    case event(topic: Topic, name: EventName, data: [UInt8], offset: Int?)
     /// Events of the topic are missing before whatever follows; `position` is where the log stands, when known.
     case gap(topic: Topic, position: Position?, reason: GapReason)
     /// The gateway restarts; come back after so many milliseconds.
@@ -46,7 +43,7 @@ extension ServerMessage {
     public var isGrant: Bool {
         switch self {
         case .authenticated, .subscribed, .unsubscribed, .ack, .published, .pong: true
-        case .event, .gap, .draining, .tokenExpiring, .warning, .error: false
+        case .gap, .draining, .tokenExpiring, .warning, .error: false
         }
     }
 }

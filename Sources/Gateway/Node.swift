@@ -1,7 +1,6 @@
 import Commands
 import Configuration
 import Core
-import Dialects
 import Reactors
 import RedisLink
 import Rights
@@ -44,9 +43,8 @@ final class Node: Sendable {
     let openAPI: [UInt8]
     let access: AccessPolicy
     let origins: OriginPolicy
-    let dialects: [any Dialect]
-    /// The dialect, by number, that a WebSocket path speaks.
-    let dialectPaths: [String: Int]
+    /// Where conversations begin.
+    let openings: OpeningTable
     let servesEcho: Bool
     let testFault: TestFault
     let servesPages: Bool
@@ -96,12 +94,7 @@ final class Node: Sendable {
             hasOperations: settings.ops == nil)
         access = parts.access
         origins = parts.origins
-        dialects = [
-            NativeDialect(
-                json: settings.limits.json, subscribeBatchMax: settings.limits.subscribeBatchMax,
-                publishBytesMax: settings.limits.publishBytesMax)
-        ]
-        dialectPaths = Dictionary(uniqueKeysWithValues: Set(NativeDialect.paths).map { ($0, 0) })
+        openings = OpeningTable.standard(settings.limits)
         servesEcho = settings.echo
         testFault = settings.testFault
         self.servesPages = servesPages

@@ -5,10 +5,17 @@ import Dialects
 import Reactors
 import Rights
 
-/// What sessions need of their shard.
-extension Shard: SessionHost {
+/// What peers and their sessions need of their shard.
+extension Shard: PeerHost {
     func verify(_ token: [UInt8]) -> Result<Identity, TokenFailure> {
         node.verify(token, now: wallSeconds)
+    }
+
+    func judge(_ token: [UInt8]) -> Result<Caller, Refusal> {
+        verify(token).map { .user($0) }.mapError { failure in
+            statistics.authenticationFailures.add(1)
+            return failure.refusal
+        }
     }
 
     func isMember(_ topic: Topic, user: [UInt8], _ completion: @escaping (Result<Bool, Refusal>) -> Void) {

@@ -36,7 +36,7 @@ enum ShardMessage: Sendable {
 
 /// One reactor thread: its listeners, connections, sessions, topics, and its command link to Redis.
 ///
-/// The node's main flows meet here: bytes -> `HTTPPeer` or `WebSocketPeer` -> `Session` -> `TopicTable` or `Store`.
+/// The node's main flows meet here: bytes -> `HTTPPeer`, or a `Line`, its `Peer` and `Session` -> `TopicTable` or `Store`.
 /// Thread: its own.
 final class Shard {
     let node: Node
@@ -69,7 +69,8 @@ final class Shard {
     private var rest = FanoutRest()
     /// Whether the last slice of a lap was handed in the tick before.
     private var isLapServed = false
-    private var peers: [ObjectIdentifier: WebSocketPeer] = [:]
+    private var lines: [ObjectIdentifier: any Line] = [:]
+    private var encodings: EncodingTable
     private var httpPeers: [ObjectIdentifier: HTTPPeer] = [:]
     private var questions = TopicQuestions()
     private var drain: Drain?
@@ -92,6 +93,7 @@ final class Shard {
         context = ConnectionContext(
             reactor: reactor, limits: ConnectionLimits(node.limits, reactors: node.shards.count))
         statistics = ShardStatistics(transport: context.statistics, loop: reactor.statistics)
+        encodings = EncodingTable(written: statistics.encodings)
         let (log, scripts) = (node.log, node.library.table)
         let news = LinkNews(node.broker, shard: index)
         self.news = news
@@ -124,7 +126,7 @@ final class Shard {
             nowMs: { reactor.nowMs })
         topics = TopicTable(
             shard: index, limits: node.limits, repairs: node.testFault != .noRepair,
-            store: store, broker: node.broker, dialects: node.dialects, statistics: statistics,
+            store: store, broker: node.broker, statistics: statistics,
             nowMs: { reactor.nowMs })
         sessionRules.payJoin = { [store, unowned topics] topic, caller, address in
             store.payJoin(topic, payer: node.payer(caller, at: address), rides: topics.rides(topic))
@@ -248,22 +250,27 @@ final class Shard {
         node.log.write(level, message, fields)
     }
 
-    // MARK: Peers and drain
+    // MARK: Lines and drain
 
     /// The sessions of this shard.
-    var sessions: [Session] { peers.values.compactMap(\.session) }
+    var sessions: [Session] { lines.values.flatMap { $0.peer?.sessions ?? [] } }
 
-    /// A WebSocket was opened.
-    func joined(_ peer: WebSocketPeer) {
-        peers[ObjectIdentifier(peer)] = peer
-        drain?.plan.join(ObjectIdentifier(peer), nowMs: nowMs)
-        statistics.sessions.set(peers.count)
+    /// How events are written that way on that line.
+    func encoding(_ encoder: any EventEncoder, _ framing: Framing) -> Encoding {
+        encodings.encoding(encoder, framing)
     }
 
-    /// A WebSocket has ended.
-    func left(_ peer: WebSocketPeer) {
-        peers[ObjectIdentifier(peer)] = nil
-        statistics.sessions.set(peers.count)
+    /// A line was opened.
+    func joined(_ line: any Line) {
+        lines[ObjectIdentifier(line)] = line
+        drain?.plan.join(ObjectIdentifier(line), nowMs: nowMs)
+        statistics.sessions.set(lines.count)
+    }
+
+    /// A line has ended.
+    func left(_ line: any Line) {
+        lines[ObjectIdentifier(line)] = nil
+        statistics.sessions.set(lines.count)
     }
 
     /// An HTTP connection was opened.
@@ -280,15 +287,17 @@ final class Shard {
         guard drain == nil else { return }
         for listener in listeners { listener.dropNewConnections() }
         var random = SystemRandomNumberGenerator()
-        let plan = DrainPlan(Array(peers.keys), nowMs: nowMs, overMs: overMs, using: &random)
+        let plan = DrainPlan(Array(lines.keys), nowMs: nowMs, overMs: overMs, using: &random)
         drain = Drain(plan: plan, startMs: nowMs, overMs: overMs)
         timer?.set(atMs: nowMs)
     }
 
     private func continueDrain() {
         guard let step = drain?.plan.step(nowMs: nowMs), let drain else { return }
-        for id in step.told { peers[id]?.drain(reconnectAfterMs: Int.random(in: 0...drain.plan.hintMsMax)) }
-        for id in step.closed { peers[id]?.close(.restart) }
+        for id in step.told {
+            lines[id]?.peer?.tell(.draining(reconnectAfterMs: Int.random(in: 0...drain.plan.hintMsMax)))
+        }
+        for id in step.closed { lines[id]?.close(.restart) }
         let elapsedMs = nowMs - drain.startMs
         guard elapsedMs >= limits.drainAcceptMs else { return }
         for listener in listeners { listener.close() }
@@ -307,7 +316,7 @@ final class Shard {
     /// Whether all connections but the link and those of operations have ended; late, those that matter have.
     private func hasNoClients(isLate: Bool) -> Bool {
         let others = 1 + httpPeers.values.count(where: \.isOperations)
-        return requestsInFlight == 0 && peers.isEmpty && (isLate || context.statistics.open.value <= others)
+        return requestsInFlight == 0 && lines.isEmpty && (isLate || context.statistics.open.value <= others)
     }
 
     // MARK: The delivery probe

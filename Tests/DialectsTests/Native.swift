@@ -37,5 +37,13 @@ enum Native {
         String(decoding: dialect.encode(message, ref: ref), as: UTF8.self)
     }
 
+    /// The text of an event; it has to be one unit of text.
+    static func event(_ topic: Topic, _ name: EventName, _ data: [UInt8], _ position: Position?) -> String {
+        let message = ChannelMessage(position: position, event: name, id: nil, data: data)
+        let units = dialect.encoders[0].event(topic, message)
+        return units.map { ($0.kind == .text ? "" : "bytes:") + String(decoding: $0.bytes, as: UTF8.self) }
+            .joined(separator: "|")
+    }
+
     private struct Unreachable: Error {}
 }

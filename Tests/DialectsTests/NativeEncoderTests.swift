@@ -38,10 +38,10 @@ import Testing
         let name = try #require(EventName("queue:update"))
         let data = Array("{\"queueLength\":3}".utf8)
         #expect(
-            Native.encode(.event(topic: shop, name: name, data: data, offset: 18))
+            Native.event(shop, name, data, try Native.position("k", 18))
                 == "{\"topic\":\"shop:42\",\"event\":\"queue:update\",\"data\":{\"queueLength\":3},\"offset\":18}")
         #expect(
-            Native.encode(.event(topic: shop, name: name, data: data, offset: nil))
+            Native.event(shop, name, data, nil)
                 == "{\"topic\":\"shop:42\",\"event\":\"queue:update\",\"data\":{\"queueLength\":3}}")
         #expect(
             Native.encode(.gap(topic: shop, position: try Native.position("k", 9), reason: .conflated))
@@ -76,14 +76,12 @@ import Testing
     @Test func everyMessageIsOneJSONObjectWhateverItCarries() throws {
         let topic = try #require(Topic("a-b:" + String(repeating: "~", count: 200)))
         let position = try #require(Position(epoch: [UInt8](repeating: 0x2d, count: 32), offset: Int.max))
-        let name = try #require(EventName(String(repeating: "/", count: 64)))
         let hostile = "\"\\\u{0}\u{1f}\u{7f}\r\n\u{2028}é😀</script>"
         let messages: [ServerMessage] =
             [
                 .authenticated(userID: Array(hostile.utf8), expiresAt: Int.min),
                 .subscribed(topic: topic, position: position, recovered: true, state: Array("null".utf8)),
                 .unsubscribed(topic: topic), .ack(data: Array("{}".utf8)), .published(position: position), .pong,
-                .event(topic: topic, name: name, data: Array("{}".utf8), offset: Int.max),
                 .draining(reconnectAfterMs: Int.max), .tokenExpiring(expiresAt: -1),
                 .error(code: hostile, message: hostile, topic: topic, retryAfterMs: Int.max),
                 .warning(code: .rateLimited, message: hostile, perSecond: Int.min),
@@ -97,6 +95,17 @@ import Testing
                 if case .error = message { #expect(root["data"]?["message"]?.string == hostile) }
                 if case .authenticated = message { #expect(root["data"]?["userId"]?.string == hostile) }
             }
+        }
+    }
+
+    @Test func everyEventIsOneJSONObject() throws {
+        let topic = try #require(Topic("a-b:" + String(repeating: "~", count: 200)))
+        let name = try #require(EventName(String(repeating: "/", count: 64)))
+        for position in [nil, try Native.position("e", Int.max)] {
+            let text = Native.event(topic, name, Array("{}".utf8), position)
+            let root = try JSON(parsing: Array(text.utf8), limits: JSON.Limits(depthMax: 4, elementsMax: 20)).root
+            #expect(root["event"]?.stringBytes == name.bytes && root["topic"]?.stringBytes == topic.bytes)
+            #expect(root["offset"].map { String(decoding: $0.raw, as: UTF8.self) } == position.map { "\($0.offset)" })
         }
     }
 

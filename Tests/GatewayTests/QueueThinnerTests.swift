@@ -39,11 +39,11 @@ import Transport
         var given = 0
         var gaps = 0
         var bounds: [OutboundBound] = []
-        let dialect: NativeDialect
+        let encoding = Encoding(
+            number: 0, encoder: NativeEventEncoder(), framing: .webSocket, written: Counter())
 
         init(bytesMax: Int) {
             limits.outboundBytesMax = bytesMax
-            dialect = NativeDialect(json: limits.json, subscribeBatchMax: 10, publishBytesMax: 1 << 16)
         }
 
         /// Gives an event of a thousand bytes to the connection; false when it did not take it.
@@ -52,9 +52,9 @@ import Transport
             let data = Array("{\"p\":\"\(String(repeating: "x", count: 1_000))\"}".utf8)
             let position = Position(epoch: Array("a".utf8), offset: offset)
             let message = ChannelMessage(position: position, event: event, id: nil, data: data)
-            let delivery = Delivery(topic: topic, message: message, variants: 1, counts: counts)
+            let delivery = Delivery(topic: topic, message: message, counts: counts)
             given += 1
-            return connection.send(delivery.frame(0, dialect), item: delivery)
+            return connection.send(delivery.frame(encoding), item: delivery)
         }
 
         var dropped: Int { counts.droppedSlow + counts.droppedGone }
@@ -70,7 +70,8 @@ import Transport
                 { [self] connection, bound in
                     bounds.append(bound)
                     var thinner = QueueThinner(
-                        connection, access: access, limits: limits, dialect: dialect, nowMs: reactor.nowMs)
+                        connection, access: access, limits: limits, nowMs: reactor.nowMs
+                    ) { _ in self.encoding }
                     let isEnough = thinner.thin(bound)
                     gaps += thinner.gaps
                     return isEnough

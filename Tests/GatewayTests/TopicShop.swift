@@ -65,7 +65,7 @@ final class TopicShop {
         limits.logReadsMax = TopicShop.readsMax
         table = TopicTable(
             shard: 0, limits: limits, repairs: true, store: reader,
-            broker: Mailbox(capacity: 100_000, wake: try Wake()), dialects: [],
+            broker: Mailbox(capacity: 100_000, wake: try Wake()),
             statistics: ShardStatistics(transport: context.statistics, loop: reactor.statistics), nowMs: { now() })
         now = { [unowned self] in nowMs }
     }

@@ -83,7 +83,7 @@ final class TopicWorld: TopicReader {
     private var nowMs = 1_000_000
     lazy var table = TopicTable<ModelClient>(
         shard: 0, limits: TopicWorld.limits, repairs: fault != .nothingIsRepaired, store: self,
-        broker: mailbox, dialects: [],
+        broker: mailbox,
         statistics: statistics, nowMs: { [unowned self] in nowMs })
     private let statistics: ShardStatistics
 

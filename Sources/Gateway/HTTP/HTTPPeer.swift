@@ -185,19 +185,19 @@ final class HTTPPeer: ConnectionHandler {
                     HTTPResponse.switchingProtocols(accept: value, subprotocol: nil, extensions: nil)
                         .encoded(for: .get))
             else { return connection.abort(.internalError) }
-            let peer: WebSocketPeer
+            let line: WebSocketLine
             switch opening {
             case .echo:
-                peer = WebSocketPeer(echo: shard, connection: connection)
-            case .session(let variant, let caller):
-                peer = WebSocketPeer(
-                    shard: shard, connection: connection, dialect: shard.node.dialects[variant], variant: variant,
-                    caller: caller)
+                line = WebSocketLine(echo: shard, connection: connection)
+            case .conversation(let dialect, let caller):
+                let peer = Peer(host: shard, dialect: dialect, caller: caller)
+                line = WebSocketLine(shard: shard, connection: connection, peer: peer)
             }
             self.connection = nil
             shard.ended(self)
-            connection.replaceHandler(peer)
-            if from < bytes.count { peer.received(bytes.extracting(from..<bytes.count)) }
+            connection.replaceHandler(line)
+            line.begin()
+            if from < bytes.count { line.received(bytes.extracting(from..<bytes.count)) }
         }
     }
 

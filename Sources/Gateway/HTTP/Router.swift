@@ -15,8 +15,8 @@ final class Router {
     enum Opening {
         /// The conformance echo.
         case echo
-        /// A session of a dialect, by number.
-        case session(variant: Int, Caller)
+        /// A conversation in a dialect with that caller.
+        case conversation(any Dialect, Caller)
     }
 
     private unowned let shard: Shard
@@ -85,7 +85,7 @@ final class Router {
             if Router.isCommand(segments) { return commands.answer(request, name: segments[2], respond) }
             if segments == ["v1", "openapi.json"] { return respond(description(request)) }
             if commands.answers(request, respond) { return }
-            if NativeDialect.paths.contains("/" + segments.joined(separator: "/")) {
+            if shard.node.openings.opensWebSocket(at: request.head.path) {
                 return respond(
                     .refusal(
                         Refusal(.badRequest, "this path opens a WebSocket; send an upgrade"), status: 426,
@@ -117,10 +117,10 @@ final class Router {
         return response
     }
 
-    // MARK: WebSocket
+    // MARK: Conversations
 
-    /// Why an upgrade was refused: the status beside the error.
-    struct RefusedUpgrade: Error {
+    /// Why no conversation begins: the status beside the error.
+    struct RefusedOpening: Error {
         let status: Int
         let refusal: Refusal
 
@@ -131,26 +131,37 @@ final class Router {
     }
 
     /// Decides an upgrade: path, origin, credentials.
-    func openWebSocket(_ head: HTTPRequestHead, _ origin: RequestOrigin) -> Result<Opening, RefusedUpgrade> {
-        let path = String(decoding: head.path, as: UTF8.self)
-        if path == "/echo" && shard.node.servesEcho { return .success(.echo) }
-        guard let variant = shard.node.dialectPaths[path] else {
-            return .failure(RefusedUpgrade(Refusal(.notFound, "no WebSocket is opened at this path; use /ws")))
+    func openWebSocket(_ head: HTTPRequestHead, _ origin: RequestOrigin) -> Result<Opening, RefusedOpening> {
+        if head.path.elementsEqual("/echo".utf8) && shard.node.servesEcho { return .success(.echo) }
+        guard let entry = shard.node.openings.entry(head.path, .webSocket) else {
+            return .failure(RefusedOpening(Refusal(.notFound, "no WebSocket is opened at this path; use /ws")))
         }
+        return open(entry, head, origin)
+    }
+
+    /// Decides who may begin a conversation: origin, what is spoken, credentials.
+    func open(
+        _ entry: OpeningTable.Entry, _ head: HTTPRequestHead, _ origin: RequestOrigin
+    ) -> Result<Opening, RefusedOpening> {
         let rights = shard.node.rights
         let verdict = shard.node.origins.judge(
             origins: head.headers.values(of: "origin"), host: head.host, secure: origin.isSecure,
             isOwnName: { rights.certificate?.isNamed($0) ?? false })
-        if let refusal = verdict.refusal { return .failure(RefusedUpgrade(refusal)) }
-        switch rights.authenticator.caller(Credentials(head), now: shard.wallSeconds).flatMap(shard.node.unlessRevoked)
-        {
+        if let refusal = verdict.refusal { return .failure(RefusedOpening(refusal)) }
+        let dialect: any Dialect
+        switch entry.dialect(head) {
+        case .failure(let refusal): return .failure(RefusedOpening(refusal))
+        case .success(let spoken): dialect = spoken
+        }
+        let judged = rights.authenticator.caller(entry.credentials(head), now: shard.wallSeconds)
+        switch judged.flatMap(shard.node.unlessRevoked) {
         case .failure(let refusal):
             shard.statistics.authenticationFailures.add(1)
-            return .failure(RefusedUpgrade(refusal))
+            return .failure(RefusedOpening(refusal))
         case .success(let caller) where caller.isAnonymous && !shard.node.allowsAnonymous:
-            return .failure(RefusedUpgrade(Refusal(.unauthorized, "a token is needed")))
+            return .failure(RefusedOpening(Refusal(.unauthorized, "a token is needed")))
         case .success(let caller):
-            return .success(.session(variant: variant, caller))
+            return .success(.conversation(dialect, caller))
         }
     }
 }

@@ -63,6 +63,8 @@ enum Metrics {
         page.gauge("switchboard_subscriptions", "Live subscriptions.", sum(\.subscriptions))
         page.gauge("switchboard_topics", "Topics held by shards.", sum(\.topics))
         page.counter("switchboard_events_total", "Events that came for topics with members.", sum(\.events))
+        page.counter(
+            "switchboard_encodings_total", "Events written for clients, once for each encoding.", sum(\.encodings))
         page.counter("switchboard_deliveries_total", "Events handed to members.", sum(\.deliveries))
         page.counter("switchboard_recovered_total", "Events given to returning clients.", sum(\.recovered))
         page.counter("switchboard_repaired_total", "Events fetched to close a hole.", sum(\.repaired))

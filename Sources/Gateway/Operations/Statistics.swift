@@ -14,6 +14,8 @@ final class ShardStatistics: Sendable {
     let topics = Counter()
     /// Events that came from Redis for topics of this shard.
     let events = Counter()
+    /// Events written for clients, once for each encoding that members wanted.
+    let encodings = Counter()
     /// Events handed to members.
     let deliveries = Counter()
     /// Events given to returning clients.

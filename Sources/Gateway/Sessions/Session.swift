@@ -4,7 +4,7 @@ import Dialects
 import Rights
 import Transport
 
-/// One client connection: does what its ``SessionState`` decides, and passes events on.
+/// One door of a connection: does what its ``SessionState`` decides, and passes events on.
 ///
 /// How words look on the wire, and how they travel, is its outlet's affair. Thread: the shard's.
 final class Session: TopicClient {
@@ -17,6 +17,9 @@ final class Session: TopicClient {
     private unowned let host: any SessionHost
     /// `nil` once the connection is over; answers that come later concern nobody.
     private var outlet: (any Outlet)?
+    private let door: Door
+    /// How events are written for the client.
+    let encoding: Encoding
     private var state: SessionState
     private var memberships: [Membership] = []
     /// Topics that the own topic follows; there may be many, so they are found by name.
@@ -34,9 +37,11 @@ final class Session: TopicClient {
     private static let followsChanged = Array("follows:changed".utf8)
 
     /// The outlet is told of the end of the session by nobody: it ends it with ``ended()``.
-    init(host: any SessionHost, outlet: any Outlet, caller: Caller) {
+    init(host: any SessionHost, outlet: any Outlet, door: Door, encoding: Encoding, caller: Caller) {
         self.host = host
         self.outlet = outlet
+        self.door = door
+        self.encoding = encoding
         state = SessionState(host.sessionRules, caller: caller, address: outlet.address, nowMs: host.nowMs)
         if !caller.isAnonymous { actions = state.begin(wallMs: host.wallMs) }
         deadlineMs = state.deadlineMs
@@ -52,11 +57,6 @@ final class Session: TopicClient {
 
     /// Milliseconds for which the client is not to be read, since it sends too fast; 0 when it may be.
     var readDelayMs: Int { state.readDelayMs(nowMs: host.nowMs) }
-
-    /// Sends a message that nobody asked for.
-    func send(_ message: ServerMessage) {
-        outlet?.send(message, ref: nil)
-    }
 
     /// Does what waited for its time.
     func deadlineReached() {
@@ -114,7 +114,7 @@ final class Session: TopicClient {
 
     private func perform(_ action: SessionAction) {
         switch action {
-        case .send(let message, let ref): outlet?.send(message, ref: ref)
+        case .send(let message, let ref): outlet?.tell(message, at: door, ref: ref)
         case .verify(let token, let ref):
             take(.verified(host.verify(token), wallMs: host.wallMs, ref: ref))
         case .askMembership(let topic, let user):
@@ -202,7 +202,7 @@ final class Session: TopicClient {
         switch message {
         case .subscribed(let topic, _, _, _) where followed[topic] != nil: break
         case .gap(let topic, let position, let reason): take(.gap(topic, position, reason))
-        default: outlet?.send(message, ref: ref)
+        default: outlet?.tell(message, at: door, ref: ref)
         }
     }
 
@@ -213,13 +213,18 @@ final class Session: TopicClient {
     func deliver(_ delivery: Delivery, isOwed: Bool) {
         guard let outlet else { return host.undeliverable(delivery) }
         guard let shown = isTranslating ? shown(delivery) : delivery else { return host.undeliverable(delivery) }
-        if !outlet.send(shown, isOwed: isOwed) { outlet.close(.slowConsumer) }
+        if !outlet.send(shown, encoding, isOwed: isOwed) { outlet.close(.slowConsumer) }
     }
 
     /// Passes events on, together where nobody has to look at each of them.
     func deliver(_ batch: DeliveryBatch) {
-        if let outlet, !isTranslating, outlet.send(batch) { return }
+        if let outlet, !isTranslating, outlet.send(batch, encoding) { return }
         for delivery in batch.deliveries { deliver(delivery, isOwed: false) }
+    }
+
+    /// Whether the session is a member of the topic, or asks to be.
+    func hears(_ topic: Topic) -> Bool {
+        memberships.contains { $0.feed.topic == topic } || followed[topic] != nil
     }
 
     /// Whether each event has to be looked at, since the session follows topics.
@@ -236,6 +241,6 @@ final class Session: TopicClient {
         let event = delivery.message
         return Delivery(
             topic: own, message: ChannelMessage(position: nil, event: event.event, id: event.id, data: event.data),
-            variants: host.topics.dialects.count, counts: delivery.counts)
+            counts: delivery.counts)
     }
 }

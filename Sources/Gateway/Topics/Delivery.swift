@@ -2,15 +2,17 @@ import Core
 import Dialects
 import Rights
 import Transport
-import WebSocketCodec
 
-/// One event on its way to the members of a shard: encoded once per dialect, then shared by reference.
+/// One event on its way to the members of a shard: written once per encoding, then shared by reference.
 ///
 /// Thread: the shard's.
 final class Delivery: OutboundItem {
     let topic: Topic
     let message: ChannelMessage
-    private var frames: [[UInt8]?]
+    /// The encoding asked for first, mostly the only one, and its bytes.
+    private var firstNumber = -1
+    private var firstFrame: [UInt8] = []
+    private var otherFrames: [(number: Int, frame: [UInt8])] = []
     private var knownRule: SlowRule?
 
     /// What may be done with it in the queue of a client that reads too slowly.
@@ -22,20 +24,22 @@ final class Delivery: OutboundItem {
     }
 
     /// `counts` are those of the topic on its shard.
-    init(topic: Topic, message: ChannelMessage, variants: Int, counts: OutboundCounts) {
+    init(topic: Topic, message: ChannelMessage, counts: OutboundCounts) {
         self.topic = topic
         self.message = message
-        frames = Array(repeating: nil, count: variants)
         super.init(counts: counts)
     }
 
-    /// The WebSocket frame of the event in a dialect.
-    func frame(_ variant: Int, _ dialect: any Dialect) -> [UInt8] {
-        if let frame = frames[variant] { return frame }
-        let event = ServerMessage.event(
-            topic: topic, name: message.event, data: message.data, offset: message.position?.offset)
-        let frame = WebSocketEncoder.frame(.text, payload: dialect.encode(event, ref: nil))
-        frames[variant] = frame
+    /// The bytes of the event in an encoding.
+    func frame(_ encoding: Encoding) -> [UInt8] {
+        if firstNumber == encoding.number { return firstFrame }
+        for other in otherFrames where other.number == encoding.number { return other.frame }
+        let frame = encoding.frame(topic, message)
+        if firstNumber < 0 {
+            (firstNumber, firstFrame) = (encoding.number, frame)
+        } else {
+            otherFrames.append((encoding.number, frame))
+        }
         return frame
     }
 

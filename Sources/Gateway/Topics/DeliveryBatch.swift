@@ -1,36 +1,35 @@
-import Dialects
 import Transport
 
-/// Events of one topic that are handed to members together: joined once per dialect.
+/// Events of one topic that are handed to members together: joined once per encoding.
 ///
 /// Thread: the shard's.
 final class DeliveryBatch {
     let deliveries: [Delivery]
     private let counts: OutboundCounts
-    private let variants: Int
-    /// Empty until one is asked for.
-    private var bursts: [OutboundBurst?] = []
+    private var bursts: [(number: Int, burst: OutboundBurst)] = []
 
     /// `counts` are those of the topic on its shard.
-    init(_ deliveries: [Delivery], variants: Int, counts: OutboundCounts) {
+    init(_ deliveries: [Delivery], counts: OutboundCounts) {
         self.deliveries = deliveries
-        self.variants = variants
         self.counts = counts
     }
 
-    /// The WebSocket frames of the events in a dialect.
-    func burst(_ variant: Int, _ dialect: any Dialect) -> OutboundBurst {
-        if bursts.isEmpty { bursts = Array(repeating: nil, count: variants) }
-        if let burst = bursts[variant] { return burst }
+    /// The bytes of the events in an encoding; `nil` when it cannot say each of them.
+    func burst(_ encoding: Encoding) -> OutboundBurst? {
+        for known in bursts where known.number == encoding.number { return known.burst }
         var frames: [UInt8] = []
         var bytes = 0
-        for delivery in deliveries { bytes += delivery.frame(variant, dialect).count }
-        frames.reserveCapacity(bytes)
-        for delivery in deliveries { frames += delivery.frame(variant, dialect) }
-        let burst = OutboundBurst(frames, count: deliveries.count, counts: counts) { [deliveries] in
-            deliveries.map { ($0.frame(variant, dialect), $0) }
+        for delivery in deliveries {
+            let count = delivery.frame(encoding).count
+            if count == 0 { return nil }
+            bytes += count
         }
-        bursts[variant] = burst
+        frames.reserveCapacity(bytes)
+        for delivery in deliveries { frames += delivery.frame(encoding) }
+        let burst = OutboundBurst(frames, count: deliveries.count, counts: counts) { [deliveries] in
+            deliveries.map { ($0.frame(encoding), $0) }
+        }
+        bursts.append((encoding.number, burst))
         return burst
     }
 }

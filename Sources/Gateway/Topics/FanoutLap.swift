@@ -40,10 +40,10 @@ struct FanoutLap {
     /// What a member is still to get whose next event has that number.
     ///
     /// Mostly the same as for the member before it, and then the same batch.
-    mutating func batch(from number: Int, variants: Int, counts: OutboundCounts) -> DeliveryBatch {
+    mutating func batch(from number: Int, counts: OutboundCounts) -> DeliveryBatch {
         if let newest, newest.from == number, newest.end == end { return newest.batch }
         // A copy: a slice would share the storage, and each event that comes would copy all of it.
-        let batch = DeliveryBatch(Array(events.dropFirst(max(number - base, 0))), variants: variants, counts: counts)
+        let batch = DeliveryBatch(Array(events.dropFirst(max(number - base, 0))), counts: counts)
         newest = (number, end, batch)
         return batch
     }

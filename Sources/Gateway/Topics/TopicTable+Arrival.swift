@@ -11,7 +11,7 @@ extension TopicTable {
     }
 
     func delivery(_ message: ChannelMessage, of feed: TopicFeed<Client>) -> Delivery {
-        Delivery(topic: feed.topic, message: message, variants: dialects.count, counts: feed.counts)
+        Delivery(topic: feed.topic, message: message, counts: feed.counts)
     }
 
     /// Delivers an event, keeps it, or repairs what is missing before it.

@@ -68,7 +68,7 @@ extension TopicTable {
         for place in places.clamped(to: feed.members.indices) {
             let (member, from) = feed.takeTurn(place)
             guard from < feed.lap.end else { continue }
-            let batch = feed.lap.batch(from: from, variants: dialects.count, counts: feed.counts)
+            let batch = feed.lap.batch(from: from, counts: feed.counts)
             if member.ahead != nil {
                 handed += handWhatFollows(batch.deliveries, feed, place)
                 continue

@@ -11,7 +11,6 @@ final class TopicTable<Client: TopicClient> {
     let shard: Int
     let limits: Limits
     let store: any TopicReader
-    let dialects: [any Dialect]
     let statistics: ShardStatistics
     let nowMs: () -> Int
     /// Whether holes are repaired; only a test of the tests says no.
@@ -38,7 +37,7 @@ final class TopicTable<Client: TopicClient> {
     /// `nowMs` is the shard's clock, monotonic milliseconds.
     init(
         shard: Int, limits: Limits, repairs: Bool, store: any TopicReader,
-        broker: Mailbox<BrokerMessage>, dialects: [any Dialect], statistics: ShardStatistics,
+        broker: Mailbox<BrokerMessage>, statistics: ShardStatistics,
         nowMs: @escaping () -> Int
     ) {
         self.shard = shard
@@ -49,7 +48,6 @@ final class TopicTable<Client: TopicClient> {
         gate = ReadGate(inFlightMax: limits.logReadsMax)
         self.store = store
         self.broker = broker
-        self.dialects = dialects
         self.statistics = statistics
     }
 

@@ -58,7 +58,8 @@ final class SessionClient: Outlet {
         if isUser, let identity = SessionClient.identity(token, expiresAt: world.wallMs / 1_000 + 3_600) {
             caller = .user(identity)
         }
-        session = Session(host: world, outlet: self, caller: caller)
+        session = Session(
+            host: world, outlet: self, door: .main, encoding: world.encoding, caller: caller)
         world.note("client \(number) opens as \(isUser ? (isGranted ? "granted" : "user") : "nobody")")
     }
 
@@ -125,7 +126,7 @@ final class SessionClient: Outlet {
 
     // MARK: What it is told
 
-    func send(_ message: ServerMessage, ref: Reference?) {
+    func tell(_ message: ServerMessage, at door: Door, ref: Reference?) {
         guard session != nil, !isClosing else { return }
         let ref = ref.flatMap { ASCII.decimal($0.bytes) }
         defer { lost = if case .unsubscribed(let topic) = message, ref == nil { topic } else { nil } }
@@ -182,7 +183,7 @@ final class SessionClient: Outlet {
         asked[ref] = topics.isEmpty ? nil : request
     }
 
-    func send(_ delivery: Delivery, isOwed: Bool) -> Bool {
+    func send(_ delivery: Delivery, _ encoding: Encoding, isOwed: Bool) -> Bool {
         delivery.counts.countUndeliverable()
         guard session != nil, !isClosing else { return true }
         let topic = delivery.topic
@@ -205,7 +206,7 @@ final class SessionClient: Outlet {
         return true
     }
 
-    func send(_ batch: DeliveryBatch) -> Bool { false }
+    func send(_ batch: DeliveryBatch, _ encoding: Encoding) -> Bool { false }
 
     func operation(of ref: Reference) -> OperationName? { nil }
 

@@ -72,6 +72,8 @@ final class SessionWorld: TopicReader, SessionHost {
         return limits
     }()
 
+    /// Nobody reads the bytes.
+    let encoding = Encoding(number: 0, encoder: NativeEventEncoder(), framing: .webSocket, written: Counter())
     let fixtures: Fixtures
     var randomSource: Seeded
     private(set) var nowMs = 1_000_000
@@ -80,7 +82,7 @@ final class SessionWorld: TopicReader, SessionHost {
         limits: SessionWorld.limits, access: fixtures.access, fault: fault
     ) { [unowned self] cost, _ in charge(cost) }
     private(set) lazy var topics = TopicTable<Session>(
-        shard: 0, limits: SessionWorld.limits, repairs: true, store: self, broker: fixtures.mailbox, dialects: [],
+        shard: 0, limits: SessionWorld.limits, repairs: true, store: self, broker: fixtures.mailbox,
         statistics: fixtures.statistics, nowMs: { [unowned self] in nowMs })
     private let fault: SessionFault?
 

@@ -21,11 +21,17 @@ public struct NativeDialect: Dialect {
         self.publishBytesMax = publishBytesMax
     }
 
-    /// `native`.
-    public var variant: String { "native" }
+    /// The most bytes that a client's reference may have, quotes included.
+    static let referenceBytesMax = 64
+
+    /// The native one.
+    public var encoders: [any EventEncoder] { [NativeEventEncoder()] }
+
+    /// Begins a connection.
+    public func converse() -> any Conversation { NativeConversation(self) }
 
     /// Reads one message; every refusal names the member at fault and how to mend it.
-    public func decode(_ message: [UInt8], as kind: MessageKind) -> Result<ClientRequest, DialectRefusal> {
+    public func decode(_ message: [UInt8], as kind: MessageKind = .text) -> Result<ClientRequest, DialectRefusal> {
         guard kind == .text else {
             return .failure(
                 refused(Refusal(.badRequest, "Binary messages are not understood; send JSON in text frames.")))

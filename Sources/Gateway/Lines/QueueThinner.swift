@@ -2,7 +2,6 @@ import Core
 import Dialects
 import Rights
 import Transport
-import WebSocketCodec
 
 /// Thins the queue of a client that reads too slowly, as the namespaces of its topics allow (failures.md C1).
 ///
@@ -11,17 +10,21 @@ struct QueueThinner {
     let connection: Connection
     let access: AccessPolicy
     let limits: Limits
-    let dialect: any Dialect
+    /// How a gap of a topic is told; `nil` where its events must not be thinned.
+    let encoding: (Topic) -> Encoding?
     /// Monotonic milliseconds.
     let nowMs: Int
     /// Gaps put into the queue.
     private(set) var gaps = 0
 
-    init(_ connection: Connection, access: AccessPolicy, limits: Limits, dialect: any Dialect, nowMs: Int) {
+    init(
+        _ connection: Connection, access: AccessPolicy, limits: Limits, nowMs: Int,
+        encoding: @escaping (Topic) -> Encoding?
+    ) {
         self.connection = connection
         self.access = access
         self.limits = limits
-        self.dialect = dialect
+        self.encoding = encoding
         self.nowMs = nowMs
     }
 
@@ -71,6 +74,8 @@ struct QueueThinner {
         switch delivery.slowRule(access, limits.answers) {
         case .disconnect:
             return (waiting, true)
+        case .conflate where encoding(delivery.topic) == nil:
+            return (waiting, true)
         case .conflate(let key):
             waiting = Conflation.Waiting(
                 topic: delivery.topic, position: delivery.message.position, key: key,
@@ -92,8 +97,7 @@ struct QueueThinner {
         case .keep: return .keep
         case .drop: return .conflate
         case .gap(let position):
-            let message = ServerMessage.gap(topic: topic, position: position, reason: .conflated)
-            let frame = WebSocketEncoder.frame(.text, payload: dialect.encode(message, ref: nil))
+            guard let frame = encoding(topic)?.gap(topic, position, .conflated) else { return .keep }
             return .replace(frame, GapNotice(topic: topic, position: position))
         }
     }

@@ -14,8 +14,8 @@ struct NativeDecoder {
         guard value.kind == .string || value.kind == .number else {
             throw Refusal(.badRequest, "\"ref\" must be a string or a number.")
         }
-        guard let reference = Reference(value.raw) else {
-            throw Refusal(.badRequest, "\"ref\" must have at most \(Reference.bytesMax) bytes.")
+        guard value.raw.count <= NativeDialect.referenceBytesMax, let reference = Reference(value.raw) else {
+            throw Refusal(.badRequest, "\"ref\" must have at most \(NativeDialect.referenceBytesMax) bytes.")
         }
         return reference
     }

@@ -5,19 +5,15 @@ import Rights
 import Transport
 import WebSocketCodec
 
-/// A client over WebSocket: frames in, frames out, pings, and the close handshake.
+/// A WebSocket: frames in, frames out, pings, and the close handshake.
 ///
 /// Thread: the shard's.
-final class WebSocketPeer: ConnectionHandler, Outlet {
+final class WebSocketLine: ConnectionHandler, Line {
     private let shard: Shard
     private let connection: Connection
     private var decoder: WebSocketDecoder
-    /// `nil` on `/echo`.
-    private let dialect: (any Dialect)?
-    /// The dialect's number, by which deliveries keep their encoding.
-    private let variant: Int
-    /// The client's session; `nil` for an echo, and after the end.
-    private(set) var session: Session?
+    /// Who is spoken to; `nil` for an echo, and after the end.
+    private(set) var peer: Peer?
     private let isEcho: Bool
     private var controls: TokenBucket
     private var pingMs: Int
@@ -27,23 +23,19 @@ final class WebSocketPeer: ConnectionHandler, Outlet {
     private var readAgainMs = Int.max
     private var closing: CloseReason?
 
-    /// A client of a dialect.
-    init(shard: Shard, connection: Connection, dialect: any Dialect, variant: Int, caller: Caller) {
+    /// A client; the conversation begins with ``begin()``.
+    init(shard: Shard, connection: Connection, peer: Peer) {
         self.shard = shard
         self.connection = connection
+        self.peer = peer
         isEcho = false
-        self.dialect = dialect
-        self.variant = variant
         decoder = WebSocketDecoder(
             role: .server,
             limits: WebSocketLimits(
                 messageBytesMax: shard.limits.inboundMessageBytesMax, fragmentsMax: shard.limits.fragmentsMax))
-        controls = WebSocketPeer.controlBucket(shard)
+        controls = WebSocketLine.controlBucket(shard)
         lastInboundMs = shard.nowMs
         pingMs = shard.nowMs + shard.limits.pingMs
-        session = Session(host: shard, outlet: self, caller: caller)
-        shard.joined(self)
-        updateDeadline()
     }
 
     /// A conformance suite on `/echo`: every message comes back; messages may be large.
@@ -51,16 +43,20 @@ final class WebSocketPeer: ConnectionHandler, Outlet {
         self.shard = shard
         self.connection = connection
         isEcho = true
-        dialect = nil
-        variant = 0
+        peer = nil
         let limits = WebSocketLimits(messageBytesMax: 32 << 20, fragmentsMax: 1 << 20)
         decoder = WebSocketDecoder(role: .server, limits: limits)
-        controls = WebSocketPeer.controlBucket(shard)
+        controls = WebSocketLine.controlBucket(shard)
         lastInboundMs = shard.nowMs
         pingMs = Int.max
-        connection.markEstablished()
+    }
+
+    /// The handshake is over: the client may be spoken to.
+    func begin() {
         shard.joined(self)
-        updateDeadline()
+        if isEcho { connection.markEstablished() }
+        peer?.begin(on: self)
+        deadlineChanged()
     }
 
     private static func controlBucket(_ shard: Shard) -> TokenBucket {
@@ -82,22 +78,20 @@ final class WebSocketPeer: ConnectionHandler, Outlet {
 
     /// Leaves a client that sends too fast unread for a while: TCP holds it back and nothing is lost.
     private func slowDown() {
-        guard closing == nil, readAgainMs == Int.max, let delayMs = session?.readDelayMs, delayMs > 0 else { return }
+        guard closing == nil, readAgainMs == Int.max, let delayMs = peer?.readDelayMs, delayMs > 0 else { return }
         shard.statistics.rateDelays.add(1)
         readAgainMs = shard.nowMs + delayMs
         connection.pauseReading()
-        updateDeadline()
+        deadlineChanged()
     }
 
     private func handle(_ event: WebSocketEvent) {
         switch event {
         case .message(let kind, let payload):
             shard.statistics.messagesIn.add(1)
-            if let dialect {
-                session?.received(dialect.decode(payload, as: kind == .text ? .text : .binary))
-            } else {
-                transmit(WebSocketEncoder.frame(kind == .text ? .text : .binary, payload: payload))
-            }
+            if isEcho { return transmit(WebSocketEncoder.frame(kind == .text ? .text : .binary, payload: payload)) }
+            // What no session has paid for is the protocol's own, like a ping.
+            if peer?.received(payload, as: kind == .text ? .text : .binary) == false { _ = takeControl() }
         case .ping(let payload):
             guard takeControl() else { return }
             transmit(WebSocketEncoder.frame(.pong, payload: payload))
@@ -138,8 +132,8 @@ final class WebSocketPeer: ConnectionHandler, Outlet {
                 pingMs = lastInboundMs + shard.limits.pingMs
             }
         }
-        session?.deadlineReached()
-        updateDeadline()
+        peer?.deadlineReached()
+        deadlineChanged()
     }
 
     func readTooSlowly(_ bound: OutboundBound) -> Bool {
@@ -150,42 +144,43 @@ final class WebSocketPeer: ConnectionHandler, Outlet {
     }
 
     private func thin(_ bound: OutboundBound) -> Bool {
-        guard let dialect else { return false }
+        guard let peer else { return false }
         var thinner = QueueThinner(
-            connection, access: shard.node.access, limits: shard.limits, dialect: dialect, nowMs: shard.nowMs)
+            connection, access: shard.node.access, limits: shard.limits, nowMs: shard.nowMs
+        ) { peer.encoding(of: $0) }
         let isEnough = thinner.thin(bound)
         shard.statistics.gaps.add(thinner.gaps)
         return isEnough
     }
 
     func ended(_ reason: CloseReason) {
-        if session == nil && !isEcho { return }
-        session?.ended()
+        peer?.ended()
+        peer = nil
         shard.left(self)
-        session = nil
     }
 
-    // MARK: Outlet
+    // MARK: Line
+
+    var framing: Framing { .webSocket }
 
     var address: IPAddress? { connection.address }
 
-    func send(_ message: ServerMessage, ref: Reference?) {
-        guard let dialect else { return }
-        transmit(WebSocketEncoder.frame(.text, payload: dialect.encode(message, ref: ref)))
+    func send(_ unit: WireUnit) {
+        transmit(framing.frame([unit]))
     }
 
-    func send(_ delivery: Delivery, isOwed: Bool) -> Bool {
-        guard let dialect else { return true }
-        return connection.send(delivery.frame(variant, dialect), item: delivery, isOwed: isOwed) || !connection.isOpen
+    func send(_ delivery: Delivery, _ encoding: Encoding, isOwed: Bool) -> Bool {
+        let frame = delivery.frame(encoding)
+        if frame.isEmpty {
+            shard.undeliverable(delivery)
+            return true
+        }
+        return connection.send(frame, item: delivery, isOwed: isOwed) || !connection.isOpen
     }
 
-    func send(_ batch: DeliveryBatch) -> Bool {
-        guard let dialect else { return true }
-        return connection.send(batch.burst(variant, dialect))
-    }
-
-    func operation(of ref: Reference) -> OperationName? {
-        dialect?.operation(of: ref)
+    func send(_ batch: DeliveryBatch, _ encoding: Encoding) -> Bool {
+        guard let burst = batch.burst(encoding) else { return false }
+        return connection.send(burst)
     }
 
     func close(_ reason: CloseReason) {
@@ -197,7 +192,7 @@ final class WebSocketPeer: ConnectionHandler, Outlet {
     }
 
     func deadlineChanged() {
-        updateDeadline()
+        connection.setDeadline(at: min(pingMs, pongMs, readAgainMs, peer?.deadlineMs ?? Int.max))
     }
 
     // MARK: Ending
@@ -206,21 +201,11 @@ final class WebSocketPeer: ConnectionHandler, Outlet {
         if !connection.send(frame) && connection.isOpen { close(.slowConsumer) }
     }
 
-    /// Says why and closes; a slow consumer is spared what it could not read.
-    func close(_ reason: CloseReason, detail: String) {
+    private func close(_ reason: CloseReason, detail: String) {
         guard closing == nil else { return }
         closing = reason
         let text = detail.isEmpty ? reason.rawValue : detail
         let frame = reason.webSocketCode.map { WebSocketEncoder.close(code: $0, reason: text) } ?? []
         connection.close(reason, last: frame, discarding: reason == .slowConsumer)
-    }
-
-    /// Tells the client that the node goes away, and when to come back.
-    func drain(reconnectAfterMs: Int) {
-        session?.send(.draining(reconnectAfterMs: reconnectAfterMs))
-    }
-
-    private func updateDeadline() {
-        connection.setDeadline(at: min(pingMs, pongMs, readAgainMs, session?.deadlineMs ?? Int.max))
     }
 }

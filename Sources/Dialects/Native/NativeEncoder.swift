@@ -4,8 +4,6 @@ import Core
 enum NativeEncoder {
     static func encode(_ message: ServerMessage, ref: Reference?) -> [UInt8] {
         switch message {
-        case .event(let topic, let name, let data, let offset):
-            return event(topic, name, data, offset, ref)
         case .authenticated(let userID, let expiresAt):
             return authenticated(userID, expiresAt, ref)
         case .subscribed(let topic, let position, let recovered, let state):
@@ -31,29 +29,6 @@ enum NativeEncoder {
         case .error(let code, let message, let topic, let retryAfterMs):
             return error(code, message, topic, retryAfterMs, ref)
         }
-    }
-
-    /// Writes `{"topic":"shop:42","event":"queue:update","data":{...},"offset":18}`, the hot path, in one exact allocation.
-    private static func event(
-        _ topic: Topic, _ name: EventName, _ data: [UInt8], _ offset: Int?, _ ref: Reference?
-    ) -> [UInt8] {
-        let punctuation = 10 + 11 + 9 + 1
-        var text: [UInt8] = []
-        text.reserveCapacity(
-            punctuation + topic.bytes.count + name.bytes.count + data.count
-                + (offset.map { 10 + ASCII.decimalCount($0) } ?? 0) + (ref.map { 7 + $0.bytes.count } ?? 0))
-        text.append(text: "{\"topic\":\"")
-        text.append(contentsOf: topic.bytes)
-        text.append(text: "\",\"event\":\"")
-        text.append(contentsOf: name.bytes)
-        text.append(text: "\",\"data\":")
-        text.append(contentsOf: data)
-        if let offset {
-            text.append(text: ",\"offset\":")
-            text.append(decimal: offset)
-        }
-        finish(&text, ref)
-        return text
     }
 
     private static func authenticated(_ userID: [UInt8], _ expiresAt: Int, _ ref: Reference?) -> [UInt8] {
@@ -104,7 +79,7 @@ enum NativeEncoder {
 
     private static func ack(_ data: [UInt8], _ ref: Reference?) -> [UInt8] {
         var text: [UInt8] = []
-        text.reserveCapacity(32 + data.count + Reference.bytesMax)
+        text.reserveCapacity(32 + data.count + NativeDialect.referenceBytesMax)
         text.append(text: "{\"event\":\"ack\",\"data\":")
         text.append(contentsOf: data)
         finish(&text, ref)

@@ -1,0 +1,29 @@
+import Dialects
+import Reactors
+
+/// The encodings that sessions of a shard may have: each pair of encoder and framing once.
+///
+/// Thread: the shard's.
+struct EncodingTable {
+    private struct Name: Hashable {
+        let encoder: String
+        let framing: Framing
+    }
+
+    private var encodings: [Name: Encoding] = [:]
+    private let written: Counter
+
+    /// `written` counts all of them together.
+    init(written: Counter) {
+        self.written = written
+    }
+
+    /// The encoding of an encoder on a line of that framing.
+    mutating func encoding(_ encoder: any EventEncoder, _ framing: Framing) -> Encoding {
+        let name = Name(encoder: encoder.name, framing: framing)
+        if let encoding = encodings[name] { return encoding }
+        let encoding = Encoding(number: encodings.count, encoder: encoder, framing: framing, written: written)
+        encodings[name] = encoding
+        return encoding
+    }
+}

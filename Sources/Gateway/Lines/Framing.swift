@@ -1,0 +1,21 @@
+import Dialects
+import WebSocketCodec
+
+/// How a line puts the units of a dialect on the wire.
+enum Framing: Hashable, Sendable {
+    /// One data frame for each unit (RFC 6455 section 5.6).
+    case webSocket
+
+    /// The bytes of units that follow one another.
+    func frame(_ units: [WireUnit]) -> [UInt8] {
+        switch self {
+        case .webSocket:
+            if units.count == 1 { return Framing.webSocketFrame(units[0]) }
+            return units.flatMap { Framing.webSocketFrame($0) }
+        }
+    }
+
+    private static func webSocketFrame(_ unit: WireUnit) -> [UInt8] {
+        WebSocketEncoder.frame(unit.kind == .text ? .text : .binary, payload: unit.bytes)
+    }
+}

@@ -1,0 +1,42 @@
+import Core
+import Dialects
+import HTTPCodec
+import Rights
+
+/// Where conversations begin: which dialect is spoken at a path, on which kind of line.
+///
+/// A dialect is one entry here. Immutable; any thread.
+struct OpeningTable: Sendable {
+    /// One dialect's paths.
+    struct Entry: Sendable {
+        /// Whole paths; each may also be asked for with one more slash at its end.
+        let paths: [String]
+        /// The line that is opened: an upgrade opens a WebSocket, other requests anything else.
+        let framing: Framing
+        /// What is spoken, by the request's query; a refusal is answered before credentials are looked at.
+        var dialect: @Sendable (HTTPRequestHead) -> Result<any Dialect, Refusal>
+        /// How a client shows who it is.
+        var credentials: @Sendable (HTTPRequestHead) -> Credentials = { Credentials($0) }
+    }
+
+    private var entries: [String: [Entry]] = [:]
+
+    init(_ entries: [Entry]) {
+        for entry in entries {
+            for path in entry.paths { self.entries[path, default: []].append(entry) }
+        }
+    }
+
+    /// The entry of a path on a kind of line.
+    func entry(_ path: [UInt8], _ framing: Framing) -> Entry? {
+        entries[OpeningTable.name(path)]?.first { $0.framing == framing }
+    }
+
+    /// Whether WebSockets are opened at a path.
+    func opensWebSocket(at path: [UInt8]) -> Bool { entry(path, .webSocket) != nil }
+
+    private static func name(_ path: [UInt8]) -> String {
+        let hasSlash = path.count > 1 && path.last == UInt8(ascii: "/")
+        return String(decoding: hasSlash ? path.dropLast() : path[...], as: UTF8.self)
+    }
+}

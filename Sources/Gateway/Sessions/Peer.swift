@@ -1,0 +1,158 @@
+import Core
+import Dialects
+import Rights
+
+/// Whoever is at the other end of a connection: runs its conversation, and the session behind each of its doors.
+///
+/// Bytes come from the line, go through the conversation, and reach a session as requests; its answers go back the same
+/// way. Events go from the sessions to the line directly. Thread: the shard's.
+final class Peer: Outlet {
+    private struct Entrance {
+        let door: Door
+        let session: Session
+    }
+
+    private unowned let host: any PeerHost
+    private let dialect: any Dialect
+    private var conversation: any Conversation
+    /// Who opened the connection.
+    private let caller: Caller
+    /// `nil` once the connection is over.
+    private var line: (any Line)?
+    private var entrances: [Entrance] = []
+
+    /// Somebody who speaks the dialect; the conversation begins with ``begin(on:)``.
+    init(host: any PeerHost, dialect: any Dialect, caller: Caller) {
+        self.host = host
+        self.dialect = dialect
+        self.caller = caller
+        conversation = dialect.converse()
+    }
+
+    // MARK: From the line
+
+    /// The line is open.
+    func begin(on line: any Line) {
+        self.line = line
+        converse { $0.began(nowMs: host.nowMs, &$1) }
+    }
+
+    /// A whole message came; false when no session has paid for it.
+    func received(_ message: [UInt8], as kind: MessageKind) -> Bool {
+        converse { $0.received(message, as: kind, nowMs: host.nowMs, &$1) }
+    }
+
+    /// Milliseconds for which the client is not to be read, since it sends too fast; 0 when it may be.
+    var readDelayMs: Int { entrances.reduce(0) { max($0, $1.session.readDelayMs) } }
+
+    /// When ``deadlineReached()`` is wanted, monotonic milliseconds.
+    var deadlineMs: Int { entrances.reduce(conversation.deadlineMs) { min($0, $1.session.deadlineMs) } }
+
+    /// Does what waited for its time.
+    func deadlineReached() {
+        let nowMs = host.nowMs
+        if nowMs >= conversation.deadlineMs { converse { $0.deadlineReached(nowMs: nowMs, &$1) } }
+        for entrance in entrances { entrance.session.deadlineReached() }
+    }
+
+    /// The gateway tells the client of itself, once, whatever doors it has.
+    func tell(_ message: ServerMessage) {
+        tell(message, at: entrances.first?.door ?? .main, ref: nil)
+    }
+
+    /// How a gap of a topic is told; `nil` when it comes through several doors, whose events cannot be told apart in
+    /// the queue.
+    func encoding(of topic: Topic) -> Encoding? {
+        let hearers = entrances.filter { $0.session.hears(topic) }
+        return hearers.count == 1 ? hearers[0].session.encoding : nil
+    }
+
+    /// The connection is over: everything is left.
+    func ended() {
+        line = nil
+        let entrances = entrances
+        self.entrances = []
+        for entrance in entrances { entrance.session.ended() }
+    }
+
+    /// The sessions behind the doors.
+    var sessions: [Session] { entrances.map(\.session) }
+
+    // MARK: The conversation
+
+    /// Lets the conversation take something and does what it wants; false when it asked no session for anything.
+    @discardableResult
+    private func converse(_ take: (inout any Conversation, inout [ConversationStep]) -> Void) -> Bool {
+        var steps: [ConversationStep] = []
+        take(&conversation, &steps)
+        var hasAsked = false
+        for step in steps where line != nil {
+            if case .request(let door, _) = step, session(door) != nil { hasAsked = true }
+            perform(step)
+        }
+        return hasAsked
+    }
+
+    private func perform(_ step: ConversationStep) {
+        switch step {
+        case .say(let unit): line?.send(unit)
+        case .open(let door, let token): open(door, token)
+        case .request(let door, let message): session(door)?.received(message)
+        case .end(let door): end(door)
+        case .close(let reason): line?.close(reason)
+        }
+    }
+
+    private func open(_ door: Door, _ token: [UInt8]?) {
+        guard session(door) == nil else { return }
+        switch token.map({ host.judge($0) }) ?? .success(caller) {
+        case .failure(let refusal):
+            converse { $0.refused(door, refusal, &$1) }
+        case .success(let caller):
+            guard let line else { return }
+            let encoding = host.encoding(dialect.encoders[conversation.encoder(of: door)], line.framing)
+            entrances.append(
+                Entrance(
+                    door: door,
+                    session: Session(host: host, outlet: self, door: door, encoding: encoding, caller: caller)))
+            converse { $0.opened(door, &$1) }
+            line.deadlineChanged()
+        }
+    }
+
+    private func end(_ door: Door) {
+        guard let index = entrances.firstIndex(where: { $0.door == door }) else { return }
+        entrances.remove(at: index).session.ended()
+        line?.deadlineChanged()
+    }
+
+    private func session(_ door: Door) -> Session? {
+        entrances.first { $0.door == door }?.session
+    }
+
+    // MARK: From the sessions
+
+    var address: IPAddress? { line?.address }
+
+    func tell(_ message: ServerMessage, at door: Door, ref: Reference?) {
+        guard line != nil else { return }
+        converse { $0.told(message, at: door, ref: ref, &$1) }
+    }
+
+    func send(_ delivery: Delivery, _ encoding: Encoding, isOwed: Bool) -> Bool {
+        guard let line else { return true }
+        return line.send(delivery, encoding, isOwed: isOwed)
+    }
+
+    func send(_ batch: DeliveryBatch, _ encoding: Encoding) -> Bool {
+        line?.send(batch, encoding) ?? false
+    }
+
+    func operation(of ref: Reference) -> OperationName? { conversation.operation(of: ref) }
+
+    func close(_ reason: CloseReason) { line?.close(reason) }
+
+    func established() { line?.established() }
+
+    func deadlineChanged() { line?.deadlineChanged() }
+}
