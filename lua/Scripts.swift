@@ -44,6 +44,7 @@ public enum Scripts {
         ("part_booking", PackageResources.part_booking_lua),
         ("part_code", PackageResources.part_code_lua),
         ("part_dj", PackageResources.part_dj_lua),
+        ("part_dj_page", PackageResources.part_dj_page_lua),
         ("part_json", PackageResources.part_json_lua),
         ("part_pending", PackageResources.part_pending_lua),
         ("part_queue", PackageResources.part_queue_lua),

@@ -25,6 +25,26 @@ import Testing
         #expect(assembled.translate("user_script:\(second + 3): boom") == "a.lua:1: boom")
     }
 
+    /// A state could include nothing, so that the state of `dj` and its command told their queue by copies of one text.
+    @Test func aStateMayIncludeAPart() throws {
+        let state = script("state_shop", "@state shop\n@summary S.\n@include greet\n@key k queue:{id}\n@cost O(1)")
+        let all = try catalogue(greet, state)
+        let provider = try #require(all.states["shop"])
+        #expect(provider.parts == [greet])
+        let assembler = ScriptAssembler(prelude: [], command: [], subscribe: [], position: [])
+        for assembled in assembler.scripts(provider) {
+            let lines = String(decoding: assembled.text, as: UTF8.self).split(
+                separator: "\n", omittingEmptySubsequences: false)
+            let part = try #require(lines.firstIndex(of: "local function greet() end"))
+            let own = try #require(lines.firstIndex(of: "-- @state shop"))
+            #expect(part < own)
+            #expect(assembled.translate("user_script:\(part + 1): boom") == "part_greet.lua:3: boom")
+        }
+        let wrong = script("state_shop", "@state shop\n@summary S.\n@include greets\n@key k queue:{id}\n@cost O(1)")
+        #expect(
+            problems(greet, wrong) == ["state_shop.lua:3: @include: there is no part greets; did you mean greet?"])
+    }
+
     @Test func anOperatorsScriptMayIncludeWhatIsBuiltIn() throws {
         let all = try catalogue(greet, operators: [command("own", "@include greet")])
         #expect(all.command(named: "own")?.parts == [greet])

@@ -2,6 +2,7 @@
 
 import hashlib
 import itertools
+import re
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -34,8 +35,11 @@ class Keys:
 
 
 def source(*names: str) -> bytes:
-    """The text that is loaded: the prelude and the named scripts, joined by newlines."""
-    return b"\n".join((LUA / f"{name}.lua").read_bytes() for name in ("prelude", *names))
+    """The text that is loaded: the prelude, the parts that a state includes, and the named scripts."""
+    texts = [(LUA / f"{name}.lua").read_bytes() for name in names]
+    parts = re.findall(rb"^-- @include +(\w+)$", texts[0], re.M) if names[0].startswith("state_") else []
+    included = [(LUA / f"part_{part.decode()}.lua").read_bytes() for part in parts]
+    return b"\n".join([(LUA / "prelude.lua").read_bytes(), *included, *texts])
 
 
 class Scripts:

@@ -42,6 +42,7 @@ public struct ScriptAssembler: Sendable {
             (name, body, path) in
             var text = ScriptText()
             text.append(prelude, path: "prelude.lua")
+            for part in state.parts { text.append(part.bytes, path: part.path) }
             let offset = text.lineCount
             text.append(state.file.bytes, path: state.file.path)
             text.append(body, path: path)

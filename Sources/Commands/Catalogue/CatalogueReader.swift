@@ -19,6 +19,8 @@ struct CatalogueReader {
     private(set) var problems: [ScriptProblem] = []
 
     private var parts: [String: ScriptFile] = [:]
+    /// The parts that states include, by namespace, and where they say so.
+    private var stateIncludes: [(namespace: String, part: String, line: Int)] = []
     /// Why a command or refresh was left out, by its name in the registry.
     private var leftOut: [String: String] = [:]
     private let namespaces: Set<String>
@@ -64,6 +66,7 @@ struct CatalogueReader {
     private mutating func readState(_ header: ScriptHeader, _ isEmbedded: Bool) {
         var namespace: (name: String, line: Int)?
         var keys: [KeyDeclaration] = []
+        var includes: [(part: String, line: Int)] = []
         for tag in header.tags {
             switch tag.value {
             case .state(let name): namespace = (name, tag.line)
@@ -72,6 +75,11 @@ struct CatalogueReader {
                 if key.template.variables != ["id"] {
                     problem(header.file, tag.line, "@key: the one variable of a state's keys is {id}")
                 }
+            case .include(let part):
+                if includes.contains(where: { $0.part == part }) {
+                    problem(header.file, tag.line, "@include: \(part) is included twice")
+                }
+                includes.append((part, tag.line))
             default: break
             }
         }
@@ -92,6 +100,7 @@ struct CatalogueReader {
         states[name] = StateProvider(
             namespace: name, file: header.file, keys: keys, weightMicroseconds: weight ?? ScriptWeight.assumed,
             isWeightDeclared: weight != nil)
+        stateIncludes += includes.map { (name, $0.part, $0.line) }
     }
 
     /// The weight that a header says.
@@ -127,15 +136,22 @@ struct CatalogueReader {
         for index in scripts.indices {
             let script = scripts[index]
             for (name, line) in zip(script.descriptor.includes, script.lines.includes) {
-                if let part = parts[name] {
+                if let part = part(name, script.descriptor.file, line) {
                     scripts[index].descriptor.parts.append(part)
-                } else {
-                    problem(
-                        script.descriptor.file, line,
-                        "@include: there is no part \(name)" + NearestName.hint(parts.keys.sorted(), to: name))
                 }
             }
         }
+        for (namespace, name, line) in stateIncludes {
+            guard let file = states[namespace]?.file, let part = part(name, file, line) else { continue }
+            states[namespace]?.parts.append(part)
+        }
+    }
+
+    /// The part of that name, with a problem when there is none.
+    private mutating func part(_ name: String, _ file: ScriptFile, _ line: Int) -> ScriptFile? {
+        if let part = parts[name] { return part }
+        problem(file, line, "@include: there is no part \(name)" + NearestName.hint(parts.keys.sorted(), to: name))
+        return nil
     }
 
     private mutating func checkNames() {

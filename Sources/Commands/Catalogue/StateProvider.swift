@@ -4,6 +4,8 @@ public struct StateProvider: Sendable {
     public let namespace: String
     /// The script.
     public let file: ScriptFile
+    /// The parts it includes, in their order; they are put before its text.
+    public internal(set) var parts: [ScriptFile] = []
     /// Its keys, in the order of `KEYS` from the third; their variable is `id`, the topic's id.
     public let keys: [KeyDeclaration]
     /// How long Redis takes to tell the state at the script's limits, microseconds; reading the position comes on top.

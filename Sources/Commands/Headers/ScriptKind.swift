@@ -41,7 +41,9 @@ public enum ScriptKind: String, Sendable {
         case .command: [.refresh, .coalesce, .state, .part]
         case .refresh: [.http, .allow, .rate, .readonly, .idempotent, .heartbeat, .state, .part]
         case .part: Set(ScriptTag.allCases).subtracting([.part, .summary])
-        case .state: Set(ScriptTag.allCases).subtracting([.state, .summary, .key, .returns, .errors, .cost, .weight])
+        case .state:
+            Set(ScriptTag.allCases)
+                .subtracting([.state, .summary, .key, .returns, .errors, .cost, .weight, .include])
         case .plain: Set(ScriptTag.allCases).subtracting([.summary, .key, .returns, .errors, .cost, .weight])
         }
     }

@@ -1,0 +1,53 @@
+-- @part     dj_page
+-- @summary  A page of a DJ session's queue, as the command `dj` and the state of the `dj` topic tell it.
+--
+-- A state runs without the command prelude, so whoever includes this says how Redis is read and JSON is parsed:
+-- `get(command, key, ...)` gives a reply, and `parse(text)` a value, nil for what is no JSON.
+--
+-- A page ends at PAGE_MAX tracks and before PAGE_BYTES_MAX. What is not what add_track.lua and vote.lua write is left
+-- out, and its place in the order is not given to another.
+
+local QUEUE_MAX = 500
+local PAGE_MAX = 100
+local PAGE_BYTES_MAX = 49152
+local CHUNK = 25
+local ITEM_BYTES_MAX = 2048
+local VOTES_MAX = 1000000000
+local YEAR_9999_MS = 253370764800000
+
+-- The members of a track's text without its closing brace, and the track; nil when it is not the JSON of a track.
+local function members(text, parse)
+  if type(text) ~= 'string' or #text > ITEM_BYTES_MAX then return nil end
+  if string.byte(text) ~= 123 or string.byte(text, -1) ~= 125 then return nil end
+  local track = parse(text)
+  return track and type(track.trackId) == 'string' and string.sub(text, 1, -2), track
+end
+
+-- One item of the queue; nil when what is stored is not what add_track.lua and vote.lua write.
+local function item(id, text, tally, position, parse)
+  local up, down = string.match(tally or '', ' (%d+) (%d+)$')
+  up, down = tonumber(up) or VOTES_MAX, tonumber(down) or VOTES_MAX
+  local open, track = members(text, parse)
+  if not open or track.trackId ~= id or up >= VOTES_MAX or down >= VOTES_MAX then return nil end
+  if track.upvotes or track.downvotes or track.score or track.position then return nil end
+  return open .. ',"upvotes":' .. up .. ',"downvotes":' .. down .. ',"score":' .. up - down
+    .. ',"position":' .. position .. '}'
+end
+
+-- The items of the page that begins behind `from` tracks of `queued`, and how many tracks were looked at.
+local function page(keys, from, queued, get, parse)
+  local items, bytes, place, last = {}, 0, from, math.min(from + PAGE_MAX, queued)
+  while place < last do
+    local tracks = get('ZREVRANGE', keys.order, place, math.min(place + CHUNK, last) - 1)
+    if #tracks == 0 then break end
+    local texts, tallies = get('HMGET', keys.tracks, unpack(tracks)), get('HMGET', keys.tally, unpack(tracks))
+    for index, id in ipairs(tracks) do
+      local one = item(id, texts[index], tallies[index], place + 1, parse)
+      bytes = bytes + (one and #one or 0)
+      if bytes > PAGE_BYTES_MAX and #items > 0 then return items, place end
+      items[#items + 1] = one
+      place = place + 1
+    end
+  end
+  return items, place
+end
