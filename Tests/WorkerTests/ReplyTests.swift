@@ -52,6 +52,15 @@ import Testing
         #expect(OutboxEntry(.array([.string(Array("1-1".utf8)), .null])) == nil)
     }
 
+    /// Such an entry was logged, and every gateway then left it out: its subscribers had a hole that no repair fills.
+    @Test(arguments: ["gap", "subscribed", "error"])
+    func anEntryUnderAWordOfTheGatewaysIsUnreadable(_ name: String) {
+        guard case .unreadable = entry("t", "user:1", "e", name, "d", "{}")?.item else {
+            Issue.record("\(name) was read")
+            return
+        }
+    }
+
     /// The log had the beginning of what an entry carried: notifications, places, names.
     @Test func theLogIsToldWhatAnEntryIsForAndNotWhatItCarries() {
         let long = entry("c", "a\u{0}\u{1b}é" + String(repeating: "y", count: 1_000), "a", "{}")

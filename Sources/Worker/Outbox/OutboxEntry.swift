@@ -50,6 +50,8 @@ struct OutboxEntry: Equatable {
         }
         guard let topic = value("t").flatMap({ Topic($0) }) else { return .unreadable("neither a call nor a topic") }
         guard let event = value("e").flatMap({ EventName($0) }) else { return .unreadable("no event name") }
+        // Gateways pass none of their own words on: in the log it would be a hole for every subscriber.
+        guard !event.isReserved else { return .unreadable("an event name that the gateway keeps for itself") }
         guard let data = value("d") else { return .unreadable("no data") }
         return .event(topic, event, data: data)
     }
