@@ -29,7 +29,8 @@ let fuzzers: [Target] =
     ? []
     : [
         ("FuzzHTTP", ["HTTPCodec", "Core"]), ("FuzzWebSocket", ["WebSocketCodec", "Core"]),
-        ("FuzzNative", ["Dialects", "Core"]), ("FuzzChannel", ["Core"]), ("FuzzJWT", ["Rights", "Core"]),
+        ("FuzzNative", ["Dialects", "Core"]), ("FuzzEngineIO", ["Dialects", "Core"]),
+        ("FuzzSocketIO", ["Dialects", "Core"]), ("FuzzChannel", ["Core"]), ("FuzzJWT", ["Rights", "Core"]),
         ("FuzzTopic", ["Core"]), ("FuzzScriptHeader", ["Commands", "Core"]),
     ].map { (name: String, dependencies: [Target.Dependency]) in
         .executableTarget(

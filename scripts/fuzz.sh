@@ -15,7 +15,9 @@ seconds=${1:-60}
 }
 shift || true
 targets=("$@")
-[ ${#targets[@]} -gt 0 ] || targets=(FuzzHTTP FuzzWebSocket FuzzNative FuzzChannel FuzzJWT FuzzTopic FuzzScriptHeader)
+[ ${#targets[@]} -gt 0 ] || targets=(
+    FuzzHTTP FuzzWebSocket FuzzNative FuzzEngineIO FuzzSocketIO FuzzChannel FuzzJWT FuzzTopic FuzzScriptHeader
+)
 
 readonly scratch=.build/fuzz
 readonly memory_mb=512

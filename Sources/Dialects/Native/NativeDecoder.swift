@@ -4,7 +4,8 @@ import Core
 ///
 /// Throws the refusal the client is to read. Texts name members, never repeat what the client sent.
 struct NativeDecoder {
-    let root: JSON.Value
+    /// The message; `nil` where another dialect brought the event's name and data by themselves.
+    let root: JSON.Value?
     let subscribeBatchMax: Int
     let publishBytesMax: Int
 
@@ -22,17 +23,22 @@ struct NativeDecoder {
 
     /// Reads the whole message.
     func command() throws(Refusal) -> ClientCommand {
-        guard let event = NativeDecoder.present(root["event"]) else {
+        guard let event = NativeDecoder.present(root?["event"]) else {
             throw Refusal(.badRequest, "The member \"event\" is missing, e.g. {\"event\":\"subscribe\",...}.")
         }
         guard let text = event.stringBytes, let name = EventName(text) else {
             throw Refusal(
                 .badRequest, "\"event\" must be a string of 1 to \(EventName.bytesMax) of A-Z a-z 0-9 . _ : / -.")
         }
-        let data = NativeDecoder.present(root["data"])
+        let data = NativeDecoder.present(root?["data"])
         if let data, data.kind != .object {
             throw Refusal(.badRequest, "\"data\" must be an object, e.g. \"data\":{}.")
         }
+        return try command(name, data)
+    }
+
+    /// Reads what an event asks; `data` is an object.
+    func command(_ name: EventName, _ data: JSON.Value?) throws(Refusal) -> ClientCommand {
         switch name.description {
         case "authenticate": return try authenticate(data)
         case "subscribe": return .subscribe(try targets(data, verb: "subscribe"))
@@ -53,7 +59,7 @@ struct NativeDecoder {
     private func publish(_ data: JSON.Value?) throws(Refusal) -> ClientCommand {
         let shape = "{\"event\":\"publish\",\"topic\":T,\"data\":{\"event\":E,\"data\":{...}}}"
         guard let data else { throw Refusal(.badRequest, "publish has the form \(shape).") }
-        guard let topic = try NativeTarget(top: root["topic"], object: data).topic() else {
+        guard let topic = try NativeTarget(top: root?["topic"], object: data).topic() else {
             throw Refusal(.badRequest, "publish names no topic; it has the form \(shape).")
         }
         return .publish(try PublishReader(.message, bytesMax: publishBytesMax).request(on: topic, data))
@@ -61,7 +67,7 @@ struct NativeDecoder {
 
     private func other(_ name: EventName, _ data: JSON.Value?) throws(Refusal) -> ClientCommand {
         // Most likely meant as a publish; running it as a command would only say that there is none of that name.
-        guard NativeDecoder.present(root["topic"]) == nil else {
+        guard NativeDecoder.present(root?["topic"]) == nil else {
             throw Refusal(
                 .badRequest,
                 "\"topic\" goes with subscribe, unsubscribe and publish; a command takes its arguments in \"data\".")
@@ -73,10 +79,10 @@ struct NativeDecoder {
 
     /// Reads what a subscribe or unsubscribe names: one topic, or the batch `topics`.
     private func targets(_ data: JSON.Value?, verb: String) throws(Refusal) -> [SubscribeRequest] {
-        if NativeDecoder.present(root["since"]) != nil {
+        if NativeDecoder.present(root?["since"]) != nil {
             throw Refusal(.badRequest, "\"since\" belongs into \"data\", beside the topic.")
         }
-        let single = try NativeTarget(top: root["topic"], object: data).topic()
+        let single = try NativeTarget(top: root?["topic"], object: data).topic()
         let since = try position(data?["since"])
         if let batch = NativeDecoder.present(data?["topics"]) {
             guard single == nil && since == nil else {

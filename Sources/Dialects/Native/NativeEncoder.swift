@@ -169,7 +169,7 @@ enum NativeEncoder {
     }
 
     /// Appends `"topic":"shop:42","shopId":"42"`: a client that knows only its `shopId` finds it again.
-    private static func append(spellingsOf topic: Topic, to text: inout [UInt8]) {
+    static func append(spellingsOf topic: Topic, to text: inout [UInt8]) {
         text.append(text: "\"topic\":\"")
         text.append(contentsOf: topic.bytes)
         text.append(text: "\",\"")
@@ -180,7 +180,7 @@ enum NativeEncoder {
     }
 
     /// Appends `"epoch":"k3x9","offset":17`.
-    private static func append(_ position: Position, to text: inout [UInt8]) {
+    static func append(_ position: Position, to text: inout [UInt8]) {
         text.append(text: "\"epoch\":\"")
         text.append(contentsOf: position.epoch)
         text.append(text: "\",\"offset\":")

@@ -1,0 +1,118 @@
+import Core
+
+/// What the gateway tells one client, as an event's name and its one argument, or as an acknowledgement's argument.
+///
+/// The argument is the `data` of the native message of that name. What native messages carry beside their data, the topic,
+/// stands in the argument.
+enum SocketIOAnswer {
+    /// The event that says it to a client that asked for no acknowledgement; `nil` where there is nothing to tell.
+    static func eventName(of message: ServerMessage) -> StaticString? {
+        switch message {
+        case .authenticated: "authenticated"
+        case .subscribed: "subscribed"
+        case .unsubscribed: "unsubscribed"
+        case .ack, .published: nil
+        case .pong: "pong"
+        case .gap: "gap"
+        case .draining: "draining"
+        case .tokenExpiring: "token:expiring"
+        case .warning: "warning"
+        case .error: "error"
+        }
+    }
+
+    /// The argument of an acknowledgement: what was granted, or `{"error":{...}}`.
+    static func acknowledgement(_ message: ServerMessage) -> [UInt8] {
+        guard case .error = message else { return argument(of: message) }
+        var text: [UInt8] = Array("{\"error\":".utf8)
+        text.append(contentsOf: argument(of: message))
+        text.append(UInt8(ascii: "}"))
+        return text
+    }
+
+    /// The answer for one of several topics: without the state, and with the topic of an error beside it.
+    static func result(_ message: ServerMessage) -> [UInt8] {
+        guard case .subscribed(let topic, let position, let recovered, _) = message else {
+            return acknowledgement(message)
+        }
+        return argument(of: .subscribed(topic: topic, position: position, recovered: recovered, state: nil))
+    }
+
+    /// The event's argument.
+    static func argument(of message: ServerMessage) -> [UInt8] {
+        var text: [UInt8] = []
+        text.reserveCapacity(256)
+        text.append(UInt8(ascii: "{"))
+        switch message {
+        case .ack(let data):
+            return data
+        case .authenticated(let userID, let expiresAt):
+            text.append(text: "\"userId\":")
+            text.append(jsonString: userID)
+            append("expiresAt", expiresAt, to: &text)
+        case .subscribed(let topic, let position, let recovered, let state):
+            NativeEncoder.append(spellingsOf: topic, to: &text)
+            text.append(text: ",")
+            NativeEncoder.append(position, to: &text)
+            text.append(text: recovered ? ",\"recovered\":true" : ",\"recovered\":false" as StaticString)
+            if let state {
+                text.append(text: ",\"state\":")
+                text.append(contentsOf: state)
+            }
+        case .unsubscribed(let topic):
+            NativeEncoder.append(spellingsOf: topic, to: &text)
+        case .published(let position):
+            NativeEncoder.append(position, to: &text)
+        case .pong:
+            break
+        case .gap(let topic, let position, let reason):
+            appendGap(topic, position, reason, to: &text)
+        case .draining(let reconnectAfterMs):
+            text.append(text: "\"reconnectAfterMs\":")
+            text.append(decimal: reconnectAfterMs)
+        case .tokenExpiring(let expiresAt):
+            text.append(text: "\"expiresAt\":")
+            text.append(decimal: expiresAt)
+        case .warning(let code, let message, let perSecond):
+            append(code.rawValue, message, to: &text)
+            append("perSecond", perSecond, to: &text)
+        case .error(let code, let message, let topic, let retryAfterMs):
+            append(code, message, to: &text)
+            if let topic {
+                text.append(text: ",\"topic\":\"")
+                text.append(contentsOf: topic.bytes)
+                text.append(text: "\"")
+            }
+            SocketIOText.append(retryAfterMs: retryAfterMs, to: &text)
+        }
+        text.append(UInt8(ascii: "}"))
+        return text
+    }
+
+    private static func appendGap(
+        _ topic: Topic, _ position: Position?, _ reason: GapReason, to text: inout [UInt8]
+    ) {
+        NativeEncoder.append(spellingsOf: topic, to: &text)
+        if let position {
+            text.append(text: ",")
+            NativeEncoder.append(position, to: &text)
+        }
+        text.append(text: ",\"reason\":\"")
+        text.append(text: reason.rawValue)
+        text.append(text: "\"")
+    }
+
+    private static func append(_ code: String, _ message: String, to text: inout [UInt8]) {
+        text.append(text: "\"code\":")
+        text.append(jsonString: code)
+        text.append(text: ",\"message\":")
+        text.append(jsonString: message)
+    }
+
+    private static func append(_ name: StaticString, _ value: Int, to text: inout [UInt8]) {
+        text.append(text: ",\"")
+        text.append(text: name)
+        text.append(text: "\":")
+        text.append(decimal: value)
+    }
+}

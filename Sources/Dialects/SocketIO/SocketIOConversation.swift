@@ -1,0 +1,283 @@
+public import Core
+
+/// A Socket.IO connection: Engine.IO's open packet and heartbeat, and one door for each namespace it is in.
+///
+/// It is the same over polling and over a WebSocket, because a message of a WebSocket and a packet of a payload mean
+/// the same. What is malformed ends the connection with `bad_request`, as clients of this protocol expect; what is well
+/// formed and cannot be done is told.
+public struct SocketIOConversation: Conversation {
+    /// Being in a namespace, or on the way into it.
+    private struct Membership {
+        let door: Door
+        let positions: Bool
+        var isOpen = false
+    }
+
+    /// A packet whose attachments are still to come.
+    private struct Unfinished {
+        let packet: SocketIOPacket
+        var missing: Int
+        var bytes = 0
+    }
+
+    private let dialect: SocketIODialect
+    private let sid: [UInt8]
+    private let upgrades: Bool
+    private var heartbeat: EngineHeartbeat
+    /// When a connection that is in no namespace ends; a namespace that stays closed does not extend it.
+    private var connectDeadlineMs = Int.max
+    private var memberships: [Int: Membership] = [:]
+    private var lastDoor = Door.main.number
+    private var unfinished: Unfinished?
+    private var batches = SubscribeBatches()
+    private var isOver = false
+
+    init(_ dialect: SocketIODialect, sid: [UInt8], upgrades: Bool) {
+        self.dialect = dialect
+        self.sid = sid
+        self.upgrades = upgrades
+        heartbeat = EngineHeartbeat(
+            intervalMs: dialect.settings.pingIntervalMs, timeoutMs: dialect.settings.pingTimeoutMs)
+    }
+
+    /// The next question for a sign of life, or the end of a silent client or of one that is in no namespace.
+    public var deadlineMs: Int { isOver ? Int.max : min(heartbeat.deadlineMs, connectDeadlineMs) }
+
+    /// Says the open packet; the client enters namespaces after it.
+    public mutating func began(nowMs: Int, _ steps: inout [ConversationStep]) {
+        heartbeat.lives(nowMs: nowMs)
+        connectDeadlineMs = nowMs + dialect.settings.connectMs
+        steps.append(.say(WireUnit(.text, SocketIOText.open(sid: sid, upgrades: upgrades, dialect.settings))))
+    }
+
+    /// Asks for a sign of life, or ends the connection.
+    public mutating func deadlineReached(nowMs: Int, _ steps: inout [ConversationStep]) {
+        guard !isOver else { return }
+        if nowMs >= connectDeadlineMs { return close(.timeout, &steps) }
+        switch heartbeat.due(nowMs: nowMs) {
+        case .nothing: return
+        case .ping: steps.append(.say(WireUnit(.text, [EnginePacket.Kind.ping.rawValue])))
+        case .gone: close(.timeout, &steps)
+        }
+    }
+
+    /// Reads one Engine.IO packet.
+    public mutating func received(
+        _ message: [UInt8], as kind: MessageKind, nowMs: Int, _ steps: inout [ConversationStep]
+    ) {
+        guard !isOver else { return }
+        guard let packet = EnginePacket(message: message, as: kind) else { return close(.badRequest, &steps) }
+        switch packet.kind {
+        case .open, .upgrade, .noop: return
+        case .pong: heartbeat.lives(nowMs: nowMs)
+        case .close: close(.normal, &steps)
+        case .ping: close(.badRequest, &steps)
+        case .message: text(packet.payload, nowMs: nowMs, &steps)
+        case .bytes: attachment(packet.payload.count, nowMs: nowMs, &steps)
+        }
+    }
+
+    /// The client is in the namespace.
+    public mutating func opened(_ door: Door, _ steps: inout [ConversationStep]) {
+        guard let number = number(of: door) else { return }
+        memberships[number]?.isOpen = true
+        connectDeadlineMs = Int.max
+        steps.append(.say(WireUnit(.text, SocketIOText.connected(dialect.names[number], sid: dialect.makeID()))))
+    }
+
+    /// The client stays outside, or has to leave: it is told why, and the connection stays.
+    public mutating func refused(_ door: Door, _ refusal: Refusal, _ steps: inout [ConversationStep]) {
+        guard let number = number(of: door), let membership = memberships.removeValue(forKey: number) else { return }
+        let name = dialect.names[number]
+        batches.ended(door)
+        guard membership.isOpen else {
+            steps.append(.say(WireUnit(.text, SocketIOText.refused(name, refusal))))
+            return
+        }
+        if isOutside { connectDeadlineMs = heartbeat.deadlineMs }
+        let error = SocketIOAnswer.argument(of: .error(refusal, topic: nil))
+        steps.append(.say(WireUnit(.text, SocketIOText.event(name, "error", error))))
+        steps.append(.say(WireUnit(.text, SocketIOText.disconnected(name))))
+    }
+
+    /// Says it as the acknowledgement that the client waits for, or as an event.
+    public mutating func told(
+        _ message: ServerMessage, at door: Door, ref: Reference?, _ steps: inout [ConversationStep]
+    ) {
+        // What concerns the connection is told in each of its namespaces: a client's handlers belong to one.
+        guard door != .main else {
+            for (number, membership) in memberships.sorted(by: { $0.key < $1.key }) where membership.isOpen {
+                say(message, in: number, &steps)
+            }
+            return
+        }
+        guard let number = number(of: door) else { return }
+        guard let reference = ref.flatMap(SocketIOReference.init) else { return say(message, in: number, &steps) }
+        guard let batch = reference.batch else {
+            return acknowledge(SocketIOAnswer.acknowledgement(message), reference.ackID, in: number, &steps)
+        }
+        answered(message, batch, reference.ackID, in: number, &steps)
+    }
+
+    /// One for each namespace and choice of positions.
+    public func encoder(of door: Door) -> Int {
+        number(of: door).map { 2 * $0 + (memberships[$0]?.positions == true ? 1 : 0) } ?? 0
+    }
+
+    /// An acknowledgement's number counts on this connection and in its namespace.
+    public func operation(of ref: Reference) -> OperationName? { .numbered(ref.bytes) }
+}
+
+// MARK: Packets
+
+extension SocketIOConversation {
+    private mutating func text(_ payload: ArraySlice<UInt8>, nowMs: Int, _ steps: inout [ConversationStep]) {
+        guard unfinished == nil, let packet = SocketIOPacket(parsing: payload, json: dialect.settings.json) else {
+            return close(.badRequest, &steps)
+        }
+        guard packet.attachments == 0 else {
+            unfinished = Unfinished(packet: packet, missing: packet.attachments)
+            return
+        }
+        finished(packet, nowMs: nowMs, &steps)
+    }
+
+    /// Attachments are counted and not kept, since no event takes any.
+    private mutating func attachment(_ count: Int, nowMs: Int, _ steps: inout [ConversationStep]) {
+        guard var waiting = unfinished else { return close(.badRequest, &steps) }
+        waiting.missing -= 1
+        waiting.bytes += count
+        guard waiting.bytes <= dialect.settings.payloadBytesMax else { return close(.messageTooBig, &steps) }
+        unfinished = waiting.missing > 0 ? waiting : nil
+        if waiting.missing == 0 { finished(waiting.packet, nowMs: nowMs, &steps) }
+    }
+
+    private mutating func finished(_ packet: SocketIOPacket, nowMs: Int, _ steps: inout [ConversationStep]) {
+        let number = dialect.number(of: packet.namespace)
+        guard packet.kind != .connect else { return connect(packet, number, &steps) }
+        guard let number, let membership = memberships[number], membership.isOpen else {
+            return close(.badRequest, &steps)
+        }
+        switch packet.kind {
+        case .disconnect:
+            memberships[number] = nil
+            batches.ended(membership.door)
+            if isOutside { connectDeadlineMs = nowMs + dialect.settings.connectMs }
+            steps.append(.end(membership.door))
+        case .event, .binaryEvent:
+            event(packet, membership.door, &steps)
+        case .connect, .ack, .connectError, .binaryAck:
+            // The gateway asks clients for no acknowledgement: there is none that it could know.
+            return
+        }
+    }
+
+    private mutating func connect(_ packet: SocketIOPacket, _ number: Int?, _ steps: inout [ConversationStep]) {
+        guard let number else {
+            steps.append(.say(WireUnit(.text, SocketIOText.refused(packet.namespace, nil))))
+            return
+        }
+        guard memberships[number] == nil else { return close(.badRequest, &steps) }
+        do throws(Refusal) {
+            let (token, positions) = try credentials(packet.payload)
+            lastDoor += 1
+            let door = Door(lastDoor)
+            memberships[number] = Membership(door: door, positions: positions)
+            steps.append(.open(door, token: token))
+        } catch {
+            steps.append(.say(WireUnit(.text, SocketIOText.refused(packet.namespace, error))))
+        }
+    }
+
+    /// Reads the members `token` and `positions` of what a client shows when it connects.
+    private func credentials(_ payload: SocketIOPacket.Payload) throws(Refusal) -> (token: [UInt8]?, positions: Bool) {
+        let shown: JSON.Value
+        switch payload {
+        case .none: return (nil, false)
+        case .refused(let refusal): throw refusal
+        case .value(let value): shown = value
+        }
+        let token = NativeDecoder.present(shown["token"])
+        guard token == nil || token?.kind == .string else {
+            throw Refusal(.badRequest, "The member \"token\" of \"auth\" must be a string.")
+        }
+        let positions = NativeDecoder.present(shown["positions"])
+        guard positions == nil || positions?.bool != nil else {
+            throw Refusal(.badRequest, "The member \"positions\" of \"auth\" must be true or false.")
+        }
+        return (token?.stringBytes, positions?.bool ?? false)
+    }
+
+    private mutating func event(_ packet: SocketIOPacket, _ door: Door, _ steps: inout [ConversationStep]) {
+        var ref = packet.ackID.flatMap { SocketIOReference(door: door, ackID: $0).reference }
+        do throws(Refusal) {
+            let command = try SocketIODecoder(settings: dialect.settings).command(packet)
+            if let ackID = packet.ackID, let topics = severalTopics(of: command) {
+                guard let batch = batches.begin(topics, at: door) else {
+                    throw Refusal(.rateLimited, "Too many requests for several topics wait for their answers.")
+                }
+                ref = SocketIOReference(door: door, ackID: ackID, batch: batch).reference
+            }
+            steps.append(.request(door, .success(ClientRequest(command: command, ref: ref))))
+        } catch {
+            steps.append(.request(door, .failure(DialectRefusal(refusal: error, ref: ref, close: nil))))
+        }
+    }
+
+    /// The topics of a request that is answered several times.
+    private func severalTopics(of command: ClientCommand) -> [Topic]? {
+        switch command {
+        case .subscribe(let requests) where requests.count > 1: requests.map(\.topic)
+        case .unsubscribe(let topics) where topics.count > 1: topics
+        default: nil
+        }
+    }
+}
+
+// MARK: Answers
+
+extension SocketIOConversation {
+    /// Keeps one of several answers; a join is also told at once, by an event, since the topic's events follow it.
+    private mutating func answered(
+        _ message: ServerMessage, _ batch: Int, _ ackID: Int, in number: Int, _ steps: inout [ConversationStep]
+    ) {
+        let answered: Topic?
+        switch message {
+        case .subscribed(let topic, _, _, _):
+            say(message, in: number, &steps)
+            answered = topic
+        case .unsubscribed(let topic): answered = topic
+        case .error(_, _, let topic, _): answered = topic
+        default: answered = nil
+        }
+        guard let answered else {
+            guard batches.refused(batch) else { return }
+            return acknowledge(SocketIOAnswer.acknowledgement(message), ackID, in: number, &steps)
+        }
+        guard let results = batches.answered(batch, answered, SocketIOAnswer.result(message)) else { return }
+        acknowledge(SocketIOText.batch(results), ackID, in: number, &steps)
+    }
+
+    private func acknowledge(_ argument: [UInt8], _ ackID: Int, in number: Int, _ steps: inout [ConversationStep]) {
+        steps.append(.say(WireUnit(.text, SocketIOText.ack(dialect.names[number], ackID, argument))))
+    }
+
+    private func say(_ message: ServerMessage, in number: Int, _ steps: inout [ConversationStep]) {
+        guard let name = SocketIOAnswer.eventName(of: message) else { return }
+        let argument = SocketIOAnswer.argument(of: message)
+        steps.append(.say(WireUnit(.text, SocketIOText.event(dialect.names[number], name, argument))))
+    }
+
+    /// The namespace of a door that is open or opening.
+    private func number(of door: Door) -> Int? {
+        memberships.first { $0.value.door == door }?.key
+    }
+
+    /// Whether the client is in no namespace.
+    private var isOutside: Bool { !memberships.values.contains { $0.isOpen } }
+
+    private mutating func close(_ reason: CloseReason, _ steps: inout [ConversationStep]) {
+        isOver = true
+        steps.append(.close(reason))
+    }
+}

@@ -1,0 +1,84 @@
+public import Core
+
+/// Socket.IO 5 over Engine.IO 4, for the clients of that name (docs/protocol.md says what they may send).
+public struct SocketIODialect: Dialect {
+    /// What a connection is told and allowed; times in milliseconds.
+    public struct Settings: Sendable {
+        /// From one sign of life to the question for the next.
+        public var pingIntervalMs: Int
+        /// From the question to the end of a client that does not answer.
+        public var pingTimeoutMs: Int
+        /// Bytes of one packet, which the open packet tells, and of the attachments of one packet together.
+        public var payloadBytesMax: Int
+        /// How long a connection may be in no namespace.
+        public var connectMs: Int
+        /// Depth and size of one packet.
+        public var json: JSON.Limits
+        /// Topics in one subscribe or unsubscribe; beyond: `too_large`.
+        public var subscribeBatchMax: Int
+        /// Bytes of one publish's data; beyond: `too_large`.
+        public var publishBytesMax: Int
+
+        /// Makes settings.
+        public init(
+            pingIntervalMs: Int, pingTimeoutMs: Int, payloadBytesMax: Int, connectMs: Int, json: JSON.Limits,
+            subscribeBatchMax: Int, publishBytesMax: Int
+        ) {
+            self.pingIntervalMs = pingIntervalMs
+            self.pingTimeoutMs = pingTimeoutMs
+            self.payloadBytesMax = payloadBytesMax
+            self.connectMs = connectMs
+            self.json = json
+            self.subscribeBatchMax = subscribeBatchMax
+            self.publishBytesMax = publishBytesMax
+        }
+    }
+
+    /// The namespaces that every gateway has: the main one and those of the apps.
+    public static let namespaces = ["/", "/queue", "/bookings", "/social", "/dj", "/challenges"]
+
+    /// What connections are told and allowed.
+    public let settings: Settings
+    /// Makes an identifier that nobody can guess, of characters that JSON and URLs take as they are.
+    let makeID: @Sendable () -> [UInt8]
+    /// The names, in the order of their numbers.
+    let names: [[UInt8]]
+    private let numbers: [[UInt8]: Int]
+
+    /// Makes the dialect of its namespaces, each a valid one and none twice.
+    public init(namespaces: [String], settings: Settings, makeID: @escaping @Sendable () -> [UInt8]) {
+        precondition(namespaces.allSatisfy(SocketIODialect.isNamespace) && Set(namespaces).count == namespaces.count)
+        self.settings = settings
+        self.makeID = makeID
+        names = namespaces.map { Array($0.utf8) }
+        numbers = Dictionary(uniqueKeysWithValues: names.enumerated().map { ($0.element, $0.offset) })
+    }
+
+    /// Whether a name may be a namespace: `/` and up to 32 of `A-Z a-z 0-9 . _ -`.
+    public static func isNamespace(_ name: String) -> Bool {
+        let bytes = Array(name.utf8)
+        return bytes.first == UInt8(ascii: "/") && bytes.count <= 33
+            && bytes.dropFirst().allSatisfy {
+                ASCII.isLetter($0) || ASCII.isDigit($0) || $0 == UInt8(ascii: ".") || $0 == UInt8(ascii: "_")
+                    || $0 == UInt8(ascii: "-")
+            }
+    }
+
+    /// Two for each namespace: events alone, and events with positions.
+    public var encoders: [any EventEncoder] {
+        names.flatMap { name in
+            [false, true].map { SocketIOEventEncoder(namespace: name, positions: $0) }
+        }
+    }
+
+    /// The number of a namespace; `nil` when there is none of that name.
+    func number(of namespace: [UInt8]) -> Int? { numbers[namespace] }
+
+    /// Begins the conversation of a connection that is a WebSocket from the beginning.
+    public func converse() -> any Conversation { converse(sid: makeID(), upgrades: false) }
+
+    /// Begins a conversation that is known by `sid`; with `upgrades` the client is told that it may move to a WebSocket.
+    public func converse(sid: [UInt8], upgrades: Bool) -> SocketIOConversation {
+        SocketIOConversation(self, sid: sid, upgrades: upgrades)
+    }
+}

@@ -1,0 +1,38 @@
+import Core
+
+/// What a request's ``Reference`` carries for Socket.IO: which acknowledgement its answer is.
+///
+/// Written as `DOOR.ACK`, or `DOOR.ACK.BATCH` for one of several answers that go into one acknowledgement. Door numbers
+/// are used once on a connection, so the same acknowledgement number of two namespaces is two operations.
+struct SocketIOReference: Equatable, Sendable {
+    let door: Int
+    let ackID: Int
+    let batch: Int?
+
+    init(door: Door, ackID: Int, batch: Int? = nil) {
+        self.door = door.number
+        self.ackID = ackID
+        self.batch = batch
+    }
+
+    init?(_ reference: Reference) {
+        let parts = reference.bytes.split(separator: UInt8(ascii: "."), omittingEmptySubsequences: false)
+        let numbers = parts.compactMap { ASCII.decimal($0) }
+        guard numbers.count == parts.count, numbers.count == 2 || numbers.count == 3 else { return nil }
+        door = numbers[0]
+        ackID = numbers[1]
+        batch = numbers.count == 3 ? numbers[2] : nil
+    }
+
+    var reference: Reference? {
+        var text: [UInt8] = []
+        text.append(decimal: door)
+        text.append(UInt8(ascii: "."))
+        text.append(decimal: ackID)
+        if let batch {
+            text.append(UInt8(ascii: "."))
+            text.append(decimal: batch)
+        }
+        return Reference(text)
+    }
+}

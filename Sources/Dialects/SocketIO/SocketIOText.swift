@@ -1,0 +1,100 @@
+import Core
+
+/// The texts that the gateway writes: an Engine.IO message that holds one Socket.IO packet.
+enum SocketIOText {
+    /// Begins a packet: `4`, the type, and the namespace unless it is the main one.
+    static func begin(_ kind: SocketIOPacket.Kind, _ namespace: [UInt8], capacity: Int) -> [UInt8] {
+        var text: [UInt8] = []
+        text.reserveCapacity(capacity + namespace.count + 3)
+        text.append(EnginePacket.Kind.message.rawValue)
+        text.append(kind.rawValue)
+        if namespace.count > 1 {
+            text.append(contentsOf: namespace)
+            text.append(UInt8(ascii: ","))
+        }
+        return text
+    }
+
+    /// The open packet, with exactly these members: the official suite checks all and only these.
+    static func open(sid: [UInt8], upgrades: Bool, _ settings: SocketIODialect.Settings) -> [UInt8] {
+        var text = Array("0{\"sid\":\"".utf8)
+        text.append(contentsOf: sid)
+        text.append(text: "\",\"upgrades\":")
+        text.append(text: upgrades ? "[\"websocket\"]" : "[]" as StaticString)
+        text.append(text: ",\"pingInterval\":")
+        text.append(decimal: settings.pingIntervalMs)
+        text.append(text: ",\"pingTimeout\":")
+        text.append(decimal: settings.pingTimeoutMs)
+        text.append(text: ",\"maxPayload\":")
+        text.append(decimal: settings.payloadBytesMax)
+        text.append(text: "}")
+        return text
+    }
+
+    /// `40/queue,{"sid":"..."}`.
+    static func connected(_ namespace: [UInt8], sid: [UInt8]) -> [UInt8] {
+        var text = begin(.connect, namespace, capacity: 16 + sid.count)
+        text.append(text: "{\"sid\":\"")
+        text.append(contentsOf: sid)
+        text.append(text: "\"}")
+        return text
+    }
+
+    /// `44/queue,{"message":"...","data":{"code":"..."}}`; a namespace that does not exist has no code, as elsewhere.
+    static func refused(_ namespace: [UInt8], _ refusal: Refusal?) -> [UInt8] {
+        var text = begin(.connectError, namespace, capacity: 160)
+        text.append(text: "{\"message\":")
+        guard let refusal else {
+            text.append(text: "\"Invalid namespace\"}")
+            return text
+        }
+        text.append(jsonString: refusal.message)
+        text.append(text: ",\"data\":{\"code\":")
+        text.append(jsonString: refusal.code.rawValue)
+        append(retryAfterMs: refusal.retryAfterMs, to: &text)
+        text.append(text: "}}")
+        return text
+    }
+
+    /// `41/queue,`.
+    static func disconnected(_ namespace: [UInt8]) -> [UInt8] { begin(.disconnect, namespace, capacity: 0) }
+
+    /// `43/queue,13[...]` with one argument.
+    static func ack(_ namespace: [UInt8], _ ackID: Int, _ argument: [UInt8]) -> [UInt8] {
+        var text = begin(.ack, namespace, capacity: 24 + argument.count)
+        text.append(decimal: ackID)
+        text.append(text: "[")
+        text.append(contentsOf: argument)
+        text.append(text: "]")
+        return text
+    }
+
+    /// `42/queue,["error",{...}]`; the name is a word of the gateway's own.
+    static func event(_ namespace: [UInt8], _ name: StaticString, _ argument: [UInt8]) -> [UInt8] {
+        var text = begin(.event, namespace, capacity: 24 + argument.count)
+        text.append(text: "[\"")
+        text.append(text: name)
+        text.append(text: "\",")
+        text.append(contentsOf: argument)
+        text.append(text: "]")
+        return text
+    }
+
+    /// `{"topics":[{...},{...}]}`: the answers for several topics.
+    static func batch(_ results: [[UInt8]]) -> [UInt8] {
+        var text = Array("{\"topics\":[".utf8)
+        for (index, result) in results.enumerated() {
+            if index > 0 { text.append(UInt8(ascii: ",")) }
+            text.append(contentsOf: result)
+        }
+        text.append(text: "]}")
+        return text
+    }
+
+    /// `,"retryAfterMs":1000`, when it is known.
+    static func append(retryAfterMs: Int?, to text: inout [UInt8]) {
+        guard let retryAfterMs else { return }
+        text.append(text: ",\"retryAfterMs\":")
+        text.append(decimal: retryAfterMs)
+    }
+}

@@ -1,0 +1,110 @@
+import Core
+import Dialects
+
+/// What the suites of Socket.IO share.
+enum SocketIO {
+    static let settings = SocketIODialect.Settings(
+        pingIntervalMs: 300, pingTimeoutMs: 200, payloadBytesMax: 1_000_000, connectMs: 1_000,
+        json: JSON.Limits(depthMax: 8, elementsMax: 200), subscribeBatchMax: 3, publishBytesMax: 40)
+    static let dialect = SocketIODialect(namespaces: SocketIODialect.namespaces, settings: settings) {
+        Array("id".utf8)
+    }
+
+    static func text(_ bytes: some Sequence<UInt8>) -> String { String(decoding: Array(bytes), as: UTF8.self) }
+}
+
+/// A client and its session: what it sends goes in, what it is told and what is asked for it comes out, one line each.
+struct SocketIOClient {
+    var conversation: SocketIOConversation
+    /// Whether doors are opened at once, as by a session that knows every token.
+    var opensDoors = true
+    /// What the last request carried for its answer.
+    private(set) var ref: Reference?
+    private(set) var door = Door.main
+
+    init(_ dialect: SocketIODialect = SocketIO.dialect, upgrades: Bool = false, in namespaces: [String] = []) {
+        conversation = dialect.converse(sid: Array("e1".utf8), upgrades: upgrades)
+        var steps: [ConversationStep] = []
+        conversation.began(nowMs: 0, &steps)
+        for namespace in namespaces { _ = says("40\(namespace),") }
+    }
+
+    /// The client sends text.
+    mutating func says(_ text: String, at nowMs: Int = 0) -> [String] {
+        step { $0.received(Array(text.utf8), as: .text, nowMs: nowMs, &$1) }
+    }
+
+    /// The client sends bytes.
+    mutating func sends(_ bytes: [UInt8]) -> [String] {
+        step { $0.received(bytes, as: .binary, nowMs: 0, &$1) }
+    }
+
+    /// The gateway answers the last request.
+    mutating func told(_ message: ServerMessage) -> [String] {
+        let (door, ref) = (door, ref)
+        return step { $0.told(message, at: door, ref: ref, &$1) }
+    }
+
+    /// The gateway tells something unasked for.
+    mutating func told(_ message: ServerMessage, at door: Door) -> [String] {
+        step { $0.told(message, at: door, ref: nil, &$1) }
+    }
+
+    mutating func opened(_ door: Int) -> [String] { step { $0.opened(Door(door), &$1) } }
+
+    mutating func refused(_ door: Int, _ refusal: Refusal) -> [String] {
+        step { $0.refused(Door(door), refusal, &$1) }
+    }
+
+    /// Time passes up to the next deadline, `count` times.
+    mutating func waits(_ count: Int = 1) -> [String] {
+        (0..<count).flatMap { _ in
+            let now = conversation.deadlineMs
+            return now == Int.max ? ["for ever"] : step { $0.deadlineReached(nowMs: now, &$1) }
+        }
+    }
+
+    private mutating func step(_ act: (inout SocketIOConversation, inout [ConversationStep]) -> Void) -> [String] {
+        var steps: [ConversationStep] = []
+        act(&conversation, &steps)
+        var lines: [String] = []
+        for step in steps {
+            lines.append(line(step))
+            guard opensDoors, case .open(let door, _) = step else { continue }
+            lines += opened(door.number)
+        }
+        return lines
+    }
+
+    private mutating func line(_ step: ConversationStep) -> String {
+        switch step {
+        case .say(let unit):
+            return unit.kind == .text ? SocketIO.text(unit.bytes) : "bytes \(unit.bytes)"
+        case .open(let door, let token):
+            return "open \(door.number) \(token.map { SocketIO.text($0) } ?? "-")"
+        case .end(let door):
+            return "end \(door.number)"
+        case .close(let reason):
+            return "close \(reason.rawValue)"
+        case .request(let door, .success(let request)):
+            (self.door, ref) = (door, request.ref)
+            return "request \(door.number) \(SocketIOClient.words(request.command))"
+        case .request(let door, .failure(let refusal)):
+            (self.door, ref) = (door, refusal.ref)
+            return "refusal \(door.number) \(refusal.refusal.code.rawValue) \(refusal.refusal.message)"
+        }
+    }
+
+    private static func words(_ command: ClientCommand) -> String {
+        switch command {
+        case .authenticate(let token): "authenticate \(SocketIO.text(token))"
+        case .subscribe(let requests):
+            "subscribe "
+                + requests.map { "\($0.topic)\($0.since.map { "@\($0.offset)" } ?? "")" }.joined(separator: " ")
+        case .unsubscribe(let topics): "unsubscribe " + topics.map(\.description).joined(separator: " ")
+        case .publish(let publish): "publish \(publish.topic) \(publish.event) \(SocketIO.text(publish.data))"
+        case .command(let name, let arguments): "command \(name) \(SocketIO.text(arguments.raw))"
+        case .ping: "ping"
+        }
+    }
+}

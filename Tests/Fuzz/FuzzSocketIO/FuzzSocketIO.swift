@@ -1,0 +1,132 @@
+import Core
+import Dialects
+
+private let json = JSON.Limits(depthMax: 16, elementsMax: 1_000)
+private let dialect = SocketIODialect(
+    namespaces: SocketIODialect.namespaces,
+    settings: SocketIODialect.Settings(
+        pingIntervalMs: 300, pingTimeoutMs: 200, payloadBytesMax: 4_096, connectMs: 1_000, json: json,
+        subscribeBatchMax: 4, publishBytesMax: 1_024)
+) { Array("id".utf8) }
+
+/// Takes arbitrary bytes as what one client sends, messages apart by the byte 0x1E as in a poll.
+///
+/// The session grants whatever is asked in the first half of requests and refuses the rest. All that is said must be a
+/// packet that the same parsers read, and nothing may be said or asked after the end.
+@_cdecl("LLVMFuzzerTestOneInput")
+public func fuzz(_ data: UnsafePointer<UInt8>?, _ size: Int) -> CInt {
+    let bytes = unsafe Array(UnsafeBufferPointer(start: data, count: size))
+    var session = Session()
+    session.step { $0.began(nowMs: 0, &$1) }
+    var nowMs = 0
+    for message in bytes.split(separator: EnginePayload.separator, omittingEmptySubsequences: false) {
+        if message.first == UInt8(ascii: "b") {
+            session.step { $0.received(Array(message.dropFirst()), as: .binary, nowMs: nowMs, &$1) }
+        } else if UTF8Text.isValid(message) {
+            session.step { $0.received(Array(message), as: .text, nowMs: nowMs, &$1) }
+        }
+        nowMs += 37
+        if nowMs >= session.conversation.deadlineMs { session.step { $0.deadlineReached(nowMs: nowMs, &$1) } }
+    }
+    return 0
+}
+
+/// The session's side of a conversation.
+private struct Session {
+    var conversation = dialect.converse(sid: Array("e".utf8), upgrades: true)
+    private var doors: Set<Door> = []
+    private var requests = 0
+    private var isOver = false
+
+    mutating func step(_ act: (inout SocketIOConversation, inout [ConversationStep]) -> Void) {
+        var steps: [ConversationStep] = []
+        act(&conversation, &steps)
+        precondition(!isOver || steps.isEmpty)
+        for step in steps {
+            precondition(!isOver)
+            follow(step)
+        }
+    }
+
+    private mutating func follow(_ step: ConversationStep) {
+        switch step {
+        case .say(let unit):
+            check(unit)
+        case .open(let door, let token):
+            precondition(door != .main && !doors.contains(door))
+            if token?.first == UInt8(ascii: "x") {
+                self.step { $0.refused(door, Refusal(.unauthorized, "No."), &$1) }
+            } else {
+                doors.insert(door)
+                self.step { $0.opened(door, &$1) }
+            }
+        case .request(let door, let request):
+            precondition(doors.contains(door))
+            precondition(dialect.encoders.indices.contains(conversation.encoder(of: door)))
+            requests += 1
+            answer(request, at: door)
+        case .end(let door):
+            precondition(doors.remove(door) != nil)
+        case .close:
+            isOver = true
+        }
+    }
+
+    private mutating func answer(_ request: Result<ClientRequest, DialectRefusal>, at door: Door) {
+        switch request {
+        case .failure(let failure):
+            step { $0.told(.error(failure.refusal, topic: nil), at: door, ref: failure.ref, &$1) }
+        case .success(let request):
+            for answer in answers(to: request.command, refuses: requests > 4) {
+                step { $0.told(answer, at: door, ref: request.ref, &$1) }
+            }
+        }
+    }
+}
+
+/// The answers of a session to a command, made of what the client sent.
+private func answers(to command: ClientCommand, refuses: Bool) -> [ServerMessage] {
+    switch command {
+    case .authenticate(let token):
+        return [.authenticated(userID: token, expiresAt: token.count)]
+    case .subscribe(let requests):
+        precondition((1...4).contains(requests.count))
+        return requests.map { request in
+            guard !refuses, let since = request.since else {
+                return .error(Refusal(.forbidden, "No."), topic: request.topic)
+            }
+            return .subscribed(topic: request.topic, position: since, recovered: true, state: Array("[1]".utf8))
+        }
+    case .unsubscribe(let topics):
+        return topics.map { .unsubscribed(topic: $0) }
+    case .publish(let publish):
+        precondition(!publish.event.isReserved && publish.data.count <= 1_024)
+        return [.ack(data: publish.data)]
+    case .command(_, let arguments):
+        return [.ack(data: arguments.raw)]
+    case .ping:
+        return [.pong]
+    }
+}
+
+/// Traps unless the unit is one text packet that the parsers read.
+private func check(_ unit: WireUnit) {
+    precondition(unit.kind == .text && !unit.bytes.contains(EnginePayload.separator))
+    guard let packet = EnginePacket(message: unit.bytes, as: .text) else { preconditionFailure("no packet") }
+    switch packet.kind {
+    case .open:
+        let limits = JSON.Limits(depthMax: 2, elementsMax: 10)
+        precondition((try? JSON(parsing: Array(packet.payload), limits: limits)) != nil)
+    case .ping:
+        precondition(packet.payload.isEmpty)
+    case .message:
+        // A few levels and values more than what came in, for what is put around it.
+        let limits = JSON.Limits(depthMax: 20, elementsMax: 1_100)
+        guard let said = SocketIOPacket(parsing: packet.payload, json: limits) else {
+            preconditionFailure("no packet of Socket.IO")
+        }
+        if case .refused = said.payload { preconditionFailure("not JSON") }
+    case .close, .pong, .upgrade, .noop, .bytes:
+        preconditionFailure("servers do not say this here")
+    }
+}
