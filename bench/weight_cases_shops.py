@@ -186,15 +186,30 @@ def publish(site):
 
 @case
 def subscribe(site):
-    log(site, "shop:42")
+    """As many events as one read returns, so large that its bytes are used up as well."""
+    log(site, "shop:42", 400, 500)
     epoch = site.scripts.position()[0]
-    return lambda n: site.scripts.subscribe(since=(epoch, 0), recovery_max=300)
+    return lambda n: site.scripts.subscribe(since=(epoch, 0), recovery_max=256, bytes_max=196_608)
+
+
+@case
+def subscribe_large(site):
+    """Events as large as they may be published."""
+    log(site, "shop:42", 30, 65_500)
+    epoch = site.scripts.position()[0]
+    return lambda n: site.scripts.subscribe(since=(epoch, 0), recovery_max=256, bytes_max=196_608)
 
 
 @case
 def history(site):
-    log(site, "shop:42")
-    return lambda n: site.scripts.history(limit=300)
+    log(site, "shop:42", 400, 500)
+    return lambda n: site.scripts.history(limit=256, bytes_max=196_608)
+
+
+@case
+def history_large(site):
+    log(site, "shop:42", 30, 65_500)
+    return lambda n: site.scripts.history(limit=256, bytes_max=196_608)
 
 
 @case

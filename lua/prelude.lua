@@ -309,8 +309,8 @@ local function publish_event(plan)
 end
 
 -- Reads entries first...last (numbers) of a log, at most `count`: a list of {offset, event, data, id}, all text; from
--- the last to the first when `backwards`. Entries that publish_event did not write are left out. Returns nil, reply
--- when the key is not a log.
+-- the last to the first when `backwards`; and the offset of the entry read last, nil when there was none. Entries that
+-- publish_event did not write are left out. Returns nil, reply when the key is not a log.
 local function read_log(log, first, last, count, backwards)
   local entries
   if backwards then
@@ -319,13 +319,13 @@ local function read_log(log, first, last, count, backwards)
     entries = redis.pcall('XRANGE', log, decimal(first) .. '-0', decimal(last) .. '-0', 'COUNT', count)
   end
   if failed(entries) then return nil, bad_key('log', entries) end
-  local events = {}
+  local events, count, sub = {}, 0, string.sub
   for _, entry in ipairs(entries) do
-    local offset = string.match(entry[1], '^([0-9]+)%-0$')
-    local fields = entry[2]
-    if offset and #fields == 8 and fields[1] == 'e' and fields[3] == 'd' and fields[5] == 'i' then
-      events[#events + 1] = {offset, fields[2], fields[4], fields[6]}
+    local id, fields = entry[1], entry[2]
+    if #fields == 8 and fields[1] == 'e' and fields[3] == 'd' and fields[5] == 'i' and sub(id, -2) == '-0' then
+      count = count + 1
+      events[count] = {sub(id, 1, -3), fields[2], fields[4], fields[6]}
     end
   end
-  return events
+  return events, #entries > 0 and tonumber(string.match(entries[#entries][1], '^%d+')) or nil
 end

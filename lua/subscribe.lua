@@ -5,7 +5,7 @@
 --           without any; state JSON text or nil
 -- @errors   BADARG, BADKEY, BADEPOCH
 -- @cost     O(n) in the events returned, at most events_max
--- @weight   2000
+-- @weight   1600
 --
 -- KEYS[1]   log    stream of recent events
 -- KEYS[2]   meta   hash epoch, offset, run
@@ -21,6 +21,7 @@
 -- ARGV[9]   events_max    events that may be returned
 -- ARGV[10]  bytes_max     bytes of data they may have together, each counted 256 more; one is always returned
 -- ARGV[11]  idle_ttl_s    seconds an unused position is kept under which nothing was published yet
+-- ARGV[12]  before        offset: only events before it are wanted, the newest of them; 0: all of them
 --
 -- A topic without a position gets one (offset 0), so that recovery works from before the first event and a flush in
 -- between is noticed. Anybody may join any name, so such a position lives for idle_ttl_s only. Gateways with members of
@@ -28,9 +29,10 @@
 --
 -- The events are always consecutive: with `newest` they end at offset, and whoever has seen what is before `first`
 -- misses nothing; with `oldest` they begin where the log begins, and more may follow. A since of another epoch, or of
--- the future, gets none.
+-- the future, gets none. One call is bounded, so that Redis serves others between two of them: what `newest` has left
+-- out is read by further calls with `before`.
 
-if #KEYS < 2 or #ARGV ~= 11 then return refuse('BADARG', 'subscribe takes 2 keys or more and 11 arguments') end
+if #KEYS < 2 or #ARGV ~= 12 then return refuse('BADARG', 'subscribe takes 2 keys or more and 12 arguments') end
 local keys = {log = KEYS[1], meta = KEYS[2]}
 local candidate, run, since_epoch, since_offset, order = ARGV[1], ARGV[2], ARGV[6], ARGV[7], ARGV[8]
 local now_ms = integer(ARGV[4], 0, INTEGER_MAX)
@@ -38,6 +40,7 @@ local meta_ttl_s = integer(ARGV[5], 1, TTL_SECONDS_MAX)
 local events_max = integer(ARGV[9], 0, LOG_EVENTS_MAX)
 local bytes_max = integer(ARGV[10], 0, INTEGER_MAX)
 local idle_ttl_s = integer(ARGV[11], 1, TTL_SECONDS_MAX)
+local before = integer(ARGV[12], 0, INTEGER_MAX)
 if not is_epoch(candidate) then return refuse('BADARG', 'epoch is not 1...32 allowed bytes') end
 if not is_run(run) then return refuse('BADARG', 'run is not 1...64 allowed bytes') end
 if not now_ms then return refuse('BADARG', 'now_ms is not a number in range') end
@@ -46,6 +49,7 @@ if order ~= 'newest' and order ~= 'oldest' then return refuse('BADARG', 'order i
 if not events_max then return refuse('BADARG', 'events_max is not a number in range') end
 if not bytes_max then return refuse('BADARG', 'bytes_max is not a number in range') end
 if not idle_ttl_s then return refuse('BADARG', 'idle_ttl_s is not a number in range') end
+if not before then return refuse('BADARG', 'before is not a number in range') end
 if since_epoch ~= '' then
   if not is_epoch(since_epoch) then return refuse('BADARG', 'since_epoch is not 1...32 allowed bytes') end
   if #since_offset > 19 or not string.find(since_offset, '^[0-9]+$') then
@@ -53,7 +57,7 @@ if since_epoch ~= '' then
   end
 end
 
-local CHUNK = 64 -- events read at once: the bound in bytes stops the reading, not what is returned only
+local CHUNK = 8 -- events read at once: the bound in bytes stops the reading, not what is returned only
 
 -- The events of first...last that are asked for, oldest first; nil, reply when the log cannot be read.
 local function consecutive(first, last)
@@ -90,7 +94,7 @@ if epoch then
   local since = since_epoch == epoch and integer(since_offset, 0, offset)
   if since then
     local wrong
-    events, wrong = consecutive(since + 1, offset)
+    events, wrong = consecutive(since + 1, before > 0 and math.min(offset, before - 1) or offset)
     if not events then return wrong end
     if order == 'newest' then events = reversed(events) end
   end

@@ -81,6 +81,8 @@ extension Limits {
             LimitEntry(name: "topicLingerMs", range: time, path: \.topicLingerMs),
             LimitEntry(name: "recoveryEventsMax", range: 1...10_000, path: \.recoveryEventsMax),
             LimitEntry(name: "recoveryBytesMax", range: bytes, path: \.recoveryBytesMax),
+            LimitEntry(name: "logPageEventsMax", range: 1...10_000, path: \.logPageEventsMax),
+            LimitEntry(name: "logPageBytesMax", range: bytes, path: \.logPageBytesMax),
             LimitEntry(name: "logReadsMax", range: size, path: \.logReadsMax),
             LimitEntry(name: "heldEventsMax", range: size, path: \.heldEventsMax),
             LimitEntry(name: "idlePositionSeconds", range: 3...86_400, path: \.idlePositionSeconds),

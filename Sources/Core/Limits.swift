@@ -151,10 +151,14 @@ public struct Limits: Sendable, Equatable {
     public var fanoutSliceBytesMax = 1_048_576
     /// Time an abandoned topic stays subscribed in Redis.
     public var topicLingerMs = 1_000
-    /// Events one recovery, or one step of a repair, may return; beyond: `recovered:false`.
+    /// Events one recovery may return; beyond: `recovered:false`.
     public var recoveryEventsMax = 1_000
     /// Bytes of the events one recovery may return; beyond: `recovered:false`.
     public var recoveryBytesMax = 4_194_304
+    /// Events that one call reads from a log; what is longer takes further calls.
+    public var logPageEventsMax = 256
+    /// Bytes of these events, each counted 256 more.
+    public var logPageBytesMax = 196_608
     /// Reads of logs under way on one shard, for clients that join and for repairs.
     public var logReadsMax = 1_024
     /// Events kept for a topic during a repair, and during a read for clients that join.

@@ -38,6 +38,57 @@ def test_first_event_is_recovered(gw, topic):
         client.expect("e", offset=1)
 
 
+PAGES = {"logPageEventsMax": 7, "logPageBytesMax": 100_000}
+
+
+def test_many_pages_are_one_recovery(gateway, topic):
+    """What was missed came by one call of Redis, which then served nobody else for as long as that took."""
+    gw = gateway(limits=PAGES)
+    since = leave_and_miss(gw, topic, 100)
+    with gw.client() as client:
+        assert client.subscribe(topic, since)["recovered"] is True
+        for offset in range(2, 102):
+            client.expect("e", topic=topic, offset=offset, data={"n": offset})
+        gw.publish(topic, "e", {"n": "live"})
+        client.expect("e", offset=102, data={"n": "live"})
+        client.expect_nothing()
+
+
+def test_pages_of_bytes_are_one_recovery(gateway, topic):
+    """A page holds three of these events; nothing is left out where one ends and the next begins."""
+    gw = gateway(limits=PAGES | {"recoveryBytesMax": 1_000_000})
+    with gw.client() as client:
+        epoch = client.subscribe(topic)["epoch"]
+    for number in range(20):
+        gw.publish(topic, "e", {"n": number, "pad": "x" * 30_000})
+    with gw.client() as client:
+        assert client.subscribe(topic, {"epoch": epoch, "offset": 0})["recovered"] is True
+        for offset in range(1, 21):
+            assert client.expect("e", offset=offset)["data"]["n"] == offset - 1
+        client.expect_nothing()
+
+
+def test_events_between_two_pages_come_once(gateway, topic):
+    """The race of many pages and live events."""
+    gw = gateway(limits=PAGES)
+    with gw.client() as client:
+        position = client.subscribe(topic)
+    expected = 0
+    with gw.http() as http:
+        body = {"messages": [{"topic": topic, "event": "e", "data": {}}] * 50}
+        for _ in range(10):
+            assert http.post("/v1/broadcast", json=body).status_code == 200
+            expected += 50
+            with gw.client() as client:
+                client.send("subscribe", {"topic": topic, "since": {
+                    "epoch": position["epoch"], "offset": expected - 50}}, ref=1)
+                http.post("/v1/broadcast", json=body)
+                assert client.expect("subscribed")["data"]["recovered"] is True
+                for offset in range(expected - 49, expected + 51):
+                    client.expect("e", offset=offset)
+            expected += 50
+
+
 def not_recovered(gw, topic, since, offset):
     """The answer says no, shows the present position, sends no old event, and live events follow."""
     with gw.client() as client:

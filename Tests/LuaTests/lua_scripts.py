@@ -91,7 +91,8 @@ class Scripts:
                 for epoch, offset, duplicate in zip(*[iter(reply)] * 3, strict=True)]
 
     def subscribe(self, topic="shop:42", since=None, recovery_max=300, now_ms=NOW_MS, meta_ttl_s=86400, epoch=None,
-                  run=None, state=None, top=None, order="newest", bytes_max=4_194_304, idle_ttl_s=300):
+                  run=None, state=None, top=None, order="newest", bytes_max=4_194_304, idle_ttl_s=300,
+                  before=0):
         """The reply, and what the gateway makes of it for a client that has seen everything up to `since`."""
         keys = Keys(topic)
         since_epoch, since_offset = since or ("", "")
@@ -99,13 +100,14 @@ class Scripts:
             (f"state_{state}", "subscribe") if state else "subscribe",
             [keys.log, keys.meta] + ([keys.queue] if state else []),
             [epoch or f"e{next(self.candidates)}", run or self.run, top_text(top), now_ms, meta_ttl_s, since_epoch,
-             since_offset, order, recovery_max, bytes_max, idle_ttl_s])
+             since_offset, order, recovery_max, bytes_max, idle_ttl_s, before])
         epoch, offset, first = epoch.decode(), int(offset), int(first)
         events = [tuple(event) for event in events]
         assert first == (int(events[0][0]) if events else 0)
         assert [int(event[0]) for event in events] == list(range(first, first + len(events))), "consecutive"
         if order == "newest":
-            assert not events or first + len(events) - 1 == offset, "up to the newest"
+            end = min(offset, before - 1) if before else offset
+            assert not events or first + len(events) - 1 == end, "up to the newest"
         recovered = int(since_epoch == epoch and (
             int(since_offset) == offset or 0 < first <= int(since_offset) + 1))
         return Joined(epoch, offset, recovered, events if recovered or order == "oldest" else [], state_text)
@@ -114,15 +116,20 @@ class Scripts:
         """The state that joining clients of a topic are told; `keys` begin with its log and meta."""
         epoch = f"e{next(self.candidates)}"
         return self.call((f"state_{namespace}", "subscribe"), keys,
-                         [epoch, self.run, "", NOW_MS, 86_400, "", "", "newest", 300, 4_194_304, 300])[4]
+                         [epoch, self.run, "", NOW_MS, 86_400, "", "", "newest", 300, 4_194_304, 300, 0])[4]
 
     def renew(self, *topics, idle_ttl_s=300):
         return self.call("renew", [Keys(topic).meta for topic in topics], [idle_ttl_s])
 
-    def history(self, topic="shop:42", after=0, limit=300, run=None):
+    def history(self, topic="shop:42", after=0, limit=300, run=None, bytes_max=262_144):
+        return self.page(topic, after, limit, run, bytes_max)[:4]
+
+    def page(self, topic="shop:42", after=0, limit=300, run=None, bytes_max=262_144):
+        """What `history` returns, and the `after` of the next page, 0 at the end."""
         keys = Keys(topic)
-        epoch, offset, first, events = self.call("history", [keys.log, keys.meta], [run or self.run, after, limit])
-        return epoch.decode(), int(offset), int(first), [tuple(event) for event in events]
+        epoch, offset, first, events, following = self.call(
+            "history", [keys.log, keys.meta], [run or self.run, after, limit, bytes_max])
+        return epoch.decode(), int(offset), int(first), [tuple(event) for event in events], int(following)
 
     def position(self, topic="shop:42", run=None):
         keys = Keys(topic)

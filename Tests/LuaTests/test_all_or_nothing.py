@@ -47,6 +47,7 @@ def test_publish_refuses_a_wrong_argument(scripts, db, listener, unchanged, argu
     {"now_ms": "nan"}, {"since": ("a b", 1)}, {"since": ("x" * 33, 1)}, {"since": ("k", "")}, {"since": ("k", "-1")},
     {"since": ("k", "1.0")}, {"since": ("k", "9" * 20)}, {"since": ("k", b"1\x00")}, {"order": ""}, {"order": "Newest"},
     {"idle_ttl_s": 0}, {"idle_ttl_s": ""}, {"bytes_max": -1}, {"bytes_max": "inf"}, {"run": "r++"}, {"run": "+"},
+    {"before": -1}, {"before": ""},
 ], ids=repr)
 def test_subscribe_refuses_a_wrong_argument(scripts, db, unchanged, arguments):
     filled(db, scripts)
@@ -56,19 +57,19 @@ def test_subscribe_refuses_a_wrong_argument(scripts, db, unchanged, arguments):
 
 @pytest.mark.parametrize("arguments", [
     {"after": -1}, {"after": "1e3"}, {"after": 2**53}, {"limit": 0}, {"limit": "nan"}, {"limit": 1_000_001},
-    {"run": "a b"},
+    {"run": "a b"}, {"bytes_max": -1}, {"bytes_max": "inf"},
 ], ids=repr)
 def test_history_refuses_a_wrong_argument(scripts, db, unchanged, arguments):
     filled(db, scripts)
     with unchanged(), pytest.raises(redis.ResponseError, match="^BADARG "):
-        scripts.history(**arguments)
+        scripts.page(**arguments)
 
 
 @pytest.mark.parametrize("name,keys,arguments", [
     ("publish", 2, 13), ("publish", 4, 13), ("publish", 3, 12), ("publish", 3, 14), ("publish", 0, 0),
     ("publish", 3, 17), ("publish", 4, 21), ("publish", 2, 9),
-    ("subscribe", 1, 11), ("subscribe", 2, 10), ("subscribe", 2, 12),
-    ("renew", 0, 1), ("renew", 1, 0), ("renew", 65, 1), ("history", 1, 3), ("history", 2, 2),
+    ("subscribe", 1, 12), ("subscribe", 2, 11), ("subscribe", 2, 13),
+    ("renew", 0, 1), ("renew", 1, 0), ("renew", 65, 1), ("history", 1, 4), ("history", 2, 3),
     ("position", 2, 0), ("position", 1, 1),
 ])
 def test_wrong_number_of_keys_or_arguments_is_refused(scripts, unchanged, name, keys, arguments):

@@ -60,3 +60,42 @@ def test_history_of_a_lost_log(ten, db):
 def test_history_shows_no_entry_beyond_the_position(ten, db):
     db.xadd(KEYS.log, {"e": "x", "d": "{}", "i": "-", "t": "1"}, id="11-0")
     assert [int(event[0]) for event in ten.history(after=8)[3]] == [9, 10]
+
+
+@pytest.mark.parametrize("limit", [1, 3, 8, 9, 17, 300])
+@pytest.mark.parametrize("bytes_max", [0, 600, 262_144])
+def test_history_goes_on_by_its_cursor(scripts, db, unchanged, limit, bytes_max):
+    """A page of 300 events of 64 kB held Redis for 200 ms: bytes had no bound, and a short page told nothing."""
+    for number in range(1, 31):
+        scripts.publish(epoch="k", data='{"n":%d}' % number)
+    # What is no event takes its place in a page, and is not told.
+    for number in (4, 5, 20):
+        db.xdel(KEYS.log, f"{number}-0")
+    db.xadd(KEYS.log, {"x": "y"}, id="30-1")
+    after, seen = 0, []
+    with unchanged():
+        while True:
+            epoch, offset, first, events, following = scripts.page(after=after, limit=limit, bytes_max=bytes_max)
+            assert (epoch, offset, first) == ("k", 30, 1)
+            assert len(events) <= min(limit, {0: 1, 600: 2}.get(bytes_max, limit))
+            seen += [int(event[0]) for event in events]
+            if following == 0:
+                break
+            assert following > after
+            after = following
+    assert seen == [number for number in range(1, 31) if number not in (4, 5, 20)]
+
+
+@pytest.mark.parametrize("size", [200, 2_000, 60_000])
+def test_a_page_of_a_log_reads_little_more_than_it_returns(scripts, db, size):
+    """The bound in bytes must stop the reading: 64 events of 64 kB were read to return three."""
+    for _ in range(60):
+        scripts.publish(epoch="k", data='{"x":"%s"}' % ("x" * size))
+    for read in (lambda: scripts.history(limit=60, bytes_max=65_536)[3],
+                 lambda: scripts.subscribe(since=("k", 0), order="oldest", bytes_max=65_536).events):
+        db.config_resetstat()
+        events = read()
+        stats = db.info("commandstats")
+        entries = 8 * sum(stats.get(f"cmdstat_{name}", {"calls": 0})["calls"] for name in ("xrange", "xrevrange"))
+        assert len(events) == min(60, max(1, 65_536 // (size + 256 + 8)))
+        assert entries <= len(events) + 24, stats

@@ -135,7 +135,7 @@ def test_rolled_back_redis_never_recovers(ten, db):
 def test_newest_events_serve_whoever_stands_beside_them(ten, db):
     """One read for many: the newest events within the bounds, consecutive up to the end."""
     assert ten.call("subscribe", [KEYS.log, KEYS.meta],
-                    ["e", ten.run, "", 1, 86_400, "k", 2, "newest", 4, 1 << 20, 300])[2:4] == [
+                    ["e", ten.run, "", 1, 86_400, "k", 2, "newest", 4, 1 << 20, 300, 0])[2:4] == [
         b"7", [[b"%d" % n, b"queue:update", b'{"n":%d}' % n, b"op-%d" % n] for n in range(7, 11)]]
 
 
@@ -145,6 +145,18 @@ def test_bound_in_bytes(scripts, order, expected):
         scripts.publish(epoch="k", data='{"n":"%s"}' % ("x" * 1_000))
     joined = scripts.subscribe(since=("k", 0), order=order, bytes_max=3 * (1_008 + 256))
     assert joined.recovered == (order == "oldest") and (joined.offsets or expected) == expected
+
+
+@pytest.mark.parametrize("before, most, expected", [
+    (8, 3, [5, 6, 7]), (8, 100, [3, 4, 5, 6, 7]), (3, 5, []), (1, 5, []), (11, 2, [9, 10]), (2**53 - 1, 2, [9, 10]),
+    (0, 2, [9, 10])])
+def test_what_one_call_left_out_is_read_by_the_next(ten, unchanged, before, most, expected):
+    """A recovery of 1,000 events held Redis for 14 ms: it is read page by page, from the newest back."""
+    with unchanged():
+        _, offset, first, events, _ = ten.call("subscribe", [KEYS.log, KEYS.meta], [
+            "e", ten.run, "", 1, 86_400, "k", 2, "newest", most, 1 << 20, 300, before])
+    assert (int(offset), [int(event[0]) for event in events]) == (10, expected)
+    assert int(first) == (expected or [0])[0]
 
 
 def test_oldest_events_come_in_pages(ten):

@@ -145,12 +145,15 @@ enum OpenAPIGateway {
             ],
         ]
         let schema: JSONNode = [
-            "type": "object", "required": ["topic", "epoch", "offset", "first", "events"],
+            "type": "object", "required": ["topic", "epoch", "offset", "first", "events", "next"],
             "properties": [
                 "topic": OpenAPISchemas.reference("Topic"), "epoch": epoch,
                 "offset": OpenAPISchemas.reference("Offset"),
                 "first": ["type": "integer", "minimum": 0, "description": "The oldest offset kept; 0: none is."],
                 "events": ["type": "array", "items": event],
+                "next": [
+                    "type": ["integer", "null"], "description": "The `after` of the next page; null: this is the last.",
+                ],
             ],
         ]
         let after: JSONNode = [

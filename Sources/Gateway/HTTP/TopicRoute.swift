@@ -99,7 +99,7 @@ struct TopicRoute {
             body.append(contentsOf: event.data)
             body.append(text: "}")
         }
-        body.append(text: "]}")
+        body.append(text: "],\"next\":\(history.next.map { "\($0)" } ?? "null")}")
         return .json(status: 200, body: body, keepAlive: true)
     }
 

@@ -4,90 +4,18 @@ import Reactors
 import RedisLink
 import Rights
 
-/// What is read of topics: for clients that join, for repairs, and for those who ask over HTTP.
+/// What is read of topics for those who ask over HTTP, and what keeps positions.
 extension Store {
-    /// Reads position, events and state for clients that join or a feed under repair; creates the position when there
-    /// is none.
-    ///
-    /// It goes before the reads of callers, and waits only while too much is in flight. Answers come in the order of their
-    /// requests.
-    func read(_ topic: Topic, _ order: LogRead.Order, since: Position?, _ completion: @escaping LogRead.Completion) {
-        // What is missed is rarely much; what it turns out to be is charged afterwards.
-        let weightUs = order == .newest ? scripts.positionUs(topic) : Store.repairUs
-        desk.addOwn(weightUs: weightUs, refuse: { completion(.failure($0)) }) { [self] over in
-            send(topic, order, since: since) { result in
-                over()
-                completion(result)
-            }
-        }
-    }
-
-    /// What a repair usually costs Redis.
-    private static let repairUs = 200
-
-    private func send(
-        _ topic: Topic, _ order: LogRead.Order, since: Position?, _ completion: @escaping LogRead.Completion
-    ) {
-        guard let policy = access.policy(of: topic), let run = link.facts?.fence else {
-            return completion(.failure(RedisFailure(.disconnected).refusal))
-        }
-        var callKeys = [keys.log(topic), keys.meta(topic)]
-        var script = scripts.subscribe
-        // Only who joins is told the state.
-        if order == .newest, let stateful = scripts.stateful(topic) {
-            script = stateful.subscribe
-            callKeys += stateful.keys(topic, keys)
-        }
-        let candidate = epochs.next()
-        let payer = order == .newest ? joinPayers.removeValue(forKey: topic) : nil
-        let arguments: [[UInt8]] = [
-            candidate, run, top(topic)?.fenceText ?? [], Store.decimal(Clock.wallMs()),
-            Store.decimal(policy.positionSeconds), since?.epoch ?? [], Store.decimal(since?.offset ?? 0),
-            Array(order.rawValue.utf8), Store.decimal(limits.recoveryEventsMax),
-            Store.decimal(limits.recoveryBytesMax), Store.decimal(limits.idlePositionSeconds),
-        ]
-        let json = limits.answers
-        link.run(ScriptCall(script: script, keys: callKeys, arguments: arguments), lane: nil) { [self] result in
-            completion(
-                result.mapError(\.refusal).flatMap { value in
-                    guard let answer = Store.answer(value, order, json: json) else { return .failure(Store.nonsense) }
-                    known.add(topic, answer.position)
-                    if let payer { charge(payer, answer, isNew: answer.position.epoch == candidate) }
-                    if answer.position.offset == 0 { idle.add(topic, nowMs: reactor.nowMs) }
-                    return .success(answer)
-                })
-        }
-    }
-
-    /// Takes what a join has cost beyond what was paid for it: the events that were missed, and a new position.
-    private func charge(_ payer: Payer, _ answer: LogRead.Answer, isNew: Bool) {
-        let us =
-            scripts.eventsUs(answer.events.count, of: limits.recoveryEventsMax) + (isNew ? limits.newPositionUs : 0)
-        budgets.charge(payer, us: us, nowMs: reactor.nowMs)
-    }
-
-    /// Pays for a join; a refusal when it cannot be paid.
-    ///
-    /// A join that is answered by the read which an earlier one waits for costs nothing: `rides`.
-    func payJoin(_ topic: Topic, payer: Payer, rides: Bool) -> Refusal? {
-        if rides { return nil }
-        if let refusal = budgets.pay(payer, us: scripts.positionUs(topic), nowMs: reactor.nowMs) { return refusal }
-        // Joins that are given up before they are read leave their payers here.
-        if joinPayers.count >= limits.knownPositionsMax { joinPayers.removeAll() }
-        joinPayers[topic] = payer
-        return nil
-    }
-
     /// Reads a page of the log; the caller pays.
     func history(
         _ topic: Topic, after: Int, limit: Int, payer: Payer,
         _ completion: @escaping (Result<History, Refusal>) -> Void
     ) {
-        let limit = min(limit, limits.historyPageMax)
+        let limit = min(limit, limits.historyPageMax, limits.logPageEventsMax)
         let key = SharedReader<History>.Key(
             script: "history", keys: [topic.bytes], arguments: [Store.decimal(after), Store.decimal(limit)],
             isAnonymous: payer.kind == .anonymous)
-        let weightUs = scripts.historyUs(limit, of: limits.historyPageMax)
+        let weightUs = scripts.historyUs(limit, of: limits.logPageEventsMax)
         pages.read(
             key, payer: payer, weightUs: weightUs,
             run: { [self] done in readPage(topic, after: after, limit: limit, done) }, completion)
@@ -99,20 +27,20 @@ extension Store {
         guard let run = link.facts?.fence else { return completion(.failure(RedisFailure(.disconnected).refusal)) }
         let call = ScriptCall(
             script: scripts.history, keys: [keys.log(topic), keys.meta(topic)],
-            arguments: [run, Store.decimal(after), Store.decimal(limit)])
+            arguments: [run, Store.decimal(after), Store.decimal(limit), Store.decimal(limits.logPageBytesMax)])
         let json = limits.answers
         link.run(call, lane: nil) { result in
             completion(
                 result.mapError(\.refusal).flatMap { value in
-                    guard let fields = value.elements, fields.count == 4, let first = Store.number(fields[2]),
-                        let epoch = fields[0].bytes
+                    guard let fields = value.elements, fields.count == 5, let first = Store.number(fields[2]),
+                        let epoch = fields[0].bytes, let next = Store.number(fields[4])
                     else { return .failure(Store.nonsense) }
-                    guard !epoch.isEmpty else { return .success(History(top: nil, first: 0, events: [])) }
+                    guard !epoch.isEmpty else { return .success(History(top: nil, first: 0, events: [], next: nil)) }
                     guard let top = Store.position(fields[0], fields[1]),
                         let entries = fields[3].elements
                     else { return .failure(Store.nonsense) }
                     let events = entries.compactMap { Store.event($0, epoch: top.epoch, json: json) }
-                    return .success(History(top: top, first: first, events: events))
+                    return .success(History(top: top, first: first, events: events, next: next > 0 ? next : nil))
                 })
         }
     }

@@ -40,14 +40,18 @@ extension Store {
         return Position(epoch: epoch, offset: offset)
     }
 
-    static func answer(_ value: RESPValue, _ order: LogRead.Order, json: JSON.Limits) -> LogRead.Answer? {
+    /// Reads the answer to a read of the log up to its end, or up to an offset, which is 0 otherwise.
+    static func answer(
+        _ value: RESPValue, _ order: LogRead.Order, before: Int, json: JSON.Limits
+    ) -> LogRead.Answer? {
         guard let fields = value.elements, fields.count >= 4, let position = position(fields[0], fields[1]),
             let entries = fields[3].elements
         else { return nil }
         // An entry that no client may get is a hole like one that is not there.
         let events = entries.map { event($0, epoch: position.epoch, json: json) }
+        let last = before > 0 ? min(position.offset, before - 1) : position.offset
         return LogRead.Answer(
-            position: position, events: LogRead.consecutive(events, order, upTo: position.offset),
+            position: position, events: LogRead.consecutive(events, order, upTo: last),
             state: fields.count > 4 ? state(fields[4], json: json) : nil)
     }
 

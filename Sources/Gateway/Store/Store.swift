@@ -31,6 +31,8 @@ final class Store: TopicReader {
         /// The oldest offset kept, 0 when the log is empty.
         var first: Int
         var events: [ChannelMessage]
+        /// The offset behind which the following page begins; `nil` when this one reaches the end.
+        var next: Int?
     }
 
     /// Who waits for the answer to a publish.
@@ -55,6 +57,8 @@ final class Store: TopicReader {
     let peeks: SharedReader<Peek>
     /// Who pays for what the next read for joining clients turns out to cost, by topic.
     var joinPayers: [Topic: Payer] = [:]
+    /// The order in which reads of logs are answered.
+    let turns = ReadTurns()
     /// Positions without events that this shard keeps alive.
     var idle: IdlePositions
     /// The last event that members here were given; set once the topics are there.

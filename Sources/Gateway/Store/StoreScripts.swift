@@ -19,12 +19,13 @@ struct StoreScripts: Sendable {
     let history: ScriptID
     let position: ScriptID
     let renew: ScriptID
-    /// Microseconds of Redis: to read a position, a page of the log at its limit, and a log of a join or repair.
+    /// Microseconds of Redis: to read a position, and a page of the log at its limit.
     private let positionUs: Int
     /// What an event costs Redis.
     let publishUs: Int
     private let historyUs: Int
-    private let logUs: Int
+    /// Microseconds of Redis to read a page of a log for a join or a repair, at its limit.
+    let logUs: Int
     let setMember: ScriptID
     let revoke: ScriptID
     let rightsChanges: ScriptID
@@ -64,8 +65,10 @@ struct StoreScripts: Sendable {
     /// What a page of a log costs Redis, by the share of the largest one.
     func historyUs(_ limit: Int, of pageMax: Int) -> Int { positionUs + historyUs * limit / max(1, pageMax) }
 
-    /// What so many events of a log cost Redis, by their share of the most that a read may return.
-    func eventsUs(_ count: Int, of eventsMax: Int) -> Int { logUs * count / max(1, eventsMax) }
+    /// What events of a log cost Redis, by their share of a page: by their number or by their bytes.
+    func eventsUs(_ count: Int, bytes: Int, _ limits: Limits) -> Int {
+        max(logUs * count / max(1, limits.logPageEventsMax), logUs * bytes / max(1, limits.logPageBytesMax))
+    }
 
     /// The scripts of a topic's namespace; `nil` when it has no state.
     func stateful(_ topic: Topic) -> Stateful? { stateful[topic.namespace] }

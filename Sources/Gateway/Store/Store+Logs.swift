@@ -1,0 +1,112 @@
+import Commands
+import Core
+import Reactors
+import RedisLink
+import Rights
+
+/// The reads of logs for clients that join and for repairs, and who pays for them.
+extension Store {
+    /// Reads position, events and state for clients that join or a feed under repair; creates the position when there
+    /// is none.
+    ///
+    /// It goes before the reads of callers, and waits only while too much is in flight. Answers come in the order of their
+    /// requests.
+    func read(_ topic: Topic, _ order: LogRead.Order, since: Position?, _ completion: @escaping LogRead.Completion) {
+        // What is missed is rarely much; what it turns out to be is charged afterwards.
+        let weightUs = order == .newest ? scripts.positionUs(topic) : Store.repairUs
+        // Only who joins is told the state. It is read by the same call, which then has room for fewer events.
+        let stateful = order == .newest ? scripts.stateful(topic) : nil
+        let share = stateful == nil ? 1 : 4
+        let pages = LogPages(
+            order, since: since,
+            total: LogPages.Bounds(events: limits.recoveryEventsMax, bytes: limits.recoveryBytesMax),
+            page: LogPages.Bounds(
+                events: max(1, limits.logPageEventsMax / share), bytes: limits.logPageBytesMax / share))
+        let payer = order == .newest ? joinPayers.removeValue(forKey: topic) : nil
+        let read = Read(topic: topic, stateful: stateful, payer: payer, completion: turns.turn(of: topic, completion))
+        send(read, pages, before: 0, weightUs: weightUs)
+    }
+
+    /// What a repair usually costs Redis.
+    private static let repairUs = 200
+
+    /// What stays the same over the pages of a read.
+    private struct Read {
+        let topic: Topic
+        let stateful: StoreScripts.Stateful?
+        let payer: Payer?
+        let completion: LogRead.Completion
+    }
+
+    /// Sends the call of one page once there is room for it; then those of the others.
+    private func send(_ read: Read, _ pages: LogPages, before: Int, weightUs: Int) {
+        desk.addOwn(weightUs: weightUs, refuse: { read.completion(.failure($0)) }) { [self] over in
+            page(read, pages, before: before) { [self] result in
+                over()
+                switch result {
+                case .failure(let refusal): read.completion(.failure(refusal))
+                case .success(let answer):
+                    var pages = pages
+                    if let before = pages.take(answer) {
+                        // It is known now that much is missed.
+                        send(read, pages, before: before, weightUs: scripts.logUs)
+                    } else {
+                        read.completion(pages.whole.map { .success($0) } ?? .failure(Store.nonsense))
+                    }
+                }
+            }
+        }
+    }
+
+    private func page(_ read: Read, _ pages: LogPages, before: Int, _ completion: @escaping LogRead.Completion) {
+        let topic = read.topic
+        guard let policy = access.policy(of: topic), let run = link.facts?.fence else {
+            return completion(.failure(RedisFailure(.disconnected).refusal))
+        }
+        var callKeys = [keys.log(topic), keys.meta(topic)]
+        var script = scripts.subscribe
+        if before == 0, let stateful = read.stateful {
+            script = stateful.subscribe
+            callKeys += stateful.keys(topic, keys)
+        }
+        let candidate = epochs.next()
+        let arguments: [[UInt8]] = [
+            candidate, run, top(topic)?.fenceText ?? [], Store.decimal(Clock.wallMs()),
+            Store.decimal(policy.positionSeconds), pages.since?.epoch ?? [], Store.decimal(pages.since?.offset ?? 0),
+            Array(pages.order.rawValue.utf8), Store.decimal(pages.next.events), Store.decimal(pages.next.bytes),
+            Store.decimal(limits.idlePositionSeconds), Store.decimal(before),
+        ]
+        let json = limits.answers
+        link.run(ScriptCall(script: script, keys: callKeys, arguments: arguments), lane: nil) { [self] result in
+            completion(
+                result.mapError(\.refusal).flatMap { value in
+                    guard let answer = Store.answer(value, pages.order, before: before, json: json) else {
+                        return .failure(Store.nonsense)
+                    }
+                    known.add(topic, answer.position)
+                    if let payer = read.payer { charge(payer, answer, isNew: answer.position.epoch == candidate) }
+                    if answer.position.offset == 0 { idle.add(topic, nowMs: reactor.nowMs) }
+                    return .success(answer)
+                })
+        }
+    }
+
+    /// Takes what a page has cost beyond what was paid for the join: the events that were missed, and a new position.
+    private func charge(_ payer: Payer, _ answer: LogRead.Answer, isNew: Bool) {
+        let bytes = answer.events.reduce(0) { $0 + $1.data.count + LogPages.eventBytes }
+        let us = scripts.eventsUs(answer.events.count, bytes: bytes, limits) + (isNew ? limits.newPositionUs : 0)
+        budgets.charge(payer, us: us, nowMs: reactor.nowMs)
+    }
+
+    /// Pays for a join; a refusal when it cannot be paid.
+    ///
+    /// A join that is answered by the read which an earlier one waits for costs nothing: `rides`.
+    func payJoin(_ topic: Topic, payer: Payer, rides: Bool) -> Refusal? {
+        if rides { return nil }
+        if let refusal = budgets.pay(payer, us: scripts.positionUs(topic), nowMs: reactor.nowMs) { return refusal }
+        // Joins that are given up before they are read leave their payers here.
+        if joinPayers.count >= limits.knownPositionsMax { joinPayers.removeAll() }
+        joinPayers[topic] = payer
+        return nil
+    }
+}
