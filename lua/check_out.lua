@@ -11,7 +11,7 @@
 -- @emits    presence:update {shopId, count} -- when the number of present users is another than last told
 -- @returns  {shopId, present, count}
 -- @cost     O(log n) in present users
--- @weight   150
+-- @weight   200
 --
 -- Who is not there may say so too: that changes nothing.
 

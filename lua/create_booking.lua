@@ -20,7 +20,7 @@
 -- @returns  {bookingId, shopId, status, createdAt, endsAt, topic}
 -- @errors   conflict, forbidden, not_found, too_many
 -- @cost     O(1)
--- @weight   250
+-- @weight   300
 -- @rate     12/60 s user
 -- @rate     40/86400 s user
 -- @random

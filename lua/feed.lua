@@ -23,21 +23,33 @@ local PAGE_MAX = 20
 local PAGE_BYTES_MAX = 16384
 local SILENT_MAX = 40
 local READS_MAX = 100 -- events of other names lie between the posts
+local AT_ONCE = 2     -- a post, and the one before it: whose turn it is next is known without another read
 
 local reads = 0
 
--- The newest post of a log before an entry: {at, topic, entry, text}; nil when there is none.
+-- The posts of a log before an entry, the newest first, each with the one before it when both were read:
+-- {at, topic, entry, text, following}; nil when there is none.
 local function older(topic, entry)
   if #topic > TOPIC_BYTES_MAX or not string.find(topic, '^feed:[%w._~:-]+$') then return nil end
   while reads < READS_MAX do
     reads = reads + 1
-    local ok, found = pcall(read, 'XREVRANGE', topic_log(topic), entry and '(' .. entry or '+', '-', 'COUNT', 1)
+    local ok, found = pcall(read, 'XREVRANGE', topic_log(topic), entry and '(' .. entry or '+', '-', 'COUNT', AT_ONCE)
     if not ok or #found == 0 then return nil end
-    local fields = found[1][2]
-    entry = found[1][1]
-    if #fields == 8 and fields[1] == 'e' and fields[2] == 'feed:new_post' and fields[3] == 'd' and fields[7] == 't' then
-      local at = integer(fields[8], 0, INTEGER_MAX)
-      if at then return {at = at, topic = topic, entry = entry, text = fields[4]} end
+    local first, last
+    for _, one in ipairs(found) do
+      local fields = one[2]
+      entry = one[1]
+      local is_post = #fields == 8 and fields[1] == 'e' and fields[2] == 'feed:new_post' and fields[3] == 'd'
+      local at = is_post and fields[7] == 't' and integer(fields[8], 0, INTEGER_MAX)
+      if at then
+        local post = {at = at, topic = topic, entry = entry, text = fields[4], following = false}
+        if last then last.following = post end
+        first, last = first or post, post
+      end
+    end
+    if first then
+      last.entry = entry
+      return first
     end
   end
 end
@@ -67,31 +79,32 @@ local function candidates(count)
   local topics, keys = read('SRANDMEMBER', key.follows, FOLLOWS_MAX), {}
   local before = string.match(topic_log('?'), '^(.*)%?#log$')
   for index, topic in ipairs(topics) do keys[index] = before .. topic .. '#latest' end
-  local least, times, at, silent = -1, {}, {}, {}
-  -- Forgets all times but the `count` newest: what is older than these is no candidate.
+  local found = #keys > 0 and read('MGET', unpack(keys)) or {}
+  local least, times, names, silent, most = -1, {}, {}, {}, 4 * count
+  -- Forgets all but the `count` newest, and those as old as the last of them.
   local function prune()
-    table.sort(times)
-    least = times[#times - count + 1] or -1
-    local newest = {}
-    for place = #times - count + 1, #times do newest[#newest + 1] = times[place] end
-    times = newest
+    local sorted, kept, kept_names = {unpack(times)}, {}, {}
+    table.sort(sorted)
+    least = sorted[#sorted - count + 1] or -1
+    for place, ms in ipairs(times) do
+      if ms >= least then kept[#kept + 1], kept_names[#kept_names + 1] = ms, names[place] end
+    end
+    times, names, most = kept, kept_names, math.max(most, 2 * #kept)
   end
-  for index, text in ipairs(#keys > 0 and read('MGET', unpack(keys)) or {}) do
+  for index = 1, #keys do
+    local text = found[index]
     local ms = text and tonumber(text)
-    at[index] = ms
     if not ms then
       if #silent < SILENT_MAX then silent[#silent + 1] = topics[index] end
     elseif ms >= least then
-      times[#times + 1] = ms
-      if #times >= 4 * count then prune() end
+      times[#times + 1], names[#names + 1] = ms, topics[index]
+      if #times >= most then prune() end
     end
   end
-  table.sort(times)
-  least = times[#times - count + 1] or -1
+  prune()
   local heads, ties = {}, {}
-  for index, topic in ipairs(topics) do
-    if at[index] and at[index] > least then insert(heads, {at = at[index], topic = topic}) end
-    if at[index] == least then ties[#ties + 1] = topic end
+  for place, ms in ipairs(times) do
+    if ms > least then insert(heads, {at = ms, topic = names[place]}) else ties[#ties + 1] = names[place] end
   end
   table.sort(ties)
   for index = 1, math.min(#ties, count) do insert(heads, {at = least, topic = ties[index]}) end
@@ -112,7 +125,7 @@ while #heads > 0 do
     told[#told + 1] = head
   end
   table.remove(heads, 1)
-  local following = older(head.topic, head.entry)
+  local following = head.following or older(head.topic, head.entry)
   if following then insert(heads, following) end
 end
 -- A barber may have newer posts than the time tells, if they were published otherwise.

@@ -10,7 +10,7 @@
 -- @returns  {barberId, following, count}
 -- @errors   too_many
 -- @cost     O(1)
--- @weight   125
+-- @weight   150
 
 local FOLLOWS_MAX = 1000 -- the gateways' followsMax
 

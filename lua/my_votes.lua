@@ -9,25 +9,25 @@
 -- @key      ballots dj:{shopId}#ballots#{userId}
 -- @returns  {votes: {trackId: up|down}}
 -- @cost     O(n) in queued tracks, at most 500
--- @weight   2000
+-- @weight   1500
 -- @readonly
 
 local QUEUE_MAX = 500
 local TAG_BYTES_MAX = 64
-local WORDS = {[string.byte('u')] = ':"up"', [string.byte('d')] = ':"down"'}
+local WORDS = {u = 'up', d = 'down'}
 
 local tag = read('HGET', key.ballots, '')
 local tracks = tag and #tag <= TAG_BYTES_MAX and read('ZREVRANGE', key.order, 0, QUEUE_MAX - 1) or {}
-local items = {}
+local votes = {}
 if #tracks > 0 then
   local ballots = read('HMGET', key.ballots, unpack(tracks))
   local tallies = read('HMGET', key.tally, unpack(tracks))
+  local begin, sub, find = tag .. ' ', string.sub, string.find
   for index, track in ipairs(tracks) do
     local ballot, tally = ballots[index], tallies[index]
-    local vote = ballot and WORDS[string.byte(ballot, -1)]
+    local vote = ballot and tally and WORDS[sub(ballot, -1)]
     -- A ballot is for the tag and the number that the tally begins with; a track that has one was named by a caller.
-    local begins = vote and tally and tag .. ' ' .. string.sub(ballot, 1, -2) .. ' '
-    if begins and string.sub(tally, 1, #begins) == begins then items[#items + 1] = cjson.encode(track) .. vote end
+    if vote and find(tally, begin .. sub(ballot, 1, -2) .. ' ', 1, true) == 1 then votes[track] = vote end
   end
 end
-return {votes = raw('{' .. table.concat(items, ',') .. '}')}
+return {votes = raw(cjson.encode(votes))}

@@ -10,10 +10,12 @@ local function stored(text)
   if type(text) ~= 'string' or string.byte(text) ~= 123 or string.byte(text, -1) ~= 125 then return nil end
   if type(decode(text)) ~= 'table' then return nil end
   if #text > CHECKED_BYTES_MAX then return raw(text) end
-  -- Other than ASCII, and control characters (right between values, wrong in strings), are looked at the long way.
-  if string.find(text, '[%c\128-\255]') then return stored_object(text) end
+  -- What stands between the strings. A string with other than ASCII or with control characters stays, is found by its
+  -- quotes, and is looked at the long way, as is white space between values other than blanks.
   local bare = string.find(text, '\\', 1, true) and string.gsub(text, '\\.', '') or text
-  bare = string.gsub(bare, '"[^"]*"', '')
+  bare = string.gsub(bare, '"[#-~ !]*"', '') -- all that is printable but the quote, what is frequent first
+  if not string.find(bare, '[^,{}:%[%]]') then return raw(text) end
+  if string.find(bare, '["%c\128-\255]') then return stored_object(text) end
   if string.find(bare, '[^%d,{}:%[%] .eE+%-truefalsn]') or string.find(bare, 'na', 1, true)
     or string.find(bare, '%.[^%d]') or string.find(bare, '[^%d]%.') or string.find(bare, '[:,%[ ]%-?0%d')
     or string.find(bare, '[:,%[ ]%+') then return nil end

@@ -8,13 +8,13 @@
 -- @calls    user_place
 -- @emits    presence:update {shopId, count} -- when the number of present users is another than last told
 -- @returns  {idle, again_ms}
--- @cost     O(log n) in present users, and O(m) in those who go, at most 200 in one run
--- @weight   2500
+-- @cost     O(log n) in present users, and O(m) in those who go, at most 100 in one run
+-- @weight   2000
 --
 -- Heartbeats change the key all the time, hence the long coalescing; who comes and who leaves is told at once by
 -- check_in.lua and check_out.lua. The count is right from the first run: what is pruned later is not counted.
 
-local BATCH_MAX = 200
+local BATCH_MAX = 100
 local PRESENCE_MS = 90000
 local USER_BYTES_MAX = 128
 

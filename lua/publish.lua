@@ -6,7 +6,7 @@
 --           the same three again for each further event
 -- @errors   BADARG, BADKEY, BADEPOCH, NOPERM
 -- @cost     O(n) in the events published, and in those that a lowered log_max trims
--- @weight   75
+-- @weight   100
 --
 -- KEYS[1]   log    stream of recent events, id <offset>-0, fields e (event), d (data), i (id), t (ms)
 -- KEYS[2]   meta   hash epoch, offset, run

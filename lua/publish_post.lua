@@ -10,7 +10,7 @@
 -- @emits    feed:new_post {id, barberId, ...} -- the post as it came, with barberId
 -- @returns  {barberId, postId}
 -- @cost     O(1) in followers, O(n) in the bytes of the post
--- @weight   2000
+-- @weight   2700
 --
 -- Followers' sessions have joined the topic (follow.lua); who was away reads it by feed.lua, which finds out by
 -- `latest`, the time of the newest post, whose logs to look at.

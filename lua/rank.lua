@@ -7,7 +7,7 @@
 -- @key      board leaderboard:{challengeId}
 -- @returns  {challengeId, userId, rank, score} -- ZREVRANK + 1; rank -1 and score null for who is not on it
 -- @cost     O(log n) in ranked users
--- @weight   75
+-- @weight   100
 -- @readonly
 
 local place = read('ZREVRANK', key.board, args.userId)

@@ -16,7 +16,7 @@
 -- @returns  {trackId}
 -- @errors   forbidden, not_found
 -- @cost     O(log n) in queued tracks
--- @weight   200
+-- @weight   225
 --
 -- The track's votes are kept for the session: who queues it again gets them back (add_track.lua).
 

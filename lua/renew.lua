@@ -3,7 +3,7 @@
 -- @returns  how many positions were renewed
 -- @errors   BADARG
 -- @cost     O(n) in the keys, at most 64
--- @weight   200
+-- @weight   275
 --
 -- KEYS[1]   meta        hash epoch, offset, run; more of them may follow
 -- ARGV[1]   idle_ttl_s  seconds an unused position without events is kept

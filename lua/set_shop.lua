@@ -11,7 +11,7 @@
 -- @key      settings         shop:{shopId}#settings
 -- @returns  {shopId, latitude, longitude, radiusMetres, utcOffsetMinutes, estimator} -- null where nothing is set
 -- @cost     O(1)
--- @weight   150
+-- @weight   175
 
 local answer = {shopId = args.shopId}
 local names = {'latitude', 'longitude', 'radiusMetres', 'utcOffsetMinutes', 'estimator'}

@@ -9,7 +9,7 @@
 -- @emits    follows:changed {topic, following} -- when the user did follow; gateways then read the set again
 -- @returns  {barberId, following, count}
 -- @cost     O(1)
--- @weight   125
+-- @weight   150
 
 local topic = 'feed:' .. args.barberId
 local count = read('SCARD', key.follows)

@@ -9,7 +9,7 @@
 -- @calls    end_booking
 -- @returns  {count}
 -- @cost     O(log n) in the user's pending bookings, at most 10
--- @weight   100
+-- @weight   125
 --
 -- user:U#pending is a zset `SHOP BOOKING` -> endsAt, of the bookings that the user made. A shop decides about itself
 -- at once (create_booking.lua); the bound over all shops is kept here, a moment later.

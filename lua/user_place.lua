@@ -9,7 +9,7 @@
 -- @emits    presence:here {topic, here} -- when it was otherwise before
 -- @returns  {topic, here}
 -- @cost     O(1)
--- @weight   75
+-- @weight   100
 --
 -- The places are where the user's heartbeats go (beat_user.lua). They are kept for PLACES_TTL_S after the last. Whoever
 -- is at PLACES_MAX places already gets no further one here; presence there then ends without heartbeats.
