@@ -44,6 +44,8 @@ extension Limits {
             LimitEntry(name: "controlFramesPerSecond", range: size, path: \.controlFramesPerSecond),
             LimitEntry(name: "pingMs", range: time, path: \.pingMs),
             LimitEntry(name: "pongMs", range: time, path: \.pongMs),
+            LimitEntry(name: "socketIOPingMs", range: 1_000...300_000, path: \.socketIOPingMs),
+            LimitEntry(name: "socketIOPongMs", range: 1_000...300_000, path: \.socketIOPongMs),
             LimitEntry(name: "jsonDepthMax", range: 1...64, path: \.jsonDepthMax),
             LimitEntry(name: "jsonElementsMax", range: size, path: \.jsonElementsMax),
             LimitEntry(name: "answerDepthMax", range: 1...64, path: \.answerDepthMax),

@@ -70,6 +70,13 @@ public struct Limits: Sendable, Equatable {
     /// Wait for the pong.
     public var pongMs = 10_000
 
+    // MARK: Socket.IO
+
+    /// From one sign of life of a Socket.IO client to the question for the next.
+    public var socketIOPingMs = 25_000
+    /// Wait for the answer to that question.
+    public var socketIOPongMs = 20_000
+
     // MARK: JSON
 
     /// Nesting of arrays and objects.

@@ -94,7 +94,7 @@ final class Node: Sendable {
             hasOperations: settings.ops == nil)
         access = parts.access
         origins = parts.origins
-        openings = OpeningTable.standard(settings.limits)
+        openings = OpeningTable.standard(settings)
         servesEcho = settings.echo
         testFault = settings.testFault
         self.servesPages = servesPages

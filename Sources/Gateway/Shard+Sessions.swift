@@ -11,11 +11,22 @@ extension Shard: PeerHost {
         node.verify(token, now: wallSeconds)
     }
 
-    func judge(_ token: [UInt8]) -> Result<Caller, Refusal> {
-        verify(token).map { .user($0) }.mapError { failure in
+    /// A connection may be older than what has become of its credentials, so these are judged again.
+    func admit(_ caller: Caller, showing token: [UInt8]?) -> Result<Caller, Refusal> {
+        let judged: Result<Caller, TokenFailure>
+        if let token {
+            judged = verify(token).map { .user($0) }
+        } else if !node.rights.authenticator.stillKnows(caller) {
+            judged = .failure(.replaced)
+        } else if case .user(let identity) = caller, identity.expiresAt + limits.tokenLeewaySeconds <= wallSeconds {
+            judged = .failure(.expired)
+        } else {
+            return node.unlessRevoked(caller).flatMap(node.unlessAnonymous)
+        }
+        return judged.mapError { failure in
             statistics.authenticationFailures.add(1)
             return failure.refusal
-        }
+        }.flatMap(node.unlessAnonymous)
     }
 
     func isMember(_ topic: Topic, user: [UInt8], _ completion: @escaping (Result<Bool, Refusal>) -> Void) {

@@ -83,6 +83,9 @@ import Testing
 
     @Test(arguments: [
         (ValueKind.keyPrefix, "shop1:", true), (.keyPrefix, "a{b}", false), (.keyPrefix, "a#", false),
+        (.webPath, "/socket.io", true), (.webPath, "/a_B-9", true), (.webPath, "/", false), (.webPath, "a", false),
+        (.webPath, "/a/b", false), (.webPath, "/a b", false), (.webPath, "/a?", false),
+        (.webPath, "/\(String(repeating: "a", count: 33))", false),
         (.keyPrefix, String(repeating: "a", count: 64), true), (.keyPrefix, String(repeating: "a", count: 65), false),
         (.topicPattern, "order:*", true), (.topicPattern, "order:7", true), (.topicPattern, "*", false),
         (.topicPattern, "order:7*", false), (.topicPattern, ":*", false), (.topicPattern, "Order:*", false),

@@ -57,6 +57,10 @@ public struct GatewaySettings: Sendable, Equatable {
     public var namespaces = NamespacePolicy.defaults
     /// What the node does wrong on purpose.
     public var testFault = TestFault.none
+    /// Where clients of Socket.IO connect.
+    public var socketIOPath = "/socket.io"
+    /// Namespaces of Socket.IO beside those that every gateway has.
+    public var socketIONamespaces: [String] = []
     /// Whether `/echo` is served.
     public var echo = false
     /// Whether clients may connect without a token.
@@ -101,6 +105,8 @@ extension GatewaySettings {
         limits = values.limits
         namespaces = file.namespaces
         testFault = values.choice("test-fault", default: testFault)
+        socketIOPath = values.text("socketio-path") ?? socketIOPath
+        socketIONamespaces = values.texts("socketio-namespace")
         echo = values.boolean("echo", default: echo)
         anonymous = values.boolean("anonymous", default: anonymous)
         report = SettingsReport(values, file)

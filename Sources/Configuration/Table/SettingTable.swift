@@ -122,6 +122,11 @@ extension Setting {
             "test-fault", .choice(TestFault.allCases.map(\.rawValue)), node, default: "none",
             "Break the node on purpose, to prove that tests see it; never in production."),
         Setting(
+            "socketio-path", .webPath, nodeAndDev, default: "/socket.io", "Serve clients of Socket.IO at this path."),
+        Setting(
+            "socketio-namespace", .webPath, nodeAndDev, default: "", repeatable: true,
+            "Let clients of Socket.IO enter this namespace, beside `/` and those of the apps."),
+        Setting(
             "echo", .boolean, nodeAndDev, default: "false",
             "Serve a WebSocket echo at /echo, for conformance suites; not for production."),
     ]

@@ -32,6 +32,8 @@ public enum ValueKind: Sendable, Equatable {
     case addressRange
     /// The origin of a web page.
     case origin
+    /// `/` and one word, as in a URL.
+    case webPath
     /// A topic, or `namespace:*`.
     case topicPattern
     /// An idempotency key.
@@ -60,6 +62,7 @@ public enum ValueKind: Sendable, Equatable {
         case .choice(let words): words.joined(separator: "|")
         case .addressRange: "CIDR"
         case .origin: "ORIGIN"
+        case .webPath: "/NAME"
         case .topicPattern: "PATTERN"
         case .messageID: "ID"
         case .position: "EPOCH:OFFSET"
@@ -90,7 +93,7 @@ public enum ValueKind: Sendable, Equatable {
         case .addressRange: try AddressRange.check(text)
         case .origin: try Origin.check(text)
         case .limit: _ = try LimitAssignment(parsing: text)
-        case .keyPrefix, .topicPattern, .messageID, .position: try checkIdentifier(text)
+        case .keyPrefix, .topicPattern, .messageID, .position, .webPath: try checkIdentifier(text)
         }
     }
 
@@ -110,6 +113,13 @@ public enum ValueKind: Sendable, Equatable {
             guard MessageID(bytes) != nil else {
                 throw ValueFault(
                     expected: "1 to \(MessageID.bytesMax) of A-Z a-z 0-9 . _ ~ : -, and more than a lone -")
+            }
+        case .webPath:
+            let good = bytes.dropFirst().allSatisfy {
+                ASCII.isLetter($0) || ASCII.isDigit($0) || [0x2d, 0x2e, 0x5f].contains($0)
+            }
+            guard good && bytes.first == UInt8(ascii: "/") && (2...33).contains(bytes.count) else {
+                throw ValueFault(expected: "a slash and 1 to 32 of A-Z a-z 0-9 . _ -")
             }
         case .position:
             guard ValueKind.position(text) != nil else {

@@ -158,9 +158,11 @@ final class Router {
         case .failure(let refusal):
             shard.statistics.authenticationFailures.add(1)
             return .failure(RefusedOpening(refusal))
-        case .success(let caller) where caller.isAnonymous && !shard.node.allowsAnonymous:
-            return .failure(RefusedOpening(Refusal(.unauthorized, "a token is needed")))
         case .success(let caller):
+            // Clients that show a token at each door are judged there.
+            if !entry.authenticatesAtDoors, case .failure(let refusal) = shard.node.unlessAnonymous(caller) {
+                return .failure(RefusedOpening(refusal))
+            }
             return .success(.conversation(dialect, caller))
         }
     }

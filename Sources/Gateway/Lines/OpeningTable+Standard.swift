@@ -1,13 +1,36 @@
+import Configuration
 import Core
 import Dialects
+import Rights
 
 extension OpeningTable {
     /// Every dialect that the gateway speaks.
-    static func standard(_ limits: Limits) -> OpeningTable {
+    static func standard(_ settings: GatewaySettings) -> OpeningTable {
+        let limits = settings.limits
         let native = NativeDialect(
             json: limits.json, subscribeBatchMax: limits.subscribeBatchMax, publishBytesMax: limits.publishBytesMax)
+        let socketIO = SocketIODialect(settings)
         return OpeningTable([
-            Entry(paths: NativeDialect.paths, framing: .webSocket, dialect: { _ in .success(native) })
+            Entry(paths: NativeDialect.paths, framing: .webSocket, dialect: { _ in .success(native) }),
+            Entry(
+                paths: [settings.socketIOPath], framing: .webSocket,
+                dialect: { head in EngineRequest.webSocket(head).map { socketIO } }, authenticatesAtDoors: true),
         ])
+    }
+}
+
+extension SocketIODialect {
+    /// The dialect with a gateway's namespaces and limits.
+    init(_ settings: GatewaySettings) {
+        let limits = settings.limits
+        var namespaces = SocketIODialect.namespaces
+        for more in settings.socketIONamespaces where !namespaces.contains(more) { namespaces.append(more) }
+        self.init(
+            namespaces: namespaces,
+            settings: SocketIODialect.Settings(
+                pingIntervalMs: limits.socketIOPingMs, pingTimeoutMs: limits.socketIOPongMs,
+                payloadBytesMax: limits.inboundMessageBytesMax, connectMs: limits.authenticateMs, json: limits.json,
+                subscribeBatchMax: limits.subscribeBatchMax, publishBytesMax: limits.publishBytesMax),
+            makeID: { SecureRandom.text(byteCount: 15) })
     }
 }

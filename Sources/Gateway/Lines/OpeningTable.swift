@@ -17,6 +17,8 @@ struct OpeningTable: Sendable {
         var dialect: @Sendable (HTTPRequestHead) -> Result<any Dialect, Refusal>
         /// How a client shows who it is.
         var credentials: @Sendable (HTTPRequestHead) -> Credentials = { Credentials($0) }
+        /// Whether clients show who they are when they open a door, so that nobody has to at the connection.
+        var authenticatesAtDoors = false
     }
 
     private var entries: [String: [Entry]] = [:]

@@ -17,6 +17,12 @@ extension Node {
         return .failure(failure.refusal)
     }
 
+    /// Refuses nobody in particular where everybody must say who it is.
+    func unlessAnonymous(_ caller: Caller) -> Result<Caller, Refusal> {
+        guard caller.isAnonymous && !allowsAnonymous else { return .success(caller) }
+        return .failure(Refusal(.unauthorized, "a token is needed"))
+    }
+
     private func failure(of identity: Identity) -> TokenFailure? {
         revocations.withLock { $0.failure(for: identity) }
     }

@@ -20,6 +20,10 @@ final class Peer: Outlet {
     /// `nil` once the connection is over.
     private var line: (any Line)?
     private var entrances: [Entrance] = []
+    /// Whether the client has proven at one of the doors to be more than an open socket; then it has at all of them.
+    private var isEstablished = false
+    /// Doors that may be opened now: a token's check takes a signature's time, and each session begins with full rates.
+    private var openings: TokenBucket
 
     /// Somebody who speaks the dialect; the conversation begins with ``begin(on:)``.
     init(host: any PeerHost, dialect: any Dialect, caller: Caller) {
@@ -27,6 +31,8 @@ final class Peer: Outlet {
         self.dialect = dialect
         self.caller = caller
         conversation = dialect.converse()
+        let perSecond = host.sessionRules.limits.authenticationsPerSecond
+        openings = TokenBucket(RateLimit(perSecond: perSecond, burst: perSecond * 10), nowMs: host.nowMs)
     }
 
     // MARK: From the line
@@ -55,9 +61,9 @@ final class Peer: Outlet {
         for entrance in entrances { entrance.session.deadlineReached() }
     }
 
-    /// The gateway tells the client of itself, once, whatever doors it has.
+    /// The gateway tells the client of itself; a conversation of several doors knows at which.
     func tell(_ message: ServerMessage) {
-        tell(message, at: entrances.first?.door ?? .main, ref: nil)
+        tell(message, at: .main, ref: nil)
     }
 
     /// How a gap of a topic is told; `nil` when it comes through several doors, whose events cannot be told apart in
@@ -105,16 +111,21 @@ final class Peer: Outlet {
 
     private func open(_ door: Door, _ token: [UInt8]?) {
         guard session(door) == nil else { return }
-        switch token.map({ host.judge($0) }) ?? .success(caller) {
+        guard openings.take(nowMs: host.nowMs) else {
+            let waitMs = max(openings.waitMs(nowMs: host.nowMs) ?? 1, 1)
+            let refusal = Refusal(.rateLimited, "too many doors opened in a row", retryAfterMs: waitMs)
+            converse { $0.refused(door, refusal, &$1) }
+            return
+        }
+        switch host.admit(caller, showing: token) {
         case .failure(let refusal):
             converse { $0.refused(door, refusal, &$1) }
         case .success(let caller):
             guard let line else { return }
             let encoding = host.encoding(dialect.encoders[conversation.encoder(of: door)], line.framing)
-            entrances.append(
-                Entrance(
-                    door: door,
-                    session: Session(host: host, outlet: self, door: door, encoding: encoding, caller: caller)))
+            let session = Session(host: host, outlet: self, door: door, encoding: encoding, caller: caller)
+            entrances.append(Entrance(door: door, session: session))
+            if isEstablished { session.proven() }
             converse { $0.opened(door, &$1) }
             line.deadlineChanged()
         }
@@ -152,7 +163,12 @@ final class Peer: Outlet {
 
     func close(_ reason: CloseReason) { line?.close(reason) }
 
-    func established() { line?.established() }
+    func established() {
+        guard !isEstablished else { return }
+        isEstablished = true
+        line?.established()
+        for entrance in entrances { entrance.session.proven() }
+    }
 
     func deadlineChanged() { line?.deadlineChanged() }
 }

@@ -6,8 +6,8 @@ import Rights
 ///
 /// Thread: the shard's.
 protocol PeerHost: SessionHost {
-    /// Who shows that token when a door is opened.
-    func judge(_ token: [UInt8]) -> Result<Caller, Refusal>
+    /// Who comes in when a door is opened: whoever shows the token, or who opened the connection.
+    func admit(_ caller: Caller, showing token: [UInt8]?) -> Result<Caller, Refusal>
     /// How events are written that way on that line.
     func encoding(_ encoder: any EventEncoder, _ framing: Framing) -> Encoding
 }

@@ -63,6 +63,11 @@ final class Session: TopicClient {
         if host.nowMs >= deadlineMs { take(.deadline) }
     }
 
+    /// The client has proven at another door to be more than an open socket.
+    func proven() {
+        take(.proven)
+    }
+
     /// The connection is over: every topic is left.
     func ended() {
         take(.ended)

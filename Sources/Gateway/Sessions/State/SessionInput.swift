@@ -6,6 +6,8 @@ import Rights
 enum SessionInput {
     /// A message of the client came, decoded.
     case message(Result<ClientRequest, DialectRefusal>)
+    /// The client has proven at another door to be more than an open socket.
+    case proven
     /// A token was checked, at that wall time in milliseconds since 1970.
     case verified(Result<Identity, TokenFailure>, wallMs: Int, ref: Reference?)
     /// Redis said whether the user is a member of the topic.

@@ -70,6 +70,7 @@ struct SessionState {
     private mutating func handle(_ input: SessionInput) {
         switch input {
         case .message(let message): received(message)
+        case .proven: establish()
         case .verified(let result, let wallMs, let ref): verified(result, wallMs: wallMs, ref: ref)
         case .membership(let topic, let result): membership(topic, result)
         case .follows(let number, let result): follows(number, result)

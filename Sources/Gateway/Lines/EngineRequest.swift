@@ -1,0 +1,47 @@
+import Core
+import HTTPCodec
+
+/// What a request asks of Engine.IO, by its query.
+enum EngineRequest {
+    /// Why it is refused; the raw value is the code that clients of the protocol know.
+    enum Fault: Int, Error, CaseIterable {
+        case transport = 0
+        case session = 1
+        case method = 2
+        case request = 3
+        case forbidden = 4
+        case version = 5
+
+        /// The sentence that goes with the code.
+        var message: StaticString {
+            switch self {
+            case .transport: "Transport unknown"
+            case .session: "Session ID unknown"
+            case .method: "Bad handshake method"
+            case .request: "Bad request"
+            case .forbidden: "Forbidden"
+            case .version: "Unsupported protocol version"
+            }
+        }
+    }
+
+    /// Judges an upgrade that begins a session.
+    static func webSocket(_ head: HTTPRequestHead) -> Result<Void, Refusal> {
+        let fault: Fault
+        if !has(head, "transport", "websocket") {
+            fault = .transport
+        } else if head.queryItem("sid") != .absent {
+            fault = .session
+        } else if !has(head, "EIO", "4") {
+            fault = .version
+        } else {
+            return .success(())
+        }
+        return .failure(Refusal(.badRequest, "\(fault.message)"))
+    }
+
+    private static func has(_ head: HTTPRequestHead, _ name: String, _ value: String) -> Bool {
+        guard case .one(let found) = head.queryItem(name) else { return false }
+        return found.elementsEqual(value.utf8)
+    }
+}
