@@ -37,6 +37,14 @@ public protocol Conversation {
     /// Which of the dialect's ``Dialect/encoders`` writes the events of a door.
     func encoder(of door: Door) -> Int
 
+    /// Whether each event with a position needs a ``mark(_:_:)``.
+    var marksEvents: Bool { get }
+
+    /// What stands for this client alone before an event that all share, in the same bytes: where its topics stand then.
+    ///
+    /// `nil` for nothing.
+    mutating func mark(_ topic: Topic, _ position: Position) -> WireUnit?
+
     /// Which operation a command with this reference is, so that its retry changes nothing; `nil`: none can be told.
     func operation(of ref: Reference) -> OperationName?
 }
@@ -63,6 +71,12 @@ extension Conversation {
 
     /// The only encoder.
     public func encoder(of door: Door) -> Int { 0 }
+
+    /// Events speak for themselves.
+    public var marksEvents: Bool { false }
+
+    /// Events speak for themselves.
+    public mutating func mark(_ topic: Topic, _ position: Position) -> WireUnit? { nil }
 
     /// No operation can be told.
     public func operation(of ref: Reference) -> OperationName? { nil }

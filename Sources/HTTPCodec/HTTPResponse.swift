@@ -8,6 +8,12 @@ public struct HTTPResponse: Sendable, Equatable {
         public let name: HTTPHeaderName
         /// The value.
         public let value: HTTPHeaderValue
+
+        /// Makes a field.
+        public init(_ name: HTTPHeaderName, _ value: HTTPHeaderValue) {
+            self.name = name
+            self.value = value
+        }
     }
 
     /// The interim answer to `Expect: 100-continue`, ready to be sent before the body is read.
@@ -114,6 +120,19 @@ public struct HTTPResponse: Sendable, Equatable {
         return response
     }
 
+    /// The head of an answer whose body goes on until the connection ends (WHATWG HTML, section 9.2).
+    ///
+    /// - Parameter fields: What is said beside the type and that nobody may keep or hold back what comes.
+    public static func eventStream(_ fields: [Field]) -> [UInt8] {
+        var response = HTTPResponse(status: 200, body: [], keepAlive: false)
+        response.add(.contentType, "text/event-stream; charset=utf-8")
+        response.add(.cacheControl, "no-cache, no-transform")
+        response.add(.xAccelBuffering, "no")
+        response.add(.xContentTypeOptions, "nosniff")
+        for field in fields { response.set(field.name, field.value) }
+        return response.head(length: nil)
+    }
+
     /// Adds a field, or replaces every field of its name.
     public mutating func set(_ name: HTTPHeaderName, _ value: HTTPHeaderValue) {
         fields.removeAll { $0.name == name }
@@ -122,7 +141,7 @@ public struct HTTPResponse: Sendable, Equatable {
 
     /// Adds a field beside others of its name.
     public mutating func add(_ name: HTTPHeaderName, _ value: HTTPHeaderValue) {
-        fields.append(Field(name: name, value: value))
+        fields.append(Field(name, value))
     }
 
     /// Tells the client when to try again; below 0 counts as 0 (RFC 9110 section 10.2.3).
@@ -141,19 +160,24 @@ public struct HTTPResponse: Sendable, Equatable {
     ///   length of the body but not the body.
     public func encoded(for method: HTTPMethod?) -> [UInt8] {
         let hasContent = status != 101 && status != 204 && status != 304
-        let sendsBody = hasContent && method != .head
+        var bytes = head(length: hasContent ? body.count : nil)
+        if hasContent && method != .head { bytes.append(contentsOf: body) }
+        return bytes
+    }
+
+    /// The bytes up to the body; `length` is that of the body, where one is told.
+    private func head(length: Int?) -> [UInt8] {
         var bytes: [UInt8] = []
-        bytes.reserveCapacity(64 + 48 * (fields.count + 2) + (sendsBody ? body.count : 0))
+        bytes.reserveCapacity(64 + 48 * (fields.count + 2) + (length ?? 0))
         bytes.append(text: "HTTP/1.1 ")
         bytes.append(decimal: status)
         bytes.append(text: " ")
         bytes.append(text: HTTPStatus.phrase(status))
         bytes.append(text: "\r\n")
         for field in fields { append(field.name.rawValue, field.value.bytes, to: &bytes) }
-        if hasContent { append("Content-Length", HTTPHeaderValue(decimal: body.count).bytes, to: &bytes) }
+        if let length { append("Content-Length", HTTPHeaderValue(decimal: length).bytes, to: &bytes) }
         if let options = connectionOptions { append("Connection", Array(options.utf8), to: &bytes) }
         bytes.append(text: "\r\n")
-        if sendsBody { bytes.append(contentsOf: body) }
         return bytes
     }
 

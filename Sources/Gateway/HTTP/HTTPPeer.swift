@@ -34,6 +34,8 @@ final class HTTPPeer: ConnectionHandler {
     private var parser: HTTPRequestParser
     /// The request whose body is awaited or whose answer is; what became of its head.
     private var pending: Pending?
+    /// The last request's fields for pages of other origins; answers to what is no request bear none.
+    private var crossOrigin: [HTTPResponse.Field] = []
     private var isBusy = false
     private var isProcessing = false
     private var stash: [UInt8] = []
@@ -69,8 +71,14 @@ final class HTTPPeer: ConnectionHandler {
         while let connection, connection.isOpen, let event = parser.next(bytes, at: &position) {
             switch event {
             case .head(let head):
+                if case .front = door { crossOrigin = shard.router.crossOrigin.fields(head) }
                 if let upgrade = head.upgrade {
                     return openWebSocket(head, upgrade, rest: bytes, from: position)
+                }
+                if head.method == .get, head.body == .none, case .front = door,
+                    let entry = shard.node.openings.entry(head.path, .eventStream)
+                {
+                    return openStream(head, entry, rest: bytes.count - position)
                 }
                 guard take(head, connection) else { return }
             case .body(let body):
@@ -142,6 +150,7 @@ final class HTTPPeer: ConnectionHandler {
         isBusy = false
         shard.requestsInFlight -= 1
         guard response.keepAlive else { return refuse(response, method: head.method, reason: .httpDone) }
+        for field in crossOrigin { response.set(field.name, field.value) }
         guard connection.send(response.encoded(for: head.method)) else { return connection.close(.slowConsumer) }
         connection.setDeadline(at: shard.nowMs + shard.limits.keepAliveMs)
         guard !isProcessing else { return }
@@ -156,49 +165,88 @@ final class HTTPPeer: ConnectionHandler {
     private func refuse(_ response: HTTPResponse, method: HTTPMethod?, reason: CloseReason = .httpRefused) {
         var response = response
         response.keepAlive = false
+        for field in crossOrigin { response.set(field.name, field.value) }
         connection?.close(reason, last: response.encoded(for: method))
     }
 
-    // MARK: Upgrade
+    // MARK: Conversations
 
     private func openWebSocket(_ head: HTTPRequestHead, _ upgrade: HTTPUpgrade, rest bytes: Span<UInt8>, from: Int) {
         guard let connection else { return }
         guard case .front = door else {
             return refuse(.refusal(Refusal(.notFound, "there is no WebSocket here"), keepAlive: false), method: .get)
         }
+        guard let opening = admit(head, { shard.router.openWebSocket(head, $0) }) else { return }
+        let accept = Base64.encode(Digest.sha1(WebSocketHandshake.acceptInput(key: upgrade.key)), .standard)
+        guard let value = HTTPHeaderValue(accept),
+            connection.send(
+                HTTPResponse.switchingProtocols(accept: value, subprotocol: nil, extensions: nil)
+                    .encoded(for: .get))
+        else { return connection.abort(.internalError) }
+        let line: WebSocketLine
+        switch opening {
+        case .echo:
+            line = WebSocketLine(echo: shard, connection: connection)
+        case .conversation(let dialect, let caller):
+            let peer = Peer(host: shard, dialect: dialect, caller: caller)
+            line = WebSocketLine(shard: shard, connection: connection, peer: peer)
+        }
+        hand(connection, to: line)
+        line.begin()
+        if from < bytes.count { line.received(bytes.extracting(from..<bytes.count)) }
+    }
+
+    private func openStream(_ head: HTTPRequestHead, _ entry: OpeningTable.Entry, rest: Int) {
+        guard let connection else { return }
+        shard.statistics.requests.add(1)
+        let address = origin(head).address
+        if let waitMs = shard.node.waitForRequest(address, nowMs: shard.nowMs) {
+            shard.statistics.rateLimited.add(1)
+            let text = "more than \(shard.limits.requestsPerAddressPerSecond) requests a second from this address"
+            return refuse(
+                .refusal(Refusal(.rateLimited, text, retryAfterMs: waitMs), keepAlive: false), method: head.method)
+        }
+        guard let opening = admit(head, { shard.router.open(entry, head, $0) }) else { return }
+        guard case .conversation(let dialect, let caller) = opening,
+            connection.send(HTTPResponse.eventStream(crossOrigin))
+        else { return connection.abort(.internalError) }
+        let peer = Peer(host: shard, dialect: dialect, caller: caller)
+        let line = EventStreamLine(shard: shard, connection: connection, peer: peer)
+        hand(connection, to: line)
+        line.begin()
+        if rest > 0 { line.close(.badRequest) }
+    }
+
+    /// What a request opens, when there is room for one more client; `nil` when the request was refused.
+    private func admit(
+        _ head: HTTPRequestHead, _ open: (RequestOrigin) -> Result<Router.Opening, Router.RefusedOpening>
+    ) -> Router.Opening? {
+        guard let connection else { return nil }
         guard !shard.node.memory.isShort else {
             let refusal = Refusal(.unavailable, "this node takes no more clients now", retryAfterMs: 1_000)
-            return refuse(.refusal(refusal, keepAlive: false), method: .get, reason: .connectionLimit)
+            refuse(.refusal(refusal, keepAlive: false), method: .get, reason: .connectionLimit)
+            return nil
         }
         let origin = origin(head)
         guard connection.attribute(to: origin.address) else {
             let refusal = Refusal(.rateLimited, "too many connections from this address", retryAfterMs: 1_000)
-            return refuse(.refusal(refusal, keepAlive: false), method: .get, reason: .connectionLimit)
+            refuse(.refusal(refusal, keepAlive: false), method: .get, reason: .connectionLimit)
+            return nil
         }
-        switch shard.router.openWebSocket(head, origin) {
+        switch open(origin) {
         case .failure(let refused):
             refuse(.refusal(refused.refusal, status: refused.status, keepAlive: false), method: .get)
+            return nil
         case .success(let opening):
-            let accept = Base64.encode(Digest.sha1(WebSocketHandshake.acceptInput(key: upgrade.key)), .standard)
-            guard let value = HTTPHeaderValue(accept),
-                connection.send(
-                    HTTPResponse.switchingProtocols(accept: value, subprotocol: nil, extensions: nil)
-                        .encoded(for: .get))
-            else { return connection.abort(.internalError) }
-            let line: WebSocketLine
-            switch opening {
-            case .echo:
-                line = WebSocketLine(echo: shard, connection: connection)
-            case .conversation(let dialect, let caller):
-                let peer = Peer(host: shard, dialect: dialect, caller: caller)
-                line = WebSocketLine(shard: shard, connection: connection, peer: peer)
-            }
-            self.connection = nil
-            shard.ended(self)
-            connection.replaceHandler(line)
-            line.begin()
-            if from < bytes.count { line.received(bytes.extracting(from..<bytes.count)) }
+            return opening
         }
+    }
+
+    /// The connection belongs to a line from now on.
+    private func hand(_ connection: Connection, to line: any ConnectionLine) {
+        self.connection = nil
+        shard.ended(self)
+        connection.replaceHandler(line)
     }
 
     // MARK: End

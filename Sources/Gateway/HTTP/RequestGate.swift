@@ -41,7 +41,8 @@ struct RequestGate {
         if let refusal = tooManyRequests(origin.address, isService: holder?.isService == true) {
             return .failure(refusal)
         }
-        // Pages and health checks are for everybody, whatever their fields say.
+        // Pages and health checks are for everybody, whatever their fields say. A browser's question bears no credentials.
+        if CrossOrigin.isPreflight(head) { return .success(.anonymous) }
         guard shard.router.asksForCredentials(segments, head.method) else { return .success(.anonymous) }
         let judged =
             (holder.map { .success($0) }

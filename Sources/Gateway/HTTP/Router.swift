@@ -26,9 +26,11 @@ final class Router {
     private let commands: CommandRoute
     private let rights: RightsRoute
     private let guests: GuestRoute?
+    let crossOrigin: CrossOrigin
 
     init(shard: Shard) {
         self.shard = shard
+        crossOrigin = CrossOrigin(origins: shard.node.origins)
         broadcast = BroadcastRoute(shard: shard)
         topics = TopicRoute(shard: shard)
         operations = OperationsRoute(shard: shard)
@@ -74,6 +76,9 @@ final class Router {
     /// Answers a request, now or later.
     func route(_ request: HTTPRequest, door: HTTPPeer.Door, _ respond: @escaping Respond) {
         let segments = request.segments
+        if case .front = door, CrossOrigin.isPreflight(request.head) {
+            return respond(crossOrigin.preflight(request.head))
+        }
         switch door {
         case .operations:
             if operations.answers(request, isPrivate: true, respond) { return }

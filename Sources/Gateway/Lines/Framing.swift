@@ -5,6 +5,8 @@ import WebSocketCodec
 enum Framing: Hashable, Sendable {
     /// One data frame for each unit (RFC 6455 section 5.6).
     case webSocket
+    /// The units as they are: records of an event stream, which end with an empty line.
+    case eventStream
 
     /// The bytes of units that follow one another.
     func frame(_ units: [WireUnit]) -> [UInt8] {
@@ -12,6 +14,8 @@ enum Framing: Hashable, Sendable {
         case .webSocket:
             if units.count == 1 { return Framing.webSocketFrame(units[0]) }
             return units.flatMap { Framing.webSocketFrame($0) }
+        case .eventStream:
+            return units.count == 1 ? units[0].bytes : units.flatMap(\.bytes)
         }
     }
 

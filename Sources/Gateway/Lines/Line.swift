@@ -15,8 +15,9 @@ protocol Line: AnyObject {
     func send(_ unit: WireUnit)
     /// Sends an event that many share; false when the client reads too slowly to take it.
     ///
-    /// One that is owed is taken beyond the queue's bound.
-    func send(_ delivery: Delivery, _ encoding: Encoding, isOwed: Bool) -> Bool
+    /// One that is owed is taken beyond the queue's bound. A `mark` is this client's own and goes with the event, or not
+    /// at all.
+    func send(_ delivery: Delivery, _ encoding: Encoding, mark: WireUnit?, isOwed: Bool) -> Bool
     /// Sends events that many share as one unit; false, and nothing sent, when there is no room for all of them.
     func send(_ batch: DeliveryBatch, _ encoding: Encoding) -> Bool
     /// Says why and ends; a slow consumer is spared what it could not read. What comes later is not sent.

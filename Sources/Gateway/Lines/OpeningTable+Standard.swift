@@ -1,6 +1,7 @@
 import Configuration
 import Core
 import Dialects
+import HTTPCodec
 import Rights
 
 extension OpeningTable {
@@ -15,6 +16,9 @@ extension OpeningTable {
             Entry(
                 paths: [settings.socketIOPath], framing: .webSocket,
                 dialect: { head in EngineRequest.webSocket(head).map { socketIO } }, authenticatesAtDoors: true),
+            Entry(
+                paths: [EventStreamDialect.path], framing: .eventStream,
+                dialect: { StreamRequest.dialect($0, limits) }, credentials: StreamRequest.credentials),
         ])
     }
 }

@@ -8,9 +8,9 @@ import WebSocketCodec
 /// A WebSocket: frames in, frames out, pings, and the close handshake.
 ///
 /// Thread: the shard's.
-final class WebSocketLine: ConnectionHandler, Line {
-    private let shard: Shard
-    private let connection: Connection
+final class WebSocketLine: ConnectionLine {
+    let shard: Shard
+    let connection: Connection
     private var decoder: WebSocketDecoder
     /// Who is spoken to; `nil` for an echo, and after the end.
     private(set) var peer: Peer?
@@ -21,7 +21,6 @@ final class WebSocketLine: ConnectionHandler, Line {
     private var lastInboundMs: Int
     /// When a client that sent too fast is read again; `Int.max` while it is read.
     private var readAgainMs = Int.max
-    private var closing: CloseReason?
 
     /// A client; the conversation begins with ``begin()``.
     init(shard: Shard, connection: Connection, peer: Peer) {
@@ -72,13 +71,13 @@ final class WebSocketLine: ConnectionHandler, Line {
         lastInboundMs = shard.nowMs
         pongMs = Int.max
         var position = 0
-        while closing == nil, let event = decoder.next(bytes, at: &position) { handle(event) }
+        while connection.isOpen, let event = decoder.next(bytes, at: &position) { handle(event) }
         slowDown()
     }
 
     /// Leaves a client that sends too fast unread for a while: TCP holds it back and nothing is lost.
     private func slowDown() {
-        guard closing == nil, readAgainMs == Int.max, let delayMs = peer?.readDelayMs, delayMs > 0 else { return }
+        guard connection.isOpen, readAgainMs == Int.max, let delayMs = peer?.readDelayMs, delayMs > 0 else { return }
         shard.statistics.rateDelays.add(1)
         readAgainMs = shard.nowMs + delayMs
         connection.pauseReading()
@@ -98,7 +97,6 @@ final class WebSocketLine: ConnectionHandler, Line {
         case .pong:
             _ = takeControl()
         case .close(let code, _):
-            closing = .normal
             connection.close(.normal, last: WebSocketEncoder.close(code: code, reason: ""))
         case .failed(let failure):
             close(failure.closeReason, detail: failure.explanation)
@@ -136,23 +134,6 @@ final class WebSocketLine: ConnectionHandler, Line {
         deadlineChanged()
     }
 
-    func readTooSlowly(_ bound: OutboundBound) -> Bool {
-        guard closing == nil else { return false }
-        if bound != .stuck, thin(bound) { return true }
-        close(.slowConsumer)
-        return false
-    }
-
-    private func thin(_ bound: OutboundBound) -> Bool {
-        guard let peer else { return false }
-        var thinner = QueueThinner(
-            connection, access: shard.node.access, limits: shard.limits, nowMs: shard.nowMs
-        ) { peer.encoding(of: $0) }
-        let isEnough = thinner.thin(bound)
-        shard.statistics.gaps.add(thinner.gaps)
-        return isEnough
-    }
-
     func ended(_ reason: CloseReason) {
         peer?.ended()
         peer = nil
@@ -163,32 +144,8 @@ final class WebSocketLine: ConnectionHandler, Line {
 
     var framing: Framing { .webSocket }
 
-    var address: IPAddress? { connection.address }
-
-    func send(_ unit: WireUnit) {
-        transmit(framing.frame([unit]))
-    }
-
-    func send(_ delivery: Delivery, _ encoding: Encoding, isOwed: Bool) -> Bool {
-        let frame = delivery.frame(encoding)
-        if frame.isEmpty {
-            shard.undeliverable(delivery)
-            return true
-        }
-        return connection.send(frame, item: delivery, isOwed: isOwed) || !connection.isOpen
-    }
-
-    func send(_ batch: DeliveryBatch, _ encoding: Encoding) -> Bool {
-        guard let burst = batch.burst(encoding) else { return false }
-        return connection.send(burst)
-    }
-
     func close(_ reason: CloseReason) {
         close(reason, detail: "")
-    }
-
-    func established() {
-        connection.markEstablished()
     }
 
     func deadlineChanged() {
@@ -197,13 +154,8 @@ final class WebSocketLine: ConnectionHandler, Line {
 
     // MARK: Ending
 
-    private func transmit(_ frame: [UInt8]) {
-        if !connection.send(frame) && connection.isOpen { close(.slowConsumer) }
-    }
-
     private func close(_ reason: CloseReason, detail: String) {
-        guard closing == nil else { return }
-        closing = reason
+        guard connection.isOpen else { return }
         let text = detail.isEmpty ? reason.rawValue : detail
         let frame = reason.webSocketCode.map { WebSocketEncoder.close(code: $0, reason: text) } ?? []
         connection.close(reason, last: frame, discarding: reason == .slowConsumer)

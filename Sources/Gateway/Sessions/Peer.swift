@@ -24,6 +24,8 @@ final class Peer: Outlet {
     private var isEstablished = false
     /// Doors that may be opened now: a token's check takes a signature's time, and each session begins with full rates.
     private var openings: TokenBucket
+    /// Whether each event needs a word of the conversation before it.
+    private let isMarking: Bool
 
     /// Somebody who speaks the dialect; the conversation begins with ``begin(on:)``.
     init(host: any PeerHost, dialect: any Dialect, caller: Caller) {
@@ -33,6 +35,7 @@ final class Peer: Outlet {
         conversation = dialect.converse()
         let perSecond = host.sessionRules.limits.authenticationsPerSecond
         openings = TokenBucket(RateLimit(perSecond: perSecond, burst: perSecond * 10), nowMs: host.nowMs)
+        isMarking = conversation.marksEvents
     }
 
     // MARK: From the line
@@ -152,11 +155,13 @@ final class Peer: Outlet {
 
     func send(_ delivery: Delivery, _ encoding: Encoding, isOwed: Bool) -> Bool {
         guard let line else { return true }
-        return line.send(delivery, encoding, isOwed: isOwed)
+        var mark: WireUnit?
+        if isMarking, let position = delivery.message.position { mark = conversation.mark(delivery.topic, position) }
+        return line.send(delivery, encoding, mark: mark, isOwed: isOwed)
     }
 
     func send(_ batch: DeliveryBatch, _ encoding: Encoding) -> Bool {
-        line?.send(batch, encoding) ?? false
+        isMarking ? false : line?.send(batch, encoding) ?? false
     }
 
     func operation(of ref: Reference) -> OperationName? { conversation.operation(of: ref) }

@@ -1,0 +1,126 @@
+public import Core
+
+/// One event stream: it joins the topics of its request and tells what comes; the client says nothing more.
+public struct EventStreamConversation: Conversation {
+    private let topics: [Topic]
+    private let requests: [SubscribeRequest]
+    private var positions: EventStreamPositions
+    /// Topics that the client has, or waits for.
+    private var alive: Int
+    private let heartbeatMs: Int
+    /// When the next comment is due.
+    public private(set) var deadlineMs = Int.max
+
+    /// Milliseconds after which a client whose connection was lost comes back, unless it is told otherwise.
+    private static let retryMs = 2_000
+    /// No client is told to come back sooner: whatever is not there then would be asked again and again.
+    private static let retryMsMin = 1_000
+
+    init(_ requests: [SubscribeRequest], heartbeatMs: Int) {
+        self.requests = requests
+        topics = requests.map(\.topic)
+        positions = EventStreamPositions(count: requests.count)
+        for (index, request) in requests.enumerated() {
+            if let since = request.since { _ = positions.set(index, since) }
+        }
+        alive = requests.count
+        self.heartbeatMs = heartbeatMs
+    }
+
+    /// Says when to come back, so that proxies pass the head on, and joins the topics.
+    public mutating func began(nowMs: Int, _ steps: inout [ConversationStep]) {
+        deadlineMs = nowMs + heartbeatMs
+        say(EventStreamConversation.retry(EventStreamConversation.retryMs), &steps)
+        steps.append(.open(.main, token: nil))
+        steps.append(.request(.main, .success(ClientRequest(command: .subscribe(requests), ref: nil))))
+    }
+
+    /// A client of a stream has nothing to say.
+    public mutating func received(
+        _ message: [UInt8], as kind: MessageKind, nowMs: Int, _ steps: inout [ConversationStep]
+    ) {
+        steps.append(.close(.badRequest))
+    }
+
+    /// Says it as a record named like the native message.
+    public mutating func told(
+        _ message: ServerMessage, at door: Door, ref: Reference?, _ steps: inout [ConversationStep]
+    ) {
+        switch message {
+        case .subscribed(let topic, let position, let recovered, _):
+            // What was missed follows: until it has come, the client stands where it stood.
+            if !recovered { move(topic, to: position) }
+            record("subscribed", message, tellsPositions: true, &steps)
+        case .gap(let topic, let position, _):
+            if let position { move(topic, to: position) }
+            record("gap", message, tellsPositions: position != nil, &steps)
+        case .unsubscribed:
+            record("unsubscribed", message, &steps)
+            topicEnds(&steps)
+        case .error(_, _, let topic, _):
+            // `error` is what browsers call the end of a stream.
+            record("refused", message, &steps)
+            if topic != nil { topicEnds(&steps) }
+        case .draining(let reconnectAfterMs):
+            // A browser keeps it for every try from now on, until a stream begins again.
+            say(EventStreamConversation.retry(EventStreamConversation.retryMsMin + reconnectAfterMs), &steps)
+            record("draining", message, &steps)
+        case .tokenExpiring:
+            record("token:expiring", message, &steps)
+        case .warning:
+            record("warning", message, &steps)
+        case .authenticated, .ack, .published, .pong:
+            break
+        }
+    }
+
+    /// Says that the stream lives.
+    public mutating func deadlineReached(nowMs: Int, _ steps: inout [ConversationStep]) {
+        deadlineMs = nowMs + heartbeatMs
+        say(Array(": here\n\n".utf8), &steps)
+    }
+
+    /// A stream of several topics tells each of its clients where its own topics stand.
+    public func encoder(of door: Door) -> Int { topics.count == 1 ? 0 : 1 }
+
+    /// Whether events need a ``mark(_:_:)``.
+    public var marksEvents: Bool { topics.count > 1 }
+
+    /// The field `id` of the record that follows.
+    public mutating func mark(_ topic: Topic, _ position: Position) -> WireUnit? {
+        move(topic, to: position)
+        var text: [UInt8] = []
+        EventStreamRecord.append(id: positions.text, to: &text)
+        return WireUnit(.text, text)
+    }
+
+    // MARK: Words
+
+    private mutating func move(_ topic: Topic, to position: Position) {
+        if let index = topics.firstIndex(of: topic) { _ = positions.set(index, position) }
+    }
+
+    /// Says the native message as a record.
+    ///
+    /// `tellsPositions`: the message itself has moved one. Where the events bear their position by themselves, what is
+    /// known here is older.
+    private func record(
+        _ event: String, _ message: ServerMessage, tellsPositions: Bool = false, _ steps: inout [ConversationStep]
+    ) {
+        let data = NativeEncoder.encode(message, ref: nil)
+        let id = tellsPositions || marksEvents ? positions.text : nil
+        say(EventStreamRecord.bytes(event: Array(event.utf8), id: id, data: data), &steps)
+    }
+
+    /// A stream without topics ends.
+    private mutating func topicEnds(_ steps: inout [ConversationStep]) {
+        alive -= 1
+        if alive == 0 { steps.append(.close(.forbidden)) }
+    }
+
+    private func say(_ bytes: [UInt8], _ steps: inout [ConversationStep]) {
+        steps.append(.say(WireUnit(.text, bytes)))
+    }
+
+    private static func retry(_ ms: Int) -> [UInt8] { Array("retry: \(ms)\n\n".utf8) }
+}

@@ -1,0 +1,51 @@
+import Core
+import HTTPCodec
+import Rights
+
+/// What pages of other origins may read of the gateway's answers (Fetch standard, section 3.3).
+///
+/// The origins are those that may open connections. Credentials of the browser's own are never allowed: a page shows a
+/// token or a key by itself.
+struct CrossOrigin {
+    /// How long a browser may keep the answer to its question, in seconds.
+    private static let maxAgeSeconds = 7_200
+    /// The methods of all routes.
+    private static let methods: HTTPHeaderValue = "GET, HEAD, POST, PUT, PATCH, DELETE"
+    /// Fields of an answer that pages may read.
+    private static let exposed: HTTPHeaderValue = "Retry-After"
+
+    let origins: OriginPolicy
+
+    /// Whether the request is a browser's question before the one that a page wants to make.
+    static func isPreflight(_ head: HTTPRequestHead) -> Bool {
+        head.method == .options && !head.headers.values(of: "origin").isEmpty
+            && !head.headers.values(of: "access-control-request-method").isEmpty
+    }
+
+    /// The fields that an answer bears for the page that asked; empty for other callers.
+    func fields(_ head: HTTPRequestHead) -> [HTTPResponse.Field] {
+        let asking = head.headers.values(of: "origin")
+        guard !asking.isEmpty else { return [] }
+        let vary = HTTPResponse.Field(.vary, "Origin")
+        guard let value = origins.accessControlAllowOrigin(asking).flatMap({ HTTPHeaderValue($0) }) else {
+            return [vary]
+        }
+        return [
+            HTTPResponse.Field(.accessControlAllowOrigin, value), vary,
+            HTTPResponse.Field(.accessControlExposeHeaders, CrossOrigin.exposed),
+        ]
+    }
+
+    /// The answer to a browser's question: what pages of that origin may send.
+    func preflight(_ head: HTTPRequestHead) -> HTTPResponse {
+        var response = HTTPResponse(status: 204, body: [], keepAlive: true)
+        guard origins.accessControlAllowOrigin(head.headers.values(of: "origin")) != nil else { return response }
+        response.add(.accessControlAllowMethods, CrossOrigin.methods)
+        let wanted = head.headers.tokens(of: "access-control-request-headers")
+        if !wanted.isEmpty, let value = HTTPHeaderValue(Array(wanted.joined(separator: Array(", ".utf8)))) {
+            response.add(.accessControlAllowHeaders, value)
+        }
+        response.add(.accessControlMaxAge, HTTPHeaderValue(decimal: CrossOrigin.maxAgeSeconds))
+        return response
+    }
+}

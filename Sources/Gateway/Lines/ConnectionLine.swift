@@ -1,0 +1,63 @@
+import Core
+import Dialects
+import Reactors
+import Transport
+
+/// A line that is one connection from its beginning to its end.
+///
+/// Whether it is over is the connection's to say. Thread: the shard's.
+protocol ConnectionLine: ConnectionHandler, Line {
+    var shard: Shard { get }
+    var connection: Connection { get }
+}
+
+extension ConnectionLine {
+    var address: IPAddress? { connection.address }
+
+    func opened(_ connection: Connection) {}
+
+    func send(_ unit: WireUnit) {
+        transmit(framing.frame([unit]))
+    }
+
+    func send(_ delivery: Delivery, _ encoding: Encoding, mark: WireUnit?, isOwed: Bool) -> Bool {
+        var frame = delivery.frame(encoding)
+        if frame.isEmpty {
+            shard.undeliverable(delivery)
+            return true
+        }
+        if let mark { frame = framing.frame([mark]) + frame }
+        return connection.send(frame, item: delivery, isOwed: isOwed) || !connection.isOpen
+    }
+
+    func send(_ batch: DeliveryBatch, _ encoding: Encoding) -> Bool {
+        guard let burst = batch.burst(encoding) else { return false }
+        return connection.send(burst)
+    }
+
+    func established() {
+        connection.markEstablished()
+    }
+
+    /// Sends bytes that are the line's own; a client that leaves no room for them is closed.
+    func transmit(_ bytes: [UInt8]) {
+        if !connection.send(bytes) && connection.isOpen { close(.slowConsumer) }
+    }
+
+    func readTooSlowly(_ bound: OutboundBound) -> Bool {
+        guard connection.isOpen else { return false }
+        if bound != .stuck, thin(bound) { return true }
+        close(.slowConsumer)
+        return false
+    }
+
+    private func thin(_ bound: OutboundBound) -> Bool {
+        guard let peer else { return false }
+        var thinner = QueueThinner(
+            connection, access: shard.node.access, limits: shard.limits, nowMs: shard.nowMs
+        ) { peer.encoding(of: $0) }
+        let isEnough = thinner.thin(bound)
+        shard.statistics.gaps.add(thinner.gaps)
+        return isEnough
+    }
+}
