@@ -11,7 +11,7 @@
 -- @key      order   dj:{shopId}#order
 -- @returns  {shopId, isActive, currentTrack, queue, startedAt, next} -- next is null behind the last page
 -- @cost     O(n) in the tracks told, at most 100
--- @weight   1500
+-- @weight   2200
 -- @readonly
 --
 -- `next` is what to ask for as `from`.

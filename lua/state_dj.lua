@@ -7,7 +7,7 @@
 -- @key      order   dj:{id}#order
 -- @returns  JSON text {shopId, isActive, currentTrack, queue, startedAt, next}, or false
 -- @cost     O(n) in the tracks told, at most 100
--- @weight   1100
+-- @weight   1800
 --
 -- Put between the prelude and subscribe.lua; defines `state`, which subscribe.lua calls.
 -- KEYS[3]   session  hash isActive, startedAt ms, current JSON

@@ -287,7 +287,7 @@ def history(n):
 
 
 @pytest.mark.parametrize("path, weight", [
-    (leaderboard, 1_250), (dj, 1_150), (history, 50)], ids=["leaderboard", "dj", "history"])
+    (leaderboard, 1_250), (dj, 1_850), (history, 50)], ids=["leaderboard", "dj", "history"])
 def test_a_crowd_of_readers_disturbs_nobody(gateway, server, topic, path, weight):
     """C2: 260 anonymous reads at once made every broadcast 503 for four seconds, and readiness red."""
     gw = gateway("--listen-plain", "127.0.0.1:0", server=server)
