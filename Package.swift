@@ -31,7 +31,7 @@ let fuzzers: [Target] =
         ("FuzzHTTP", ["HTTPCodec", "Core"]), ("FuzzWebSocket", ["WebSocketCodec", "Core"]),
         ("FuzzNative", ["Dialects", "Core"]), ("FuzzEngineIO", ["Dialects", "Core"]),
         ("FuzzSocketIO", ["Dialects", "Core"]), ("FuzzChannel", ["Core"]), ("FuzzJWT", ["Rights", "Core"]),
-        ("FuzzTopic", ["Core"]), ("FuzzScriptHeader", ["Commands", "Core"]),
+        ("FuzzTopic", ["Core"]), ("FuzzScriptHeader", ["Commands", "Core"]), ("FuzzPhoenix", ["Dialects", "Core"]),
     ].map { (name: String, dependencies: [Target.Dependency]) in
         .executableTarget(
             name: name, dependencies: dependencies, path: "Tests/Fuzz/" + name, exclude: ["corpus"],

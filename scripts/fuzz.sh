@@ -16,7 +16,8 @@ seconds=${1:-60}
 shift || true
 targets=("$@")
 [ ${#targets[@]} -gt 0 ] || targets=(
-    FuzzHTTP FuzzWebSocket FuzzNative FuzzEngineIO FuzzSocketIO FuzzChannel FuzzJWT FuzzTopic FuzzScriptHeader
+    FuzzHTTP FuzzWebSocket FuzzNative FuzzEngineIO FuzzSocketIO FuzzPhoenix
+    FuzzChannel FuzzJWT FuzzTopic FuzzScriptHeader
 )
 
 readonly scratch=.build/fuzz

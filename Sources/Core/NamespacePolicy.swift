@@ -92,6 +92,8 @@ public struct NamespacePolicy: Sendable, Equatable {
             subscribe: .granted, publish: .granted, logEventsMax: 1_000, logSeconds: 86_400, slow: .disconnect),
         "conversation": NamespacePolicy(
             subscribe: .granted, publish: .granted, logEventsMax: 1_000, logSeconds: 86_400, slow: .disconnect),
+        "phoenix": NamespacePolicy(
+            subscribe: .user, publish: .user, logEventsMax: 200, logSeconds: 300, slow: .disconnect),
     ]
 
     private static func byName(_ keys: KeyValuePairs<String, ConflateBy>) -> [EventName: ConflateBy] {

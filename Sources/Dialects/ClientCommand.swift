@@ -3,7 +3,11 @@ public import Core
 /// The verbs of every dialect.
 public enum ClientCommand: Equatable, Sendable {
     /// Present or refresh a token; its bytes are neither bounded nor checked here.
+    ///
+    /// One that is refused ends the connection.
     case authenticate(token: [UInt8])
+    /// Present a token as `authenticate` does; one that is refused changes nothing, and is only answered.
+    case refresh(token: [UInt8])
     /// Join topics; each is answered by itself with the request's reference. Never empty, no topic twice.
     case subscribe([SubscribeRequest])
     /// Leave topics; each is answered by itself. Never empty, no topic twice.

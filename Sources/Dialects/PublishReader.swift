@@ -22,6 +22,9 @@ public struct PublishReader: Sendable {
         public static let broadcast = Form(data: "data", quotes: ("'", "'"), mayLackData: false, ignoresNull: false)
         /// A message as Supabase's clients send it.
         public static let supabase = Form(data: "payload", quotes: ("'", "'"), mayLackData: false, ignoresNull: false)
+        /// The payload of the Phoenix event `broadcast`.
+        public static let phoenix = Form(
+            data: "payload", quotes: ("\"payload.", "\""), mayLackData: true, ignoresNull: true)
     }
 
     private let form: Form
@@ -41,12 +44,25 @@ public struct PublishReader: Sendable {
     /// Reads a publish whose topic was read before.
     func request(on topic: Topic, _ object: JSON.Value) throws(Refusal) -> PublishRequest {
         PublishRequest(
-            topic: topic, event: try event(object["event"]), data: try data(present(object[form.data])),
+            topic: topic, event: try event(object["event"]?.stringBytes), data: try data(present(object[form.data])),
             id: try id(present(object["id"])))
     }
 
-    private func event(_ value: JSON.Value?) throws(Refusal) -> EventName {
-        guard let text = value?.stringBytes, let event = EventName(text) else {
+    /// Reads a publish whose parts came one by one; the data are still text.
+    func request(
+        on topic: Topic, event name: [UInt8], text: [UInt8], limits: JSON.Limits
+    ) throws(Refusal) -> PublishRequest {
+        let event = try event(name)
+        // Looked at first: a text that is too long need not be read.
+        guard text.count <= bytesMax else { throw tooLarge(text.count) }
+        guard let root = try? JSON(parsing: text, limits: limits).root else {
+            throw Refusal(.badRequest, "\(quoted(form.data)) is not valid JSON.")
+        }
+        return PublishRequest(topic: topic, event: event, data: try data(root), id: nil)
+    }
+
+    private func event(_ name: [UInt8]?) throws(Refusal) -> EventName {
+        guard let name, let event = EventName(name) else {
             throw Refusal(
                 .badRequest,
                 "\(quoted("event")) must be a string of 1 to \(EventName.bytesMax) of A-Z a-z 0-9 . _ : / -.")
@@ -67,11 +83,12 @@ public struct PublishReader: Sendable {
         guard value.kind == .object else {
             throw Refusal(.badRequest, "\(quoted(form.data)) must be an object: the event's own data.")
         }
-        guard value.raw.count <= bytesMax else {
-            throw Refusal(
-                .tooLarge, "\(quoted(form.data)) has \(value.raw.count) bytes; at most \(bytesMax) are published.")
-        }
+        guard value.raw.count <= bytesMax else { throw tooLarge(value.raw.count) }
         return Array(value.raw)
+    }
+
+    private func tooLarge(_ count: Int) -> Refusal {
+        Refusal(.tooLarge, "\(quoted(form.data)) has \(count) bytes; at most \(bytesMax) are published.")
     }
 
     private func id(_ value: JSON.Value?) throws(Refusal) -> MessageID? {

@@ -10,6 +10,8 @@ public struct PublishRequest: Equatable, Sendable {
     public let data: [UInt8]
     /// Makes a retry harmless; `nil` when the publisher gave none.
     public let id: MessageID?
+    /// Whether the publisher does not want to hear the event itself.
+    public var isForOthers = false
 
     /// Makes a request of parts that were read before.
     public init(topic: Topic, event: EventName, data: [UInt8], id: MessageID?) {

@@ -235,7 +235,7 @@ final class HTTPPeer: ConnectionHandler {
         }
         switch open(origin) {
         case .failure(let refused):
-            refuse(.refusal(refused.refusal, status: refused.status, keepAlive: false), method: .get)
+            refuse(refused.response, method: .get)
             return nil
         case .success(let opening):
             return opening

@@ -128,11 +128,15 @@ final class Router {
     struct RefusedOpening: Error {
         let status: Int
         let refusal: Refusal
+        /// How the dialect of the path writes it.
+        var written: @Sendable (Refusal, Int) -> HTTPResponse = { .refusal($0, status: $1, keepAlive: false) }
 
         init(_ refusal: Refusal, status: Int? = nil) {
             self.refusal = refusal
             self.status = status ?? refusal.code.httpStatus
         }
+
+        var response: HTTPResponse { written(refusal, status) }
     }
 
     /// Decides an upgrade: path, origin, credentials.
@@ -141,7 +145,11 @@ final class Router {
         guard let entry = shard.node.openings.entry(head.path, .webSocket) else {
             return .failure(RefusedOpening(Refusal(.notFound, "no WebSocket is opened at this path; use /ws")))
         }
-        return open(entry, head, origin)
+        return open(entry, head, origin).mapError { refused in
+            var refused = refused
+            refused.written = entry.refused
+            return refused
+        }
     }
 
     /// Decides who may begin a conversation: origin, what is spoken, credentials.

@@ -19,6 +19,7 @@ extension OpeningTable {
             Entry(
                 paths: [EventStreamDialect.path], framing: .eventStream,
                 dialect: { StreamRequest.dialect($0, limits) }, credentials: StreamRequest.credentials),
+            PhoenixOpening.entry(limits),
         ])
     }
 }

@@ -19,6 +19,8 @@ struct OpeningTable: Sendable {
         var credentials: @Sendable (HTTPRequestHead) -> Credentials = { Credentials($0) }
         /// Whether clients show who they are when they open a door, so that nobody has to at the connection.
         var authenticatesAtDoors = false
+        /// How its clients are told that no conversation begins.
+        var refused: @Sendable (Refusal, Int) -> HTTPResponse = { .refusal($0, status: $1, keepAlive: false) }
     }
 
     private var entries: [String: [Entry]] = [:]

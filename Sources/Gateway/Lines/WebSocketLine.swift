@@ -157,7 +157,8 @@ final class WebSocketLine: ConnectionLine {
     private func close(_ reason: CloseReason, detail: String) {
         guard connection.isOpen else { return }
         let text = detail.isEmpty ? reason.rawValue : detail
-        let frame = reason.webSocketCode.map { WebSocketEncoder.close(code: $0, reason: text) } ?? []
+        let code = peer == nil ? reason.webSocketCode : peer?.closeCode(reason)
+        let frame = code.map { WebSocketEncoder.close(code: $0, reason: text) } ?? []
         connection.close(reason, last: frame, discarding: reason == .slowConsumer)
     }
 }

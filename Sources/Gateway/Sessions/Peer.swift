@@ -175,5 +175,8 @@ final class Peer: Outlet {
         for entrance in entrances { entrance.session.proven() }
     }
 
+    /// The code that tells the client why its WebSocket ends; `nil` where none can be sent.
+    func closeCode(_ reason: CloseReason) -> UInt16? { dialect.closeCode(reason) }
+
     func deadlineChanged() { line?.deadlineChanged() }
 }

@@ -120,8 +120,8 @@ final class Session: TopicClient {
     private func perform(_ action: SessionAction) {
         switch action {
         case .send(let message, let ref): outlet?.tell(message, at: door, ref: ref)
-        case .verify(let token, let ref):
-            take(.verified(host.verify(token), wallMs: host.wallMs, ref: ref))
+        case .verify(let token, let isRefresh, let ref):
+            take(.verified(host.verify(token), isRefresh: isRefresh, wallMs: host.wallMs, ref: ref))
         case .askMembership(let topic, let user):
             host.isMember(topic, user: user) { [self] in take(.membership(topic, $0)) }
         case .readFollows(let topic, let number):

@@ -97,7 +97,7 @@ struct SocketIOClient {
 
     private static func words(_ command: ClientCommand) -> String {
         switch command {
-        case .authenticate(let token): "authenticate \(SocketIO.text(token))"
+        case .authenticate(let token), .refresh(let token): "authenticate \(SocketIO.text(token))"
         case .subscribe(let requests):
             "subscribe "
                 + requests.map { "\($0.topic)\($0.since.map { "@\($0.offset)" } ?? "")" }.joined(separator: " ")

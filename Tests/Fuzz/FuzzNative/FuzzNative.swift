@@ -20,7 +20,7 @@ public func fuzz(_ data: UnsafePointer<UInt8>?, _ size: Int) -> CInt {
 /// The answers a session could give to a command, made of what the client sent.
 private func answers(to command: ClientCommand) -> [ServerMessage] {
     switch command {
-    case .authenticate(let token):
+    case .authenticate(let token), .refresh(let token):
         precondition(UTF8Text.isValid(token))
         return [.authenticated(userID: token, expiresAt: token.count)]
     case .subscribe(let requests):

@@ -87,7 +87,7 @@ private struct Session {
 /// The answers of a session to a command, made of what the client sent.
 private func answers(to command: ClientCommand, refuses: Bool) -> [ServerMessage] {
     switch command {
-    case .authenticate(let token):
+    case .authenticate(let token), .refresh(let token):
         return [.authenticated(userID: token, expiresAt: token.count)]
     case .subscribe(let requests):
         precondition((1...4).contains(requests.count))

@@ -8,8 +8,8 @@ enum SessionInput {
     case message(Result<ClientRequest, DialectRefusal>)
     /// The client has proven at another door to be more than an open socket.
     case proven
-    /// A token was checked, at that wall time in milliseconds since 1970.
-    case verified(Result<Identity, TokenFailure>, wallMs: Int, ref: Reference?)
+    /// A token was checked, at that wall time in milliseconds since 1970; `isRefresh`: a refused one changes nothing.
+    case verified(Result<Identity, TokenFailure>, isRefresh: Bool, wallMs: Int, ref: Reference?)
     /// Redis said whether the user is a member of the topic.
     case membership(Topic, Result<Bool, Refusal>)
     /// What the own topic follows was read; the number is that of the question.
@@ -48,8 +48,8 @@ struct SessionCommandFailure: Error, Equatable {
 enum SessionAction {
     /// Tell the client.
     case send(ServerMessage, Reference?)
-    /// Check a token; the answer is ``SessionInput/verified(_:wallMs:ref:)``.
-    case verify(token: [UInt8], Reference?)
+    /// Check a token; the answer is ``SessionInput/verified(_:isRefresh:wallMs:ref:)``.
+    case verify(token: [UInt8], isRefresh: Bool, Reference?)
     /// Ask Redis whether the user is a member of the topic.
     case askMembership(Topic, user: [UInt8])
     /// Ask Redis what the topic follows.

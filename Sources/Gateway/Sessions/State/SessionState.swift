@@ -71,7 +71,8 @@ struct SessionState {
         switch input {
         case .message(let message): received(message)
         case .proven: establish()
-        case .verified(let result, let wallMs, let ref): verified(result, wallMs: wallMs, ref: ref)
+        case .verified(let result, let isRefresh, let wallMs, let ref):
+            verified(result, isRefresh: isRefresh, wallMs: wallMs, ref: ref)
         case .membership(let topic, let result): membership(topic, result)
         case .follows(let number, let result): follows(number, result)
         case .followsChanged: readFollows()
@@ -116,7 +117,8 @@ struct SessionState {
     private mutating func perform(_ command: ClientCommand, ref: Reference?) {
         switch command {
         case .ping: send(.pong, ref: ref)
-        case .authenticate(let token): authenticate(token, ref: ref)
+        case .authenticate(let token): authenticate(token, isRefresh: false, ref: ref)
+        case .refresh(let token): authenticate(token, isRefresh: true, ref: ref)
         case .subscribe(let requests): subscribe(requests, ref: ref)
         case .unsubscribe(let topics): for topic in topics { unsubscribe(topic, ref: ref) }
         case .publish(let request): publish(request, ref: ref)
@@ -126,21 +128,27 @@ struct SessionState {
 
     // MARK: Who it is
 
-    private mutating func authenticate(_ token: [UInt8], ref: Reference?) {
+    private mutating func authenticate(_ token: [UInt8], isRefresh: Bool, ref: Reference?) {
         // A check takes a signature's time, and Redis is asked for each membership that the token does not grant.
         guard authentications.take(nowMs: nowMs) else {
             let waitMs = max(authentications.waitMs(nowMs: nowMs) ?? 1, 1)
             return rateLimited(
                 "more than \(limits.authenticationsPerSecond) authentications a second", waitMs, ref: ref)
         }
-        actions.append(.verify(token: token, ref))
+        actions.append(.verify(token: token, isRefresh: isRefresh, ref))
     }
 
-    private mutating func verified(_ result: Result<Identity, TokenFailure>, wallMs: Int, ref: Reference?) {
+    private mutating func verified(
+        _ result: Result<Identity, TokenFailure>, isRefresh: Bool, wallMs: Int, ref: Reference?
+    ) {
         switch result {
+        case .failure(.anonymous) where isRefresh && caller.isAnonymous:
+            // The token that a client shows without a user: it leaves it nobody.
+            send(.authenticated(userID: [], expiresAt: 0), ref: ref)
         case .failure(let failure):
             actions.append(.log("authentication refused", failure))
             actions.append(.count(.authenticationFailed))
+            if isRefresh { return refuse(failure.refusal, ref: ref) }
             send(.error(failure.refusal, topic: nil), ref: ref)
             close(.unauthorized)
         case .success(let identity):

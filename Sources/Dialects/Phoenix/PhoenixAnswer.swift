@@ -1,0 +1,82 @@
+import Core
+
+/// What an answer must say again, packed into the request's ``Reference``; so nothing is kept for a request.
+struct PhoenixAnswer: Equatable {
+    /// What was asked, and so how the answer looks.
+    enum Kind: UInt8 {
+        /// Nothing is answered; the message only counts.
+        case nothing
+        /// `heartbeat`: a reply.
+        case heartbeat
+        /// The token of a join: the join goes on, or is refused.
+        case joinToken
+        /// `phx_join`: a reply.
+        case join
+        /// `phx_leave`: a reply, and `phx_close`.
+        case leave
+        /// `access_token`: nothing, or the end of the channel.
+        case accessToken
+        /// `broadcast`: nothing, or a notice that it was refused.
+        case broadcast
+        /// `broadcast` of a channel that wants acknowledgements: a reply.
+        case acknowledged
+        /// Anything that is refused by itself: a reply whose reason is the refusal's text.
+        case refused
+    }
+
+    var kind: Kind
+    /// JSON text; empty for `null`.
+    var joinRef: [UInt8] = []
+    /// JSON text; empty for `null`.
+    var ref: [UInt8] = []
+    /// The channel's whole name.
+    var topic: [UInt8] = []
+    /// Which token was shown, as a hash; 0 for none.
+    var token: Int = 0
+
+    init(_ kind: Kind, _ frame: PhoenixFrame) {
+        self.kind = kind
+        joinRef = frame.joinRef
+        ref = frame.ref
+        topic = frame.topic
+    }
+
+    init(_ kind: Kind) {
+        self.kind = kind
+    }
+
+    /// The fields as bytes: the kind, eight of the token, then three texts of at most 255, each after its length.
+    var reference: Reference? {
+        var bytes = [kind.rawValue]
+        var token = UInt64(bitPattern: Int64(token))
+        for _ in 0..<8 {
+            bytes.append(UInt8(truncatingIfNeeded: token))
+            token >>= 8
+        }
+        for text in [joinRef, ref, topic] {
+            guard let count = UInt8(exactly: text.count) else { return nil }
+            bytes.append(count)
+            bytes.append(contentsOf: text)
+        }
+        return Reference(bytes)
+    }
+
+    /// Unpacks; `nil` for what ``reference`` has not made.
+    init?(_ reference: Reference) {
+        let bytes = reference.bytes
+        guard let first = bytes.first, let kind = Kind(rawValue: first), bytes.count >= 9 else { return nil }
+        self.kind = kind
+        var token: UInt64 = 0
+        for byte in bytes[1..<9].reversed() { token = token << 8 | UInt64(byte) }
+        self.token = Int(Int64(bitPattern: token))
+        var place = 9
+        var texts: [[UInt8]] = []
+        while texts.count < 3 {
+            guard place < bytes.count, place + 1 + Int(bytes[place]) <= bytes.count else { return nil }
+            let end = place + 1 + Int(bytes[place])
+            texts.append(Array(bytes[(place + 1)..<end]))
+            place = end
+        }
+        (joinRef, ref, topic) = (texts[0], texts[1], texts[2])
+    }
+}

@@ -1,0 +1,41 @@
+import Core
+
+/// One channel of a connection: what is joined, and what waits to be.
+struct PhoenixChannel {
+    /// What the client wants of it.
+    struct Options: Equatable {
+        /// Its own broadcasts come back to it (`config.broadcast.self`).
+        var wantsOwn = false
+        /// Its broadcasts are answered (`config.broadcast.ack`).
+        var wantsAcknowledgements = false
+        /// It is told who is here (`config.presence.enabled`).
+        var wantsPresence = false
+    }
+
+    /// A join that was granted.
+    struct Joined {
+        let joinRef: [UInt8]
+        let options: Options
+    }
+
+    /// A join that waits for its answer.
+    struct Pending {
+        let joinRef: [UInt8]
+        let ref: [UInt8]
+        let options: Options
+        let since: Position?
+        let changes: [UInt8]
+        let asksForChanges: Bool
+
+        func isAsked(by answer: PhoenixAnswer) -> Bool { joinRef == answer.joinRef && ref == answer.ref }
+    }
+
+    var joined: Joined?
+    var pending: Pending?
+    /// Whether the gateway has said that it ends, and has yet to say why.
+    var isLost = false
+
+    /// The newest join's reference and wishes.
+    var joinRef: [UInt8] { pending?.joinRef ?? joined?.joinRef ?? [] }
+    var options: Options { pending?.options ?? joined?.options ?? Options() }
+}

@@ -1,0 +1,175 @@
+import Core
+
+/// What the gateway tells, as the clients hear it.
+extension PhoenixConversation {
+    /// Says it, if the clients have a word for it.
+    ///
+    /// Of a drain nothing is said, nor of a token's end: clients come back and refresh by themselves.
+    public mutating func told(
+        _ message: ServerMessage, at door: Door, ref: Reference?, _ steps: inout [ConversationStep]
+    ) {
+        let answer = ref.flatMap { PhoenixAnswer($0) }
+        switch message {
+        case .authenticated: if let answer { authenticated(answer, &steps) }
+        case .subscribed(let topic, let position, let recovered, _):
+            if let answer { joined(topic, answer, position, recovered: recovered, &steps) }
+        case .unsubscribed(let topic): ended(topic, answer, &steps)
+        case .published, .ack:
+            if let answer, answer.kind == .acknowledged { steps.append(.say(writer.granted(answer))) }
+        case .pong:
+            if let answer, answer.kind == .heartbeat { steps.append(.say(writer.granted(answer))) }
+        case .gap(let topic, let position, let reason): steps.append(.say(writer.gap(topic, position, reason)))
+        case .error(let code, let text, let topic, _):
+            if let answer { refused(answer, code, text, &steps) } else { failed(topic, code, text, &steps) }
+        case .draining, .tokenExpiring, .warning: break
+        }
+    }
+
+    // MARK: Grants
+
+    /// A token was taken: the join that showed it goes on.
+    private mutating func authenticated(_ answer: PhoenixAnswer, _ steps: inout [ConversationStep]) {
+        acceptedToken = answer.token
+        guard answer.kind == .joinToken, case .success(let topic) = PhoenixChannelName.topic(answer.topic),
+            let pending = channels[topic]?.pending, pending.isAsked(by: answer)
+        else { return }
+        var next = answer
+        next.kind = .join
+        ask(.subscribe([SubscribeRequest(topic: topic, since: pending.since)]), next, &steps)
+    }
+
+    /// A join was granted: the reply, then the end of an older join of the channel, then what goes with the join.
+    private mutating func joined(
+        _ topic: Topic, _ answer: PhoenixAnswer, _ position: Position, recovered: Bool,
+        _ steps: inout [ConversationStep]
+    ) {
+        guard let channel = channels[topic], let pending = channel.pending, pending.isAsked(by: answer) else { return }
+        channels[topic] = PhoenixChannel(
+            joined: PhoenixChannel.Joined(joinRef: pending.joinRef, options: pending.options))
+        var response: [UInt8] = []
+        response.append(text: "{\"postgres_changes\":")
+        response.append(contentsOf: pending.changes)
+        response.append(text: "}")
+        steps.append(.say(writer.granted(answer, response: response)))
+        if let older = channel.joined { close(answer.topic, older, unless: pending.joinRef, &steps) }
+        if pending.options.wantsPresence {
+            let state = PhoenixWriter.emptyObject
+            steps.append(.say(writer.presenceState(answer.topic, joinRef: pending.joinRef, state: state)))
+        }
+        if let since = pending.since, !recovered {
+            let reason: GapReason = since.epoch == position.epoch ? .missed : .reset
+            steps.append(.say(writer.gap(topic, position, reason)))
+        }
+        if pending.asksForChanges {
+            steps.append(
+                .say(
+                    writer.system(
+                        topic, joinRef: pending.joinRef, isError: true, extension: "postgres_changes",
+                        "Database changes are not told here; listen to broadcasts.")))
+        }
+    }
+
+    /// Says that an older join of a channel is over.
+    ///
+    /// Clients of v1 would close the newer one: they do not tell them apart.
+    private func close(
+        _ channel: [UInt8], _ older: PhoenixChannel.Joined, unless joinRef: [UInt8],
+        _ steps: inout [ConversationStep]
+    ) {
+        guard dialect.version == .v2, older.joinRef != joinRef else { return }
+        steps.append(.say(writer.closed(channel, joinRef: older.joinRef)))
+    }
+
+    /// A topic was left: because the client asked, or, without an answer to give, because the right to it is gone.
+    private mutating func ended(_ topic: Topic, _ answer: PhoenixAnswer?, _ steps: inout [ConversationStep]) {
+        guard let answer else {
+            // The reason follows as an error; clients listen to nothing after `phx_close`.
+            channels[topic]?.isLost = true
+            return
+        }
+        guard answer.kind == .leave else { return }
+        if let channel = channels[topic], channel.joinRef == answer.joinRef { channels[topic] = nil }
+        var reply = answer
+        if reply.joinRef.isEmpty { reply.joinRef = reply.ref }
+        steps.append(.say(writer.granted(reply)))
+        steps.append(.say(writer.closed(answer.topic, joinRef: answer.joinRef)))
+    }
+
+    // MARK: Refusals
+
+    /// A request failed.
+    private mutating func refused(
+        _ answer: PhoenixAnswer, _ code: String, _ text: String, _ steps: inout [ConversationStep]
+    ) {
+        switch answer.kind {
+        case .nothing: break
+        case .refused: steps.append(.say(writer.refused(answer, reason: text)))
+        case .heartbeat, .leave, .acknowledged:
+            steps.append(.say(writer.refused(answer, reason: PhoenixReason.push(answer, code, text))))
+        case .join, .joinToken: joinRefused(answer, code, text, &steps)
+        case .broadcast:
+            guard case .success(let topic) = PhoenixChannelName.topic(answer.topic) else { return }
+            let notice = "broadcast refused: " + PhoenixReason.push(answer, code, text)
+            steps.append(.say(writer.system(topic, joinRef: joinRef(of: topic), isError: false, notice)))
+        case .accessToken: tokenRefused(answer, code, text, &steps)
+        }
+    }
+
+    private func joinRef(of topic: Topic) -> [UInt8] { channels[topic]?.joined?.joinRef ?? [] }
+
+    /// A join was refused; an older one of the channel is over as well, as clients expect.
+    private mutating func joinRefused(
+        _ answer: PhoenixAnswer, _ code: String, _ text: String, _ steps: inout [ConversationStep]
+    ) {
+        let reason = PhoenixReason.join(answer, code, text)
+        steps.append(.say(writer.refused(answer, reason: reason)))
+        guard case .success(let topic) = PhoenixChannelName.topic(answer.topic), let channel = channels[topic],
+            let pending = channel.pending, pending.isAsked(by: answer)
+        else { return }
+        channels[topic] = nil
+        guard let older = channel.joined else { return }
+        close(answer.topic, older, unless: answer.joinRef, &steps)
+        ask(.unsubscribe([topic]), PhoenixAnswer(.nothing), &steps)
+    }
+
+    /// A token was refused: the channel that showed it ends, unless it may only be shown later.
+    private mutating func tokenRefused(
+        _ answer: PhoenixAnswer, _ code: String, _ text: String, _ steps: inout [ConversationStep]
+    ) {
+        guard case .success(let topic) = PhoenixChannelName.topic(answer.topic), let channel = channels[topic] else {
+            return
+        }
+        if code == ErrorCode.rateLimited.rawValue {
+            let notice = "access_token not taken: " + text
+            return steps.append(.say(writer.system(topic, joinRef: channel.joinRef, isError: false, notice)))
+        }
+        end(topic, channel, text, &steps)
+        ask(.unsubscribe([topic]), PhoenixAnswer(.nothing), &steps)
+    }
+
+    /// Something ended that nobody had asked to end: a channel, or, without a topic, soon the connection.
+    private mutating func failed(
+        _ topic: Topic?, _ code: String, _ text: String, _ steps: inout [ConversationStep]
+    ) {
+        guard let topic else {
+            // Without `phx_close`: clients would not join again once they are back.
+            for (topic, channel) in channels {
+                steps.append(.say(writer.system(topic, joinRef: channel.joinRef, isError: true, text)))
+            }
+            return
+        }
+        guard let channel = channels[topic], channel.isLost else { return }
+        end(topic, channel, PhoenixReason.withdrawn(topic, code, text), &steps)
+    }
+
+    /// Tells the reason, then that the channel is over, and forgets it.
+    private mutating func end(
+        _ topic: Topic, _ channel: PhoenixChannel, _ text: String, _ steps: inout [ConversationStep]
+    ) {
+        channels[topic] = nil
+        var name: [UInt8] = []
+        PhoenixChannelName.append(topic, to: &name)
+        steps.append(.say(writer.system(topic, joinRef: channel.joinRef, isError: true, text)))
+        steps.append(.say(writer.closed(name, joinRef: channel.joinRef)))
+    }
+}

@@ -1,0 +1,167 @@
+import Core
+
+/// A Phoenix connection: its channels, and what their clients hear of each request.
+///
+/// Every message becomes one request, also one that is dropped or refused here: so each is paid for, and too many
+/// refusals in a row end the connection. At most ``PhoenixDialect/channelsMax`` channels are kept.
+public struct PhoenixConversation: Conversation {
+    let dialect: PhoenixDialect
+    let writer: PhoenixWriter
+    var channels: [Topic: PhoenixChannel] = [:]
+    /// Which token was accepted last, as a hash: clients show the same one with each join.
+    ///
+    /// A token that were taken for it would only not be looked at: it could give nothing.
+    var acceptedToken = 0
+
+    init(_ dialect: PhoenixDialect) {
+        self.dialect = dialect
+        writer = PhoenixWriter(version: dialect.version)
+    }
+
+    /// Asks what the frame asks; one that is no frame is dropped and keeps the connection.
+    public mutating func received(
+        _ message: [UInt8], as kind: MessageKind, nowMs: Int, _ steps: inout [ConversationStep]
+    ) {
+        let decoder = PhoenixFrameDecoder(version: dialect.version, json: dialect.json)
+        guard let frame = decoder.decode(message, as: kind) else {
+            return drop("The frame is not one of this protocol.", &steps)
+        }
+        if frame.topic.elementsEqual("phoenix".utf8) { return serve(frame, &steps) }
+        switch (PhoenixChannelName.topic(frame.topic), String(decoding: frame.event, as: UTF8.self)) {
+        case (.success(let topic), "phx_join"): join(topic, frame, &steps)
+        case (.success(let topic), "phx_leave"): leave(topic, frame, &steps)
+        case (.success(let topic), let event) where channels[topic] != nil: pushed(event, topic, frame, &steps)
+        case (.failure(let problem), "phx_join"):
+            refuse(frame, reason: problem.reason, &steps, joinRef: problem == .unmatched ? [] : nil)
+        case (.failure, "phx_leave"): leaveNothing(frame, &steps)
+        default: refuse(frame, reason: PhoenixChannelName.Problem.unmatched.reason, &steps, joinRef: [])
+        }
+    }
+
+    /// What concerns the connection: the heartbeat; its reference may be `null`.
+    private mutating func serve(_ frame: PhoenixFrame, _ steps: inout [ConversationStep]) {
+        switch String(decoding: frame.event, as: UTF8.self) {
+        case "heartbeat": ask(.ping, PhoenixAnswer(.heartbeat, frame), &steps)
+        case "phx_join": refuse(frame, reason: PhoenixChannelName.Problem.unmatched.reason, &steps, joinRef: [])
+        case "phx_leave": leaveNothing(frame, &steps)
+        default: drop("The connection has no such event.", &steps)
+        }
+    }
+
+    /// An event of a channel that is joined, or about to be.
+    private mutating func pushed(
+        _ event: String, _ topic: Topic, _ frame: PhoenixFrame, _ steps: inout [ConversationStep]
+    ) {
+        switch event {
+        case "broadcast": broadcast(topic, frame, &steps)
+        case "access_token": refresh(topic, frame, &steps)
+        case "presence": presence(topic, frame, &steps)
+        default: drop("A channel has no such event.", &steps)
+        }
+    }
+
+    // MARK: Steps
+
+    /// Asks the gateway; a message whose answer could not be packed is dropped.
+    func ask(_ command: ClientCommand, _ answer: PhoenixAnswer, _ steps: inout [ConversationStep]) {
+        guard let reference = answer.reference else { return drop("A reference is too long.", &steps) }
+        steps.append(.request(.main, .success(ClientRequest(command: command, ref: reference))))
+    }
+
+    /// Refuses a message in words for the client; `joinRef` is what the reply bears instead of the frame's.
+    func refuse(
+        _ frame: PhoenixFrame, reason: String, _ steps: inout [ConversationStep], joinRef: [UInt8]? = nil
+    ) {
+        var answer = PhoenixAnswer(.refused, frame)
+        if let joinRef { answer.joinRef = joinRef }
+        refuse(Refusal(.badRequest, reason), answer, &steps)
+    }
+
+    func refuse(_ refusal: Refusal, _ answer: PhoenixAnswer, _ steps: inout [ConversationStep]) {
+        let failure = DialectRefusal(refusal: refusal, ref: answer.reference, close: nil)
+        steps.append(.request(.main, .failure(failure)))
+    }
+
+    /// Lets a message count, and says nothing.
+    func drop(_ why: String, _ steps: inout [ConversationStep]) {
+        refuse(Refusal(.badRequest, why), PhoenixAnswer(.nothing), &steps)
+    }
+
+    /// Leaving what was not joined succeeds; it costs what a heartbeat does, and is answered alike.
+    private func leaveNothing(_ frame: PhoenixFrame, _ steps: inout [ConversationStep]) {
+        ask(.ping, PhoenixAnswer(.heartbeat, frame), &steps)
+    }
+
+    // MARK: Join and leave
+
+    private mutating func join(_ topic: Topic, _ frame: PhoenixFrame, _ steps: inout [ConversationStep]) {
+        let join = PhoenixJoin(frame)
+        guard channels[topic] != nil || channels.count < dialect.channelsMax else {
+            return refuse(frame, reason: "ChannelRateLimitReached: Too many channels", &steps)
+        }
+        if let problem = join.problem { return refuse(frame, reason: problem, &steps) }
+        var answer = PhoenixAnswer(.join, frame)
+        // The reference of a channel is that of its join.
+        if answer.joinRef.isEmpty { answer.joinRef = answer.ref }
+        channels[topic, default: PhoenixChannel()].pending = PhoenixChannel.Pending(
+            joinRef: answer.joinRef, ref: answer.ref, options: join.options, since: join.since,
+            changes: join.changes, asksForChanges: join.asksForChanges)
+        if let token = join.token, token.hashValue != acceptedToken {
+            answer.kind = .joinToken
+            answer.token = token.hashValue
+            ask(.refresh(token: token), answer, &steps)
+        } else {
+            ask(.subscribe([SubscribeRequest(topic: topic, since: join.since)]), answer, &steps)
+        }
+    }
+
+    private mutating func leave(_ topic: Topic, _ frame: PhoenixFrame, _ steps: inout [ConversationStep]) {
+        guard let channel = channels[topic] else { return leaveNothing(frame, &steps) }
+        guard frame.joinRef.isEmpty || frame.joinRef == channel.joinRef else {
+            return drop("The channel was joined anew.", &steps)
+        }
+        var answer = PhoenixAnswer(.leave, frame)
+        answer.joinRef = channel.joinRef
+        ask(.unsubscribe([topic]), answer, &steps)
+    }
+
+    // MARK: Pushes
+
+    private mutating func broadcast(_ topic: Topic, _ frame: PhoenixFrame, _ steps: inout [ConversationStep]) {
+        let options = channels[topic]?.options ?? PhoenixChannel.Options()
+        let answer = PhoenixAnswer(options.wantsAcknowledgements ? .acknowledged : .broadcast, frame)
+        let reader = PublishReader(.phoenix, bytesMax: dialect.publishBytesMax)
+        do throws(Refusal) {
+            var request: PublishRequest
+            switch frame.payload {
+            case .json(let payload): request = try reader.request(on: topic, payload)
+            case .broadcast(let event, .json(let text)):
+                request = try reader.request(on: topic, event: event, text: text, limits: dialect.json)
+            case .broadcast(let event, .bytes(let bytes)):
+                request = try reader.request(
+                    on: topic, event: event, text: BytesObject.data(of: bytes), limits: dialect.json)
+            case .bytes: throw Refusal(.badRequest, "a broadcast is JSON, or a binary frame of kind 3")
+            }
+            request.isForOthers = !options.wantsOwn
+            ask(.publish(request), answer, &steps)
+        } catch {
+            refuse(error, answer, &steps)
+        }
+    }
+
+    /// A token for the connection: nothing is answered unless it ends the channel.
+    private mutating func refresh(_ topic: Topic, _ frame: PhoenixFrame, _ steps: inout [ConversationStep]) {
+        guard let token = frame.object.flatMap({ PhoenixJoin.token($0) }), token.hashValue != acceptedToken else {
+            // Clients repeat the token that they have, and the keys of their connections.
+            return ask(.ping, PhoenixAnswer(.nothing), &steps)
+        }
+        var answer = PhoenixAnswer(.accessToken, frame)
+        answer.token = token.hashValue
+        ask(.refresh(token: token), answer, &steps)
+    }
+
+    /// Who is here is not told yet.
+    private func presence(_ topic: Topic, _ frame: PhoenixFrame, _ steps: inout [ConversationStep]) {
+        refuse(frame, reason: "PresenceNotEnabled: this topic has no presence", &steps)
+    }
+}

@@ -1,0 +1,47 @@
+public import Core
+
+/// Phoenix channels as Supabase's Realtime clients speak them: JSON objects (vsn 1.0.0) or arrays (2.0.0).
+///
+/// A channel is a topic, a broadcast is an event. What clients do not know of, positions and gaps, they are told in
+/// members that they ignore and in notices that they hand to their listeners.
+public struct PhoenixDialect: Dialect {
+    /// The paths on which the gateway speaks it.
+    public static let paths = ["/realtime/v1/websocket", "/socket/websocket"]
+
+    /// Which serializer.
+    public let version: PhoenixVersion
+    /// Depth and size of one message.
+    public let json: JSON.Limits
+    /// Channels of one connection; beyond: `ChannelRateLimitReached`.
+    public let channelsMax: Int
+    /// Bytes of one broadcast's payload; beyond: `payload_size_exceeded`.
+    public let publishBytesMax: Int
+    private let flattened: Set<[UInt8]>
+
+    /// Makes the dialect with its limits; `flattened` are the namespaces of ``PhoenixEventEncoder``.
+    public init(
+        _ version: PhoenixVersion, json: JSON.Limits, channelsMax: Int, publishBytesMax: Int,
+        flattened: Set<[UInt8]> = []
+    ) {
+        self.version = version
+        self.json = json
+        self.channelsMax = channelsMax
+        self.publishBytesMax = publishBytesMax
+        self.flattened = flattened
+    }
+
+    /// That of the version.
+    public var encoders: [any EventEncoder] { [PhoenixEventEncoder(version, flattened: flattened)] }
+
+    /// A code below 4000: Swift's client comes back after no other.
+    public func closeCode(_ reason: CloseReason) -> UInt16? {
+        switch reason {
+        case .badRequest, .unauthorized, .forbidden: CloseReason.policyViolation.webSocketCode
+        case .timeout, .slowConsumer, .rateLimited: CloseReason.tryLater.webSocketCode
+        default: reason.webSocketCode
+        }
+    }
+
+    /// Begins a connection.
+    public func converse() -> any Conversation { PhoenixConversation(self) }
+}

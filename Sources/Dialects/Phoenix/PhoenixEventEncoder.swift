@@ -1,0 +1,98 @@
+public import Core
+
+/// Writes events as Phoenix broadcasts, once for all members of a version (wire table 1.8).
+///
+/// `meta` tells what Supabase's own server does not: the event's position in the topic's log.
+public struct PhoenixEventEncoder: EventEncoder {
+    private let version: PhoenixVersion
+    private let flattened: Set<[UInt8]>
+
+    /// `flattened` are namespaces whose payloads have the members of the event's data beside the wrapper's own, for
+    /// clients that read the whole payload.
+    public init(_ version: PhoenixVersion, flattened: Set<[UInt8]> = []) {
+        self.version = version
+        self.flattened = flattened
+    }
+
+    /// `phoenix-v1` or `phoenix-v2`.
+    public var name: String { "phoenix-" + version.rawValue }
+
+    /// Writes a broadcast: text, or for an event of nothing but bytes and clients of v2 a binary frame (kind 4).
+    public func event(_ topic: Topic, _ message: ChannelMessage) -> [WireUnit] {
+        if version == .v2, let bytes = BytesObject.bytes(in: message.data),
+            let unit = binary(topic, message, bytes)
+        {
+            return [unit]
+        }
+        var text: [UInt8] = []
+        text.reserveCapacity(
+            160 + topic.bytes.count + message.event.bytes.count + message.data.count + Position.epochBytesMax
+                + (message.id?.bytes.count ?? 0))
+        text.append(text: version == .v1 ? "{\"topic\":\"" : "[null,null,\"")
+        PhoenixChannelName.append(topic, to: &text)
+        text.append(text: version == .v1 ? "\",\"event\":\"broadcast\",\"payload\":" : "\",\"broadcast\",")
+        text.append(text: "{\"type\":\"broadcast\",\"event\":\"")
+        text.append(contentsOf: message.event.bytes)
+        text.append(text: "\",\"payload\":")
+        text.append(contentsOf: message.data)
+        append(metaOf: message, after: ",\"meta\":", to: &text)
+        if !flattened.isEmpty, flattened.contains(Array(topic.namespace)) { append(membersOf: message.data, to: &text) }
+        text.append(text: version == .v1 ? "},\"ref\":null}" : "}]")
+        return [WireUnit(.text, text)]
+    }
+
+    /// Writes a `system` notice; publishers cannot send one, so nobody can pretend a gap.
+    public func gap(_ topic: Topic, _ position: Position?, _ reason: GapReason) -> [WireUnit] {
+        [PhoenixWriter(version: version).gap(topic, position, reason)]
+    }
+
+    /// Kind 4; `nil` when a field is longer than its length can say.
+    private func binary(_ topic: Topic, _ message: ChannelMessage, _ payload: [UInt8]) -> WireUnit? {
+        var channel: [UInt8] = []
+        PhoenixChannelName.append(topic, to: &channel)
+        var meta: [UInt8] = []
+        append(metaOf: message, after: "", to: &meta)
+        guard let topicCount = UInt8(exactly: channel.count), let metaCount = UInt8(exactly: meta.count),
+            let eventCount = UInt8(exactly: message.event.bytes.count)
+        else { return nil }
+        return WireUnit(
+            .binary, [4, topicCount, eventCount, metaCount, 0] + channel + message.event.bytes + meta + payload)
+    }
+
+    /// Appends `{"id":"op-1","epoch":"k3x9","offset":18}` with what there is of it; nothing when there is nothing.
+    private func append(metaOf message: ChannelMessage, after label: StaticString, to text: inout [UInt8]) {
+        guard message.id != nil || message.position != nil else { return }
+        text.append(text: label)
+        var comma: StaticString = "{"
+        if let id = message.id {
+            text.append(text: "{\"id\":\"")
+            text.append(contentsOf: id.bytes)
+            text.append(text: "\"")
+            comma = ","
+        }
+        if let position = message.position {
+            text.append(text: comma)
+            text.append(text: "\"epoch\":\"")
+            text.append(contentsOf: position.epoch)
+            text.append(text: "\",\"offset\":")
+            text.append(decimal: position.offset)
+        }
+        text.append(text: "}")
+    }
+
+    /// Appends the members of the data, but for names that the wrapper has itself.
+    private func append(membersOf data: [UInt8], to text: inout [UInt8]) {
+        // The data was validated within these bounds, or narrower ones, when it came in.
+        guard let root = try? JSON(parsing: data, limits: JSON.Limits(depthMax: 64, elementsMax: 400_000)).root else {
+            return
+        }
+        for member in root.members {
+            let name = member.nameBytes
+            if ["type", "event", "payload", "meta"].contains(where: { name.elementsEqual($0.utf8) }) { continue }
+            text.append(text: ",")
+            text.append(jsonString: name)
+            text.append(text: ":")
+            text.append(contentsOf: member.raw)
+        }
+    }
+}

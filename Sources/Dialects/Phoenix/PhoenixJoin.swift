@@ -1,0 +1,83 @@
+import Core
+
+/// What a `phx_join` asks for, read as leniently as the clients' own server reads it (wire section 1.6).
+///
+/// Members of a wrong kind count as absent. Public and private channels of a name are one: who may join is the
+/// namespace's affair.
+struct PhoenixJoin {
+    /// What the channel is to do for its client.
+    var options = PhoenixChannel.Options()
+    /// The token to be shown first; `nil` when the connection's own credentials are to count.
+    var token: [UInt8]?
+    /// The position to resume from; an addition of ours, `config.broadcast.since`.
+    var since: Position?
+    /// The reply's `postgres_changes`: what was asked, each with a number, or `[]`.
+    var changes = Array("[]".utf8)
+    /// Why it cannot be granted.
+    var problem: String?
+
+    /// The most bytes of ``changes``, which a pending join keeps.
+    static let changesBytesMax = 8_192
+
+    init(_ frame: PhoenixFrame) {
+        guard let payload = frame.object else { return }
+        token = PhoenixJoin.token(payload)
+        guard let config = payload["config"] else { return }
+        let broadcast = config["broadcast"]
+        options.wantsOwn = PhoenixJoin.flag(broadcast?["self"])
+        options.wantsAcknowledgements = PhoenixJoin.flag(broadcast?["ack"])
+        options.wantsPresence = PhoenixJoin.flag(config["presence"]?["enabled"])
+        if let epoch = broadcast?["since"]?["epoch"]?.stringBytes, let offset = broadcast?["since"]?["offset"]?.int {
+            since = Position(epoch: epoch, offset: offset)
+        }
+        if let replay = broadcast?["replay"], replay.kind == .object {
+            problem = "UnableToReplayMessages: the log knows no times; resume by position with config.broadcast.since"
+        }
+        if let asked = config["postgres_changes"], asked.kind == .array { number(asked) }
+    }
+
+    /// Whether database changes were asked for, which there are none of.
+    var asksForChanges: Bool { changes.count > 2 }
+
+    /// `user_token`, else `access_token`; `nil` for a key, which is for the connection to show.
+    ///
+    /// A key is what has not the three parts of a token, as `sb_publishable_...`.
+    static func token(_ payload: JSON.Value) -> [UInt8]? {
+        for name in ["user_token", "access_token"] {
+            guard let text = payload[name]?.stringBytes, !text.isEmpty else { continue }
+            let isToken = text.count { $0 == UInt8(ascii: ".") } == 2 && !text.starts(with: Array("sb_".utf8))
+            return isToken ? text : nil
+        }
+        return nil
+    }
+
+    /// A boolean, or one of the words in any case.
+    private static func flag(_ value: JSON.Value?) -> Bool {
+        guard let value else { return false }
+        if let text = value.stringBytes { return ASCII.equalIgnoringCase(text, Array("true".utf8)) }
+        return value.bool == true
+    }
+
+    /// Echoes what was asked: clients compare event, schema, table and filter, and take a number that is not 0.
+    private mutating func number(_ asked: JSON.Value) {
+        var text = Array("[".utf8)
+        var count = 0
+        for change in asked.members where change.kind == .object {
+            count += 1
+            text.append(text: count == 1 ? "{" : ",{")
+            for name in ["event", "schema", "table", "filter", "select"] {
+                guard let value = change[name] else { continue }
+                text.append(text: "\"" + name + "\":")
+                text.append(contentsOf: value.raw)
+                text.append(text: ",")
+            }
+            text.append(text: "\"id\":\(count)}")
+            guard text.count < PhoenixJoin.changesBytesMax else {
+                problem = "InvalidJoinPayload: postgres_changes asks for too much"
+                return
+            }
+        }
+        text.append(text: "]")
+        changes = text
+    }
+}

@@ -1,0 +1,57 @@
+import Core
+import Dialects
+import HTTPCodec
+import Rights
+
+/// How Supabase's clients open a conversation (`GET /realtime/v1/websocket?apikey=...&vsn=...`).
+enum PhoenixOpening {
+    static func entry(_ limits: Limits) -> OpeningTable.Entry {
+        let dialects = PhoenixVersion.allCases.map { version in
+            PhoenixDialect(
+                version, json: limits.json, channelsMax: limits.topicsPerConnectionMax,
+                publishBytesMax: limits.publishBytesMax)
+        }
+        return OpeningTable.Entry(
+            paths: PhoenixDialect.paths, framing: .webSocket,
+            dialect: { head in
+                let version = version(head)
+                return dialects.first { $0.version == version }.map { .success($0) }
+                    ?? .failure(Refusal(.forbidden, "vsn must be 1.0.0 or 2.0.0"))
+            },
+            credentials: credentials, refused: refused)
+    }
+
+    /// The query's `vsn`; `nil` for one that is not spoken.
+    private static func version(_ head: HTTPRequestHead) -> PhoenixVersion? {
+        switch head.queryItem("vsn") {
+        case .absent: PhoenixVersion(vsn: nil)
+        case .one(let text): PhoenixVersion(vsn: text)
+        case .repeated, .malformed: nil
+        }
+    }
+
+    /// The key of `x-api-key`, else of the query, else what other requests show.
+    ///
+    /// Browsers can set no field of an upgrade, and all clients put the key into the query; it is never logged.
+    private static func credentials(_ head: HTTPRequestHead) -> Credentials {
+        for value in [head.headers.single("x-api-key"), head.queryItem("apikey")] {
+            switch value {
+            case .one(let key) where !key.isEmpty: return .apiKey(key)
+            case .one, .absent: continue
+            case .repeated, .malformed:
+                return .malformed(Refusal(.badRequest, "The API key is given more than once, or malformed"))
+            }
+        }
+        let credentials = Credentials(head)
+        return credentials == .none ? .malformed(Refusal(.unauthorized, "API key is missing")) : credentials
+    }
+
+    /// `{"error":"<text>"}`.
+    private static func refused(_ refusal: Refusal, status: Int) -> HTTPResponse {
+        var body: [UInt8] = []
+        body.append(text: "{\"error\":")
+        body.append(jsonString: refusal.message)
+        body.append(text: "}")
+        return .json(status: status, body: body, keepAlive: false)
+    }
+}
