@@ -24,6 +24,12 @@ enum ShardMessage: Sendable {
     case report(Topic, question: Int, asker: Int)
     /// The answer of one shard.
     case reported(question: Int, TopicReport)
+    /// A request for a session that lives here.
+    case poll(PollRequest)
+    /// The answer to a request that was handed over.
+    case polled(number: Int, PollAnswer)
+    /// A shard has ended: what was handed over to it is not answered.
+    case pollingEnded(shard: Int)
     /// Rights have changed: look at the sessions.
     case rights(RightsChange)
     /// Use this certificate for new connections.
@@ -49,6 +55,7 @@ final class Shard {
     let rightsStore: RightsStore
     let sessionRules: SessionRules
     private(set) lazy var router = Router(shard: self)
+    private(set) lazy var polling = PollingDesk(shard: self)
     private lazy var rightsKeeper = RightsKeeper(shard: self, store: rightsStore)
     /// On the first shard only.
     private let rightsWatch: RightsWatch?
@@ -184,6 +191,7 @@ final class Shard {
         store.sweep()
         desk.sweep()
         commands.sweep()
+        polling.sweep()
         rightsWatch?.sweep()
         rightsKeeper.sweep()
         questions.expire(nowMs: nowMs, afterMs: limits.reportWaitMs)
@@ -193,9 +201,11 @@ final class Shard {
 
     private func takeMessages() {
         mailbox.drain(into: &received)
+        polling.beginTurn()
         for message in received { take(message) }
         received.removeAll(keepingCapacity: true)
         topics.endTurn()
+        polling.endTurn()
         if topics.hasLaps, reactor.alarmMs == Int.max { reactor.alarmMs = nowMs }
     }
 
@@ -207,7 +217,9 @@ final class Shard {
         guard topics.hasLaps else { return }
         guard rest.isOver(nowUs: nowUs) else { return reactor.alarmMs = rest.endMs }
         rest.workBegins(nowUs: nowUs)
+        polling.beginTurn()
         isLapServed = topics.serveSlice()
+        polling.endTurn()
         // What the slice was handed is written in this tick.
         reactor.alarmMs = nowMs
     }
@@ -224,6 +236,9 @@ final class Shard {
         case .reported(let question, let report): questions.answered(question, report)
         case .probe(let number): probe(number)
         case .reconnect(let reason): link.reconnect(RedisFailure(reason))
+        case .poll(let request): polling.take(request)
+        case .polled(let number, let answer): polling.answered(number, answer)
+        case .pollingEnded(let shard): polling.ended(shard)
         case .rights(let change): rightsKeeper.take(change)
         case .replaceTLS(let tls): for listener in secureListeners { listener.replaceTLS(tls) }
         case .drain(let overMs): beginDrain(overMs)
@@ -309,6 +324,7 @@ final class Shard {
         if drain.plan.isOver && hasNoClients(isLate: elapsedMs >= drain.overMs + limits.closeMs) {
             link.stop()
             news.ended()
+            polling.end()
             reactor.stop()
         }
     }

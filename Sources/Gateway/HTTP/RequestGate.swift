@@ -18,12 +18,14 @@ struct RequestGate {
 
     /// Judges a head.
     func judge(_ head: HTTPRequestHead, _ origin: RequestOrigin) -> Result<Admitted, Refusal> {
-        guard let segments = RequestGate.segments(head) else {
+        let isPolling = shard.node.openings.entry(head.path, .packets) != nil
+        guard let segments = RequestGate.segments(head, mayEndInSlash: isPolling) else {
             return .failure(Refusal(.badRequest, "the path is malformed"))
         }
         return caller(head, segments, origin).map { caller in
             let limits = shard.limits
-            let bytesMax = caller.isAnonymous ? limits.anonymousBodyBytesMax : limits.bodyBytesMax
+            var bytesMax = caller.isAnonymous ? limits.anonymousBodyBytesMax : limits.bodyBytesMax
+            if isPolling { bytesMax = PollingRoute.bodyBytesMax(limits) }
             return Admitted(
                 request: HTTPRequest(head: head, segments: segments, caller: caller, origin: origin),
                 bodyBytesMax: min(bytesMax, limits.bodyBytesMax))
@@ -74,9 +76,10 @@ struct RequestGate {
     }
 
     /// Empty segments are refused, not skipped: a proxy in front may have judged `//` differently.
-    private static func segments(_ head: HTTPRequestHead) -> [String]? {
-        guard let segments = head.pathSegments else { return nil }
+    private static func segments(_ head: HTTPRequestHead, mayEndInSlash: Bool) -> [String]? {
+        guard var segments = head.pathSegments else { return nil }
         if segments == [[]] { return [] }
+        if mayEndInSlash, segments.last == [] { segments.removeLast() }
         return segments.contains([]) ? nil : segments.map { String(decoding: $0, as: UTF8.self) }
     }
 }

@@ -27,6 +27,7 @@ final class Router {
     private let rights: RightsRoute
     private let guests: GuestRoute?
     let crossOrigin: CrossOrigin
+    private let polling: PollingRoute
 
     init(shard: Shard) {
         self.shard = shard
@@ -36,6 +37,7 @@ final class Router {
         operations = OperationsRoute(shard: shard)
         commands = CommandRoute(shard: shard)
         rights = RightsRoute(shard: shard)
+        polling = PollingRoute(shard: shard)
         guests = shard.node.guests.map { GuestRoute(shard: shard, guests: $0) }
     }
 
@@ -84,6 +86,7 @@ final class Router {
             if operations.answers(request, isPrivate: true, respond) { return }
         case .front(let servesOperations):
             if servesOperations && operations.answers(request, isPrivate: false, respond) { return }
+            if polling.owns(request.head.path) { return polling.answer(request, respond) }
             if let shape = broadcast.shape(segments) { return broadcast.answer(request, shape: shape, respond) }
             if RightsRoute.owns(segments) { return rights.answer(request, respond) }
             if Router.isTopic(segments) { return topics.answer(request, respond) }

@@ -1,9 +1,16 @@
 import Core
 import HTTPCodec
 
-/// What a request asks of Engine.IO, by its query.
-enum EngineRequest {
-    /// Why it is refused; the raw value is the code that clients of the protocol know.
+/// What a request asks of Engine.IO, by its method and query.
+enum EngineRequest: Equatable {
+    /// A session is to begin.
+    case open
+    /// What waits for the session's client is fetched.
+    case fetch(session: [UInt8])
+    /// The session's client sends.
+    case send(session: [UInt8])
+
+    /// Why a request is refused; the raw value is the code that clients of the protocol know.
     enum Fault: Int, Error, CaseIterable {
         case transport = 0
         case session = 1
@@ -22,6 +29,23 @@ enum EngineRequest {
             case .forbidden: "Forbidden"
             case .version: "Unsupported protocol version"
             }
+        }
+    }
+
+    /// Judges a request that is no upgrade, in the order of the protocol's own server.
+    init(polling head: HTTPRequestHead) throws(Fault) {
+        // A WebSocket is opened by an upgrade.
+        if EngineRequest.has(head, "transport", "websocket") { throw .request }
+        guard EngineRequest.has(head, "transport", "polling") else { throw .transport }
+        switch (head.queryItem("sid"), head.method) {
+        case (.absent, .get):
+            guard EngineRequest.has(head, "EIO", "4") else { throw .version }
+            self = .open
+        case (.absent, _): throw .method
+        case (.one(let session), .get): self = .fetch(session: session)
+        case (.one(let session), .post): self = .send(session: session)
+        case (.one, _): throw .request
+        case (.repeated, _), (.malformed, _): throw .session
         }
     }
 

@@ -7,6 +7,8 @@ enum Framing: Hashable, Sendable {
     case webSocket
     /// The units as they are: records of an event stream, which end with an empty line.
     case eventStream
+    /// Packets of Engine.IO's polling, one for each unit, with a separator between them.
+    case packets
 
     /// The bytes of units that follow one another.
     func frame(_ units: [WireUnit]) -> [UInt8] {
@@ -16,6 +18,9 @@ enum Framing: Hashable, Sendable {
             return units.flatMap { Framing.webSocketFrame($0) }
         case .eventStream:
             return units.count == 1 ? units[0].bytes : units.flatMap(\.bytes)
+        case .packets:
+            if units.count == 1 { return EnginePayload.packet(of: units[0]) }
+            return Array(units.map(EnginePayload.packet(of:)).joined(separator: [EnginePayload.separator]))
         }
     }
 

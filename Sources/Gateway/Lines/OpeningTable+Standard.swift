@@ -20,6 +20,9 @@ extension OpeningTable {
                 paths: [EventStreamDialect.path], framing: .eventStream,
                 dialect: { StreamRequest.dialect($0, limits) }, credentials: StreamRequest.credentials),
             PhoenixOpening.entry(limits),
+            Entry(
+                paths: [settings.socketIOPath], framing: .packets, dialect: { _ in .success(socketIO) },
+                authenticatesAtDoors: true),
         ])
     }
 }

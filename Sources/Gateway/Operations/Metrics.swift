@@ -60,6 +60,10 @@ enum Metrics {
         let shards = node.shardStatistics.all
         func sum(_ path: (ShardStatistics) -> Counter) -> Int { shards.reduce(0) { $0 + path($1).value } }
         page.gauge("switchboard_sessions", "Sessions open.", sum(\.sessions))
+        page.gauge("switchboard_polling_sessions", "Of them, those whose clients poll.", sum(\.pollingSessions))
+        page.counter(
+            "switchboard_polls_handed_over_total", "Polls that came to another shard than their session's.",
+            sum(\.pollsHandedOver))
         page.gauge("switchboard_subscriptions", "Live subscriptions.", sum(\.subscriptions))
         page.gauge("switchboard_topics", "Topics held by shards.", sum(\.topics))
         page.counter("switchboard_events_total", "Events that came for topics with members.", sum(\.events))

@@ -26,6 +26,10 @@ final class ShardStatistics: Sendable {
     let gaps = Counter()
     /// Messages of clients.
     let messagesIn = Counter()
+    /// Sessions whose clients poll.
+    let pollingSessions = Counter()
+    /// Polls that were handed over to the session's shard.
+    let pollsHandedOver = Counter()
     /// HTTP requests answered.
     let requests = Counter()
     /// Publishes committed over HTTP.

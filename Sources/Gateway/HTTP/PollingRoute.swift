@@ -1,0 +1,84 @@
+import Core
+import Dialects
+import HTTPCodec
+import Rights
+
+/// Engine.IO's polling: `GET` and `POST` at the path of Socket.IO.
+///
+/// Thread: the shard's.
+struct PollingRoute {
+    unowned let shard: Shard
+
+    /// Whether a path is Socket.IO's.
+    func owns(_ path: [UInt8]) -> Bool { shard.node.openings.entry(path, .packets) != nil }
+
+    /// Bytes of a body: one packet may have as many as a message of a WebSocket.
+    static func bodyBytesMax(_ limits: Limits) -> Int {
+        min(max(limits.inboundMessageBytesMax, limits.anonymousBodyBytesMax), limits.bodyBytesMax)
+    }
+
+    /// Answers a request, now or when something is to be said.
+    func answer(_ request: HTTPRequest, _ respond: @escaping Respond) {
+        let head = request.head
+        let answer: PollingLine.Answer = { respond(PollingRoute.response($0)) }
+        do throws(EngineRequest.Fault) {
+            switch try EngineRequest(polling: head) {
+            case .open: open(request, respond, answer)
+            case .fetch(let session): shard.polling.request(session, nil, answer)
+            case .send(let session):
+                if case .one(let type) = head.headers.single("content-type"),
+                    ASCII.equalIgnoringCase(type, "application/octet-stream".utf8)
+                {
+                    throw .request
+                }
+                shard.polling.request(session, request.body, answer)
+            }
+        } catch {
+            answer(.fault(error))
+        }
+    }
+
+    private func open(_ request: HTTPRequest, _ respond: Respond, _ answer: @escaping PollingLine.Answer) {
+        guard let entry = shard.node.openings.entry(request.head.path, .packets) else {
+            return answer(.fault(.request))
+        }
+        guard !shard.node.memory.isShort, !shard.node.health.isDraining else { return answer(.busy) }
+        switch shard.router.open(entry, request.head, request.origin) {
+        case .failure(let refused) where refused.status == 403:
+            answer(.fault(.forbidden))
+        case .failure(let refused):
+            respond(.refusal(refused.refusal, status: refused.status, keepAlive: true))
+        case .success(.conversation(let dialect as SocketIODialect, let caller)):
+            guard shard.polling.open(dialect, caller, at: request.origin.address, answer) else {
+                let refusal = Refusal(.rateLimited, "too many connections from this address", retryAfterMs: 1_000)
+                return respond(.refusal(refusal, keepAlive: true))
+            }
+        case .success:
+            answer(.fault(.request))
+        }
+    }
+
+    // MARK: Answers
+
+    private static func response(_ answer: PollAnswer) -> HTTPResponse {
+        switch answer {
+        case .packets(let bytes):
+            var response = HTTPResponse.typed("text/plain; charset=UTF-8", status: 200, body: bytes, keepAlive: true)
+            response.set(.cacheControl, "no-store")
+            return response
+        case .taken:
+            return .typed("text/html", status: 200, body: Array("ok".utf8), keepAlive: true)
+        case .tooLarge:
+            return .refusal(Refusal(.tooLarge, "a packet is too large"), keepAlive: true)
+        case .busy:
+            return .refusal(Refusal(.unavailable, "this node takes no more now", retryAfterMs: 1_000), keepAlive: true)
+        case .fault(let fault):
+            var body = Array("{\"code\":".utf8)
+            body.append(decimal: fault.rawValue)
+            body.append(text: ",\"message\":")
+            body.append(jsonString: "\(fault.message)")
+            body.append(text: "}")
+            return .json(status: fault == .forbidden ? 403 : 400, body: body, keepAlive: true)
+        }
+    }
+}

@@ -1,0 +1,154 @@
+import Core
+import Dialects
+import Reactors
+import Rights
+
+/// The sessions of a shard whose clients poll, and the way to those of the other shards.
+///
+/// A session's id names its node and shard, so a request that comes to another shard is handed over, and its answer handed
+/// back: the HTTP connection stays where it is. Thread: the shard's.
+final class PollingDesk {
+    private unowned let shard: Shard
+    private var lines: [[UInt8]: PollingLine] = [:]
+    /// Requests that another shard is to answer.
+    private var asked: [Int: (home: Int, answer: PollingLine.Answer)] = [:]
+    /// Shards that have ended, and answer nothing any more.
+    private var ended: Set<Int> = []
+    private var lastNumber = 0
+    /// Answers that found the mailbox of their asker full.
+    private var late: [(asker: Int, number: Int, answer: PollAnswer)] = []
+    /// Lines that are answered together when all events of this turn are handed out.
+    private var postponed: [ObjectIdentifier: PollingLine]?
+
+    init(shard: Shard) {
+        self.shard = shard
+    }
+
+    /// Sessions that live here.
+    var count: Int { lines.count }
+
+    // MARK: Sessions
+
+    /// Begins a session; false when the address may hold no more.
+    func open(
+        _ dialect: SocketIODialect, _ caller: Caller, at address: IPAddress?, _ answer: @escaping PollingLine.Answer
+    )
+        -> Bool
+    {
+        guard shard.node.admission.admit(address) else { return false }
+        let sid = sessionID()
+        let peer = Peer(
+            host: shard, dialect: PolledSocketIO(dialect: dialect, sid: sid, upgrades: false), caller: caller)
+        let line = PollingLine(shard: shard, sid: sid, address: address, peer: peer)
+        lines[sid] = line
+        line.begin(answer)
+        return true
+    }
+
+    /// `NODE.SHARD.RANDOM`; whoever knows it is the client.
+    private func sessionID() -> [UInt8] {
+        var sid = Array(shard.node.name.utf8)
+        sid.append(UInt8(ascii: "."))
+        sid.append(decimal: shard.index)
+        sid.append(UInt8(ascii: "."))
+        sid.append(contentsOf: SecureRandom.text(byteCount: 18))
+        return sid
+    }
+
+    /// The shard of this node that a session lives on; `nil` for another node's, and for what is no session.
+    private func home(_ session: [UInt8]) -> Int? {
+        let parts = session.split(separator: UInt8(ascii: "."), omittingEmptySubsequences: false)
+        guard parts.count == 3, parts[0].elementsEqual(shard.node.name.utf8), let index = ASCII.decimal(parts[1]),
+            index < shard.node.shards.count
+        else { return nil }
+        return index
+    }
+
+    // MARK: Requests
+
+    /// Lets a session take a request, wherever on this node it lives; without a body it fetches.
+    func request(_ session: [UInt8], _ body: [UInt8]?, _ answer: @escaping PollingLine.Answer) {
+        guard let home = home(session) else { return answer(.fault(.session)) }
+        guard home != shard.index else { return serve(session, body, answer) }
+        guard !ended.contains(home) else { return answer(.fault(.session)) }
+        lastNumber += 1
+        let request = PollRequest(asker: shard.index, number: lastNumber, session: session, body: body)
+        guard shard.node.shards[home].send(.poll(request)) else { return answer(.busy) }
+        shard.statistics.pollsHandedOver.add(1)
+        asked[lastNumber] = (home, answer)
+    }
+
+    private func serve(_ session: [UInt8], _ body: [UInt8]?, _ answer: @escaping PollingLine.Answer) {
+        guard let line = lines[session] else { return answer(.fault(.session)) }
+        if let body { line.send(body, answer) } else { line.fetch(answer) }
+    }
+
+    /// Another shard hands a request over.
+    func take(_ request: PollRequest) {
+        serve(request.session, request.body) { [unowned self] answer in
+            handBack(request.asker, request.number, answer)
+        }
+    }
+
+    /// Another shard has answered.
+    func answered(_ number: Int, _ answer: PollAnswer) {
+        asked.removeValue(forKey: number)?.answer(answer)
+    }
+
+    /// This shard ends: nobody is to wait for its answers.
+    func end() {
+        for mailbox in shard.node.shards { _ = mailbox.send(.pollingEnded(shard: shard.index)) }
+    }
+
+    /// Another shard has ended, and its sessions with it.
+    func ended(_ home: Int) {
+        ended.insert(home)
+        for (number, request) in asked where request.home == home {
+            asked[number] = nil
+            request.answer(.fault(.session))
+        }
+    }
+
+    private func handBack(_ asker: Int, _ number: Int, _ answer: PollAnswer) {
+        if !shard.node.shards[asker].send(.polled(number: number, answer)) { late.append((asker, number, answer)) }
+    }
+
+    // MARK: Turns and time
+
+    /// Holds answers to fetches back while events are handed out, so that one answer has all of them.
+    func beginTurn() { postponed = postponed ?? [:] }
+
+    /// Answers the fetches that were held back.
+    func endTurn() {
+        guard let lines = postponed else { return }
+        postponed = nil
+        for line in lines.values { line.flush() }
+    }
+
+    /// Whether a line is to wait for the end of the turn.
+    func postpones(_ line: PollingLine) -> Bool {
+        guard postponed != nil else { return false }
+        postponed?[ObjectIdentifier(line)] = line
+        return true
+    }
+
+    /// Looks at every session, and hands back what could not be before.
+    func sweep() {
+        for (sid, line) in lines where !line.sweep() { lines[sid] = nil }
+        shard.statistics.pollingSessions.set(lines.count)
+        let late = late
+        self.late = []
+        for (asker, number, answer) in late { handBack(asker, number, answer) }
+    }
+}
+
+/// The dialect for one session that polls: its id is known before its conversation begins.
+struct PolledSocketIO: Dialect {
+    let dialect: SocketIODialect
+    let sid: [UInt8]
+    let upgrades: Bool
+
+    var encoders: [any EventEncoder] { dialect.encoders }
+
+    func converse() -> any Conversation { dialect.converse(sid: sid, upgrades: upgrades) }
+}

@@ -1,0 +1,239 @@
+import Core
+import Dialects
+import Reactors
+import Rights
+import Transport
+
+/// A client of Socket.IO that polls: requests come and go, the conversation stays (design section 15).
+///
+/// What is said waits until the client fetches it. One fetch may be held, and one send that is answered late. A client that
+/// fetches while its fetch is held, or sends while its send is, has lost its way: its session ends. Thread: the shard's.
+final class PollingLine: Line {
+    /// How a request is answered: once.
+    typealias Answer = (PollAnswer) -> Void
+
+    private enum Phase: Equatable {
+        case open
+        /// The end is still to be told, until that time.
+        case telling(untilMs: Int)
+        case over
+    }
+
+    private let shard: Shard
+    let sid: [UInt8]
+    let address: IPAddress?
+    private(set) var peer: Peer?
+    private var queue = FetchQueue()
+    private var phase = Phase.open
+    private var endedBy: CloseReason?
+    private var isTaking = false
+    private var isEstablished = false
+    private var heldFetch: Answer?
+    private var heldSend: (answer: Answer, untilMs: Int)?
+    /// Packets that no session has paid for.
+    private var controls: TokenBucket
+
+    /// Packets of one request; beyond, the session ends.
+    private static let packetsPerSendMax = 128
+
+    /// A client at an address; the conversation begins with ``begin(_:)``.
+    init(shard: Shard, sid: [UInt8], address: IPAddress?, peer: Peer) {
+        self.shard = shard
+        self.sid = sid
+        self.address = address
+        self.peer = peer
+        let perSecond = shard.limits.controlFramesPerSecond
+        controls = TokenBucket(RateLimit(perSecond: perSecond, burst: perSecond * 2), nowMs: shard.nowMs)
+    }
+
+    /// The client may be spoken to; what is said at once is the answer.
+    func begin(_ answer: @escaping Answer) {
+        shard.joined(self)
+        heldFetch = answer
+        peer?.begin(on: self)
+    }
+
+    // MARK: Requests
+
+    /// The client fetches what waits for it.
+    func fetch(_ answer: @escaping Answer) {
+        guard heldFetch == nil else {
+            answer(.fault(.request))
+            return close(.policyViolation)
+        }
+        switch phase {
+        case .over: answer(.fault(.session))
+        case .telling: tellEnd(answer)
+        case .open:
+            heldFetch = answer
+            flush()
+        }
+    }
+
+    /// The client sends packets.
+    func send(_ body: [UInt8], _ answer: @escaping Answer) {
+        guard phase == .open else { return answer(.fault(.session)) }
+        guard heldSend == nil,
+            let messages = EnginePayload.messages(of: body, packetsMax: PollingLine.packetsPerSendMax)
+        else {
+            answer(.fault(.request))
+            return close(.badRequest)
+        }
+        isTaking = true
+        for message in messages where phase == .open { take(message) }
+        isTaking = false
+        flush()
+        // A client that says goodbye did nothing wrong.
+        guard phase == .open || hasLeft else {
+            return answer(endedBy == .messageTooBig ? .tooLarge : .fault(.request))
+        }
+        guard let delayMs = peer?.readDelayMs, phase == .open, delayMs > 0 else { return answer(.taken) }
+        // A client that sends too fast is answered late: it sends nothing before.
+        shard.statistics.rateDelays.add(1)
+        heldSend = (answer, shard.nowMs + delayMs)
+    }
+
+    private func take(_ message: WireUnit) {
+        shard.statistics.messagesIn.add(1)
+        guard message.bytes.count <= shard.limits.inboundMessageBytesMax else { return close(.messageTooBig) }
+        if peer?.received(message.bytes, as: message.kind) == false, !controls.take(nowMs: shard.nowMs) {
+            close(.policyViolation)
+        }
+    }
+
+    // MARK: Time
+
+    /// Does what waited for its time; false when nothing will come any more.
+    func sweep() -> Bool {
+        let nowMs = shard.nowMs
+        if let heldSend, nowMs >= heldSend.untilMs {
+            self.heldSend = nil
+            heldSend.answer(.taken)
+        }
+        switch phase {
+        case .open:
+            if let oldestMs = queue.oldestMs, nowMs - oldestMs >= shard.limits.outboundAgeMs {
+                close(.slowConsumer)
+            } else if let peer, nowMs >= peer.deadlineMs {
+                peer.deadlineReached()
+            }
+        case .telling(let untilMs):
+            endPeer()
+            if nowMs >= untilMs { phase = .over }
+        case .over:
+            endPeer()
+            drop(isSlow: false)
+            return false
+        }
+        return true
+    }
+
+    /// Answers a held fetch with what waits by now.
+    func flush() {
+        guard phase == .open, !isTaking, !queue.isEmpty, let answer = heldFetch else { return }
+        if shard.polling.postpones(self) { return }
+        heldFetch = nil
+        answer(.packets(packets()))
+    }
+
+    // MARK: Line
+
+    var framing: Framing { .packets }
+
+    func send(_ unit: WireUnit) {
+        guard phase == .open else { return }
+        append(framing.frame([unit]), nil)
+        flush()
+    }
+
+    func send(_ delivery: Delivery, _ encoding: Encoding, mark: WireUnit?, isOwed: Bool) -> Bool {
+        let frame = delivery.frame(encoding)
+        guard phase == .open, !frame.isEmpty else {
+            shard.undeliverable(delivery)
+            return true
+        }
+        guard isOwed || queue.isEmpty || hasRoom(frame.count) else {
+            delivery.countRefused()
+            shard.statistics.transport.itemsDropped.add(1)
+            return false
+        }
+        if let mark { append(framing.frame([mark]), nil) }
+        append(frame, delivery)
+        flush()
+        return true
+    }
+
+    func send(_ batch: DeliveryBatch, _ encoding: Encoding) -> Bool { false }
+
+    func close(_ reason: CloseReason) {
+        guard phase == .open else { return }
+        endedBy = reason
+        if reason == .slowConsumer { drop(isSlow: true) }
+        if let heldSend {
+            self.heldSend = nil
+            heldSend.answer(.fault(.request))
+        }
+        if let answer = heldFetch {
+            heldFetch = nil
+            tellEnd(answer)
+        } else if hasLeft || reason == .timeout {
+            phase = .over
+        } else {
+            phase = .telling(untilMs: shard.nowMs + shard.limits.closeMs)
+        }
+    }
+
+    func established() {
+        guard !isEstablished else { return }
+        isEstablished = true
+        shard.node.admission.established(address)
+    }
+
+    /// The shard looks at all of them often enough.
+    func deadlineChanged() {}
+
+    // MARK: The queue
+
+    /// Whether the client itself has ended the session.
+    private var hasLeft: Bool { endedBy == .normal }
+
+    private func append(_ frame: [UInt8], _ item: OutboundItem?) {
+        queue.append(frame, item: item, nowMs: shard.nowMs)
+        shard.statistics.transport.queuedBytes.add(frame.count)
+    }
+
+    private func hasRoom(_ bytes: Int) -> Bool {
+        queue.byteCount + bytes <= shard.limits.outboundBytesMax
+            && shard.statistics.transport.queuedBytes.value + bytes <= shard.limits.outboundTotalBytesMax
+    }
+
+    /// As much of what waits as one answer may hold, and the last word behind it.
+    private func packets(last: EnginePacket.Kind? = nil) -> [UInt8] {
+        let before = queue.byteCount
+        var (frames, items) = queue.take(EnginePayload.packetsMax - (last == nil ? 0 : 1))
+        shard.statistics.transport.queuedBytes.add(queue.byteCount - before)
+        shard.statistics.transport.itemsWritten.add(items)
+        if let last { frames.append([last.rawValue]) }
+        return Array(frames.joined(separator: [EnginePayload.separator]))
+    }
+
+    /// Tells the end; a client that left by itself only has its fetch released.
+    private func tellEnd(_ answer: Answer) {
+        phase = .over
+        answer(.packets(packets(last: hasLeft ? .noop : .close)))
+    }
+
+    private func drop(isSlow: Bool) {
+        shard.statistics.transport.queuedBytes.add(-queue.byteCount)
+        shard.statistics.transport.itemsDropped.add(queue.removeAll(isSlow: isSlow))
+    }
+
+    /// Never from inside a call of the peer.
+    private func endPeer() {
+        guard let peer else { return }
+        self.peer = nil
+        peer.ended()
+        shard.left(self)
+        shard.node.admission.release(address, wasEstablished: isEstablished)
+    }
+}

@@ -1,0 +1,68 @@
+/// What waits for a client that fetches it, a few frames at a time; counted as if it were written to a connection.
+///
+/// Pure: time is a parameter.
+public struct FetchQueue {
+    private struct Entry {
+        let frame: [UInt8]
+        let item: OutboundItem?
+        let enqueuedMs: Int
+    }
+
+    private var entries: [Entry] = []
+    /// Bytes waiting.
+    public private(set) var byteCount = 0
+
+    /// Nothing waits.
+    public init() {}
+
+    /// Whether nothing waits.
+    public var isEmpty: Bool { entries.isEmpty }
+
+    /// When the oldest frame began to wait, monotonic milliseconds; `nil` when nothing waits.
+    public var oldestMs: Int? { entries.first?.enqueuedMs }
+
+    /// Adds a frame that stands for `item`, or for a word of the gateway's own.
+    public mutating func append(_ frame: [UInt8], item: OutboundItem? = nil, nowMs: Int) {
+        if let item { item.counts.waiting += item.count }
+        entries.append(Entry(frame: frame, item: item, enqueuedMs: nowMs))
+        byteCount += frame.count
+    }
+
+    /// Takes so many frames, and tells how many items of the node's totals they end.
+    public mutating func take(_ countMax: Int) -> (frames: [[UInt8]], items: Int) {
+        var items = 0
+        let taken = entries.prefix(countMax)
+        for entry in taken {
+            byteCount -= entry.frame.count
+            guard let item = entry.item else { continue }
+            item.counts.waiting -= item.count
+            item.counts.written += item.count
+            if item.isCounted { items += item.count }
+        }
+        let frames = taken.map(\.frame)
+        entries.removeFirst(frames.count)
+        if entries.isEmpty { entries = [] }
+        return (frames, items)
+    }
+
+    /// Drops everything, and tells how many items of the node's totals that were; `isSlow` for a client that did not
+    /// fetch in time.
+    public mutating func removeAll(isSlow: Bool) -> Int {
+        var items = 0
+        for case let item? in entries.lazy.map(\.item) {
+            item.counts.waiting -= item.count
+            if isSlow { item.counts.droppedSlow += item.count } else { item.counts.droppedGone += item.count }
+            if item.isCounted { items += item.count }
+        }
+        entries = []
+        byteCount = 0
+        return items
+    }
+}
+
+extension OutboundItem {
+    /// Counts a frame that was refused because its receiver reads too slowly.
+    public func countRefused() {
+        counts.droppedSlow += count
+    }
+}

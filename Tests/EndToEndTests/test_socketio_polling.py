@@ -1,0 +1,333 @@
+"""Socket.IO by polling: python-socketio without WebSockets, and the requests of Engine.IO one by one."""
+
+import concurrent.futures
+import json
+
+import pytest
+
+from socketio_client import Phone
+from waiting import eventually, pass_time
+
+POLLING = ("polling",)
+SEPARATOR = "\x1e"
+TEXT = {"Content-Type": "text/plain;charset=UTF-8"}
+
+
+class Session:
+    """A session by hand: each request is one call."""
+
+    def __init__(self, gateway, **headers):
+        self.http = gateway.http(key=None)
+        self.http.headers.update(headers)
+        opening = self.http.get("/socket.io/?EIO=4&transport=polling")
+        assert opening.status_code == 200, opening.text
+        assert opening.headers["content-type"] == "text/plain; charset=UTF-8"
+        assert opening.headers["cache-control"] == "no-store"
+        assert opening.text[0] == "0"
+        self.opening = json.loads(opening.text[1:])
+        self.query = f"/socket.io/?EIO=4&transport=polling&sid={self.opening['sid']}"
+
+    def __enter__(self):
+        return self
+
+    def __exit__(self, *_):
+        self.http.close()
+
+    def get(self, timeout=10):
+        return self.http.get(self.query, timeout=timeout)
+
+    def post(self, *packets, **headers):
+        body = packets[0] if isinstance(packets[0], bytes) else SEPARATOR.join(packets)
+        return self.http.post(self.query, content=body, headers=TEXT | headers)
+
+    def says(self, *packets):
+        answer = self.post(*packets)
+        assert (answer.status_code, answer.text) == (200, "ok"), answer.text
+        assert answer.headers["content-type"] == "text/html"
+
+    def hears(self) -> list[str]:
+        answer = self.get()
+        assert answer.status_code == 200, answer.text
+        return answer.text.split(SEPARATOR)
+
+    def enters(self, namespace="", auth=None):
+        self.says(f"40{namespace}" + (json.dumps(auth) if auth else ""))
+        [answer] = self.hears()
+        assert answer.startswith(f"40{namespace}{{\"sid\":\""), answer
+
+    def fault(self, answer, code, status=400):
+        assert answer.status_code == status, answer.text
+        assert answer.headers["content-type"] == "application/json"
+        assert answer.json()["code"] == code and answer.json()["message"]
+
+
+@pytest.fixture
+def session(gw):
+    with Session(gw) as one:
+        yield one
+
+
+@pytest.fixture
+def held():
+    """Runs a request that is held, in a thread of its own."""
+    with concurrent.futures.ThreadPoolExecutor() as pool:
+        yield lambda call: pool.submit(call)
+
+
+# The library
+
+
+def test_the_library_needs_no_websocket(gw, token, topics):
+    conversation = topics("conversation")
+    mine = {"token": token("u1", topics=[conversation])}
+    with Phone(gw, transports=POLLING, namespaces=["/queue", "/dj"], auth=mine) as phone, \
+            gw.client(token=token("u2", topics=[conversation])) as native:
+        assert phone.transport == "polling"
+        joined = phone.call("subscribe", {"topic": conversation}, "/queue")
+        native.subscribe(conversation)
+        assert phone.call("publish", {"topic": conversation, "event": "said", "data": {"n": 1}}, "/dj") == {
+            "epoch": joined["epoch"], "offset": 1}
+        native.expect("said", data={"n": 1}, offset=1)
+        assert phone.hears("said", "/queue") == {"n": 1}
+        for number in range(100):
+            gw.publish(conversation, "said", {"n": number})
+        eventually(lambda: len(phone.heard) == 100, what="all events")
+        assert [event[2]["n"] for event in phone.heard] == list(range(100))
+        assert phone.call("ping", namespace="/dj") == {}
+
+
+def test_both_transports_hear_one_topic_in_one_order(gateway, topic):
+    """With several shards, polls come to others than their session's."""
+    gw = gateway("--shards", "4")
+    phones = [Phone(gw, transports=POLLING if number % 2 else ("websocket",)) for number in range(8)]
+    try:
+        for phone in phones:
+            phone.call("subscribe", {"topic": topic})
+        for number in range(50):
+            gw.publish(topic, "queue:update", {"n": number})
+        for phone in phones:
+            eventually(lambda phone=phone: len(phone.heard) == 50, 10, "all events")
+            assert [event[2]["n"] for event in phone.heard] == list(range(50))
+        assert gw.metric("switchboard_polling_sessions") == 4
+    finally:
+        for phone in phones:
+            phone.__exit__()
+
+
+def test_the_library_leaves_at_once(gw):
+    """A held poll that is not released keeps it waiting."""
+    before = gw.metric("switchboard_polling_sessions")
+    with Phone(gw, transports=POLLING):
+        pass
+    eventually(lambda: gw.metric("switchboard_polling_sessions") <= before, what="the end of the session")
+
+
+def test_a_state_larger_than_any_packet_of_a_client_is_fetched(gw, topic):
+    with Phone(gw, transports=POLLING) as phone:
+        phone.call("subscribe", {"topic": topic})
+        gw.publish(topic, "large", {"text": "x" * 60_000})
+        assert len(phone.hears("large")["text"]) == 60_000
+
+
+# Engine.IO's requests
+
+
+def test_the_open_packet_has_exactly_its_members(session):
+    assert set(session.opening) == {"sid", "upgrades", "pingInterval", "pingTimeout", "maxPayload"}
+    assert (session.opening["pingInterval"], session.opening["pingTimeout"]) == (25_000, 20_000)
+    assert session.opening["maxPayload"] == 65_536
+
+
+@pytest.mark.parametrize("method, query, code", [
+    ("GET", "", 0), ("GET", "EIO=4", 0), ("GET", "EIO=4&transport=abc", 0), ("GET", "EIO=4&transport=websocket", 3),
+    ("GET", "transport=polling", 5), ("GET", "EIO=abc&transport=polling", 5), ("GET", "EIO=3&transport=polling", 5),
+    ("POST", "EIO=4&transport=polling", 2), ("PUT", "EIO=4&transport=polling", 2),
+    ("GET", "EIO=4&transport=polling&sid=unknown", 1), ("POST", "EIO=4&transport=polling&sid=unknown", 1),
+    ("GET", "EIO=4&transport=polling&sid=a.0.b", 1), ("PUT", "EIO=4&transport=polling&sid=a", 3),
+    ("GET", "EIO=4&transport=polling&sid=a&sid=b", 1),
+])
+def test_a_request_that_is_none_has_its_code(gw, method, query, code):
+    with gw.http(key=None) as http:
+        for path in ("/socket.io/", "/socket.io"):
+            answer = http.request(method, f"{path}?{query}")
+            assert answer.status_code == 400 and answer.json()["code"] == code, answer.text
+
+
+def test_a_held_poll_is_answered_when_something_is_said(gw, session, topic, held):
+    session.enters()
+    poll = held(session.get)
+    session.says('421["subscribe",{"topic":"%s"}]' % topic)
+    assert poll.result().text.startswith("431[{")
+    poll = held(session.get)
+    gw.publish(topic, "queue:update", {"n": 1})
+    assert poll.result().text == '42["queue:update",{"n":1}]'
+
+
+def test_what_waits_comes_in_answers_of_at_most_sixteen_packets(gw, session, topic):
+    session.enters()
+    session.says(*[f'42{number}["ping"]' for number in range(40)])
+    sizes, heard = [], []
+    while len(heard) < 40:
+        packets = session.hears()
+        sizes.append(len(packets))
+        heard += packets
+    assert sizes == [16, 16, 8] and heard == [f"43{number}[{{}}]" for number in range(40)]
+
+
+def test_attachments_come_as_base64(session):
+    session.enters()
+    session.says('451-7["vote",{"_placeholder":true,"num":0}]', "bAQIDBA==")
+    [answer] = session.hears()
+    assert json.loads(answer[3:])[0]["error"]["code"] == "bad_request"
+
+
+@pytest.mark.parametrize("body", ["abc", "", "4abc", "4\x1e\x1e4", "bAQ", "2", '42["e"]', b"4\xff", b"\xff",
+                                  SEPARATOR.join(["3"] * 129)])
+def test_a_bad_payload_ends_the_session(session, body):
+    answer = session.post(body)
+    session.fault(answer, 3)
+    assert session.get().text == "1"
+    session.fault(session.get(), 1)
+
+
+def test_bytes_that_are_no_payload_are_refused(session):
+    answer = session.post(b"\x01", **{"Content-Type": "application/octet-stream"})
+    session.fault(answer, 3)
+    session.enters()
+
+
+def test_a_packet_beyond_the_bound_ends_the_session_and_a_body_beyond_is_not_read(gateway):
+    gw = gateway(limits={"inboundMessageBytesMax": 2_000})
+    with Session(gw) as session:
+        assert session.opening["maxPayload"] == 2_000
+        session.enters()
+        assert session.post('42["ping",{"a":"%s"}]' % ("x" * 3_000)).status_code == 413
+        assert session.get().text == "1"
+    with Session(gw) as session:
+        assert session.post("4" * 70_000).status_code == 413
+
+
+def test_a_second_poll_ends_the_session(session, held):
+    first = held(session.get)
+    pass_time(0.2, "the first poll arrives first")
+    session.fault(session.get(), 3)
+    assert first.result().text == "1"
+    session.fault(session.get(), 1)
+
+
+def test_a_client_that_leaves_has_its_poll_released(session, held):
+    poll = held(session.get)
+    pass_time(0.2, "the poll is held")
+    session.says("1")
+    assert poll.result().text == "6"
+    session.fault(session.get(), 1)
+
+
+def test_signs_of_life(gateway):
+    gw = gateway(limits={"socketIOPingMs": 1_000, "socketIOPongMs": 1_000, "shardSweepMs": 20})
+    with Session(gw) as session:
+        session.enters()
+        for _ in range(2):
+            assert session.hears() == ["2"]
+            session.says("3")
+        pass_time(2.5, "a client says nothing")
+        session.fault(session.get(), 1)
+
+
+# Attacks
+
+
+def test_a_session_belongs_to_whoever_knows_its_id(gw, session):
+    """The ids of two sessions share the node's name and nothing else."""
+    with Session(gw) as other:
+        mine, theirs = session.opening["sid"], other.opening["sid"]
+        assert mine.split(".")[0] == theirs.split(".")[0] and mine.split(".")[2] != theirs.split(".")[2]
+        assert len(mine.split(".")[2]) == 24
+    node, shard, random = session.opening["sid"].split(".")
+    for forged in (f"{node}.{shard}.{random[:-1]}A" if random[-1] != "A" else f"{node}.{shard}.{random[:-1]}B",
+                   f"{node}.{1 - int(shard)}.{random}", f"{node}.99.{random}", f"{node}.-1.{random}",
+                   f"{node}.{shard}.", f"other.{shard}.{random}", f"{node}.{shard}.{random}.x"):
+        answer = session.http.get(f"/socket.io/?EIO=4&transport=polling&sid={forged}")
+        session.fault(answer, 1)
+    session.enters()
+
+
+def test_an_address_holds_so_many_sessions(gateway):
+    """A session outlives its request, and would otherwise be free."""
+    gw = gateway(limits={"unauthenticatedPerAddressMax": 20, "authenticateMs": 1_000, "shardSweepMs": 20})
+    with gw.http(key=None) as http:
+        answers = [http.get("/socket.io/?EIO=4&transport=polling").status_code for _ in range(40)]
+    assert answers.count(200) <= 20 and set(answers) == {200, 429}
+    eventually(lambda: gw.metric("switchboard_polling_sessions") == 0, what="the end of unused sessions")
+    with Session(gw) as session:
+        session.enters()
+
+
+def test_a_client_that_does_not_fetch_is_closed_and_forgotten(gateway, topic):
+    gw = gateway("--shards", "1", limits={"outboundBytesMax": 20_000, "shardSweepMs": 20})
+    with Session(gw) as session:
+        session.enters()
+        session.says('421["subscribe",{"topic":"%s"}]' % topic)
+        assert session.hears()[0].startswith("431[")
+        for _ in range(40):
+            gw.publish(topic, "large", {"text": "x" * 1_000})
+        eventually(lambda: gw.metric("switchboard_queued_bytes") == 0, what="nothing waits any more")
+        assert session.get().text == "1"
+        session.fault(session.get(), 1)
+        eventually(lambda: gw.metric("switchboard_polling_sessions") == 0, what="the end of the session")
+
+
+def test_a_client_that_sends_too_fast_is_answered_late(session):
+    session.enters()
+    for _ in range(3):
+        session.says(*[f'42{number}["ping"]' for number in range(60)])
+        while "4359[" not in SEPARATOR.join(session.hears()):
+            pass
+
+
+def test_packets_that_nobody_pays_for_are_bounded(session):
+    for _ in range(3):
+        answer = session.post(*["6"] * 100)
+        if answer.status_code == 400:
+            return
+    pytest.fail("three hundred packets cost nothing")
+
+
+# Pages
+
+
+def test_pages_of_allowed_origins_may_poll(gateway):
+    page = "https://shop.example"
+    gw = gateway("--allow-origin", page)
+    with Session(gw, Origin=page) as session:
+        for answer in (session.http.get("/socket.io/?EIO=4&transport=polling"),
+                       session.http.get("/socket.io/?EIO=3&transport=polling"), session.post("40")):
+            assert answer.headers["access-control-allow-origin"] == page and "Origin" in answer.headers["vary"]
+        preflight = session.http.options(
+            session.query, headers={"Access-Control-Request-Method": "POST",
+                                    "Access-Control-Request-Headers": "content-type,x-one"})
+        assert preflight.status_code == 204
+        assert preflight.headers["access-control-allow-headers"] == "content-type, x-one"
+        refused = session.http.get("/socket.io/?EIO=4&transport=polling", headers={"Origin": "https://other.example"})
+        session.fault(refused, 4, 403)
+        assert "access-control-allow-origin" not in refused.headers
+
+
+# Drain
+
+
+def test_a_drain_ends_polling_clients_too(gateway, topic):
+    gw = gateway("--shards", "3", limits={"drainMs": 1_500})
+    phones = [Phone(gw, transports=POLLING) for _ in range(6)]
+    try:
+        for phone in phones:
+            phone.call("subscribe", {"topic": topic})
+        gw.process.terminate()
+        for phone in phones:
+            assert phone.hears("draining")["reconnectAfterMs"] >= 0
+        gw.process.wait(10)
+        for phone in phones:
+            eventually(lambda phone=phone: not phone.sio.connected, 5, "the end")
+    finally:
+        for phone in phones:
+            phone.__exit__()
