@@ -45,6 +45,13 @@ public struct FetchQueue {
         return (frames, items)
     }
 
+    /// Takes everything out uncounted: it is sent on a connection that counts it.
+    public mutating func handOver() -> [(frame: [UInt8], item: OutboundItem?)] {
+        for case let item? in entries.lazy.map(\.item) { item.counts.waiting -= item.count }
+        defer { (entries, byteCount) = ([], 0) }
+        return entries.map { ($0.frame, $0.item) }
+    }
+
     /// Drops everything, and tells how many items of the node's totals that were; `isSlow` for a client that did not
     /// fetch in time.
     public mutating func removeAll(isSlow: Bool) -> Int {

@@ -1,5 +1,6 @@
 """Fixtures of the end-to-end tests: real Redis, real gateways, real TLS, every port picked by the kernel."""
 
+import concurrent.futures
 import itertools
 
 import pytest
@@ -135,3 +136,10 @@ def topics():
 def rng(request):
     """Randomness that is the same in every run of this test; `SWITCHBOARD_SEED=n` gives another."""
     return seeded(request.node.name)
+
+
+@pytest.fixture
+def held():
+    """Runs a request that is held, in a thread of its own."""
+    with concurrent.futures.ThreadPoolExecutor() as pool:
+        yield lambda call: pool.submit(call)

@@ -1,77 +1,19 @@
 """Socket.IO by polling: python-socketio without WebSockets, and the requests of Engine.IO one by one."""
 
-import concurrent.futures
 import json
 
 import pytest
 
-from socketio_client import Phone
+from socketio_client import SEPARATOR, Phone, Session
 from waiting import eventually, pass_time
 
 POLLING = ("polling",)
-SEPARATOR = "\x1e"
-TEXT = {"Content-Type": "text/plain;charset=UTF-8"}
-
-
-class Session:
-    """A session by hand: each request is one call."""
-
-    def __init__(self, gateway, **headers):
-        self.http = gateway.http(key=None)
-        self.http.headers.update(headers)
-        opening = self.http.get("/socket.io/?EIO=4&transport=polling")
-        assert opening.status_code == 200, opening.text
-        assert opening.headers["content-type"] == "text/plain; charset=UTF-8"
-        assert opening.headers["cache-control"] == "no-store"
-        assert opening.text[0] == "0"
-        self.opening = json.loads(opening.text[1:])
-        self.query = f"/socket.io/?EIO=4&transport=polling&sid={self.opening['sid']}"
-
-    def __enter__(self):
-        return self
-
-    def __exit__(self, *_):
-        self.http.close()
-
-    def get(self, timeout=10):
-        return self.http.get(self.query, timeout=timeout)
-
-    def post(self, *packets, **headers):
-        body = packets[0] if isinstance(packets[0], bytes) else SEPARATOR.join(packets)
-        return self.http.post(self.query, content=body, headers=TEXT | headers)
-
-    def says(self, *packets):
-        answer = self.post(*packets)
-        assert (answer.status_code, answer.text) == (200, "ok"), answer.text
-        assert answer.headers["content-type"] == "text/html"
-
-    def hears(self) -> list[str]:
-        answer = self.get()
-        assert answer.status_code == 200, answer.text
-        return answer.text.split(SEPARATOR)
-
-    def enters(self, namespace="", auth=None):
-        self.says(f"40{namespace}" + (json.dumps(auth) if auth else ""))
-        [answer] = self.hears()
-        assert answer.startswith(f"40{namespace}{{\"sid\":\""), answer
-
-    def fault(self, answer, code, status=400):
-        assert answer.status_code == status, answer.text
-        assert answer.headers["content-type"] == "application/json"
-        assert answer.json()["code"] == code and answer.json()["message"]
 
 
 @pytest.fixture
 def session(gw):
     with Session(gw) as one:
         yield one
-
-
-@pytest.fixture
-def held():
-    """Runs a request that is held, in a thread of its own."""
-    with concurrent.futures.ThreadPoolExecutor() as pool:
-        yield lambda call: pool.submit(call)
 
 
 # The library

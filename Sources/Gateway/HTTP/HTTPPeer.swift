@@ -190,6 +190,8 @@ final class HTTPPeer: ConnectionHandler {
         case .conversation(let dialect, let caller):
             let peer = Peer(host: shard, dialect: dialect, caller: caller)
             line = WebSocketLine(shard: shard, connection: connection, peer: peer)
+        case .move(let session):
+            line = WebSocketLine(shard: shard, connection: connection, probing: session)
         }
         hand(connection, to: line)
         line.begin()

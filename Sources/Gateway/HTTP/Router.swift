@@ -17,6 +17,8 @@ final class Router {
         case echo
         /// A conversation in a dialect with that caller.
         case conversation(any Dialect, Caller)
+        /// A session goes on that polled before.
+        case move(PollingLine)
     }
 
     private unowned let shard: Shard
@@ -148,6 +150,13 @@ final class Router {
         guard let entry = shard.node.openings.entry(head.path, .webSocket) else {
             return .failure(RefusedOpening(Refusal(.notFound, "no WebSocket is opened at this path; use /ws")))
         }
+        if polling.owns(head.path), let session = EngineRequest.movingSession(head) {
+            if let refusal = originRefusal(head, origin) { return .failure(RefusedOpening(refusal)) }
+            guard let line = shard.polling.mover(session) else {
+                return .failure(RefusedOpening(Refusal(.badRequest, "\(EngineRequest.Fault.session.message)")))
+            }
+            return .success(.move(line))
+        }
         return open(entry, head, origin).mapError { refused in
             var refused = refused
             refused.written = entry.refused
@@ -159,11 +168,8 @@ final class Router {
     func open(
         _ entry: OpeningTable.Entry, _ head: HTTPRequestHead, _ origin: RequestOrigin
     ) -> Result<Opening, RefusedOpening> {
+        if let refusal = originRefusal(head, origin) { return .failure(RefusedOpening(refusal)) }
         let rights = shard.node.rights
-        let verdict = shard.node.origins.judge(
-            origins: head.headers.values(of: "origin"), host: head.host, secure: origin.isSecure,
-            isOwnName: { rights.certificate?.isNamed($0) ?? false })
-        if let refusal = verdict.refusal { return .failure(RefusedOpening(refusal)) }
         let dialect: any Dialect
         switch entry.dialect(head) {
         case .failure(let refusal): return .failure(RefusedOpening(refusal))
@@ -181,5 +187,13 @@ final class Router {
             }
             return .success(.conversation(dialect, caller))
         }
+    }
+
+    private func originRefusal(_ head: HTTPRequestHead, _ origin: RequestOrigin) -> Refusal? {
+        let rights = shard.node.rights
+        return shard.node.origins.judge(
+            origins: head.headers.values(of: "origin"), host: head.host, secure: origin.isSecure,
+            isOwnName: { rights.certificate?.isNamed($0) ?? false }
+        ).refusal
     }
 }

@@ -64,6 +64,13 @@ enum EngineRequest: Equatable {
         return .failure(Refusal(.badRequest, "\(fault.message)"))
     }
 
+    /// The session that an upgrade moves to a WebSocket; `nil` where none is meant.
+    static func movingSession(_ head: HTTPRequestHead) -> [UInt8]? {
+        guard has(head, "transport", "websocket"), has(head, "EIO", "4"), case .one(let session) = head.queryItem("sid")
+        else { return nil }
+        return session
+    }
+
     private static func has(_ head: HTTPRequestHead, _ name: String, _ value: String) -> Bool {
         guard case .one(let found) = head.queryItem(name) else { return false }
         return found.elementsEqual(value.utf8)

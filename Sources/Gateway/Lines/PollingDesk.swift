@@ -38,7 +38,7 @@ final class PollingDesk {
         guard shard.node.admission.admit(address) else { return false }
         let sid = sessionID()
         let peer = Peer(
-            host: shard, dialect: PolledSocketIO(dialect: dialect, sid: sid, upgrades: false), caller: caller)
+            host: shard, dialect: PolledSocketIO(dialect: dialect, sid: sid, upgrades: true), caller: caller)
         let line = PollingLine(shard: shard, sid: sid, address: address, peer: peer)
         lines[sid] = line
         line.begin(answer)
@@ -62,6 +62,11 @@ final class PollingDesk {
             index < shard.node.shards.count
         else { return nil }
         return index
+    }
+
+    /// The session that may move to a WebSocket on this shard; `nil` when there is none of that name.
+    func mover(_ session: [UInt8]) -> PollingLine? {
+        lines[session].flatMap { $0.mayMove ? $0 : nil }
     }
 
     // MARK: Requests

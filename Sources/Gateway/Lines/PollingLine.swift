@@ -26,6 +26,8 @@ final class PollingLine: Line {
     private var queue = FetchQueue()
     private var phase = Phase.open
     private var endedBy: CloseReason?
+    /// Whether the client tries a WebSocket: its fetches are released, since it moves between two of them.
+    private var isProbed = false
     private var isTaking = false
     private var isEstablished = false
     private var heldFetch: Answer?
@@ -110,6 +112,7 @@ final class PollingLine: Line {
             self.heldSend = nil
             heldSend.answer(.taken)
         }
+        if isProbed { release() }
         switch phase {
         case .open:
             if let oldestMs = queue.oldestMs, nowMs - oldestMs >= shard.limits.outboundAgeMs {
@@ -127,6 +130,41 @@ final class PollingLine: Line {
         }
         return true
     }
+
+    // MARK: Moving to a WebSocket
+
+    /// Whether the session may move: one WebSocket at a time is tried.
+    var mayMove: Bool { phase == .open && !isProbed }
+
+    /// A WebSocket is tried, or is no more.
+    func probed(_ isProbed: Bool) {
+        self.isProbed = isProbed
+        if isProbed { release() }
+    }
+
+    /// The session goes on at a WebSocket, with what waited for the client; `nil` when it has ended.
+    func move() -> (peer: Peer, waiting: [(frame: [UInt8], item: OutboundItem?)], isEstablished: Bool)? {
+        guard phase == .open, let peer else { return nil }
+        release()
+        if let heldSend {
+            self.heldSend = nil
+            heldSend.answer(.taken)
+        }
+        phase = .over
+        self.peer = nil
+        shard.left(self)
+        shard.node.admission.release(address, wasEstablished: isEstablished)
+        shard.statistics.transport.queuedBytes.add(-queue.byteCount)
+        return (peer, queue.handOver(), isEstablished)
+    }
+
+    private func release() {
+        guard phase == .open, let answer = heldFetch else { return }
+        heldFetch = nil
+        answer(.packets(queue.isEmpty ? [EnginePacket.Kind.noop.rawValue] : packets()))
+    }
+
+    // MARK: Answering
 
     /// Answers a held fetch with what waits by now.
     func flush() {

@@ -19,11 +19,15 @@ final class WebSocketLine: ConnectionLine {
     private var pingMs: Int
     private var pongMs = Int.max
     private var lastInboundMs: Int
+    /// The session that is to move here, while the client tries this WebSocket.
+    private var probed: PollingLine?
+    private var probe = EngineProbe()
+    private var probeEndMs = Int.max
     /// When a client that sent too fast is read again; `Int.max` while it is read.
     private var readAgainMs = Int.max
 
     /// A client; the conversation begins with ``begin()``.
-    init(shard: Shard, connection: Connection, peer: Peer) {
+    init(shard: Shard, connection: Connection, peer: Peer?) {
         self.shard = shard
         self.connection = connection
         self.peer = peer
@@ -35,6 +39,14 @@ final class WebSocketLine: ConnectionLine {
         controls = WebSocketLine.controlBucket(shard)
         lastInboundMs = shard.nowMs
         pingMs = shard.nowMs + shard.limits.pingMs
+    }
+
+    /// A client that polls and tries a WebSocket; its session goes on here once the client says so.
+    convenience init(shard: Shard, connection: Connection, probing session: PollingLine) {
+        self.init(shard: shard, connection: connection, peer: nil)
+        probed = session
+        probeEndMs = shard.nowMs + shard.limits.authenticateMs
+        session.probed(true)
     }
 
     /// A conformance suite on `/echo`: every message comes back; messages may be large.
@@ -89,6 +101,7 @@ final class WebSocketLine: ConnectionLine {
         case .message(let kind, let payload):
             shard.statistics.messagesIn.add(1)
             if isEcho { return transmit(WebSocketEncoder.frame(kind == .text ? .text : .binary, payload: payload)) }
+            if let probed { return probe(probed, kind == .text ? .text : .binary, payload) }
             // What no session has paid for is the protocol's own, like a ping.
             if peer?.received(payload, as: kind == .text ? .text : .binary) == false { _ = takeControl() }
         case .ping(let payload):
@@ -100,6 +113,26 @@ final class WebSocketLine: ConnectionLine {
             connection.close(.normal, last: WebSocketEncoder.close(code: code, reason: ""))
         case .failed(let failure):
             close(failure.closeReason, detail: failure.explanation)
+        }
+    }
+
+    /// The client tries this WebSocket, and then moves here.
+    private func probe(_ session: PollingLine, _ kind: MessageKind, _ payload: [UInt8]) {
+        switch probe.received(payload, as: kind) {
+        case .answer(let packet): transmit(WebSocketEncoder.frame(.text, payload: packet))
+        case .refuse: close(.badRequest)
+        case .move:
+            probed = nil
+            probeEndMs = Int.max
+            guard let moved = session.move() else { return close(.goingAway) }
+            peer = moved.peer
+            if moved.isEstablished { connection.markEstablished() }
+            moved.peer.move(to: self)
+            for (packet, item) in moved.waiting {
+                // It was said before: it is no slowness that it waits.
+                _ = connection.send(WebSocketEncoder.frame(.text, payload: packet), item: item, isOwed: true)
+            }
+            deadlineChanged()
         }
     }
 
@@ -130,11 +163,14 @@ final class WebSocketLine: ConnectionLine {
                 pingMs = lastInboundMs + shard.limits.pingMs
             }
         }
+        if nowMs >= probeEndMs { return close(.timeout) }
         peer?.deadlineReached()
         deadlineChanged()
     }
 
     func ended(_ reason: CloseReason) {
+        probed?.probed(false)
+        probed = nil
         peer?.ended()
         peer = nil
         shard.left(self)
@@ -149,7 +185,7 @@ final class WebSocketLine: ConnectionLine {
     }
 
     func deadlineChanged() {
-        connection.setDeadline(at: min(pingMs, pongMs, readAgainMs, peer?.deadlineMs ?? Int.max))
+        connection.setDeadline(at: min(pingMs, pongMs, readAgainMs, probeEndMs, peer?.deadlineMs ?? Int.max))
     }
 
     // MARK: Ending

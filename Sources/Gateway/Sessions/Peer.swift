@@ -46,6 +46,15 @@ final class Peer: Outlet {
         converse { $0.began(nowMs: host.nowMs, &$1) }
     }
 
+    /// The conversation goes on at another line.
+    func move(to line: any Line) {
+        self.line = line
+        for entrance in entrances {
+            let encoder = dialect.encoders[conversation.encoder(of: entrance.door)]
+            entrance.session.encoding = host.encoding(encoder, line.framing)
+        }
+    }
+
     /// A whole message came; false when no session has paid for it.
     func received(_ message: [UInt8], as kind: MessageKind) -> Bool {
         converse { $0.received(message, as: kind, nowMs: host.nowMs, &$1) }

@@ -18,8 +18,8 @@ final class Session: TopicClient {
     /// `nil` once the connection is over; answers that come later concern nobody.
     private var outlet: (any Outlet)?
     private let door: Door
-    /// How events are written for the client.
-    let encoding: Encoding
+    /// How events are written for the client; another when it moves to another line.
+    var encoding: Encoding
     private var state: SessionState
     private var memberships: [Membership] = []
     /// Topics that the own topic follows; there may be many, so they are found by name.

@@ -125,4 +125,23 @@ import Testing
             #expect(client.waits() == ["for ever"])
         }
     }
+
+    @Test(arguments: [
+        (["2probe", "5"], "3probe move"), (["5"], "refuse"), (["2"], "refuse"), (["2other"], "refuse"),
+        (["2probe", "2probe"], "3probe refuse"), (["2probe", "40"], "3probe refuse"), ([""], "refuse"),
+        (["3probe"], "refuse"), (["2probe", "5x"], "3probe move"), (["2probe", "1"], "3probe refuse"),
+    ])
+    func aSessionMovesAfterOneProbe(_ messages: [String], _ steps: String) {
+        var probe = EngineProbe()
+        let taken = messages.map { message in
+            switch probe.received(Array(message.utf8), as: .text) {
+            case .answer(let packet): SocketIO.text(packet)
+            case .move: "move"
+            case .refuse: "refuse"
+            }
+        }
+        #expect(taken.joined(separator: " ") == steps)
+        var binary = EngineProbe()
+        #expect(binary.received(Array("2probe".utf8), as: .binary) == .refuse)
+    }
 }
