@@ -208,6 +208,7 @@ end
 --   channel           the topic's pub/sub channel.
 --   event, data, id   the name, one JSON object as text, and the idempotency key or '-'.
 --   print             with an id, the fingerprint of event and data.
+--   origin            a space and the session that does not want the event back, or nothing; `publish` alone has one.
 --   now_ms; log_max (events, 0 keeps no log); log_ttl_s, meta_ttl_s, seen_ttl_s.
 --   candidate         an epoch, random, used only if a new epoch must begin.
 --   run               of the Redis process the caller talks to, see is_whole.
@@ -297,7 +298,8 @@ local function commit_event(plan)
     redis.call('SET', plan.seen, plan.epoch .. ' ' .. plan.offset .. ' ' .. plan.print, 'EX', plan.seen_ttl_s)
   end
   redis.call('PUBLISH', plan.channel,
-    'P' .. plan.epoch .. ' ' .. plan.offset .. ' ' .. plan.event .. ' ' .. plan.id .. '\n' .. plan.data)
+    'P' .. plan.epoch .. ' ' .. plan.offset .. ' ' .. plan.event .. ' ' .. plan.id .. (plan.origin or '') .. '\n'
+      .. plan.data)
   return plan
 end
 

@@ -15,7 +15,8 @@
 -- ARGV[1]   channel     the topic's pub/sub channel
 -- ARGV[2]   event       name, 1...64 bytes
 -- ARGV[3]   data        one JSON object, already validated
--- ARGV[4]   id          idempotency key, or -
+-- ARGV[4]   id          idempotency key, or -; then, after a space, the origin: the session that does not want the
+--                       event back, 1...32 of A-Za-z0-9_-. It goes to the channel only.
 -- ARGV[5]   print       with an id, the fingerprint of event and data, hexadecimal; otherwise empty
 -- ARGV[6]   now_ms      milliseconds since 1970
 -- ARGV[7]   log_max     events kept, 0...1000000 and from 100 on at most 9 more; 0: none, offsets still advance
@@ -41,9 +42,16 @@ end
 
 -- The plan of an event whose words begin behind ARGV[at].
 local function planned(seen, at)
+  local id, origin = ARGV[at + 3], ''
+  local space = string.find(id, ' ', 1, true)
+  if space then
+    -- What is no origin stays part of the id, which then is none.
+    local text = string.sub(id, space)
+    if #text <= 33 and string.find(text, '^ [%w_-]+$') then id, origin = string.sub(id, 1, space - 1), text end
+  end
   return {
     log = KEYS[1], meta = KEYS[2], seen = seen, channel = ARGV[1], event = ARGV[at + 1], data = ARGV[at + 2],
-    id = ARGV[at + 3], print = ARGV[at + 4], now_ms = ARGV[6], log_max = ARGV[7], log_ttl_s = ARGV[8],
+    id = id, origin = origin, print = ARGV[at + 4], now_ms = ARGV[6], log_max = ARGV[7], log_ttl_s = ARGV[8],
     meta_ttl_s = ARGV[9], seen_ttl_s = ARGV[10], candidate = ARGV[11], run = ARGV[12], top = ARGV[13], epoch = false,
     offset = false,
   }

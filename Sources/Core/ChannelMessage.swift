@@ -1,6 +1,6 @@
 /// A message read from a topic's Redis channel (design section 6).
 ///
-/// Two forms: `P<epoch> <offset> <event> <id or ->\n<data JSON>`, written by the scripts, and the JSON object
+/// Two forms: `P<epoch> <offset> <event> <id or ->[ <origin>]\n<data JSON>`, written by the scripts, and the JSON object
 /// `{"event":...,"data":{...}}` of any backend's plain `PUBLISH`. Redis bytes are untrusted: every field is checked,
 /// and the data of both forms is validated before it may reach a client. Reserved event names are refused in both.
 public struct ChannelMessage: Equatable, Sendable {
@@ -12,13 +12,18 @@ public struct ChannelMessage: Equatable, Sendable {
     public let id: MessageID?
     /// The event's data: one JSON object, as it goes to clients.
     public let data: [UInt8]
+    /// The session that published it and does not want it back; `nil` for most, and for what was read from the log.
+    public let origin: SessionOrigin?
 
     /// Makes a message of checked parts.
-    public init(position: Position?, event: EventName, id: MessageID?, data: [UInt8]) {
+    public init(
+        position: Position?, event: EventName, id: MessageID?, data: [UInt8], origin: SessionOrigin? = nil
+    ) {
         self.position = position
         self.event = event
         self.id = id
         self.data = data
+        self.origin = origin
     }
 
     /// What a channel message may hold.
@@ -61,6 +66,7 @@ public struct ChannelMessage: Equatable, Sendable {
     /// Of a positioned message, the most bytes before its data.
     private static let headBytesMax =
         1 + Position.epochBytesMax + 1 + 19 + 1 + EventName.bytesMax + 1 + MessageID.bytesMax + 1
+        + SessionOrigin.bytesMax + 1
     /// Of a plain message, the most bytes that are not its data: name, other members and spaces.
     private static let envelopeBytesMax = 4_096
 
@@ -70,7 +76,7 @@ public struct ChannelMessage: Equatable, Sendable {
             let newline = bytes.prefix(headBytesMax).firstIndex(of: UInt8(ascii: "\n"))
         else { return nil }
         let fields = bytes[1..<newline].split(separator: UInt8(ascii: " "), omittingEmptySubsequences: false)
-        guard fields.count == 4, let offset = ASCII.decimal(fields[1]), offset >= 1,
+        guard fields.count == 4 || fields.count == 5, let offset = ASCII.decimal(fields[1]), offset >= 1,
             let position = Position(epoch: fields[0], offset: offset), let event = EventName(fields[2]),
             !event.isReserved
         else { return nil }
@@ -79,11 +85,16 @@ public struct ChannelMessage: Equatable, Sendable {
             guard let given = MessageID(fields[3]) else { return nil }
             id = given
         }
+        var origin: SessionOrigin?
+        if fields.count == 5 {
+            guard let given = SessionOrigin(fields[4]) else { return nil }
+            origin = given
+        }
         let data = Array(bytes[(newline + 1)...])
         guard let json = try? JSON(parsing: data, limits: bounds.positioned), json.root.kind == .object else {
             return nil
         }
-        return ChannelMessage(position: position, event: event, id: id, data: data)
+        return ChannelMessage(position: position, event: event, id: id, data: data, origin: origin)
     }
 
     private static func plain(_ bytes: [UInt8], _ bounds: Bounds) -> ChannelMessage? {

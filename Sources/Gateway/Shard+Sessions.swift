@@ -38,9 +38,10 @@ extension Shard: PeerHost {
     }
 
     func publish(
-        _ request: PublishRequest, id: PublishID?, _ completion: @escaping (Result<Position, Refusal>) -> Void
+        _ request: PublishRequest, id: PublishID?, origin: SessionOrigin?,
+        _ completion: @escaping (Result<Position, Refusal>) -> Void
     ) {
-        store.publish(request.topic, request.event, request.data, id) { [statistics] result in
+        store.publish(request.topic, request.event, request.data, id, origin: origin) { [statistics] result in
             if case .success = result { statistics.webSocketPublishes.add(1) }
             completion(result.map(\.position))
         }

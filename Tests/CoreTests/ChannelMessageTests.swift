@@ -23,15 +23,27 @@ import Testing
         #expect(parse("Pk 1 e -\n{\n \"a\" : 1\n}") != nil, "only the first newline ends the head")
     }
 
+    @Test func theSessionItCameFromIsRead() {
+        #expect(parse("Pk3x9 18 e op-1 s_-9\n{}")?.origin == SessionOrigin(Array("s_-9".utf8)))
+        #expect(parse("Pk3x9 18 e op-1 s_-9\n{}")?.id == MessageID(Array("op-1".utf8)))
+        #expect(parse("Pk3x9 18 e - s\n{}")?.id == nil)
+        #expect(parse("Pk3x9 18 e -\n{}")?.origin == nil)
+    }
+
     @Test func theLongestHeadIsRead() {
         let head = "P" + String(repeating: "e", count: 32) + " 9223372036854775807 " + String(repeating: "n", count: 64)
         #expect(parse(head + " " + String(repeating: "i", count: 128) + "\n{}") != nil)
         #expect(parse(head + " " + String(repeating: "i", count: 129) + "\n{}") == nil)
+        let whole = head + " " + String(repeating: "i", count: 128) + " "
+        #expect(parse(whole + String(repeating: "o", count: 32) + "\n{}") != nil)
+        #expect(parse(whole + String(repeating: "o", count: 33) + "\n{}") == nil)
         #expect(parse("P" + String(repeating: "x", count: 100_000) + "\n{}") == nil)
     }
 
     @Test(arguments: [
-        "", "P", "P\n", "P\n{}", "Pk 1 e -", "Pk 1 e -\n", "Pk 1 e\n{}", "Pk 1 e - x\n{}", "P 1 e -\n{}", "Pk  e -\n{}",
+        "", "P", "P\n", "P\n{}", "Pk 1 e -", "Pk 1 e -\n", "Pk 1 e\n{}", "Pk 1 e - x y\n{}", "Pk 1 e - \n{}",
+        "Pk 1 e - a.b\n{}", "Pk 1 e -  x\n{}",
+        "P 1 e -\n{}", "Pk  e -\n{}",
         "Pk 1  -\n{}", "Pk 1 e \n{}",
         "Pk 0 e -\n{}", "Pk -1 e -\n{}", "Pk +1 e -\n{}", "Pk 01 e -\n{}", "Pk 1.0 e -\n{}",
         "Pk 9223372036854775808 e -\n{}", "P k 1 e -\n{}",

@@ -146,6 +146,29 @@ def test_python_publishes_and_is_acknowledged(gw, token, trusting):
         asyncio.run(run(native))
 
 
+def test_a_broadcast_comes_back_only_to_who_wants_it(gw, token, topics):
+    """With `self: false` everybody hears a broadcast but the channel that sent it, on text and binary frames alike."""
+    name = topics("phoenix").removeprefix("phoenix:")
+    channel = f"realtime:{name}"
+    with Frames(gw, token("u1")) as sender, Frames(gw, token("u1")) as other, gw.client(token=token("u1")) as native:
+        sender.join(channel)
+        other.join(channel, broadcast={"self": True})
+        native.subscribe(f"phoenix:{name}")
+        for number in range(3):
+            sender.push("1", "5", channel, "broadcast", {"event": "e", "payload": {"n": number}})
+        binary = bytes([3, 1, 1, len(channel), 1, 0, 1]) + b"15" + channel.encode() + b"e" + b'{"n":3}'
+        sender.send_raw(binary)
+        other.push("1", "6", channel, "broadcast", {"event": "e", "payload": {"n": 4}})
+        for number in range(5):
+            native.expect("e", data={"n": number}, offset=number + 1)
+            assert other.pull()[4]["payload"] == {"n": number}
+        assert sender.pull()[4]["payload"] == {"n": 4}
+        sender.quiet()
+    with gw.http() as http:
+        audit = http.get(f"/v1/topics/phoenix:{name}/audit").json()
+    assert audit["balanced"], audit
+
+
 def test_a_channel_that_may_not_be_joined_is_refused(gw, order, token, trusting):
     async def run():
         async with Supabase(gw, token("u1")) as supabase:

@@ -63,7 +63,8 @@ class Scripts:
                 log_ttl_s=300, meta_ttl_s=86400, seen_ttl_s=300, epoch=None, run=None, top=None, owner="user:u1",
                 print=None):
         keys = Keys(topic)
-        seen = keys.meta if id == "-" else keys.seen(id if isinstance(id, str) else "odd", owner)
+        name = id.split(" ")[0] if isinstance(id, str) else "odd"
+        seen = keys.meta if name == "-" else keys.seen(name, owner)
         epoch, offset, duplicate = self.call(
             "publish", [keys.log, keys.meta, seen],
             [topic, event, data, id, fingerprint(event, data, id) if print is None else print, now_ms, log_max,
@@ -80,7 +81,8 @@ class Scripts:
         owned = [(event, data, *(id if isinstance(id, tuple) else ("user:u1", id))) for event, data, id in events]
         words = [(event, data, id, fingerprint(event, data, id)) for event, data, _, id in owned]
         keys = Keys(topic)
-        seen = [keys.meta if id == "-" else keys.seen(id, owner) for _, _, owner, id in owned]
+        names = [(owner, id.split(" ")[0]) for _, _, owner, id in owned]
+        seen = [keys.meta if name == "-" else keys.seen(name, owner) for owner, name in names]
         arguments = [now_ms, log_max, log_ttl_s, meta_ttl_s, seen_ttl_s, epoch or f"e{next(self.candidates)}",
                      run or self.run, top_text(top)]
         reply = self.call(

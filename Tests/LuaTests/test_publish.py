@@ -23,6 +23,26 @@ def test_channel_message_has_the_documented_form(scripts, listener):
     ]
 
 
+def test_the_session_that_publishes_is_told_on_the_channel_only(scripts, db, listener):
+    """A session that does not want its event back is named behind the id; the id means what it means without."""
+    assert scripts.publish(epoch="k", id="op-1 s_-9", print="ab") == ("k", 1, 0)
+    assert scripts.publish(id="op-1", print="ab") == ("k", 1, 1)
+    assert scripts.publish(id="op-1 other", print="ab") == ("k", 1, 1)
+    scripts.publish(id="- s1")
+    scripts.publish_several([("e", "{}", "- s1"), ("e", "{}", "-"), ("e", "{}", "op-2 s2")])
+    heads = [message.split(b"\n")[0] for message in listener()]
+    assert heads == [b"Pk 1 queue:update op-1 s_-9", b"Pk 2 queue:update - s1", b"Pk 3 e - s1", b"Pk 4 e -",
+                     b"Pk 5 e op-2 s2"]
+    assert [fields[b"i"] for _, fields in db.xrange(KEYS.log)] == [b"op-1", b"-", b"-", b"-", b"op-2"]
+
+
+@pytest.mark.parametrize("id", ["op ", "op a b", "op a.b", "op  a", "op a\nb", " a", "op " + "x" * 33, "- "])
+def test_what_is_no_session_is_refused(scripts, db, id):
+    with pytest.raises(redis.ResponseError, match="BADARG id"):
+        scripts.publish(id=id, print="ab")
+    assert not db.exists(KEYS.log)
+
+
 def test_log_entry_has_the_documented_fields(scripts, db):
     scripts.publish(data='{"n":7}', id="op-1")
     assert db.xrange(KEYS.log) == [

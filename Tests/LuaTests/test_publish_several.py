@@ -93,7 +93,7 @@ def test_retry_of_a_batch_changes_nothing(scripts, unchanged, listener):
     assert listener() == []
 
 
-@pytest.mark.parametrize("wrong", [("a b", "{}", "-"), ("a", "[]", "-"), ("a", "{}", "a b")], ids=repr)
+@pytest.mark.parametrize("wrong", [("a b", "{}", "-"), ("a", "[]", "-"), ("a", "{}", "a b c")], ids=repr)
 @pytest.mark.parametrize("place", [0, 1, 2])
 def test_one_wrong_event_refuses_all(scripts, unchanged, listener, wrong, place):
     scripts.publish()

@@ -11,17 +11,24 @@ public struct PublishCall: Sendable {
         public var data: [UInt8]
         /// What makes a retry harmless; `nil`: nothing does.
         public var id: PublishID?
+        /// The session that does not want the event back; `nil`: everybody gets it.
+        public var origin: SessionOrigin?
 
         /// Makes an event.
-        public init(_ name: EventName, data: [UInt8], id: PublishID?) {
+        public init(_ name: EventName, data: [UInt8], id: PublishID?, origin: SessionOrigin? = nil) {
             self.name = name
             self.data = data
             self.id = id
+            self.origin = origin
         }
 
         fileprivate var words: [[UInt8]] {
-            guard let id else { return [name.bytes, data, [UInt8(ascii: "-")], []] }
-            return [name.bytes, data, id.id.bytes, PublishPrint.text(name, data)]
+            var word = id?.id.bytes ?? [UInt8(ascii: "-")]
+            if let origin {
+                word.append(UInt8(ascii: " "))
+                word.append(contentsOf: origin.bytes)
+            }
+            return [name.bytes, data, word, id == nil ? [] : PublishPrint.text(name, data)]
         }
     }
 

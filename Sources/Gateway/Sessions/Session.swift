@@ -27,6 +27,8 @@ final class Session: TopicClient {
     /// Whether the topic being joined is only followed.
     private var isFollowing = false
     private var operations = OperationScope()
+    /// What its events bear that it does not want back; drawn with the first of them.
+    private var origin: SessionOrigin?
     /// What is to be done; more may be added meanwhile.
     private var actions: [SessionAction] = []
     private var isActing = false
@@ -132,7 +134,8 @@ final class Session: TopicClient {
         case .leave(let topic): leave(topic)
         case .publish(let request, let ref):
             let id = request.id.map { PublishID($0, of: state.caller, connection: operations.scope) }
-            host.publish(request, id: id) { [self] in take(.published(request.topic, $0, ref: ref)) }
+            let origin = request.isForOthers ? drawnOrigin() : nil
+            host.publish(request, id: id, origin: origin) { [self] in take(.published(request.topic, $0, ref: ref)) }
         case .run(let name, let arguments, let ref): run(name, arguments, ref)
         case .came(let user): host.came(user)
         case .left(let user): host.left(user)
@@ -141,6 +144,11 @@ final class Session: TopicClient {
         case .log(let message, let failure): host.log(message, failure)
         case .close(let reason): outlet?.close(reason)
         }
+    }
+
+    private func drawnOrigin() -> SessionOrigin? {
+        if origin == nil { origin = SessionOrigin(Base64.encode(SecureRandom.bytes(12), .url)) }
+        return origin
     }
 
     private func follow(_ topic: Topic) {
@@ -217,13 +225,17 @@ final class Session: TopicClient {
     /// queue.
     func deliver(_ delivery: Delivery, isOwed: Bool) {
         guard let outlet else { return host.undeliverable(delivery) }
+        // Compared first: most sessions have no origin.
+        guard origin == nil || delivery.message.origin != origin else { return delivery.counts.countUndeliverable() }
         guard let shown = isTranslating ? shown(delivery) : delivery else { return host.undeliverable(delivery) }
         if !outlet.send(shown, encoding, isOwed: isOwed) { outlet.close(.slowConsumer) }
     }
 
     /// Passes events on, together where nobody has to look at each of them.
     func deliver(_ batch: DeliveryBatch) {
-        if let outlet, !isTranslating, outlet.send(batch, encoding) { return }
+        if let outlet, !isTranslating, origin == nil || !batch.hasEvent(of: origin), outlet.send(batch, encoding) {
+            return
+        }
         for delivery in batch.deliveries { deliver(delivery, isOwed: false) }
     }
 

@@ -25,7 +25,8 @@ protocol SessionHost: AnyObject {
     func follows(_ topic: Topic, _ completion: @escaping (Result<[Topic], Refusal>) -> Void)
     /// Publishes an event; the id is its publisher's.
     func publish(
-        _ request: PublishRequest, id: PublishID?, _ completion: @escaping (Result<Position, Refusal>) -> Void)
+        _ request: PublishRequest, id: PublishID?, origin: SessionOrigin?,
+        _ completion: @escaping (Result<Position, Refusal>) -> Void)
     /// Whose budget pays for a caller at an address.
     func payer(_ caller: Caller, at address: IPAddress?) -> Payer
     /// Runs a command.

@@ -109,13 +109,13 @@ final class Store: TopicReader {
     /// It is sent at the end of the tick's turn, with what else there is of its topic, or after the answer that the topic
     /// waits for. Events of one topic keep their order.
     func publish(
-        _ topic: Topic, _ event: EventName, _ data: [UInt8], _ id: PublishID?,
+        _ topic: Topic, _ event: EventName, _ data: [UInt8], _ id: PublishID?, origin: SessionOrigin? = nil,
         _ completion: @escaping (Result<Receipt, Refusal>) -> Void
     ) {
         guard access.policy(of: topic) != nil else {
             return completion(.failure(Refusal(.notFound, "there is no such namespace")))
         }
-        let event = PublishCall.Event(event, data: data, id: id)
+        let event = PublishCall.Event(event, data: data, id: id, origin: origin)
         let deadlineMs = reactor.nowMs + limits.redisCallMs
         guard publishes.add(topic, event, completion, deadlineMs: deadlineMs) else {
             return completion(.failure(RedisFailure(.inFlightFull).refusal))

@@ -1,3 +1,4 @@
+import Core
 import Transport
 
 /// Events of one topic that are handed to members together: joined once per encoding.
@@ -6,12 +7,20 @@ import Transport
 final class DeliveryBatch {
     let deliveries: [Delivery]
     private let counts: OutboundCounts
+    /// Whether any of the events bears an origin, looked up once for all members.
+    private let hasOrigins: Bool
     private var bursts: [(number: Int, burst: OutboundBurst)] = []
 
     /// `counts` are those of the topic on its shard.
     init(_ deliveries: [Delivery], counts: OutboundCounts) {
         self.deliveries = deliveries
+        hasOrigins = deliveries.contains { $0.message.origin != nil }
         self.counts = counts
+    }
+
+    /// Whether one of the events came from that session and is not wanted back by it.
+    func hasEvent(of origin: SessionOrigin?) -> Bool {
+        hasOrigins && deliveries.contains { $0.message.origin == origin }
     }
 
     /// The bytes of the events in an encoding; `nil` when it cannot say each of them.

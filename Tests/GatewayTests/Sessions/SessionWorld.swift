@@ -185,7 +185,8 @@ final class SessionWorld: TopicReader, SessionHost {
     }
 
     func publish(
-        _ request: PublishRequest, id: PublishID?, _ completion: @escaping (Result<Position, Refusal>) -> Void
+        _ request: PublishRequest, id: PublishID?, origin: SessionOrigin?,
+        _ completion: @escaping (Result<Position, Refusal>) -> Void
     ) {
         var position: Position?
         call("publish on \(request.topic)") { [unowned self] in
