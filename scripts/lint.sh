@@ -11,7 +11,7 @@ cd "$(dirname "$0")/.."
 readonly file_lines_max=400
 readonly function_lines_max=70
 readonly line_columns_max=120
-readonly unchecked_sendable_max=3
+readonly unchecked_sendable_max=4
 
 found=$(mktemp)
 trap 'rm -f "$found"' EXIT

@@ -28,6 +28,8 @@ enum ShardMessage: Sendable {
     case poll(PollRequest)
     /// The answer to a request that was handed over.
     case polled(number: Int, PollAnswer)
+    /// A WebSocket came elsewhere for a session that lives here.
+    case upgrade(MovingUpgrade)
     /// A shard has ended: what was handed over to it is not answered.
     case pollingEnded(shard: Int)
     /// Rights have changed: look at the sessions.
@@ -166,6 +168,11 @@ final class Shard {
         if isSecure { secureListeners.append(listener) }
     }
 
+    /// Takes a connection that another shard has given up; `nil` when there is no room for it.
+    func arrive(_ moving: MovingConnection, handler: any ConnectionHandler) -> Connection? {
+        Connection.arrive(moving, in: context, handler: handler)
+    }
+
     // MARK: Time
 
     /// Monotonic milliseconds of this tick.
@@ -238,6 +245,7 @@ final class Shard {
         case .reconnect(let reason): link.reconnect(RedisFailure(reason))
         case .poll(let request): polling.take(request)
         case .polled(let number, let answer): polling.answered(number, answer)
+        case .upgrade(let upgrade): polling.arrive(upgrade)
         case .pollingEnded(let shard): polling.ended(shard)
         case .rights(let change): rightsKeeper.take(change)
         case .replaceTLS(let tls): for listener in secureListeners { listener.replaceTLS(tls) }

@@ -147,6 +147,23 @@ public final class Connection: EventSource {
         needsTLS = tls != nil
     }
 
+    init(
+        context: ConnectionContext, _ moving: MovingConnection, _ descriptor: consuming FileDescriptor,
+        handler: any ConnectionHandler
+    ) {
+        self.context = context
+        outboundBytesMax = context.limits.outboundBytesMax
+        address = moving.address
+        raw = moving.raw
+        self.descriptor = consume descriptor
+        isClient = true
+        isEstablished = moving.isEstablished
+        self.handler = handler
+        tls = moving.tls
+        needsTLS = moving.needsTLS
+        phase = .handshaking
+    }
+
     func admit() {
         if let admission {
             guard admission.admit(address) else { return abort(.connectionLimit) }

@@ -110,3 +110,68 @@ def test_pages_of_other_origins_move_nothing(gateway):
     with Session(gw) as session, pytest.raises(InvalidStatus) as refused:
         Probe(gw, session, headers=[("Origin", "https://elsewhere.example")])
     assert refused.value.response.status_code == 403
+
+
+# A WebSocket comes to another shard than its session's
+
+
+def test_a_websocket_goes_to_the_shard_of_its_session(gateway, topic):
+    """Browsers open a WebSocket on a connection of its own, and the kernel gives it to any shard."""
+    gw = gateway("--shards", "4")
+    before = gw.metric("switchboard_connections")
+    for number in range(16):
+        with Session(gw) as session:
+            session.enters("/queue,")
+            session.says('42/queue,1["subscribe",{"topic":"%s"}]' % topic)
+            assert session.hears()[0].startswith("43/queue,1[{")
+            with Probe(gw, session) as probe:
+                probe.send_raw("2probe")
+                assert probe.packet() == "3probe"
+                probe.send_raw("5")
+                gw.publish(topic, "queue:update", {"n": number})
+                assert probe.packet() == '42/queue,["queue:update",{"n":%d}]' % number
+                probe.send_raw('42/queue,2["ping"]')
+                assert probe.packet() == "43/queue,2[{}]"
+                session.fault(session.get(), 1)
+    assert gw.metric("switchboard_connections_moved_total") > 0, "sixteen in a row came to the right shard"
+    eventually(lambda: gw.metric("switchboard_connections") <= before, what="the end of all connections")
+    eventually(lambda: gw.metric("switchboard_sessions") == 0, what="the end of all sessions")
+
+
+def test_a_websocket_that_goes_elsewhere_finds_no_session(gateway):
+    gw = gateway("--shards", "2")
+    before = gw.metric("switchboard_connections")
+    with Session(gw) as session:
+        node, shard, secret = session.opening["sid"].split(".")
+        for home in (0, 1):
+            for name in (f"{node}.{home}.{secret[:-2]}xx", f"{node}.{1 - int(shard)}.{secret}", f"{node}.7.{secret}"):
+                session.opening["sid"] = name
+                with pytest.raises(InvalidStatus) as refused:
+                    Probe(gw, session)
+                assert refused.value.response.status_code == 400
+        session.says("1")
+    eventually(lambda: gw.metric("switchboard_connections") <= before, what="the end of all connections")
+
+
+def test_connections_that_move_keep_their_place(gateway):
+    """Each has one place for its address, wherever it goes, and gives one back."""
+    gw = gateway("--shards", "4", limits={"connectionsPerAddressMax": 12})
+    for _ in range(20):
+        with Session(gw) as session, Probe(gw, session) as probe:
+            probe.send_raw("2probe")
+            assert probe.packet() == "3probe"
+            probe.send_raw("5")
+            probe.send_raw("40")
+            assert probe.packet().startswith("40{")
+
+
+def test_a_drain_ends_moved_connections(gateway):
+    gw = gateway("--shards", "4", limits={"drainMs": 1_000})
+    phones = [Phone(gw, transports=("polling", "websocket")) for _ in range(8)]
+    try:
+        assert {phone.transport for phone in phones} == {"websocket"}
+        gw.process.terminate()
+        assert gw.process.wait(10) == 0
+    finally:
+        for phone in phones:
+            phone.__exit__()

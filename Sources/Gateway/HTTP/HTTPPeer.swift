@@ -178,11 +178,13 @@ final class HTTPPeer: ConnectionHandler {
         }
         guard let opening = admit(head, { shard.router.openWebSocket(head, $0) }) else { return }
         let accept = Base64.encode(Digest.sha1(WebSocketHandshake.acceptInput(key: upgrade.key)), .standard)
-        guard let value = HTTPHeaderValue(accept),
-            connection.send(
-                HTTPResponse.switchingProtocols(accept: value, subprotocol: nil, extensions: nil)
-                    .encoded(for: .get))
-        else { return connection.abort(.internalError) }
+        guard let value = HTTPHeaderValue(accept) else { return connection.abort(.internalError) }
+        let answer = HTTPResponse.switchingProtocols(accept: value, subprotocol: nil, extensions: nil)
+            .encoded(for: .get)
+        if case .moveElsewhere(let home, let session) = opening {
+            return move(connection, to: home, session, answer: answer, hasRest: from < bytes.count)
+        }
+        guard connection.send(answer) else { return connection.abort(.internalError) }
         let line: WebSocketLine
         switch opening {
         case .echo:
@@ -192,10 +194,24 @@ final class HTTPPeer: ConnectionHandler {
             line = WebSocketLine(shard: shard, connection: connection, peer: peer)
         case .move(let session):
             line = WebSocketLine(shard: shard, connection: connection, probing: session)
+        case .moveElsewhere:
+            return
         }
         hand(connection, to: line)
         line.begin()
         if from < bytes.count { line.received(bytes.extracting(from..<bytes.count)) }
+    }
+
+    /// Hands the connection over to the shard of its session, which answers the upgrade.
+    private func move(_ connection: Connection, to home: Int, _ session: [UInt8], answer: [UInt8], hasRest: Bool) {
+        // A client that speaks before it is answered, or does not read, has lost its way.
+        guard !hasRest, let moving = connection.depart() else {
+            let refusal = Refusal(.badRequest, "\(EngineRequest.Fault.request.message)")
+            return refuse(.refusal(refusal, keepAlive: false), method: .get)
+        }
+        self.connection = nil
+        shard.ended(self)
+        shard.polling.send(moving, to: home, session, answer: answer)
     }
 
     private func openStream(_ head: HTTPRequestHead, _ entry: OpeningTable.Entry, rest: Int) {

@@ -19,6 +19,8 @@ final class Router {
         case conversation(any Dialect, Caller)
         /// A session goes on that polled before.
         case move(PollingLine)
+        /// The same, of a session on that shard.
+        case moveElsewhere(Int, session: [UInt8])
     }
 
     private unowned let shard: Shard
@@ -152,6 +154,9 @@ final class Router {
         }
         if polling.owns(head.path), let session = EngineRequest.movingSession(head) {
             if let refusal = originRefusal(head, origin) { return .failure(RefusedOpening(refusal)) }
+            if let home = shard.polling.home(session), home != shard.index {
+                return .success(.moveElsewhere(home, session: session))
+            }
             guard let line = shard.polling.mover(session) else {
                 return .failure(RefusedOpening(Refusal(.badRequest, "\(EngineRequest.Fault.session.message)")))
             }

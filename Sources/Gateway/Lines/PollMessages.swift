@@ -1,3 +1,5 @@
+import Transport
+
 /// The answer to one request of a session that polls.
 enum PollAnswer: Equatable, Sendable {
     /// Packets for the client.
@@ -22,4 +24,14 @@ struct PollRequest: Sendable {
     let session: [UInt8]
     /// What the client sends; `nil` when it fetches.
     let body: [UInt8]?
+}
+
+/// A WebSocket to which a session of another shard is to move.
+struct MovingUpgrade: Sendable {
+    /// The session.
+    let session: [UInt8]
+    /// The client's connection, whose upgrade is not answered yet.
+    let connection: MovingConnection
+    /// The answer that opens the WebSocket.
+    let answer: [UInt8]
 }

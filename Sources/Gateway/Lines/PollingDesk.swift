@@ -1,7 +1,9 @@
 import Core
 import Dialects
+import HTTPCodec
 import Reactors
 import Rights
+import Transport
 
 /// The sessions of a shard whose clients poll, and the way to those of the other shards.
 ///
@@ -56,12 +58,31 @@ final class PollingDesk {
     }
 
     /// The shard of this node that a session lives on; `nil` for another node's, and for what is no session.
-    private func home(_ session: [UInt8]) -> Int? {
+    func home(_ session: [UInt8]) -> Int? {
         let parts = session.split(separator: UInt8(ascii: "."), omittingEmptySubsequences: false)
         guard parts.count == 3, parts[0].elementsEqual(shard.node.name.utf8), let index = ASCII.decimal(parts[1]),
             index < shard.node.shards.count
         else { return nil }
         return index
+    }
+
+    /// Hands a WebSocket over to the shard of the session that is to move there.
+    func send(_ connection: MovingConnection, to home: Int, _ session: [UInt8], answer: [UInt8]) {
+        let upgrade = MovingUpgrade(session: session, connection: connection, answer: answer)
+        if shard.node.shards[home].send(.upgrade(upgrade)) { shard.statistics.connectionsMoved.add(1) }
+    }
+
+    /// Another shard hands a WebSocket over.
+    func arrive(_ upgrade: MovingUpgrade) {
+        guard let connection = shard.arrive(upgrade.connection, handler: Arrival()) else { return }
+        guard let session = mover(upgrade.session), connection.send(upgrade.answer) else {
+            let refusal = Refusal(.badRequest, "\(EngineRequest.Fault.session.message)")
+            return connection.close(
+                .httpRefused, last: HTTPResponse.refusal(refusal, keepAlive: false).encoded(for: .get))
+        }
+        let line = WebSocketLine(shard: shard, connection: connection, probing: session)
+        connection.replaceHandler(line)
+        line.begin()
     }
 
     /// The session that may move to a WebSocket on this shard; `nil` when there is none of that name.
@@ -156,4 +177,12 @@ struct PolledSocketIO: Dialect {
     var encoders: [any EventEncoder] { dialect.encoders }
 
     func converse() -> any Conversation { dialect.converse(sid: sid, upgrades: upgrades) }
+}
+
+/// Nobody in particular, until a line has taken over a connection that came from another shard.
+private final class Arrival: ConnectionHandler {
+    func opened(_ connection: Connection) {}
+    func received(_ bytes: Span<UInt8>) {}
+    func deadlineReached() {}
+    func ended(_ reason: CloseReason) {}
 }

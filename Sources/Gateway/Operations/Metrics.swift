@@ -64,6 +64,9 @@ enum Metrics {
         page.counter(
             "switchboard_polls_handed_over_total", "Polls that came to another shard than their session's.",
             sum(\.pollsHandedOver))
+        page.counter(
+            "switchboard_connections_moved_total", "Connections given to the shard of their session.",
+            sum(\.connectionsMoved))
         page.gauge("switchboard_subscriptions", "Live subscriptions.", sum(\.subscriptions))
         page.gauge("switchboard_topics", "Topics held by shards.", sum(\.topics))
         page.counter("switchboard_events_total", "Events that came for topics with members.", sum(\.events))

@@ -30,6 +30,8 @@ final class ShardStatistics: Sendable {
     let pollingSessions = Counter()
     /// Polls that were handed over to the session's shard.
     let pollsHandedOver = Counter()
+    /// Connections given to the shard of their session.
+    let connectionsMoved = Counter()
     /// HTTP requests answered.
     let requests = Counter()
     /// Publishes committed over HTTP.
