@@ -1,7 +1,7 @@
 // swift-tools-version: 6.2
 //
 // One target per room; dependencies point down only (docs/decisions.md, D1). Nothing is fetched: the package
-// builds with the toolchain and Debian's libssl-dev and libhiredis-dev.
+// builds with the toolchain and Debian's libssl-dev, libhiredis-dev and zlib1g-dev.
 import PackageDescription
 
 /// Settings of every Swift target: complete concurrency checking, visible `unsafe`, no warning tolerated.
@@ -28,7 +28,7 @@ let fuzzers: [Target] =
     Context.environment["SWITCHBOARD_FUZZ"] == nil
     ? []
     : [
-        ("FuzzHTTP", ["HTTPCodec", "Core"]), ("FuzzWebSocket", ["WebSocketCodec", "Core"]),
+        ("FuzzHTTP", ["HTTPCodec", "Core"]), ("FuzzWebSocket", ["Compression", "WebSocketCodec", "Core"]),
         ("FuzzNative", ["Dialects", "Core"]), ("FuzzEngineIO", ["Dialects", "Core"]),
         ("FuzzSocketIO", ["Dialects", "Core"]), ("FuzzChannel", ["Core"]), ("FuzzJWT", ["Rights", "Core"]),
         ("FuzzTopic", ["Core"]), ("FuzzScriptHeader", ["Commands", "Core"]), ("FuzzPhoenix", ["Dialects", "Core"]),
@@ -48,6 +48,7 @@ let package = Package(
         // C headers and inline shims only.
         .target(name: "CLinux"),
         .target(name: "COpenSSL", linkerSettings: [.linkedLibrary("ssl"), .linkedLibrary("crypto")]),
+        .target(name: "CZlib", linkerSettings: [.linkedLibrary("z")]),
         .target(name: "CHiredis", linkerSettings: [.linkedLibrary("hiredis")]),
 
         // Pure: bytes in, values out. No sockets, clocks, threads or C.
@@ -58,6 +59,7 @@ let package = Package(
         room("Configuration", ["Core"]),
 
         // The machine.
+        room("Compression", ["Core", "WebSocketCodec", "CZlib"]),
         room("Reactors", ["CLinux"]),
         room("Transport", ["Core", "Reactors", "CLinux", "COpenSSL"]),
         room("Rights", ["Core", "COpenSSL"]),
@@ -140,6 +142,7 @@ let package = Package(
         tests("Core", ["Core"]),
         tests("HTTPCodec", ["HTTPCodec", "Core"]),
         tests("WebSocketCodec", ["WebSocketCodec", "Core"]),
+        tests("Compression", ["Compression", "WebSocketCodec", "Core"]),
         tests("Dialects", ["Dialects", "Core"]),
         tests("Configuration", ["Configuration", "Core"]),
         tests("Reactors", ["Reactors", "CLinux"]),

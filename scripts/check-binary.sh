@@ -1,15 +1,15 @@
 #!/usr/bin/env bash
 # Checks what the release binary carries and needs: the Swift runtime inside, no Foundation, and outside only the
-# C library and libssl, libcrypto, libhiredis.
+# C library and libssl, libcrypto, libhiredis, libz.
 #
 # usage: scripts/check-binary.sh [BINARY]
 set -euo pipefail
 cd "$(dirname "$0")/.."
 
 readonly binary=${1:-.build/release/switchboard}
-# Everything a plain C++ program needs anyway, then the three we chose.
+# Everything a plain C++ program needs anyway, then the four we chose.
 readonly plain='ld-linux-.*|libc|libm|libdl|librt|libpthread|libgcc_s|libstdc\+\+'
-readonly allowed="^($plain|libssl|libcrypto|libhiredis)\.so(\..*)?\$"
+readonly allowed="^($plain|libssl|libcrypto|libhiredis|libz)\.so(\..*)?\$"
 
 fail() {
     printf 'check-binary: %s\n' "$*" >&2

@@ -69,6 +69,8 @@ unsafe_files=(
     # OpenSSL
     Sources/Rights/Crypto/{AsymmetricKey,OpenSSLHash}.swift
     Sources/Transport/{SelfSignedCertificate,TLSClientSession,TLSContext,TLSSession}.swift
+    # zlib
+    Sources/Compression/{Deflater,Inflater}.swift
     # The inbound buffer and the outbound queue
     Sources/Transport/{Connection+Reading,Connection+Writing,ConnectionContext,Outbound,OutboundQueue}.swift
     # The reader of Redis's replies

@@ -17,6 +17,27 @@ enum FieldText {
         }
     }
 
+    /// The parts between separators, trimmed; a separator inside a quoted string is none (RFC 9110 section 5.6.4).
+    static func split(_ value: ArraySlice<UInt8>, at separator: UInt8) -> [ArraySlice<UInt8>] {
+        var parts: [ArraySlice<UInt8>] = []
+        var start = value.startIndex
+        var (isQuoted, isEscaped) = (false, false)
+        for (index, byte) in zip(value.indices, value) {
+            if isEscaped {
+                isEscaped = false
+            } else if isQuoted, byte == UInt8(ascii: "\\") {
+                isEscaped = true
+            } else if byte == UInt8(ascii: "\"") {
+                isQuoted.toggle()
+            } else if !isQuoted, byte == separator {
+                parts.append(trimmed(value[start..<index]))
+                start = index + 1
+            }
+        }
+        parts.append(trimmed(value[start...]))
+        return parts
+    }
+
     /// Whether a list holds a word, letters compared without case.
     static func list(_ lines: [[UInt8]], holds word: StaticString) -> Bool {
         let word = bytes(word)

@@ -31,6 +31,10 @@ public struct WebSocketDecoder: Sendable {
     }
 
     private let messageBytesMax: Int
+    /// Whether messages may be deflated.
+    private let deflates: Bool
+    /// Whether the message under way is deflated.
+    private var isDeflated = false
     /// The payload of the message under way, all its fragments so far.
     private var message: [UInt8] = []
     /// The payload of the control frame under way, which may stand between two fragments.
@@ -53,8 +57,12 @@ public struct WebSocketDecoder: Sendable {
     private let role: Role
 
     /// A decoder at the start of a connection, just behind the handshake.
-    public init(role: Role, limits: WebSocketLimits) {
+    ///
+    /// `deflates`: `permessage-deflate` was agreed on. Its messages are told as they came; whoever inflates them
+    /// judges size and text.
+    public init(role: Role, limits: WebSocketLimits, deflates: Bool = false) {
         self.role = role
+        self.deflates = deflates
         messageBytesMax = max(0, limits.messageBytesMax)
         fragmentsMax = UInt32(clamping: limits.fragmentsMax)
     }
@@ -113,18 +121,22 @@ extension WebSocketDecoder {
 
     /// Final bit, reserved bits, opcode.
     private mutating func takeFirst(_ byte: UInt8) -> WebSocketFailure? {
-        guard byte & 0x70 == 0 else { return .reservedBits }
+        let isDeflated = deflates && byte & 0x40 != 0
+        guard byte & (deflates ? 0x30 : 0x70) == 0 else { return .reservedBits }
         guard let opcode = WebSocketOpcode(rawValue: byte & 0x0f) else { return .reservedOpcode }
         self.opcode = opcode
         isFinal = byte & 0x80 != 0
         switch opcode {
         case .close, .ping, .pong:
             guard isFinal else { return .fragmentedControl }
+            guard !isDeflated else { return .deflatedControl }
         case .continuation:
             guard kind != nil else { return .strayContinuation }
+            guard !isDeflated else { return .deflatedContinuation }
         case .text, .binary:
             guard kind == nil else { return .interruptedMessage }
             kind = opcode == .text ? .text : .binary
+            self.isDeflated = isDeflated
         }
         if !opcode.isControl {
             guard fragments < fragmentsMax else { return .tooManyFragments }
@@ -169,12 +181,17 @@ extension WebSocketDecoder {
     /// The length is known: refuse it now, or wait for mask or payload.
     private mutating func endLength() -> WebSocketFailure? {
         if !opcode.isControl {
-            guard left <= UInt64(messageBytesMax - message.count) else { return .messageTooBig }
+            guard left <= UInt64(bytesMax - message.count) else { return .messageTooBig }
         }
         key = 0
         (stage, due) = role == .server ? (.mask, 4) : (.payload, 0)
         return nil
     }
+
+    /// Bytes of the message under way.
+    ///
+    /// Deflating makes some bytes more: a message within its limit must be taken however it came.
+    private var bytesMax: Int { isDeflated ? messageBytesMax + messageBytesMax / 8 + 64 : messageBytesMax }
 
     /// The first mask byte ends up lowest.
     private mutating func takeMask(_ byte: UInt8) {
@@ -199,7 +216,7 @@ extension WebSocketDecoder {
             let start = message.count
             reserveMessage(adding: count)
             key = message.append(unmasking: part, key: key)
-            if kind == .text {
+            if kind == .text, !isDeflated {
                 // A local copy, since `message`'s span borrows all of `self`.
                 var text = self.text
                 guard text.accept(message.span.extracting(start..<message.count)) else { return .invalidText }
@@ -214,7 +231,7 @@ extension WebSocketDecoder {
     private mutating func reserveMessage(adding count: Int) {
         let needed = message.count + count
         guard needed > message.capacity else { return }
-        let end = isFinal ? message.count + Int(clamping: left) : messageBytesMax
+        let end = isFinal ? message.count + Int(clamping: left) : bytesMax
         message.reserveCapacity(min(end, max(needed, message.capacity * 2)))
     }
 
@@ -231,7 +248,10 @@ extension WebSocketDecoder {
 
     private mutating func endMessage() -> WebSocketEvent {
         guard text.isComplete else { return fail(.invalidText) }
-        let event = WebSocketEvent.message(kind: kind ?? .binary, payload: message)
+        let event: WebSocketEvent =
+            isDeflated
+            ? .deflated(kind: kind ?? .binary, payload: message)
+            : .message(kind: kind ?? .binary, payload: message)
         message = []
         kind = nil
         fragments = 0

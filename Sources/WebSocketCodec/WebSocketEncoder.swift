@@ -9,12 +9,18 @@ public enum WebSocketEncoder {
 
     /// An unmasked frame, as a server sends it.
     ///
-    /// - Precondition: A control frame's payload has at most ``controlBytesMax`` bytes.
-    public static func frame(_ opcode: WebSocketOpcode, payload: some Collection<UInt8>) -> [UInt8] {
+    /// `isDeflated`: the payload is, as `permessage-deflate` wants it (RFC 7692 section 7.2.1).
+    ///
+    /// - Precondition: A control frame's payload has at most ``controlBytesMax`` bytes, and is not deflated.
+    public static func frame(
+        _ opcode: WebSocketOpcode, payload: some Collection<UInt8>, isDeflated: Bool = false
+    ) -> [UInt8] {
+        precondition(!isDeflated || !opcode.isControl, "a deflated control frame")
         let count = payload.count
         var frame: [UInt8] = []
         frame.reserveCapacity(headerBytes(count: count) + count)
         appendHeader(to: &frame, opcode: opcode, count: count)
+        if isDeflated { frame[0] |= 0x40 }
         frame.append(contentsOf: payload)
         return frame
     }

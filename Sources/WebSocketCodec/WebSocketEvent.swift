@@ -12,6 +12,8 @@ public enum WebSocketEvent: Equatable, Sendable {
 
     /// A whole message, its fragments joined; the array belongs to the receiver alone.
     case message(kind: Kind, payload: [UInt8])
+    /// A whole message as the peer deflated it, where `permessage-deflate` was agreed on; still to be inflated.
+    case deflated(kind: Kind, payload: [UInt8])
     /// A ping; answer with a pong of the same payload (at most 125 bytes), at once and in order.
     case ping([UInt8])
     /// A pong, asked for or not.

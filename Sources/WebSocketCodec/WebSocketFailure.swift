@@ -4,8 +4,14 @@ public import Core
 ///
 /// Raw values are for log fields and tests.
 public enum WebSocketFailure: String, Error, CaseIterable, Sendable {
-    /// A reserved bit is set though no extension was agreed on (section 5.2).
+    /// A reserved bit is set that no extension agreed on gives a meaning (section 5.2).
     case reservedBits = "reserved_bits"
+    /// A control frame says that it is deflated (RFC 7692 section 5.1).
+    case deflatedControl = "deflated_control"
+    /// A continuation says that it is deflated, which the first frame of a message says for all (RFC 7692 section 6).
+    case deflatedContinuation = "deflated_continuation"
+    /// A deflated message that cannot be inflated (RFC 7692 section 7.2.2).
+    case corruptDeflate = "corrupt_deflate"
     /// Opcode 3...7 or 11...15 (section 5.2).
     case reservedOpcode = "reserved_opcode"
     /// A control frame without the final bit (section 5.5).
@@ -50,7 +56,10 @@ public enum WebSocketFailure: String, Error, CaseIterable, Sendable {
     /// A sentence for the peer's developer, fit for a close frame (under 123 bytes, ASCII, free of input).
     public var explanation: String {
         switch self {
-        case .reservedBits: "A reserved bit is set, but no extension was agreed on."
+        case .reservedBits: "A reserved bit is set that no extension agreed on gives a meaning."
+        case .deflatedControl: "Control frames must not be deflated."
+        case .deflatedContinuation: "The first frame says for the whole message whether it is deflated."
+        case .corruptDeflate: "The message cannot be inflated."
         case .reservedOpcode: "The opcode is reserved."
         case .fragmentedControl: "A control frame must not be fragmented."
         case .controlTooLong: "A control frame carries at most 125 bytes."

@@ -111,7 +111,8 @@ final class TailCommand {
         switch event {
         case .message(_, let payload): show(payload)
         case .ping(let payload): send(.pong, payload)
-        case .pong: break
+        // Never agreed on: the request offers no extension.
+        case .pong, .deflated: break
         case .close(let code, let reason):
             let text = String(decoding: reason, as: UTF8.self)
             exchange?.fail("the gateway closed: \(code.map { String($0) } ?? "-") \(text)")

@@ -107,6 +107,9 @@ final class WebSocketLine: ConnectionLine {
         case .ping(let payload):
             guard takeControl() else { return }
             transmit(WebSocketEncoder.frame(.pong, payload: payload))
+        case .deflated:
+            // Never agreed on.
+            close(.internalError)
         case .pong:
             _ = takeControl()
         case .close(let code, _):

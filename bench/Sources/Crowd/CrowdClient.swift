@@ -241,7 +241,8 @@ final class CrowdClient: ConnectionHandler {
             switch event {
             case .message(_, let payload): take(payload)
             case .ping(let payload): send(.pong, payload)
-            case .pong: break
+            // Deflated messages were never agreed on.
+            case .pong, .deflated: break
             case .close(let code, _):
                 closeCode = Int(code ?? 1_005)
                 connection?.close(.normal, last: CrowdClient.closeFrame(code ?? 1_000))
