@@ -72,8 +72,8 @@ let package = Package(
         room(
             "Gateway",
             [
-                "Commands", "Service", "Core", "Reactors", "Transport", "HTTPCodec", "WebSocketCodec", "Dialects",
-                "Rights",
+                "Commands", "Compression", "Service", "Core", "Reactors", "Transport", "HTTPCodec", "WebSocketCodec",
+                "Dialects", "Rights",
                 "RedisLink", "Configuration", "CLinux", "Scripts", "WebPages",
             ]),
         room(

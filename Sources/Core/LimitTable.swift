@@ -42,6 +42,7 @@ extension Limits {
             LimitEntry(name: "inboundMessageBytesMax", range: bytes, path: \.inboundMessageBytesMax),
             LimitEntry(name: "fragmentsMax", range: size, path: \.fragmentsMax),
             LimitEntry(name: "controlFramesPerSecond", range: size, path: \.controlFramesPerSecond),
+            LimitEntry(name: "deflateBytesMax", range: 128...16_777_216, path: \.deflateBytesMax),
             LimitEntry(name: "pingMs", range: time, path: \.pingMs),
             LimitEntry(name: "pongMs", range: time, path: \.pongMs),
             LimitEntry(name: "socketIOPingMs", range: 1_000...300_000, path: \.socketIOPingMs),

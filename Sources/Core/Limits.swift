@@ -65,6 +65,8 @@ public struct Limits: Sendable, Equatable {
     public var fragmentsMax = 128
     /// Control frames per second of one connection; beyond: close 1008.
     public var controlFramesPerSecond = 50
+    /// Bytes of a message beyond which it is not deflated: a thread must not deflate for longer than a millisecond or two.
+    public var deflateBytesMax = 262_144
     /// Server ping interval; below nginx's 60 s read timeout.
     public var pingMs = 25_000
     /// Wait for the pong.

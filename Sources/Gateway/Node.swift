@@ -46,6 +46,10 @@ final class Node: Sendable {
     /// Where conversations begin.
     let openings: OpeningTable
     let servesEcho: Bool
+    /// Whether `permessage-deflate` is agreed on.
+    let deflates: Bool
+    /// Bytes from which on a message is deflated.
+    let deflateBytesMin: Int
     let testFault: TestFault
     let servesPages: Bool
     /// Makes guests for the demo's page; `nil` where there is none.
@@ -96,6 +100,8 @@ final class Node: Sendable {
         origins = parts.origins
         openings = OpeningTable.standard(settings)
         servesEcho = settings.echo
+        deflates = settings.deflate
+        deflateBytesMin = settings.deflateBytesMin
         testFault = settings.testFault
         self.servesPages = servesPages
         self.guests = guests

@@ -79,6 +79,8 @@ final class Shard {
     /// Whether the last slice of a lap was handed in the tick before.
     private var isLapServed = false
     private var lines: [ObjectIdentifier: any Line] = [:]
+    /// For clients that agreed on `permessage-deflate`.
+    let deflation: Deflation
     private var encodings: EncodingTable
     private var httpPeers: [ObjectIdentifier: HTTPPeer] = [:]
     private var questions = TopicQuestions()
@@ -102,7 +104,9 @@ final class Shard {
         context = ConnectionContext(
             reactor: reactor, limits: ConnectionLimits(node.limits, reactors: node.shards.count))
         statistics = ShardStatistics(transport: context.statistics, loop: reactor.statistics)
-        encodings = EncodingTable(written: statistics.encodings)
+        deflation = Deflation(
+            bytesMin: node.deflateBytesMin, bytesMax: node.limits.deflateBytesMax, statistics: statistics)
+        encodings = EncodingTable(written: statistics.encodings, deflation: deflation)
         let (log, scripts) = (node.log, node.library.table)
         let news = LinkNews(node.broker, shard: index)
         self.news = news

@@ -54,6 +54,22 @@ public enum WebSocketEncoder {
         appendHeader(to: &frame, opcode: opcode, count: count, maskBit: 0)
     }
 
+    /// The data frame that begins at a place among frames made by ``frame(_:payload:isDeflated:)``; `nil` when none does.
+    public static func dataFrame(
+        in frames: [UInt8], at start: Int
+    ) -> (opcode: WebSocketOpcode, payload: Range<Int>)? {
+        guard start >= 0, frames.count - start >= 2, let opcode = WebSocketOpcode(rawValue: frames[start] & 0x0f),
+            !opcode.isControl
+        else { return nil }
+        let lengthBytes = frames[start + 1] < 126 ? 0 : frames[start + 1] == 126 ? 2 : 8
+        let head = start + 2 + lengthBytes
+        guard head <= frames.count else { return nil }
+        let count = frames[(start + 2)..<head].reduce(0 as UInt64) { $0 << 8 | UInt64($1) }
+        let payloadBytes = lengthBytes == 0 ? UInt64(frames[start + 1] & 0x7f) : count
+        guard payloadBytes <= UInt64(frames.count - head) else { return nil }
+        return (opcode, head..<head + Int(payloadBytes))
+    }
+
     /// An unmasked close frame, as a server sends it; see ``closeBody(code:reason:)``.
     public static func close(code: UInt16?, reason: String) -> [UInt8] {
         frame(.close, payload: closeBody(code: code, reason: reason))

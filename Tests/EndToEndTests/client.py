@@ -34,12 +34,13 @@ class Client:
 
     def __init__(self, url: str, context: ssl.SSLContext | None, token: str | None = None, **options):
         headers = list(options.pop("headers", []))
+        options.setdefault("compression", None)
         if token is not None:
             headers.append(("Authorization", f"Bearer {token}"))
         self.references = itertools.count(1)
         self.connection = _run(_open(
-            url, ssl=context, additional_headers=headers, compression=None, proxy=None, open_timeout=10,
-            close_timeout=2, ping_interval=None, max_size=None, max_queue=None, **options))
+            url, ssl=context, additional_headers=headers, proxy=None, open_timeout=10, close_timeout=2,
+            ping_interval=None, max_size=None, max_queue=None, **options))
 
     def __enter__(self):
         return self

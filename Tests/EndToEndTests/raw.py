@@ -63,9 +63,9 @@ def upgrade(gateway, *headers: str, path: str = "/ws", receive_buffer: int | Non
     return connection, int(head.split(b" ")[1]), head.partition(b"\r\n\r\n")[2]
 
 
-def frame(opcode: int, payload: bytes = b"", final: bool = True) -> bytes:
-    """A masked client frame."""
-    first = (0x80 if final else 0) | opcode
+def frame(opcode: int, payload: bytes = b"", final: bool = True, reserved: int = 0) -> bytes:
+    """A masked client frame; `reserved` 4 says that its message is deflated."""
+    first = (0x80 if final else 0) | reserved << 4 | opcode
     if len(payload) < 126:
         head = struct.pack("!BB", first, 0x80 | len(payload))
     elif len(payload) < 65_536:

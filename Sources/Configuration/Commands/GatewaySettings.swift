@@ -61,6 +61,10 @@ public struct GatewaySettings: Sendable, Equatable {
     public var socketIOPath = "/socket.io"
     /// Namespaces of Socket.IO beside those that every gateway has.
     public var socketIONamespaces: [String] = []
+    /// Whether `permessage-deflate` is agreed on.
+    public var deflate = false
+    /// Bytes from which on a message is deflated.
+    public var deflateBytesMin = 512
     /// Whether `/echo` is served.
     public var echo = false
     /// Whether clients may connect without a token.
@@ -107,6 +111,8 @@ extension GatewaySettings {
         testFault = values.choice("test-fault", default: testFault)
         socketIOPath = values.text("socketio-path") ?? socketIOPath
         socketIONamespaces = values.texts("socketio-namespace")
+        deflate = values.boolean("deflate", default: deflate)
+        deflateBytesMin = values.integer("deflate-min-bytes") ?? deflateBytesMin
         echo = values.boolean("echo", default: echo)
         anonymous = values.boolean("anonymous", default: anonymous)
         report = SettingsReport(values, file)

@@ -127,6 +127,12 @@ extension Setting {
             "socketio-namespace", .webPath, nodeAndDev, default: "", repeatable: true,
             "Let clients of Socket.IO enter this namespace, beside `/` and those of the apps."),
         Setting(
+            "deflate", .boolean, nodeAndDev, default: "false",
+            "Agree on permessage-deflate with WebSocket clients that offer it."),
+        Setting(
+            "deflate-min-bytes", .integer(0...16_777_216), nodeAndDev, default: "512",
+            "Deflate messages of at least this many bytes."),
+        Setting(
             "echo", .boolean, nodeAndDev, default: "false",
             "Serve a WebSocket echo at /echo, for conformance suites; not for production."),
     ]

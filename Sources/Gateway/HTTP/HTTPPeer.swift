@@ -178,22 +178,26 @@ final class HTTPPeer: ConnectionHandler {
         }
         guard let opening = admit(head, { shard.router.openWebSocket(head, $0) }) else { return }
         let accept = Base64.encode(Digest.sha1(WebSocketHandshake.acceptInput(key: upgrade.key)), .standard)
+        let offered = shard.node.deflates ? head.headers.values(of: "sec-websocket-extensions") : []
+        let deflate = DeflateAgreement(offered: offered)
         guard let value = HTTPHeaderValue(accept) else { return connection.abort(.internalError) }
-        let answer = HTTPResponse.switchingProtocols(accept: value, subprotocol: nil, extensions: nil)
-            .encoded(for: .get)
+        let answer = HTTPResponse.switchingProtocols(
+            accept: value, subprotocol: nil, extensions: deflate.flatMap { HTTPHeaderValue($0.answer) }
+        )
+        .encoded(for: .get)
         if case .moveElsewhere(let home, let session) = opening {
-            return move(connection, to: home, session, answer: answer, hasRest: from < bytes.count)
+            return move(connection, to: home, session, answer: answer, deflate, hasRest: from < bytes.count)
         }
         guard connection.send(answer) else { return connection.abort(.internalError) }
         let line: WebSocketLine
         switch opening {
         case .echo:
-            line = WebSocketLine(echo: shard, connection: connection)
+            line = WebSocketLine(echo: shard, connection: connection, deflate: deflate)
         case .conversation(let dialect, let caller):
             let peer = Peer(host: shard, dialect: dialect, caller: caller)
-            line = WebSocketLine(shard: shard, connection: connection, peer: peer)
+            line = WebSocketLine(shard: shard, connection: connection, peer: peer, deflate: deflate)
         case .move(let session):
-            line = WebSocketLine(shard: shard, connection: connection, probing: session)
+            line = WebSocketLine(shard: shard, connection: connection, probing: session, deflate: deflate)
         case .moveElsewhere:
             return
         }
@@ -203,7 +207,10 @@ final class HTTPPeer: ConnectionHandler {
     }
 
     /// Hands the connection over to the shard of its session, which answers the upgrade.
-    private func move(_ connection: Connection, to home: Int, _ session: [UInt8], answer: [UInt8], hasRest: Bool) {
+    private func move(
+        _ connection: Connection, to home: Int, _ session: [UInt8], answer: [UInt8], _ deflate: DeflateAgreement?,
+        hasRest: Bool
+    ) {
         // A client that speaks before it is answered, or does not read, has lost its way.
         guard !hasRest, let moving = connection.depart() else {
             let refusal = Refusal(.badRequest, "\(EngineRequest.Fault.request.message)")
@@ -211,7 +218,7 @@ final class HTTPPeer: ConnectionHandler {
         }
         self.connection = nil
         shard.ended(self)
-        shard.polling.send(moving, to: home, session, answer: answer)
+        shard.polling.send(moving, to: home, session, answer: answer, deflate)
     }
 
     private func openStream(_ head: HTTPRequestHead, _ entry: OpeningTable.Entry, rest: Int) {

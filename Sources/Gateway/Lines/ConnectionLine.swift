@@ -21,7 +21,8 @@ extension ConnectionLine {
     }
 
     func send(_ delivery: Delivery, _ encoding: Encoding, mark: WireUnit?, isOwed: Bool) -> Bool {
-        var frame = delivery.frame(encoding)
+        // What one client alone is sent, such as a recovery, would be deflated for each of a crowd that comes back.
+        var frame = delivery.frame(isOwed || delivery.isForOne ? encoding.plain : encoding)
         if frame.isEmpty {
             shard.undeliverable(delivery)
             return true

@@ -1,6 +1,7 @@
 import Core
 import Dialects
 import Reactors
+import WebSocketCodec
 
 /// One way in which events reach clients of a shard: an encoder and a framing, known by a small number.
 ///
@@ -12,12 +13,35 @@ final class Encoding {
     let framing: Framing
     /// How many events were written in it.
     let written: Counter
+    /// What it deflates; `nil` for one that is written by its encoder alone.
+    private let deflates: (plain: Encoding, deflation: Deflation, window: DeflateAgreement.Window)?
 
     init(number: Int, encoder: any EventEncoder, framing: Framing, written: Counter) {
         self.number = number
         self.encoder = encoder
         self.framing = framing
         self.written = written
+        deflates = nil
+    }
+
+    /// What another encoding writes, deflated.
+    init(number: Int, deflating plain: Encoding, _ deflation: Deflation, _ window: DeflateAgreement.Window) {
+        self.number = number
+        encoder = plain.encoder
+        framing = .webSocketDeflated(window)
+        written = plain.written
+        deflates = (plain, deflation, window)
+    }
+
+    /// The encoding that this one deflates; itself when it does not.
+    var plain: Encoding { deflates?.plain ?? self }
+
+    /// Deflates what ``plain`` wrote; the same bytes where that saves none.
+    func deflated(_ frame: [UInt8]) -> [UInt8] {
+        guard let (_, deflation, window) = deflates else { return frame }
+        let deflated = deflation.deflated(frame, window)
+        if deflated.count < frame.count { written.add(1) }
+        return deflated
     }
 
     /// The bytes of an event; empty where the dialect cannot say it.

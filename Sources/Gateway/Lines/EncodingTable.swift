@@ -12,16 +12,24 @@ struct EncodingTable {
 
     private var encodings: [Name: Encoding] = [:]
     private let written: Counter
+    private let deflation: Deflation
 
-    /// `written` counts all of them together.
-    init(written: Counter) {
+    /// `written` counts all of them together; `deflation` makes those of clients that agreed on it.
+    init(written: Counter, deflation: Deflation) {
         self.written = written
+        self.deflation = deflation
     }
 
     /// The encoding of an encoder on a line of that framing.
     mutating func encoding(_ encoder: any EventEncoder, _ framing: Framing) -> Encoding {
         let name = Name(encoder: encoder.name, framing: framing)
         if let encoding = encodings[name] { return encoding }
+        if case .webSocketDeflated(let window) = framing {
+            let plain = self.encoding(encoder, .webSocket)
+            let encoding = Encoding(number: encodings.count, deflating: plain, deflation, window)
+            encodings[name] = encoding
+            return encoding
+        }
         let encoding = Encoding(number: encodings.count, encoder: encoder, framing: framing, written: written)
         encodings[name] = encoding
         return encoding

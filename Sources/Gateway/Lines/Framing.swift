@@ -5,6 +5,8 @@ import WebSocketCodec
 enum Framing: Hashable, Sendable {
     /// One data frame for each unit (RFC 6455 section 5.6).
     case webSocket
+    /// The same, deflated where that makes them smaller (RFC 7692); see ``Deflation``.
+    case webSocketDeflated(DeflateAgreement.Window)
     /// The units as they are: records of an event stream, which end with an empty line.
     case eventStream
     /// Packets of Engine.IO's polling, one for each unit, with a separator between them.
@@ -13,7 +15,7 @@ enum Framing: Hashable, Sendable {
     /// The bytes of units that follow one another.
     func frame(_ units: [WireUnit]) -> [UInt8] {
         switch self {
-        case .webSocket:
+        case .webSocket, .webSocketDeflated:
             if units.count == 1 { return Framing.webSocketFrame(units[0]) }
             return units.flatMap { Framing.webSocketFrame($0) }
         case .eventStream:

@@ -1,4 +1,5 @@
 import Transport
+import WebSocketCodec
 
 /// The answer to one request of a session that polls.
 enum PollAnswer: Equatable, Sendable {
@@ -34,4 +35,6 @@ struct MovingUpgrade: Sendable {
     let connection: MovingConnection
     /// The answer that opens the WebSocket.
     let answer: [UInt8]
+    /// What the answer agrees on.
+    let deflate: DeflateAgreement?
 }

@@ -4,6 +4,7 @@ import HTTPCodec
 import Reactors
 import Rights
 import Transport
+import WebSocketCodec
 
 /// The sessions of a shard whose clients poll, and the way to those of the other shards.
 ///
@@ -67,8 +68,11 @@ final class PollingDesk {
     }
 
     /// Hands a WebSocket over to the shard of the session that is to move there.
-    func send(_ connection: MovingConnection, to home: Int, _ session: [UInt8], answer: [UInt8]) {
-        let upgrade = MovingUpgrade(session: session, connection: connection, answer: answer)
+    func send(
+        _ connection: MovingConnection, to home: Int, _ session: [UInt8], answer: [UInt8],
+        _ deflate: DeflateAgreement?
+    ) {
+        let upgrade = MovingUpgrade(session: session, connection: connection, answer: answer, deflate: deflate)
         if shard.node.shards[home].send(.upgrade(upgrade)) { shard.statistics.connectionsMoved.add(1) }
     }
 
@@ -80,7 +84,7 @@ final class PollingDesk {
             return connection.close(
                 .httpRefused, last: HTTPResponse.refusal(refusal, keepAlive: false).encoded(for: .get))
         }
-        let line = WebSocketLine(shard: shard, connection: connection, probing: session)
+        let line = WebSocketLine(shard: shard, connection: connection, probing: session, deflate: upgrade.deflate)
         connection.replaceHandler(line)
         line.begin()
     }

@@ -14,6 +14,7 @@ final class WebSocketLine: ConnectionLine {
     private var decoder: WebSocketDecoder
     /// Who is spoken to; `nil` for an echo, and after the end.
     private(set) var peer: Peer?
+    let framing: Framing
     private let isEcho: Bool
     private var controls: TokenBucket
     private var pingMs: Int
@@ -27,36 +28,39 @@ final class WebSocketLine: ConnectionLine {
     private var readAgainMs = Int.max
 
     /// A client; the conversation begins with ``begin()``.
-    init(shard: Shard, connection: Connection, peer: Peer?) {
+    init(shard: Shard, connection: Connection, peer: Peer?, deflate: DeflateAgreement?) {
         self.shard = shard
         self.connection = connection
         self.peer = peer
         isEcho = false
-        decoder = WebSocketDecoder(
-            role: .server,
-            limits: WebSocketLimits(
-                messageBytesMax: shard.limits.inboundMessageBytesMax, fragmentsMax: shard.limits.fragmentsMax))
+        framing = WebSocketLine.framing(deflate)
+        let limits = WebSocketLimits(
+            messageBytesMax: shard.limits.inboundMessageBytesMax, fragmentsMax: shard.limits.fragmentsMax)
+        decoder = WebSocketDecoder(role: .server, limits: limits, deflates: deflate != nil)
         controls = WebSocketLine.controlBucket(shard)
         lastInboundMs = shard.nowMs
         pingMs = shard.nowMs + shard.limits.pingMs
     }
 
     /// A client that polls and tries a WebSocket; its session goes on here once the client says so.
-    convenience init(shard: Shard, connection: Connection, probing session: PollingLine) {
-        self.init(shard: shard, connection: connection, peer: nil)
+    convenience init(
+        shard: Shard, connection: Connection, probing session: PollingLine, deflate: DeflateAgreement?
+    ) {
+        self.init(shard: shard, connection: connection, peer: nil, deflate: deflate)
         probed = session
         probeEndMs = shard.nowMs + shard.limits.authenticateMs
         session.probed(true)
     }
 
     /// A conformance suite on `/echo`: every message comes back; messages may be large.
-    init(echo shard: Shard, connection: Connection) {
+    init(echo shard: Shard, connection: Connection, deflate: DeflateAgreement?) {
         self.shard = shard
         self.connection = connection
         isEcho = true
         peer = nil
-        let limits = WebSocketLimits(messageBytesMax: 32 << 20, fragmentsMax: 1 << 20)
-        decoder = WebSocketDecoder(role: .server, limits: limits)
+        framing = WebSocketLine.framing(deflate)
+        let limits = WebSocketLimits(messageBytesMax: WebSocketLine.echoBytesMax, fragmentsMax: 1 << 20)
+        decoder = WebSocketDecoder(role: .server, limits: limits, deflates: deflate != nil)
         controls = WebSocketLine.controlBucket(shard)
         lastInboundMs = shard.nowMs
         pingMs = Int.max
@@ -68,6 +72,12 @@ final class WebSocketLine: ConnectionLine {
         if isEcho { connection.markEstablished() }
         peer?.begin(on: self)
         deadlineChanged()
+    }
+
+    private static let echoBytesMax = 32 << 20
+
+    private static func framing(_ deflate: DeflateAgreement?) -> Framing {
+        deflate.map { .webSocketDeflated($0.window) } ?? .webSocket
     }
 
     private static func controlBucket(_ shard: Shard) -> TokenBucket {
@@ -100,16 +110,16 @@ final class WebSocketLine: ConnectionLine {
         switch event {
         case .message(let kind, let payload):
             shard.statistics.messagesIn.add(1)
-            if isEcho { return transmit(WebSocketEncoder.frame(kind == .text ? .text : .binary, payload: payload)) }
+            if isEcho { return send(WireUnit(kind == .text ? .text : .binary, payload)) }
             if let probed { return probe(probed, kind == .text ? .text : .binary, payload) }
             // What no session has paid for is the protocol's own, like a ping.
             if peer?.received(payload, as: kind == .text ? .text : .binary) == false { _ = takeControl() }
         case .ping(let payload):
             guard takeControl() else { return }
             transmit(WebSocketEncoder.frame(.pong, payload: payload))
-        case .deflated:
-            // Never agreed on.
-            close(.internalError)
+        case .deflated(let kind, let payload):
+            let bytesMax = isEcho ? WebSocketLine.echoBytesMax : shard.limits.inboundMessageBytesMax
+            handle(shard.deflation.inflated(kind, payload, bytesMax: bytesMax))
         case .pong:
             _ = takeControl()
         case .close(let code, _):
@@ -181,7 +191,11 @@ final class WebSocketLine: ConnectionLine {
 
     // MARK: Line
 
-    var framing: Framing { .webSocket }
+    func send(_ unit: WireUnit) {
+        let frame = framing.frame([unit])
+        guard case .webSocketDeflated(let window) = framing else { return transmit(frame) }
+        transmit(shard.deflation.deflated(frame, window))
+    }
 
     func close(_ reason: CloseReason) {
         close(reason, detail: "")

@@ -72,6 +72,15 @@ enum Metrics {
         page.counter("switchboard_events_total", "Events that came for topics with members.", sum(\.events))
         page.counter(
             "switchboard_encodings_total", "Events written for clients, once for each encoding.", sum(\.encodings))
+        page.counter(
+            "switchboard_deflated_total", "Events and answers deflated, once for all who get them.", sum(\.deflated))
+        page.counter(
+            "switchboard_deflate_bytes_total", "Their bytes, before and after.",
+            [("when", "before", sum(\.deflateBytesIn)), ("when", "after", sum(\.deflateBytesOut))])
+        page.counter("switchboard_inflated_total", "Messages of clients inflated.", sum(\.inflated))
+        page.counter(
+            "switchboard_inflate_bytes_total", "Their bytes, before and after.",
+            [("when", "before", sum(\.inflateBytesIn)), ("when", "after", sum(\.inflateBytesOut))])
         page.counter("switchboard_deliveries_total", "Events handed to members.", sum(\.deliveries))
         page.counter("switchboard_recovered_total", "Events given to returning clients.", sum(\.recovered))
         page.counter("switchboard_repaired_total", "Events fetched to close a hole.", sum(\.repaired))

@@ -16,6 +16,18 @@ final class ShardStatistics: Sendable {
     let events = Counter()
     /// Events written for clients, once for each encoding that members wanted.
     let encodings = Counter()
+    /// Events and answers that were deflated, once for all who get them.
+    let deflated = Counter()
+    /// Bytes of them before.
+    let deflateBytesIn = Counter()
+    /// Bytes of them after.
+    let deflateBytesOut = Counter()
+    /// Messages of clients that were inflated.
+    let inflated = Counter()
+    /// Bytes of them as they came.
+    let inflateBytesIn = Counter()
+    /// Bytes of them as they are.
+    let inflateBytesOut = Counter()
     /// Events handed to members.
     let deliveries = Counter()
     /// Events given to returning clients.

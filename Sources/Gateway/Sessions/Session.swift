@@ -258,6 +258,6 @@ final class Session: TopicClient {
         let event = delivery.message
         return Delivery(
             topic: own, message: ChannelMessage(position: nil, event: event.event, id: event.id, data: event.data),
-            counts: delivery.counts)
+            counts: delivery.counts, isForOne: true)
     }
 }

@@ -14,6 +14,8 @@ final class Delivery: OutboundItem {
     private var firstFrame: [UInt8] = []
     private var otherFrames: [(number: Int, frame: [UInt8])] = []
     private var knownRule: SlowRule?
+    /// Whether one client alone is sent it.
+    let isForOne: Bool
 
     /// What may be done with it in the queue of a client that reads too slowly.
     enum SlowRule: Equatable {
@@ -24,9 +26,10 @@ final class Delivery: OutboundItem {
     }
 
     /// `counts` are those of the topic on its shard.
-    init(topic: Topic, message: ChannelMessage, counts: OutboundCounts) {
+    init(topic: Topic, message: ChannelMessage, counts: OutboundCounts, isForOne: Bool = false) {
         self.topic = topic
         self.message = message
+        self.isForOne = isForOne
         super.init(counts: counts)
     }
 
@@ -34,7 +37,8 @@ final class Delivery: OutboundItem {
     func frame(_ encoding: Encoding) -> [UInt8] {
         if firstNumber == encoding.number { return firstFrame }
         for other in otherFrames where other.number == encoding.number { return other.frame }
-        let frame = encoding.frame(topic, message)
+        let plain = encoding.plain
+        let frame = plain === encoding ? encoding.frame(topic, message) : encoding.deflated(frame(plain))
         if firstNumber < 0 {
             (firstNumber, firstFrame) = (encoding.number, frame)
         } else {
