@@ -8,11 +8,19 @@ public protocol Dialect: Sendable {
     /// Begins a connection's conversation.
     func converse() -> any Conversation
 
+    /// The WebSocket subprotocol that is chosen when a client offers it; `nil` for none.
+    ///
+    /// A browser that offers some and gets none closes the connection.
+    var subprotocol: String? { get }
+
     /// The code of a WebSocket's close frame; `nil` where none can be sent.
     func closeCode(_ reason: CloseReason) -> UInt16?
 }
 
 extension Dialect {
+    /// None.
+    public var subprotocol: String? { nil }
+
     /// The reason's own.
     public func closeCode(_ reason: CloseReason) -> UInt16? { reason.webSocketCode }
 }

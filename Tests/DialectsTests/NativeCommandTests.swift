@@ -51,6 +51,23 @@ import Testing
         #expect(try Native.command(leave) == .unsubscribe([try Native.topic("shop:42"), try Native.topic("dj:42")]))
     }
 
+    /// Starscream's `write(data:)` sends bytes, and every message of such a client was refused.
+    @Test func bytesThatAreTextAreRead() throws {
+        for text in ["{\"event\":\"ping\"}", "{\"event\":\"vote\",\"data\":{\"trackId\":\"caf\u{e9}\"},\"ref\":\"1\"}"]
+        {
+            let bytes = Array(text.utf8)
+            #expect(Native.dialect.decode(bytes, as: .binary) == Native.dialect.decode(bytes, as: .text))
+            #expect(try Native.dialect.decode(bytes, as: .binary).get() == Native.dialect.decode(bytes).get())
+        }
+    }
+
+    /// The app's own backend takes the bare token as `data`, and the gateway refused it.
+    @Test func aBareTokenIsRead() throws {
+        #expect(
+            try Native.command("{\"event\":\"authenticate\",\"data\":\"a.b-c_d\"}")
+                == .authenticate(token: Array("a.b-c_d".utf8)))
+    }
+
     @Test func aTokenIsReadUnchecked() throws {
         #expect(
             try Native.command("{\"event\":\"authenticate\",\"data\":{\"token\":\"a.b-c_d\"},\"ref\":1}")

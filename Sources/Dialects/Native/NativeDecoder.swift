@@ -31,6 +31,8 @@ struct NativeDecoder {
                 .badRequest, "\"event\" must be a string of 1 to \(EventName.bytesMax) of A-Z a-z 0-9 . _ : / -.")
         }
         let data = NativeDecoder.present(root?["data"])
+        // Backends of other makes take the bare token, and so their clients send it.
+        if name.description == "authenticate", let token = data?.stringBytes { return .authenticate(token: token) }
         if let data, data.kind != .object {
             throw Refusal(.badRequest, "\"data\" must be an object, e.g. \"data\":{}.")
         }

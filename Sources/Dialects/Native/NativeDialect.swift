@@ -27,20 +27,23 @@ public struct NativeDialect: Dialect {
     /// The native one.
     public var encoders: [any EventEncoder] { [NativeEventEncoder()] }
 
+    /// `switchboard.v1`.
+    public var subprotocol: String? { NativeDialect.version }
+
+    /// The subprotocol that a client may name.
+    public static let version = "switchboard.v1"
+
     /// Begins a connection.
     public func converse() -> any Conversation { NativeConversation(self) }
 
     /// Reads one message; every refusal names the member at fault and how to mend it.
     public func decode(_ message: [UInt8], as kind: MessageKind = .text) -> Result<ClientRequest, DialectRefusal> {
-        guard kind == .text else {
-            return .failure(
-                refused(Refusal(.badRequest, "Binary messages are not understood; send JSON in text frames.")))
-        }
+        // Some clients send all they say as bytes (Starscream's `write(data:)`): what reads as text is text.
         let root: JSON.Value
         do {
             root = try JSON(parsing: message, limits: json).root
         } catch {
-            return .failure(refused(refusal(of: error)))
+            return .failure(refused(refusal(of: error, kind)))
         }
         guard root.kind == .object else {
             return .failure(
@@ -77,10 +80,14 @@ public struct NativeDialect: Dialect {
         DialectRefusal(refusal: refusal, ref: nil, close: nil)
     }
 
-    private func refusal(of problem: JSON.Problem) -> Refusal {
+    private func refusal(of problem: JSON.Problem, _ kind: MessageKind) -> Refusal {
         switch problem {
         case .syntax:
             Refusal(.badRequest, "The message is not valid JSON; send one object and nothing after it.")
+        case .invalidUTF8 where kind == .binary:
+            Refusal(
+                .badRequest, "A binary message must be JSON as UTF-8, like a text message; other bytes have no meaning."
+            )
         case .invalidUTF8:
             Refusal(.badRequest, "The message is not valid UTF-8.")
         case .duplicateName:

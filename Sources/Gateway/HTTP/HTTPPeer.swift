@@ -177,12 +177,15 @@ final class HTTPPeer: ConnectionHandler {
             return refuse(.refusal(Refusal(.notFound, "there is no WebSocket here"), keepAlive: false), method: .get)
         }
         guard let opening = admit(head, { shard.router.openWebSocket(head, $0) }) else { return }
+        let subprotocol = opening.dialect?.subprotocol.flatMap { name in
+            upgrade.protocols.contains { $0.elementsEqual(name.utf8) } ? HTTPHeaderValue(name) : nil
+        }
         let accept = Base64.encode(Digest.sha1(WebSocketHandshake.acceptInput(key: upgrade.key)), .standard)
         let offered = shard.node.deflates ? head.headers.values(of: "sec-websocket-extensions") : []
         let deflate = DeflateAgreement(offered: offered)
         guard let value = HTTPHeaderValue(accept) else { return connection.abort(.internalError) }
         let answer = HTTPResponse.switchingProtocols(
-            accept: value, subprotocol: nil, extensions: deflate.flatMap { HTTPHeaderValue($0.answer) }
+            accept: value, subprotocol: subprotocol, extensions: deflate.flatMap { HTTPHeaderValue($0.answer) }
         )
         .encoded(for: .get)
         if case .moveElsewhere(let home, let session) = opening {

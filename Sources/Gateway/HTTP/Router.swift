@@ -21,6 +21,11 @@ final class Router {
         case move(PollingLine)
         /// The same, of a session on that shard.
         case moveElsewhere(Int, session: [UInt8])
+
+        /// What is spoken; `nil` for the echo.
+        var dialect: (any Dialect)? {
+            if case .conversation(let dialect, _) = self { dialect } else { nil }
+        }
     }
 
     private unowned let shard: Shard

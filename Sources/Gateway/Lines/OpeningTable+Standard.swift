@@ -12,7 +12,9 @@ extension OpeningTable {
             json: limits.json, subscribeBatchMax: limits.subscribeBatchMax, publishBytesMax: limits.publishBytesMax)
         let socketIO = SocketIODialect(settings)
         return OpeningTable([
-            Entry(paths: NativeDialect.paths, framing: .webSocket, dialect: { _ in .success(native) }),
+            Entry(
+                paths: NativeDialect.paths, framing: .webSocket, dialect: { _ in .success(native) },
+                credentials: NativeOpening.credentials),
             Entry(
                 paths: [settings.socketIOPath], framing: .webSocket,
                 dialect: { head in EngineRequest.webSocket(head).map { socketIO } }, authenticatesAtDoors: true),
