@@ -273,3 +273,22 @@ def test_a_drain_ends_polling_clients_too(gateway, topic):
     finally:
         for phone in phones:
             phone.__exit__()
+
+
+def test_a_client_that_fetches_what_it_missed_is_not_slow(gateway, topic):
+    """A thousand events come sixteen at a time; their age was once taken for slowness."""
+    gw = gateway("--shards", "1", limits={"outboundAgeMs": 600, "shardSweepMs": 20, "outboundBytesMax": 2_000},
+                 config={"namespaces": {"shop": {"log": {"events": 1_000}}}})
+    with gw.http() as http:
+        for first in range(0, 600, 200):
+            messages = [{"topic": topic, "event": "e", "data": {"n": first + n}} for n in range(200)]
+            assert http.post("/v1/broadcast", json={"messages": messages}).status_code == 200
+        epoch = http.get(f"/v1/topics/{topic}").json()["epoch"]
+    with Session(gw) as session:
+        session.enters()
+        session.says('421["subscribe",{"topic":"%s","since":{"epoch":"%s","offset":0}}]' % (topic, epoch))
+        heard = []
+        while len(heard) < 601:
+            heard += session.hears()
+            pass_time(0.05, "the way to a phone and back")
+        assert [json.loads(packet[2:])[1]["n"] for packet in heard[1:]] == list(range(600))

@@ -29,6 +29,8 @@ final class PollingLine: Line {
     /// Whether the client tries a WebSocket: its fetches are released, since it moves between two of them.
     private var isProbed = false
     private var isTaking = false
+    /// When the client last fetched something.
+    private var fetchedMs: Int
     private var isEstablished = false
     private var heldFetch: Answer?
     private var heldSend: (answer: Answer, untilMs: Int)?
@@ -44,6 +46,7 @@ final class PollingLine: Line {
         self.sid = sid
         self.address = address
         self.peer = peer
+        fetchedMs = shard.nowMs
         let perSecond = shard.limits.controlFramesPerSecond
         controls = TokenBucket(RateLimit(perSecond: perSecond, burst: perSecond * 2), nowMs: shard.nowMs)
     }
@@ -115,7 +118,8 @@ final class PollingLine: Line {
         if isProbed { release() }
         switch phase {
         case .open:
-            if let oldestMs = queue.oldestMs, nowMs - oldestMs >= shard.limits.outboundAgeMs {
+            // A client that fetches is not slow, however much it asked for at once.
+            if let oldestMs = queue.oldestMs, nowMs - max(oldestMs, fetchedMs) >= shard.limits.outboundAgeMs {
                 close(.slowConsumer)
             } else if let peer, nowMs >= peer.deadlineMs {
                 peer.deadlineReached()
@@ -242,11 +246,13 @@ final class PollingLine: Line {
 
     private func hasRoom(_ bytes: Int) -> Bool {
         queue.byteCount + bytes <= shard.limits.outboundBytesMax
-            && shard.statistics.transport.queuedBytes.value + bytes <= shard.limits.outboundTotalBytesMax
+            && shard.statistics.transport.queuedBytes.value + bytes
+                <= shard.limits.outboundTotalBytesMax / shard.node.shards.count
     }
 
     /// As much of what waits as one answer may hold, and the last word behind it.
     private func packets(last: EnginePacket.Kind? = nil) -> [UInt8] {
+        fetchedMs = shard.nowMs
         let before = queue.byteCount
         var (frames, items) = queue.take(EnginePayload.packetsMax - (last == nil ? 0 : 1))
         shard.statistics.transport.queuedBytes.add(queue.byteCount - before)

@@ -1,0 +1,53 @@
+import Testing
+
+@testable import Transport
+
+/// What waits for a client that fetches it, and that each frame is counted once.
+@Suite struct FetchQueueTests {
+    private let counts = OutboundCounts()
+
+    private func figures() -> [Int] {
+        [counts.waiting, counts.written, counts.droppedSlow, counts.droppedGone]
+    }
+
+    private func queue(_ frames: Int) -> FetchQueue {
+        var queue = FetchQueue()
+        let item = OutboundItem(counts: counts)
+        for number in 0..<frames { queue.append([UInt8(number)], item: item, nowMs: 10 * number) }
+        return queue
+    }
+
+    @Test func framesAreTakenInOrderAndCountedAsWritten() {
+        var queue = queue(5)
+        queue.append([9, 9], nowMs: 50)
+        #expect(queue.byteCount == 7 && queue.oldestMs == 0 && figures() == [5, 0, 0, 0])
+        let first = queue.take(4)
+        #expect(first.frames == [[0], [1], [2], [3]] && first.items == 4)
+        #expect(queue.byteCount == 3 && queue.oldestMs == 40 && figures() == [1, 4, 0, 0])
+        let rest = queue.take(16)
+        // A word of the gateway's own is counted nowhere.
+        #expect(rest.frames == [[4], [9, 9]] && rest.items == 1)
+        #expect(queue.isEmpty && queue.byteCount == 0 && queue.oldestMs == nil && figures() == [0, 5, 0, 0])
+        #expect(queue.take(16).frames.isEmpty)
+    }
+
+    @Test(arguments: [(true, [0, 1, 2, 0]), (false, [0, 1, 0, 2])])
+    func whatIsDroppedIsCountedByItsReason(_ isSlow: Bool, _ expected: [Int]) {
+        var queue = queue(3)
+        _ = queue.take(1)
+        #expect(queue.removeAll(isSlow: isSlow) == 2)
+        #expect(queue.isEmpty && queue.byteCount == 0 && figures() == expected)
+    }
+
+    @Test func whatIsHandedOverIsCountedByWhoeverTakesIt() {
+        var queue = queue(2)
+        let frames = queue.handOver()
+        #expect(frames.map(\.frame) == [[0], [1]] && frames.allSatisfy { $0.item?.counts === counts })
+        #expect(queue.isEmpty && queue.byteCount == 0 && figures() == [0, 0, 0, 0])
+    }
+
+    @Test func aRefusedFrameIsAnOfferToASlowClient() {
+        OutboundItem(counts: counts).countRefused()
+        #expect(figures() == [0, 0, 1, 0])
+    }
+}
