@@ -42,14 +42,14 @@ public struct PublishReader: Sendable {
     }
 
     /// Reads a publish whose topic was read before.
-    func request(on topic: Topic, _ object: JSON.Value) throws(Refusal) -> PublishRequest {
+    public func request(on topic: Topic, _ object: JSON.Value) throws(Refusal) -> PublishRequest {
         PublishRequest(
             topic: topic, event: try event(object["event"]?.stringBytes), data: try data(present(object[form.data])),
             id: try id(present(object["id"])))
     }
 
     /// Reads a publish whose parts came one by one; the data are still text.
-    func request(
+    public func request(
         on topic: Topic, event name: [UInt8], text: [UInt8], limits: JSON.Limits
     ) throws(Refusal) -> PublishRequest {
         let event = try event(name)

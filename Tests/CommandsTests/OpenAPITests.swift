@@ -54,6 +54,7 @@ import Testing
                 "delete /v1/topics/{topic}/members/{user}", "get /livez", "get /readyz", "get /v1/openapi.json",
                 "get /v1/shops/{shop}/queue",
                 "get /v1/topics/{topic}", "get /v1/topics/{topic}/events", "post /realtime/v1/api/broadcast",
+                "post /realtime/v1/api/broadcast/{topic}/events/{event}",
                 "post /v1/broadcast",
                 "post /v1/commands/queue", "post /v1/commands/same", "post /v1/commands/vote",
                 "post /v1/revocations", "post /v1/shops/{shopId}/tracks/{trackId}/vote",

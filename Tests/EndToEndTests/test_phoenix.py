@@ -2,13 +2,18 @@
 
 import asyncio
 import json
+import os
+import subprocess
+import sys
+from pathlib import Path
 
 import pytest
-from websockets.exceptions import InvalidStatus
+from websockets.exceptions import ConnectionClosed, InvalidStatus
 
 from gateway_process import API_KEY
 from phoenix import Frames, Supabase
 
+ROOT = Path(__file__).resolve().parents[2]
 ROOM = "realtime:room1"
 
 
@@ -179,3 +184,214 @@ def test_a_channel_that_may_not_be_joined_is_refused(gw, order, token, trusting)
             assert f"permissions to read from this Channel topic: {order}" in errors[0][1]
 
     asyncio.run(run())
+
+
+# Over HTTP
+
+
+REST = "/realtime/v1/api/broadcast"
+
+
+def test_python_publishes_over_http(gw, order, token, trusting):
+    """`http_send` of Supabase's client, which takes nothing but 202 for success."""
+    async def run():
+        async with Supabase(gw, API_KEY) as supabase:
+            channel = supabase.channel(order)
+            await channel.http_send("greet", {"n": 1})
+
+    with gw.client(token=token("u1", topics=[order])) as native:
+        native.subscribe(order)
+        asyncio.run(run())
+        native.expect("greet", data={"n": 1}, offset=1)
+
+
+def test_a_user_publishes_over_http_what_its_topics_allow(gw, db, topics, token):
+    """JavaScript's `channel.send()` does so while it is not joined. The namespace's rule holds for every message."""
+    talk, other, room = topics("conversation"), topics("conversation"), topics("phoenix").removeprefix("phoenix:")
+    with gw.http() as http:
+        http.put(f"/v1/topics/{talk}/members/u1")
+    message = {"event": "e", "payload": {"n": 1}}
+    with gw.http(key=token("u1")) as http:
+        url = REST + "?apikey=x&vsn=2.0.0"
+        both = [message | {"topic": name, "private": True} for name in (talk, room)]
+        answer = http.post(url, json={"messages": both})
+        assert (answer.status_code, answer.content) == (202, b"")
+        answer = http.post(url, json={"messages": [message | {"topic": name} for name in (talk, other)]})
+        assert answer.status_code == 403 and "members" in answer.json()["message"]
+        answer = http.post(REST + f"/{other}/events/e".replace(":", "%3A"), json={})
+        assert answer.status_code == 403 and isinstance(answer.json()["message"], str)
+    assert (db.xlen(talk + "#log"), db.xlen(other + "#log"), db.xlen(f"phoenix:{room}#log")) == (1, 0, 1)
+
+
+def test_one_event_over_http(gw, db, topics):
+    topic = topics("phoenix")
+    path = f"{REST}/{topic.removeprefix('phoenix:')}/events/a%3Ab"
+    with gw.http() as http:
+        for options in ({"json": {"n": 1}}, {"content": b"{}"},
+                        {"content": b"\x00\xff", "headers": {"content-type": "application/octet-stream"}},
+                        {"content": b"", "headers": {"content-type": "application/octet-stream"}}):
+            answer = http.post(path + "?private=true", **options)
+            assert (answer.status_code, answer.content) == (202, b"")
+        for content in (b"", b"[]", b"{", b"7"):
+            answer = http.post(path, content=content, headers={"content-type": "application/json; charset=utf-8"})
+            assert answer.status_code == 422 and list(answer.json()["errors"]["messages"][0]) == ["payload"]
+        answer = http.post(path, content=b"{}", headers={"content-type": "text/plain"})
+        text = "Unsupported Media Type. Use application/json or application/octet-stream"
+        assert (answer.status_code, answer.json()) == (415, {"error": text})
+        assert http.post(f"{REST}/no:1/events/e", json={}).status_code == 422
+        assert http.post(f"{REST}/order:1/events/gap", json={}).status_code == 422
+    logged = [(fields[b"e"], fields[b"d"]) for _, fields in db.xrange(topic + "#log")]
+    assert logged == [(b"a:b", b'{"n":1}'), (b"a:b", b"{}"), (b"a:b", b'{"$bytes":"AP8="}'), (b"a:b", b'{"$bytes":""}')]
+
+
+@pytest.mark.parametrize("body, problems", [
+    ("{}", ["can't be blank"]), ("[]", ["can't be blank"]), ("", ["can't be blank"]), ("{", ["can't be blank"]),
+    ('{"messages":[]}', ["can't be blank"]), ('{"messages":{}}', ["can't be blank"]),
+    ('{"messages":[{"topic":"shop:1","event":"e"},{"topic":"shop:1","event":"e","payload":{}}]}',
+     [{"payload": ["'payload' is missing."]}, {}]),
+    ('{"messages":[{"event":"e","payload":{}},7]}', None)])
+def test_a_batch_that_is_wrong_is_refused_whole(gw, watch, body, problems):
+    with gw.http() as http, watch() as seen:
+        answer = http.post(REST, content=body, headers={"content-type": "application/json"})
+    assert answer.status_code == 422
+    told = answer.json()["errors"]["messages"]
+    assert told == problems if problems is not None else [list(one) for one in told] == [["topic"], ["topic"]]
+    assert seen.on_behalf_of_clients() == []
+
+
+def test_nobody_publishes_over_http_without_a_name(gateway, token):
+    gw = gateway("--shards", "1", limits={"userActionsPerSecond": 1})
+    body = {"messages": [{"topic": "room", "event": "e", "payload": {}}]}
+    for path in (REST, REST + "/room/events/e"):
+        with gw.http(key=None) as http:
+            answer = http.post(path, json=body)
+        assert (answer.status_code, answer.json()) == (401, {"message": "Unauthorized"})
+        with gw.http(key=token("u1", ttl=-60)) as http:
+            answer = http.post(path, json=body)
+        assert answer.status_code == 401 and "expired" in answer.json()["message"]
+    with gw.http(key=token("u1")) as http:
+        answers = [http.post(REST, json=body) for _ in range(4)]
+    assert [answer.status_code for answer in answers] == [202, 202, 429, 429]
+    assert answers[-1].json() == {"message": "Too many requests"} and answers[-1].headers["retry-after"] == "1"
+
+
+# Rights, rejoining, attacks
+
+
+def test_a_member_taken_out_leaves_the_channel(gw, topics, token):
+    """A right that is withdrawn ends the channel within two seconds, with its reason, and nothing more is heard."""
+    talk = topics("conversation")
+    with gw.http() as http, Frames(gw, token("u1")) as client:
+        http.put(f"/v1/topics/{talk}/members/u1")
+        client.join(f"realtime:{talk}", token=token("u1", nonce=1))
+        http.delete(f"/v1/topics/{talk}/members/u1")
+        text = f"You no longer have permission to read from this Channel topic: {talk}"
+        assert client.pull() == ["1", None, f"realtime:{talk}", "system", {
+            "extension": "system", "status": "error", "message": text, "channel": talk}]
+        assert client.pull() == ["1", "1", f"realtime:{talk}", "phx_close", {}]
+        gw.publish(talk, "e")
+        client.quiet()
+        assert client.join(f"realtime:{talk}", ref="2", status="error")["reason"] == (
+            f"Unauthorized: You do not have permissions to read from this Channel topic: {talk}")
+
+
+def test_a_refused_token_ends_its_channel_only(gw, token, topics):
+    """Another user's token, a forged one and an expired one give nothing and take the channel that showed them."""
+    one, two = topics("order"), topics("order")
+    with Frames(gw, token("u1", topics=[one, two])) as client:
+        client.join(f"realtime:{two}", ref="2")
+        for bad in (token("u2", topics=[one, two]), token("u1")[:-4] + "AAAA", token("u1", ttl=-60)):
+            client.join(f"realtime:{one}", ref="1")
+            client.push("1", "3", f"realtime:{one}", "access_token", {"access_token": bad})
+            assert client.pull()[3:][1]["status"] == "error"
+            assert client.pull() == ["1", "1", f"realtime:{one}", "phx_close", {}]
+            assert client.join(f"realtime:{one}", ref="4", status="error", token=bad)["reason"].startswith(
+                "InvalidJWTToken: ")
+        gw.publish(two, "e", {"n": 1})
+        assert client.pull()[4]["payload"] == {"n": 1}
+        gw.publish(one, "e")
+        client.quiet()
+
+
+def test_nobody_reads_or_writes_beyond_its_rights(gw, order, token):
+    """What a user's own token opens is what it opens everywhere; `private: false` and odd spellings open no more."""
+    with Frames(gw, token("u1")) as client:
+        for channel in (order, order.upper(), "user:u2", "nowhere:1", f"phoenix:{order}", "user:u1 ", "order:*"):
+            client.join(f"realtime:{channel}", status="error", private=False)
+        client.join("realtime:user:u1")
+        client.push("1", "2", "realtime:user:u1", "broadcast", {"event": "e", "payload": {}})
+        notice = client.pull()
+        assert notice[3] == "system" and notice[4]["status"] == "ok" and "permissions to write" in notice[4]["message"]
+        client.push("1", "2", f"realtime:{order}", "broadcast", {"event": "e", "payload": {}})
+        assert client.reply("error") == {"reason": "unmatched topic"}
+
+
+def test_python_joins_again_when_the_gateway_was_killed(gateway, order, token, trusting, server):
+    """After a crash the client is back by itself, and hears what is published from then on."""
+    first = gateway(server=server)
+    host, port = first.address()
+    key = token("u1", topics=[order])
+
+    async def run():
+        async with Supabase(first, key, initial_backoff=0.1, max_retries=50) as supabase:
+            await supabase.join(order)
+            first.kill()
+            assert (await supabase.state()).value == "CHANNEL_ERROR"
+            second = await asyncio.to_thread(gateway, server=server, listen=f"{host}:{port}")
+            assert (await supabase.state(20)).value == "SUBSCRIBED"
+            second.publish(order, "back", {"n": 1})
+            assert (await supabase.next())["payload"] == {"n": 1}
+
+    asyncio.run(run())
+
+
+def test_a_position_resumes_across_gateways(gateway, order, token, server):
+    """`config.broadcast.since`, which the clients pass on: nothing that the log has is missed."""
+    one, two = gateway(server=server), gateway(server=server)
+    key = token("u1", topics=[order])
+    with Frames(one, key) as client:
+        client.join(f"realtime:{order}")
+        one.publish(order, "e", {"n": 1})
+        meta = client.pull()[4]["meta"]
+    for number in (2, 3):
+        one.publish(order, "e", {"n": number})
+    with Frames(two, key) as client:
+        client.join(f"realtime:{order}", broadcast={"since": meta})
+        assert [client.pull()[4]["payload"]["n"] for _ in range(2)] == [2, 3]
+        client.join(f"realtime:{order}", ref="2", broadcast={"since": meta | {"epoch": "other"}})
+        assert client.pull()[3] == "phx_close"
+        gap = client.pull()
+        assert gap[3] == "system" and gap[4]["extension"] == "gap" and gap[4]["reason"] == "reset"
+
+
+def test_floods_are_slowed_down_and_ended(gw, token):
+    """Frames that are none, unknown events and repeated tokens cost what messages cost: nobody sends them for free."""
+    for frame in ("x", '["1","1","realtime:a","broadcast",{}]'):
+        with Frames(gw, token("u-flood")) as client:
+            with pytest.raises(ConnectionClosed) as ended:
+                for _ in range(400):
+                    client.send_raw(frame)
+                while True:
+                    client.receive_raw(10)
+            assert (ended.value.rcvd.code, ended.value.rcvd.reason) == (1013, "rate_limited")
+    with Frames(gw, token("u-flood2")) as client:
+        client.join("realtime:flood")
+        for _ in range(120):
+            client.push("1", "3", "realtime:flood", "access_token", {"access_token": None})
+        client.quiet()
+
+
+# Documentation
+
+
+def test_the_lines_of_the_documentation_work_when_copied(gw, token, certificate):
+    page = (ROOT / "docs/clients.md").read_text()
+    lines = page.split("```python\n# Supabase")[1].split("```")[0]
+    lines = lines.replace("https://127.0.0.1:8443", gw.origin).replace("<jwt>", token("u1"))
+    environment = os.environ | {"SSL_CERT_FILE": str(certificate.cert)}
+    with subprocess.Popen(
+            [sys.executable, "-u", "-c", lines], stdout=subprocess.PIPE, text=True, env=environment) as program:
+        try:
+            assert "'payload': {'hello': 'world'}" in program.stdout.readline()
+        finally:
+            program.kill()

@@ -8,6 +8,7 @@ enum OpenAPIGateway {
         for (method, path, operation) in [
             ("post", "/v1/broadcast", broadcast(limits)),
             ("post", "/realtime/v1/api/broadcast", supabase(limits)),
+            ("post", "/realtime/v1/api/broadcast/{topic}/events/{event}", supabaseOne(limits)),
             ("get", topicPath, topic),
             ("get", topicPath + "/events", events(limits)),
             ("put", OpenAPIRights.memberPath, OpenAPIRights.member(takesIn: true)),
@@ -96,10 +97,46 @@ enum OpenAPIGateway {
                 "requestBody",
                 ["required": true, "content": OpenAPIErrors.content(messages(message, limits))]
             )
-            .with(
-                "responses",
-                OpenAPIErrors.responses(
-                    202, ["description": "All messages are committed in Redis."], errors: [401, 403, 404, 503]))
+            .with("responses", supabaseResponses)
+    }
+
+    private static func supabaseOne(_ limits: Limits) -> JSONNode {
+        let parameters: JSONNode = [
+            ["name": "topic", "in": "path", "required": true, "schema": ["type": "string"]],
+            ["name": "event", "in": "path", "required": true, "schema": OpenAPISchemas.reference("EventName")],
+        ]
+        let payload: JSONNode = [
+            "type": "object", "description": .text("At most \(limits.publishBytesMax) bytes of JSON."),
+        ]
+        return operation("realtime-broadcast-one", "Publish one event as Supabase's clients do.", security: services)
+            .with("parameters", parameters)
+            .with("requestBody", ["required": true, "content": OpenAPIErrors.content(payload)])
+            .with("responses", supabaseResponses)
+    }
+
+    /// What Supabase's clients read of a refusal; what the request itself lacks is told as everywhere.
+    private static var supabaseResponses: JSONNode {
+        let text: JSONNode = [
+            "type": "object", "required": ["message"], "properties": ["message": ["type": "string"]],
+        ]
+        let list: JSONNode = [
+            "type": "object", "required": ["errors"],
+            "properties": [
+                "errors": [
+                    "type": "object", "required": ["messages"], "properties": ["messages": ["type": "array"]],
+                ]
+            ],
+        ]
+        let success: JSONNode = ["description": "All messages are committed in Redis."]
+        guard case .object(let shared) = OpenAPIErrors.responses(202, success, errors: []) else { return [:] }
+        return JSONNode.object(shared.filter { $0.0 != "415" })
+            .with("401", answer("The credentials are missing or not valid.", text))
+            .with("403", answer("The credentials do not give the right to publish there.", text))
+            .with("409", answer("An id was used for another event.", text))
+            .with("415", answer("The body is neither JSON nor bytes.", ["type": "object"]))
+            .with("422", answer("A message is wrong, and none was published.", list))
+            .with("429", answer("Too many messages; Retry-After tells when to come back.", text))
+            .with("503", answer("Redis cannot take it now; Retry-After tells when to come back.", text))
     }
 
     // MARK: Topics

@@ -30,6 +30,14 @@ public struct PhoenixDialect: Dialect {
         self.flattened = flattened
     }
 
+    /// The topic of a channel's name without `realtime:`.
+    public static func topic(named name: [UInt8]) throws(Refusal) -> Topic {
+        switch PhoenixChannelName.topic(PhoenixChannelName.prefix + name) {
+        case .success(let topic): return topic
+        case .failure(let problem): throw Refusal(.badRequest, problem.reason)
+        }
+    }
+
     /// That of the version.
     public var encoders: [any EventEncoder] { [PhoenixEventEncoder(version, flattened: flattened)] }
 

@@ -59,8 +59,7 @@ final class BroadcastBatch {
 
     /// 202 without a body when every item was committed; the first error otherwise (nothing is dropped in silence).
     var supabaseResponse: HTTPResponse {
-        if let outage = sharedOutage { return BroadcastRoute.refused(outage) }
-        for case .failure(let refusal)? in results { return BroadcastRoute.refused(refusal) }
+        for case .failure(let refusal)? in results { return SupabaseAnswer.refused(refusal) }
         return HTTPResponse(status: 202, body: [], keepAlive: true)
     }
 

@@ -5,28 +5,14 @@ import HTTPCodec
 import Reactors
 import Rights
 
-/// `POST /v1/broadcast`, and the shape Supabase's clients send: the publish flow's door for backends.
+/// `POST /v1/broadcast`: the publish flow's door for backends.
 ///
 /// A 2xx is given only after Redis has committed. A batch is answered item by item, in order. Thread: the shard's.
 struct BroadcastRoute {
-    /// Which request and answer.
-    enum Shape {
-        /// `data`, one message or `messages`; 200 with positions.
-        case native
-        /// `messages` with `payload`; 202 without a body.
-        case supabase
-    }
-
     unowned let shard: Shard
 
-    /// The shape of a path's requests; `nil` for other paths.
-    func shape(_ segments: [String]) -> Shape? {
-        switch segments {
-        case ["v1", "broadcast"]: .native
-        case ["realtime", "v1", "api", "broadcast"]: .supabase
-        default: nil
-        }
-    }
+    /// Whether a path is this one.
+    static func owns(_ segments: [String]) -> Bool { segments == ["v1", "broadcast"] }
 
     /// Why a caller may not publish here; `nil` when it may.
     static func refusal(_ caller: Caller) -> Refusal? {
@@ -37,17 +23,17 @@ struct BroadcastRoute {
     }
 
     /// Answers the request of a service.
-    func answer(_ request: HTTPRequest, shape: Shape, _ respond: @escaping Respond) {
+    func answer(_ request: HTTPRequest, _ respond: @escaping Respond) {
         guard request.head.method == .post else { return respond(.methodNotAllowed([.post], keepAlive: true)) }
         do throws(Refusal) {
-            try publish(request.body, shape, request.caller, respond)
+            try publish(request.body, request.caller, respond)
         } catch {
             respond(.refusal(error, keepAlive: true))
         }
     }
 
     private func publish(
-        _ body: [UInt8], _ shape: Shape, _ caller: Caller, _ respond: @escaping Respond
+        _ body: [UInt8], _ caller: Caller, _ respond: @escaping Respond
     ) throws(Refusal) {
         let json: JSON
         do {
@@ -57,13 +43,12 @@ struct BroadcastRoute {
         }
         guard json.root.kind == .object else { throw Refusal(.badRequest, "the body must be a JSON object") }
         if let messages = json.root["messages"] {
-            guard shape == .supabase || json.root.members.allSatisfy({ $0.name == "messages" }) else {
+            guard json.root.members.allSatisfy({ $0.name == "messages" }) else {
                 throw Refusal(.badRequest, "beside 'messages' there is no other member")
             }
-            return try publishBatch(messages, shape, caller, respond)
+            return try publishBatch(messages, caller, respond)
         }
-        guard shape == .native else { throw Refusal(.badRequest, "'messages' must be an array") }
-        publish(try publishRequest(json.root, shape), caller) { result in
+        publish(try publishRequest(json.root), caller) { result in
             switch result {
             case .success(let (topic, receipt)):
                 var body: [UInt8] = []
@@ -76,7 +61,7 @@ struct BroadcastRoute {
     }
 
     private func publishBatch(
-        _ list: JSON.Value, _ shape: Shape, _ caller: Caller, _ respond: @escaping Respond
+        _ list: JSON.Value, _ caller: Caller, _ respond: @escaping Respond
     ) throws(Refusal) {
         guard list.kind == .array else { throw Refusal(.badRequest, "'messages' must be an array") }
         let items = Array(list.members)
@@ -84,12 +69,10 @@ struct BroadcastRoute {
         guard items.count <= shard.limits.batchMax else {
             throw Refusal(.badRequest, "a batch may have \(shard.limits.batchMax) messages")
         }
-        let batch = BroadcastBatch(count: items.count) { batch in
-            respond(shape == .native ? batch.response : batch.supabaseResponse)
-        }
+        let batch = BroadcastBatch(count: items.count) { respond($0.response) }
         for (index, item) in items.enumerated() {
             do throws(Refusal) {
-                publish(try publishRequest(item, shape), caller) { batch.finish(index, $0) }
+                publish(try publishRequest(item), caller) { batch.finish(index, $0) }
             } catch {
                 batch.finish(index, .failure(error))
             }
@@ -108,14 +91,13 @@ struct BroadcastRoute {
         }
     }
 
-    private func publishRequest(_ value: JSON.Value, _ shape: Shape) throws(Refusal) -> PublishRequest {
+    private func publishRequest(_ value: JSON.Value) throws(Refusal) -> PublishRequest {
         guard value.kind == .object else { throw Refusal(.badRequest, "a message must be a JSON object") }
         let known = ["topic", "event", "data", "id"]
-        if shape == .native, value.members.contains(where: { !known.contains($0.name) }) {
+        if value.members.contains(where: { !known.contains($0.name) }) {
             throw Refusal(.badRequest, "unknown member; a message has \(known.joined(separator: ", "))")
         }
-        let form: PublishReader.Form = shape == .native ? .broadcast : .supabase
-        let request = try PublishReader(form, bytesMax: shard.limits.publishBytesMax).request(value)
+        let request = try PublishReader(.broadcast, bytesMax: shard.limits.publishBytesMax).request(value)
         guard shard.node.access.policy(of: request.topic) != nil else {
             throw Refusal(.notFound, "there is no such namespace")
         }

@@ -110,7 +110,7 @@ final class HTTPPeer: ConnectionHandler {
         case .failure(let refusal):
             guard head.body != .none else { return true }
             shard.statistics.requests.add(1)
-            refuse(.refusal(refusal, keepAlive: false), method: head.method)
+            refuse(shard.router.refused(refusal, head, keepAlive: false), method: head.method)
             return false
         case .success(let admitted):
             if let failure = parser.limitBody(to: admitted.bodyBytesMax) {
@@ -128,7 +128,7 @@ final class HTTPPeer: ConnectionHandler {
         connection?.setDeadline(at: Int.max)
         switch pending.verdict {
         case .failure(let refusal):
-            respond(.refusal(refusal, keepAlive: pending.head.keepAlive))
+            respond(shard.router.refused(refusal, pending.head, keepAlive: pending.head.keepAlive))
         case .success(var request):
             request.body = body
             shard.router.route(request, door: door) { [self] response in respond(response) }

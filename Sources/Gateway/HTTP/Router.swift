@@ -30,6 +30,7 @@ final class Router {
 
     private unowned let shard: Shard
     private let broadcast: BroadcastRoute
+    private let supabase: SupabaseRoute
     private let topics: TopicRoute
     private let operations: OperationsRoute
     private let commands: CommandRoute
@@ -42,6 +43,7 @@ final class Router {
         self.shard = shard
         crossOrigin = CrossOrigin(origins: shard.node.origins)
         broadcast = BroadcastRoute(shard: shard)
+        supabase = SupabaseRoute(shard: shard)
         topics = TopicRoute(shard: shard)
         operations = OperationsRoute(shard: shard)
         commands = CommandRoute(shard: shard)
@@ -54,8 +56,8 @@ final class Router {
 
     /// Whether a path looks at credentials at all.
     func asksForCredentials(_ segments: [String], _ method: HTTPMethod) -> Bool {
-        if RightsRoute.owns(segments) || broadcast.shape(segments) != nil || Router.isTopic(segments)
-            || Router.isCommand(segments)
+        if RightsRoute.owns(segments) || BroadcastRoute.owns(segments) || Router.isTopic(segments)
+            || Router.isCommand(segments) || SupabaseRoute.owns(segments)
         {
             return true
         }
@@ -65,13 +67,24 @@ final class Router {
     /// Why a caller may not ask what it asks, as far as the head tells; `nil` when it may, or the path decides later.
     func refusal(_ segments: [String], _ method: HTTPMethod, _ caller: Caller) -> Refusal? {
         if RightsRoute.owns(segments) { return RightsRoute.refusal(segments, caller) }
-        if broadcast.shape(segments) != nil { return BroadcastRoute.refusal(caller) }
+        if BroadcastRoute.owns(segments) { return BroadcastRoute.refusal(caller) }
+        if SupabaseRoute.owns(segments) { return SupabaseRoute.refusal(caller) }
         if caller.isAnonymous && !shard.node.allowsAnonymous {
             return Refusal(.unauthorized, "a token or an API key is needed")
         }
         if Router.isTopic(segments) { return nil }
         let command = Router.isCommand(segments) ? commands.command(segments[2]) : commands.route(method, segments)
         return command?.rights.refusal(CommandCaller(caller).role)
+    }
+
+    /// How a path's clients are told that they may not ask.
+    func refused(_ refusal: Refusal, _ head: HTTPRequestHead, keepAlive: Bool) -> HTTPResponse {
+        let segments = head.pathSegments?.map { String(decoding: $0, as: UTF8.self) } ?? []
+        // What is malformed is told as everywhere.
+        guard refusal.code != .badRequest, SupabaseRoute.owns(segments) else {
+            return .refusal(refusal, keepAlive: keepAlive)
+        }
+        return SupabaseAnswer.refused(refusal, keepAlive: keepAlive)
     }
 
     private static func isTopic(_ segments: [String]) -> Bool {
@@ -96,7 +109,8 @@ final class Router {
         case .front(let servesOperations):
             if servesOperations && operations.answers(request, isPrivate: false, respond) { return }
             if polling.owns(request.head.path) { return polling.answer(request, respond) }
-            if let shape = broadcast.shape(segments) { return broadcast.answer(request, shape: shape, respond) }
+            if BroadcastRoute.owns(segments) { return broadcast.answer(request, respond) }
+            if SupabaseRoute.owns(segments) { return supabase.answer(request, respond) }
             if RightsRoute.owns(segments) { return rights.answer(request, respond) }
             if Router.isTopic(segments) { return topics.answer(request, respond) }
             if Router.isCommand(segments) { return commands.answer(request, name: segments[2], respond) }

@@ -1,0 +1,158 @@
+import Commands
+import Core
+import Dialects
+import HTTPCodec
+import Reactors
+import Rights
+
+/// `POST /realtime/v1/api/broadcast` and `.../broadcast/{topic}/events/{event}`: how Supabase's clients publish.
+///
+/// Services publish what they like, users what their topics' namespaces allow. Everything is judged before anything is
+/// published, and 202 is given only after Redis has committed all of it. Answers have the shapes that the clients read.
+/// Thread: the shard's.
+struct SupabaseRoute {
+    private static let root = ["realtime", "v1", "api", "broadcast"]
+
+    unowned let shard: Shard
+
+    /// Whether a path is one of these.
+    static func owns(_ segments: [String]) -> Bool {
+        segments == root || segments.starts(with: root) && segments.count == 7 && segments[5] == "events"
+    }
+
+    /// Why a caller may not publish here at all; `nil` when its messages decide.
+    static func refusal(_ caller: Caller) -> Refusal? {
+        caller.isAnonymous ? Refusal(.unauthorized, "Unauthorized") : nil
+    }
+
+    /// Answers a request whose caller may publish.
+    func answer(_ request: HTTPRequest, _ respond: @escaping Respond) {
+        guard request.head.method == .post else { return respond(.methodNotAllowed([.post], keepAlive: true)) }
+        switch request.segments == SupabaseRoute.root ? batch(request) : single(request) {
+        case .failure(let response): respond(response.value)
+        case .success(let requests): publish(requests, request.caller, respond)
+        }
+    }
+
+    /// An answer that ends the reading of a request.
+    private struct Refused: Error {
+        let value: HTTPResponse
+    }
+
+    // MARK: Reading
+
+    /// One message: its topic and event are in the path, its payload is the body.
+    private func single(_ request: HTTPRequest) -> Result<[PublishRequest], Refused> {
+        let (topic, event) = (Array(request.segments[4].utf8), Array(request.segments[6].utf8))
+        guard let isBytes = isBytes(request.head) else {
+            let text = "Unsupported Media Type. Use application/json or application/octet-stream"
+            return .failure(Refused(value: SupabaseAnswer.error(415, "error", text)))
+        }
+        do throws(Refusal) {
+            let data = isBytes ? BytesObject.data(of: request.body) : request.body
+            let reader = PublishReader(.supabase, bytesMax: shard.limits.publishBytesMax)
+            return .success([
+                try reader.request(
+                    on: try known(topic), event: event, text: data, limits: shard.limits.json)
+            ])
+        } catch {
+            return .failure(Refused(value: SupabaseAnswer.unprocessable([error])))
+        }
+    }
+
+    /// Whether the body is bytes, by its type; `nil` for a type that is neither bytes nor JSON.
+    private func isBytes(_ head: HTTPRequestHead) -> Bool? {
+        switch head.headers.single("content-type") {
+        case .absent: return false
+        case .repeated, .malformed: return nil
+        case .one(let type):
+            let name = type.prefix { $0 != UInt8(ascii: ";") && $0 != UInt8(ascii: " ") }
+            if ASCII.equalIgnoringCase(name, Array("application/octet-stream".utf8)) { return true }
+            return ASCII.equalIgnoringCase(name, Array("application/json".utf8)) ? false : nil
+        }
+    }
+
+    /// Many messages; one that is wrong refuses all of them.
+    private func batch(_ request: HTTPRequest) -> Result<[PublishRequest], Refused> {
+        guard let root = try? JSON(parsing: request.body, limits: shard.limits.json).root,
+            let messages = root["messages"], messages.kind == .array, messages.members.contains(where: { _ in true })
+        else { return .failure(Refused(value: SupabaseAnswer.unprocessable("can't be blank"))) }
+        var requests: [PublishRequest] = []
+        var problems: [Refusal?] = []
+        for message in messages.members {
+            guard problems.count < shard.limits.batchMax else {
+                let text = "should have at most \(shard.limits.batchMax) item(s)"
+                return .failure(Refused(value: SupabaseAnswer.unprocessable(text)))
+            }
+            do throws(Refusal) {
+                requests.append(try self.message(message))
+                problems.append(nil)
+            } catch {
+                problems.append(error)
+            }
+        }
+        guard requests.count == problems.count else {
+            return .failure(Refused(value: SupabaseAnswer.unprocessable(problems)))
+        }
+        return .success(requests)
+    }
+
+    private func message(_ value: JSON.Value) throws(Refusal) -> PublishRequest {
+        let name = value["topic"]?.stringBytes ?? []
+        let reader = PublishReader(.supabase, bytesMax: shard.limits.publishBytesMax)
+        return try reader.request(on: try known(name), value)
+    }
+
+    /// The topic of a channel's name, if its namespace exists.
+    private func known(_ name: [UInt8]) throws(Refusal) -> Topic {
+        let topic = try PhoenixDialect.topic(named: name)
+        guard shard.node.access.policy(of: topic) != nil else {
+            throw Refusal(.badRequest, "'topic' has a namespace that does not exist.")
+        }
+        return topic
+    }
+
+    // MARK: Publishing
+
+    /// Asks for all rights and the caller's allowance, then publishes.
+    private func publish(_ requests: [PublishRequest], _ caller: Caller, _ respond: @escaping Respond) {
+        if case .user(let identity) = caller, !caller.isService {
+            for _ in requests {
+                guard let waitMs = shard.node.waitForUserAction(identity.user, nowMs: shard.nowMs) else { continue }
+                shard.statistics.rateLimited.add(1)
+                let refusal = Refusal(.rateLimited, "Too many requests", retryAfterMs: waitMs)
+                return respond(SupabaseAnswer.refused(refusal))
+            }
+        }
+        var asked: Set<Topic> = []
+        for request in requests {
+            switch shard.node.access.publish(request.topic, caller) {
+            case .allow: break
+            case .refuse(let refusal): return respond(SupabaseAnswer.refused(refusal))
+            case .askMembership: asked.insert(request.topic)
+            }
+        }
+        ask(Array(asked), caller) { [shard] refusal in
+            if let refusal { return respond(SupabaseAnswer.refused(refusal)) }
+            let batch = BroadcastBatch(count: requests.count) { respond($0.supabaseResponse) }
+            for (index, request) in requests.enumerated() {
+                let id = request.id.map { PublishID($0, of: caller, connection: []) }
+                shard.store.publish(request.topic, request.event, request.data, id) { result in
+                    if case .success = result { shard.statistics.httpPublishes.add(1) }
+                    batch.finish(index, result.map { (request.topic, $0) })
+                }
+            }
+        }
+    }
+
+    /// Asks Redis whether the user is a member of each topic, one after another; a batch has few that need it.
+    private func ask(_ topics: [Topic], _ caller: Caller, _ completion: @escaping (Refusal?) -> Void) {
+        guard let topic = topics.first, case .user(let identity) = caller else { return completion(nil) }
+        shard.store.isMember(topic, user: identity.user) { result in
+            switch result.map({ AccessPolicy.Decision.membership($0) }) {
+            case .success(.refuse(let refusal)), .failure(let refusal): completion(refusal)
+            case .success: ask(Array(topics.dropFirst()), caller, completion)
+            }
+        }
+    }
+}
