@@ -39,10 +39,9 @@ private func answers(to command: ClientCommand) -> [ServerMessage] {
         return topics.map { .unsubscribed(topic: $0) }
     case .publish(let publish):
         precondition(!publish.event.isReserved)
-        return [
-            .event(topic: publish.topic, name: publish.event, data: publish.data, offset: publish.data.count),
-            .ack(data: publish.data),
-        ]
+        let message = ChannelMessage(position: nil, event: publish.event, id: nil, data: publish.data)
+        for unit in NativeEventEncoder().event(publish.topic, message) { check(unit.bytes, nil) }
+        return [.ack(data: publish.data)]
     case .command(let name, let arguments):
         precondition(EventName(name) != nil)
         return [.ack(data: arguments.raw), .error(code: name, message: name, topic: nil)]

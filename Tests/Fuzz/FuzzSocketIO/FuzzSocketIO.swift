@@ -22,7 +22,7 @@ public func fuzz(_ data: UnsafePointer<UInt8>?, _ size: Int) -> CInt {
     for message in bytes.split(separator: EnginePayload.separator, omittingEmptySubsequences: false) {
         if message.first == UInt8(ascii: "b") {
             session.step { $0.received(Array(message.dropFirst()), as: .binary, nowMs: nowMs, &$1) }
-        } else if UTF8Text.isValid(message) {
+        } else if UTF8Text.isValid(Array(message)) {
             session.step { $0.received(Array(message), as: .text, nowMs: nowMs, &$1) }
         }
         nowMs += 37
