@@ -113,7 +113,7 @@ let package = Package(
                 "history.lua", "leaderboard_refresh.lua", "lease.lua", "mark_all_read.lua", "mark_read.lua",
                 "move_booking.lua", "my_votes.lua", "next_track.lua", "notifications.lua", "notify.lua",
                 "online.lua", "part_booking.lua", "part_code.lua", "part_dj.lua", "part_dj_page.lua", "part_json.lua",
-                "part_pending.lua", "part_queue.lua", "part_rank.lua",
+                "part_pending.lua", "part_queue.lua", "part_rank.lua", "part_utc.lua",
                 "position.lua", "presence_count.lua", "presence_refresh.lua", "publish.lua", "publish_post.lua",
                 "queue.lua", "queue_refresh.lua", "rank.lua", "remove_track.lua", "renew.lua", "reset_epoch.lua",
                 "revoke.lua",

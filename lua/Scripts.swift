@@ -49,6 +49,7 @@ public enum Scripts {
         ("part_pending", PackageResources.part_pending_lua),
         ("part_queue", PackageResources.part_queue_lua),
         ("part_rank", PackageResources.part_rank_lua),
+        ("part_utc", PackageResources.part_utc_lua),
         ("position", PackageResources.position_lua),
         ("presence_count", PackageResources.presence_count_lua),
         ("presence_refresh", PackageResources.presence_refresh_lua),

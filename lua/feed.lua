@@ -6,7 +6,7 @@
 -- @arg      limit   int 1..100 = 20
 -- @include  json
 -- @key      follows user:{userId}#follows
--- @returns  {posts: [post], more} -- newest first
+-- @returns  {posts: [post], updates: [{type, postId, barberId, timestamp}], more} -- newest first
 -- @cost     O(n) in barbers followed, at most 1000, and one read for each of at most 100 posts and barbers looked at
 -- @weight   2000
 -- @readonly
@@ -15,7 +15,8 @@
 -- newest ends. The times of the barbers' newest posts (publish_post.lua) tell whose logs have the page's posts, so that
 -- the others need not be read. Of barbers without such a time, whose posts were published otherwise, SILENT_MAX are
 -- looked at, by chance. A page ends at PAGE_MAX posts, and before PAGE_BYTES_MAX but for its first one, so that no
--- answer has more values than a client's JSON may have. What is no log, no post or no topic is left out.
+-- answer has more values than a client's JSON may have. What is no log, no post or no topic is left out. Each post has
+-- an update, by whose time a client counts what it has not seen; a post that was published otherwise may have no id.
 
 local FOLLOWS_MAX = 1000 -- as in follow.lua
 local TOPIC_BYTES_MAX = 205
@@ -23,6 +24,7 @@ local PAGE_MAX = 20
 local PAGE_BYTES_MAX = 16384
 local SILENT_MAX = 40
 local READS_MAX = 100 -- events of other names lie between the posts
+local YEAR_9999_MS = 253370764800000
 local AT_ONCE = 2     -- a post, and the one before it: whose turn it is next is known without another read
 
 local reads = 0
@@ -56,7 +58,10 @@ end
 
 -- The post's text to splice, looked at once; false when it is no JSON object.
 local function post(head)
-  if head.post == nil then head.post = stored(head.text) or false end
+  if head.post == nil then
+    local text, value = stored(head.text)
+    head.post, head.id = text or false, text and value.id
+  end
   return head.post
 end
 
@@ -129,7 +134,13 @@ while #heads > 0 do
   if following then insert(heads, following) end
 end
 -- A barber may have newer posts than the time tells, if they were published otherwise.
-local page, texts = {}, {}
+local page, texts, updates = {}, {}, array()
 for _, head in ipairs(told) do insert(page, head) end
-for index, head in ipairs(page) do texts[index] = head.text end
-return {posts = raw('[' .. table.concat(texts, ',') .. ']'), more = #heads > 0}
+for index, head in ipairs(page) do
+  texts[index] = head.text
+  updates[index] = {
+    type = 'new_post', postId = type(head.id) == 'string' and head.id or null, barberId = string.sub(head.topic, 6),
+    timestamp = iso(math.min(head.at, YEAR_9999_MS)),
+  }
+end
+return {posts = raw('[' .. table.concat(texts, ',') .. ']'), updates = updates, more = #heads > 0}

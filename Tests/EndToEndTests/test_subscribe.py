@@ -13,7 +13,11 @@ def test_answer_has_topic_position_and_reference(gw, topic):
         answer = client.expect("subscribed", ref="r-1", topic=topic)["data"]
     assert answer["topic"] == topic and answer["shopId"] == topic.split(":")[1]
     assert isinstance(answer["epoch"], str) and answer["epoch"]
-    assert answer["offset"] == 0 and answer["recovered"] is False and "state" not in answer
+    assert answer["offset"] == 0 and answer["recovered"] is False
+    # Nothing was ever written for the shop: its queue is empty.
+    assert answer["state"].pop("updatedAt") and answer["state"] == {
+        "shopId": answer["shopId"], "queueLength": 0, "avgWaitTime": 0, "currentlyServing": 0,
+        "estimatedWaitTimes": {"standard": 0, "blackCard": 5}}
 
 
 def test_apps_shorthand_names_a_topic(gw, topic):

@@ -33,6 +33,11 @@ class Keys:
     def queue(self):
         return "queue:" + self.topic.split(":", 1)[1]
 
+    @property
+    def shop_state(self):
+        """The keys of state_shop.lua."""
+        return [self.queue, *(f"{self.topic}#{part}" for part in ("status", "bookings", "barbers"))]
+
 
 def source(*names: str) -> bytes:
     """The text that is loaded: the prelude, the parts that a state includes, and the named scripts."""
@@ -100,7 +105,7 @@ class Scripts:
         since_epoch, since_offset = since or ("", "")
         epoch, offset, first, events, state_text = self.call(
             (f"state_{state}", "subscribe") if state else "subscribe",
-            [keys.log, keys.meta] + ([keys.queue] if state else []),
+            [keys.log, keys.meta] + (keys.shop_state if state else []),
             [epoch or f"e{next(self.candidates)}", run or self.run, top_text(top), now_ms, meta_ttl_s, since_epoch,
              since_offset, order, recovery_max, bytes_max, idle_ttl_s, before])
         epoch, offset, first = epoch.decode(), int(offset), int(first)

@@ -1,6 +1,7 @@
 """The feed: who follows whom, one publish per post, and the merged posts for who was away."""
 
 import json
+import re
 import time
 
 import pytest
@@ -106,7 +107,7 @@ def test_the_feed_merges_by_time(commands, unchanged):
         assert feed(commands, limit=1) == (["a7"], True)
     commands.unfollow(userId="u1", barberId="a")
     assert feed(commands) == (["c6", "b5", "c3", "b1"], False)
-    assert commands.feed(userId="nobody") == {"posts": [], "more": False}
+    assert commands.feed(userId="nobody") == {"posts": [], "updates": [], "more": False}
 
 
 def test_garbage_in_logs_is_left_out(commands, db):
@@ -238,3 +239,18 @@ def test_bad_posts_hide_no_good_ones(commands, db):
             db.xadd(f"feed:b{n}#log", {"e": "feed:new_post", "d": "{nan}", "i": "-", "t": NOW_MS + 1_000 + n}, id="7-0")
     assert feed(commands, limit=3) == (["p29", "p28", "p27"], True)
     assert feed(commands, limit=20) == ([f"p{n}" for n in range(29, 9, -1)], True)
+
+
+def test_each_post_has_an_update(commands, db):
+    """The app's `feed_updates` had no counterpart: whoever was away could not count the posts it had not seen."""
+    follow(commands, "b1")
+    publish(commands, "b1", "p1", post={"text": "x" * 5_000})
+    publish(commands, "b1", "p2")
+    follow(commands, "b2")
+    db.xadd("feed:b2#log", {"e": "feed:new_post", "d": '{"id":7}', "i": "-", "t": 0})
+    answer = commands.feed(user="u1", role="user")
+    updates = answer["updates"]
+    assert [update["postId"] for update in updates] == ["p2", "p1", None] and len(answer["posts"]) == 3
+    assert [(update["type"], update["barberId"]) for update in updates] == [("new_post", f"b{n}") for n in (1, 1, 2)]
+    assert updates[2]["timestamp"] == "1970-01-01T00:00:00.000Z"
+    assert all(re.fullmatch(r"\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z", update["timestamp"]) for update in updates)

@@ -115,9 +115,10 @@ def test_scripts_touch_only_the_keys_they_are_given(scripts, db):
             if entry["client_type"] == "lua":
                 seen.append(entry["command"].split())
     allowed = {"shop:42#log", "shop:42#meta", "shop:42#seen#user:u1#op-1", "queue:42",
-               "shop:43#log", "shop:43#meta", "queue:43"}
+               "shop:43#log", "shop:43#meta", "queue:43",
+               *(f"shop:{shop}#{part}" for shop in (42, 43) for part in ("status", "bookings", "barbers"))}
     assert {words[1] for words in seen if words[0] != "PUBLISH"} <= allowed
     assert {words[1] for words in seen if words[0] == "PUBLISH"} == {"shop:42"}
     assert {words[0] for words in seen} == {
         "HMGET", "GET", "TYPE", "XADD", "HSET", "EXPIRE", "DEL", "SET", "PUBLISH", "XRANGE", "XREVRANGE", "XLEN",
-            "TTL"}
+            "TTL", "HLEN", "SCARD"}

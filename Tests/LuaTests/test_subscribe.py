@@ -1,5 +1,7 @@
 """subscribe.lua: a joining client gets a real position and all that it missed, or is told that it cannot."""
 
+import json
+
 import pytest
 
 from lua_scripts import Keys
@@ -245,7 +247,38 @@ def test_state_of_a_shop(scripts, db, text):
     assert scripts.subscribe().state is None, "a namespace without a provider has no state"
 
 
-def test_absent_cache_is_no_state(scripts):
+def status(length, wait, serving, black_card, updated_at):
+    return {"shopId": "42", "queueLength": length, "avgWaitTime": wait, "currentlyServing": serving,
+            "estimatedWaitTimes": {"standard": wait, "blackCard": black_card}, "updatedAt": updated_at}
+
+
+def test_a_quiet_shop_has_a_state(scripts, unchanged):
+    """A shop nothing was written for had no state, and the app's page waited for the first update."""
+    scripts.subscribe()
+    with unchanged():
+        joined = scripts.subscribe(state="shop")
+    assert json.loads(joined.state) == status(0, 0, 0, 5, "2026-11-20T20:03:20.123Z")
+
+
+def test_a_shop_without_a_cache_is_told_as_last_time(scripts, db):
+    """The cache of a shop that nobody waits at expires, and joining clients were told nothing."""
+    db.hset(KEYS.shop_state[2], "b1", "{}")
+    db.set(KEYS.shop_state[1], '{"queueLength":0,"avgWaitTime":0,"currentlyServing":0,"at":1795204000000}')
+    assert json.loads(scripts.subscribe(state="shop").state) == status(0, 0, 0, 5, "2026-11-20T19:46:40.000Z")
+    db.set(KEYS.shop_state[1], '{"queueLength":4,"avgWaitTime":41,"currentlyServing":3,"p50":40,"at":0}')
+    assert json.loads(scripts.subscribe(state="shop").state) == status(4, 41, 3, 16.4, "1970-01-01T00:00:00.000Z")
+
+
+@pytest.mark.parametrize("fill", [
+    lambda db: db.hset(KEYS.shop_state[2], "b1", "{}"), lambda db: db.sadd(KEYS.shop_state[3], "b1"),
+    lambda db: db.set(KEYS.shop_state[1], "{"), lambda db: db.set(KEYS.shop_state[1], '{"queueLength":1}'),
+    lambda db: db.set(KEYS.shop_state[1], '{"queueLength":1,"avgWaitTime":1e300,"currentlyServing":0,"at":1}'),
+    lambda db: db.set(KEYS.shop_state[1], '{"queueLength":1,"avgWaitTime":0.5,"currentlyServing":0,"at":1}'),
+    lambda db: db.set(KEYS.shop_state[1], '{"queueLength":1,"avgWaitTime":1,"currentlyServing":0,"at":-1}'),
+    lambda db: db.sadd(KEYS.shop_state[1], "x"), lambda db: db.set(KEYS.shop_state[3], "x"),
+], ids=range(9))
+def test_what_no_worker_has_computed_is_no_state(scripts, db, fill):
+    fill(db)
     assert scripts.subscribe(state="shop").state is None
 
 
