@@ -21,7 +21,10 @@ public protocol Conversation {
     mutating func received(
         _ message: [UInt8], as kind: MessageKind, nowMs: Int, _ steps: inout [ConversationStep])
 
-    /// A door is open.
+    /// A door is open; `user` is whose token opened it, `nil` for a client that is nobody yet, or no person.
+    mutating func opened(_ door: Door, by user: [UInt8]?, _ steps: inout [ConversationStep])
+
+    /// A door is open, for conversations that need not know whose it is.
     mutating func opened(_ door: Door, _ steps: inout [ConversationStep])
 
     /// A door stays closed.
@@ -56,6 +59,11 @@ extension Conversation {
     /// Nothing is said before the client speaks; the connection's credentials have the only door.
     public mutating func began(nowMs: Int, _ steps: inout [ConversationStep]) {
         steps.append(.open(.main, token: nil))
+    }
+
+    /// Whose it is makes no difference.
+    public mutating func opened(_ door: Door, by user: [UInt8]?, _ steps: inout [ConversationStep]) {
+        opened(door, &steps)
     }
 
     /// Nothing is said of it.

@@ -25,7 +25,8 @@ struct NodeParts {
         redis = try RedisTarget.reading(settings.redis, limits: settings.limits)
         library = try ScriptLibrary(
             directory: settings.scripts, namespaces: settings.namespaces.keys,
-            reservedPaths: NativeDialect.paths + [settings.socketIOPath, "/echo", "/demo"] + WebPages.files.keys)
+            reservedPaths: settings.sockets.keys.filter { !$0.contains("{") }
+                + [settings.socketIOPath, "/echo", "/demo"] + WebPages.files.keys)
         scripts = try StoreScripts(library)
         do {
             access = try AccessPolicy(settings.namespaces)

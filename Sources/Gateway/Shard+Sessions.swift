@@ -56,6 +56,7 @@ extension Shard: PeerHost {
     ) {
         var request = CommandDesk.Request(body: arguments.object, operation: operation, scope: scope, lane: lane)
         request.payer = payer
+        request.known = arguments.known
         commands.perform(name, request, caller: caller) { result in
             completion(
                 result.map(\.json).mapError {

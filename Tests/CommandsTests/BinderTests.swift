@@ -20,6 +20,21 @@ import Testing
             values(try bind(command, nil, path: [TextArgument(name: "a", value: bytes("7"))])) == ["7", "3", nil, nil])
     }
 
+    /// A socket's own shop stands for a required argument, and for nothing else.
+    @Test func whatIsKnownStandsForRequiredArguments() throws {
+        let command = try command("@arg shopId id\n@arg barId id optional\n@arg n int 0..9 = 3")
+        func bound(_ body: String, _ known: [String: [UInt8]]) throws -> [String?] {
+            let root = try JSON(parsing: bytes(body), limits: JSON.Limits(depthMax: 8, elementsMax: 100)).root
+            return values(try ArgumentBinder.bind(command, body: root, known: known, caller: .worker))
+        }
+        let known = ["shopId": bytes("42"), "barId": bytes("7"), "n": bytes("1"), "other": bytes("x")]
+        #expect(try bound("{}", known) == ["42", nil, "3"])
+        #expect(try bound("{\"shopId\":\"1\"}", known) == ["1", nil, "3"])
+        #expect(try bound("{\"shopId\":null}", known) == ["42", nil, "3"])
+        #expect(throws: Refusal.self) { try bound("{}", ["shopId": bytes("a b")]) }
+        #expect(throws: Refusal.self) { try bound("{}", ["barId": bytes("7")]) }
+    }
+
     @Test(arguments: [
         (
             "{}",

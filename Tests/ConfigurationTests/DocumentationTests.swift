@@ -59,7 +59,7 @@ import Testing
     /// Each default that help shows is the default in code.
     @Test func defaultsAreWhatHelpSays() throws {
         let settings = try #require(gateway(read(plain)))
-        for setting in Setting.of(.gateway) where !setting.defaultText.isEmpty && setting.kind != .namespaces {
+        for setting in Setting.of(.gateway) where !setting.defaultText.isEmpty && setting.places != .file {
             let written = setting.kind == .boolean ? "=" + setting.defaultText : " " + setting.defaultText
             var explicit = try #require(gateway(read(plain + " " + setting.flag + written)), "\(setting.name)")
             explicit.report = settings.report
@@ -80,7 +80,7 @@ import Testing
         #expect(line("namespaces.shop")?.value == "removed")
         #expect(line("redis")?.source == .defaults)
         #expect(report.description.hasSuffix(")\n"))
-        for setting in Setting.of(.check) where setting.kind != .limit && setting.kind != .namespaces {
+        for setting in Setting.of(.check) where setting.kind != .limit && setting.places != .file {
             #expect(line(setting.name) != nil, "\(setting.name)")
         }
     }

@@ -139,8 +139,4 @@ import Testing
         #expect(try Native.decode("{\"event\":\"ping\"}").get().ref == nil)
         #expect(try Native.decode("{\"event\":\"ping\",\"ref\":null}").get().ref == nil)
     }
-
-    @Test func pathsAreTheAppsAndOurs() {
-        #expect(NativeDialect.paths == ["/ws", "/queue", "/bookings", "/social", "/dj", "/challenges"])
-    }
 }

@@ -21,7 +21,7 @@ import pytest
 from websockets.exceptions import InvalidStatus
 
 from client import Client
-from gateway_process import API_KEY
+from gateway_process import API_KEY, command
 
 
 class Phone(Client):
@@ -110,3 +110,149 @@ def test_a_page_authenticates_by_subprotocol(gateway, token, topic):
     assert refused.value.response.status_code == 400
     gw.stop()
     assert secret[-20:] not in gw.log_text
+
+
+# Sockets by path
+
+
+@pytest.fixture
+def dj(gw, topic, token):
+    """A DJ session with one track, and ann at the shop; tells the shop and a function that calls as a service."""
+    shop = topic.split(":")[1]
+    with gw.http() as http:
+        def service(name, **arguments):
+            return command(http, name, shopId=shop, **arguments)
+
+        service("start_session")
+        service("check_in", userId="ann")
+        service("add_track", trackId="t1", userId="ann")
+        yield shop, service
+
+
+def test_the_dj_view_hears_the_dj_session(gw, phone, token, dj):
+    """On /dj `subscribe {shopId}` joined the barbers' queue, so the DJ view heard no track."""
+    shop, service = dj
+    one = phone("/dj", token("bob"))
+    one.hears("subscribed", userId="bob")
+    one.say("subscribe", {"shopId": shop})
+    state = one.hears("subscribed", shopId=shop, topic=f"dj:{shop}")["state"]
+    assert [item["trackId"] for item in state["queue"]] == ["t1"]
+    gw.publish(f"shop:{shop}", "queue:update", {"queueLength": 1})
+    service("add_track", trackId="t2", userId="ann")
+    one.expect("track:added", topic=f"dj:{shop}")
+    one.say("unsubscribe", {"shopId": shop})
+    one.hears("unsubscribed", shopId=shop)
+    service("add_track", trackId="t3", userId="ann")
+    one.expect_nothing()
+
+
+def test_votes_do_not_name_the_shop(gw, phone, token, dj):
+    """`vote` and `add_track` come without `shopId` on /dj, and the gateway refused them."""
+    shop, service = dj
+    one = phone("/dj", token("ann"))
+    one.say("vote", {"trackId": "t1", "vote": "down"})
+    assert "shopId" in one.hears("error", code="bad_request")["message"]
+    # The app does not wait for the answer; the vote may be in the state already.
+    one.say("subscribe", {"shopId": shop})
+    one.say("vote", {"trackId": "t1", "vote": "down"})
+    awaited = {"subscribed", "ack"}
+    while awaited:
+        message = one.receive()
+        if message["event"] == "ack" or message.get("topic") == f"dj:{shop}":
+            assert message["event"] != "ack" or message["data"]["downvotes"] == 1
+            awaited.discard(message["event"])
+    one.say("vote", {"trackId": "t1", "vote": "up"})
+    one.hears("queue:update", trackId="t1", upvotes=1, downvotes=0)
+    one.say("add_track", {"trackId": "t2"})
+    one.hears("track:added", trackId="t2")
+    # What is said counts more than what is known, and what needs no shop is given none.
+    one.say("vote", {"shopId": "elsewhere", "trackId": "t1", "vote": "up"})
+    one.hears("error", message="Must be at shop to vote")
+    assert one.request("notifications")["event"] == "ack"
+    stranger = phone("/dj", token("bob"))
+    stranger.say("subscribe", {"shopId": shop})
+    stranger.say("vote", {"trackId": "t1", "vote": "up"})
+    stranger.hears("error", message="Must be at shop to vote")
+    stranger.say("unsubscribe", {"shopId": shop})
+    stranger.say("vote", {"trackId": "t1", "vote": "up"})
+    stranger.hears("error", code="bad_request")
+
+
+@pytest.mark.parametrize("path", ["/queue", "/bookings", "/social", "/dj", "/challenges", "/queue/"])
+def test_the_client_joins_its_user_by_authenticating(gw, phone, token, topics, path):
+    """The app awaits `booking:status_change` and joins nothing, so it heard none."""
+    user = topics("user").split(":")[1]
+    one = phone(path, token(user))
+    one.hears("subscribed", userId=user)
+    # A newer token joins nothing anew.
+    one.send("unsubscribe", {"userId": user})
+    one.hears("unsubscribed", userId=user)
+    one.say("authenticate", token(user, nonce=1))
+    one.hears("authenticated")
+    gw.publish(f"user:{user}", "booking:status_change", {"bookingId": "1", "status": "confirmed"})
+    one.expect_nothing()
+    with gw.client(path, token=token(user)) as header, gw.client(path) as nobody, \
+            gw.client("/ws", token=token(user)) as plain:
+        header.expect("subscribed", topic=f"user:{user}")
+        gw.publish(f"user:{user}", "booking:status_change", {"bookingId": "1", "status": "confirmed"})
+        header.expect("booking:status_change", topic=f"user:{user}")
+        nobody.expect_nothing()
+        plain.expect_nothing()
+
+
+PATHS = {"sockets": {
+    "/rooms/{id}/realtime": {"join": ["session:{id}"], "fold": "lower"},
+    "/rooms/lobby/realtime": {"join": ["shop:lobby"]},
+    "/shops/{shopId}/dj": {"alias": {"shopId": "dj"}, "fill": ["shopId"], "join": ["dj:{shopId}", "user:{sub}"]},
+    "/challenges": None}}
+
+
+@pytest.fixture
+def rooms(gateway, server):
+    """A gateway with sockets by path of its own."""
+    return gateway(config=PATHS, server=server)
+
+
+def test_a_path_joins_with_the_clients_rights_only(rooms, token):
+    """Whoever chooses the path gets no more than whoever subscribes, however the path is spelled."""
+    room, user = "session:8e2f-abcd", token("ann", topics=["session:8e2f-abcd"])
+    with rooms.client("/rooms/8E2F-ABCD/realtime", token=user) as member, \
+            rooms.client("/rooms/8e2f-%41bcd/realtime", token=token("eve")) as stranger, \
+            rooms.client("/rooms/8e2f-abcd/realtime/") as nobody:
+        member.expect("subscribed", topic=room)
+        stranger.expect_error("forbidden", topic=room)
+        nobody.expect_error("unauthorized", topic=room)
+        rooms.publish(room, "queue.updated", {"n": 1})
+        member.expect("queue.updated", topic=room)
+        stranger.expect_nothing()
+        nobody.expect_nothing()
+        stranger.refused("subscribe", {"topic": room}, "forbidden")
+    with rooms.client("/rooms/lobby/realtime") as lobby:
+        lobby.expect("subscribed", topic="shop:lobby")
+
+
+@pytest.mark.parametrize("path, status", [
+    ("/rooms/a%20b/realtime", 400), ("/rooms/%7Bid%7D/realtime", 400), ("/rooms/" + "a" * 201 + "/realtime", 400),
+    ("/rooms/%00/realtime", 404), ("/rooms/a%2Fb/realtime", 404), ("/rooms//realtime", 404), ("/rooms/a", 404),
+    ("/rooms/a/realtime/x", 404), ("/challenges", 404)])
+def test_a_path_that_names_no_topic_opens_nothing(rooms, path, status):
+    """What a client writes into the path is judged like the topic of a message."""
+    with pytest.raises(InvalidStatus) as refused:
+        rooms.client(path)
+    assert refused.value.response.status_code == status
+
+
+def test_the_path_fills_in_arguments(rooms, token):
+    """A command on a socket of a shop's path is about that shop, with the caller's own rights."""
+    with rooms.http() as http:
+        command(http, "start_session", shopId="s1")
+        command(http, "check_in", shopId="s1", userId="ann")
+    with rooms.client("/shops/s1/dj", token=token("ann")) as ann, \
+            rooms.client("/shops/s1/dj", token=token("eve")) as eve:
+        for one, user in ((ann, "ann"), (eve, "eve")):
+            assert {one.receive()["topic"] for _ in range(2)} == {"dj:s1", f"user:{user}"}
+        ann.send("add_track", {"trackId": "t1"}, ref=1)
+        assert {ann.receive()["event"] for _ in range(2)} == {"track:added", "ack"}
+        eve.expect("track:added")
+        eve.refused("add_track", {"trackId": "t2"}, "not_present")
+

@@ -19,10 +19,10 @@ public enum ArgumentBinder {
     ///
     /// Also throws `forbidden` or `unauthorized` when the caller may not act for the user given. `body` is the JSON
     /// object of a message or a request, `nil` when there is none; `query` is for GET routes. An argument may be given
-    /// in several places if it is the same in all.
+    /// in several places if it is the same in all. `known` stands for required arguments that are not given.
     public static func bind(
         _ descriptor: CommandDescriptor, body: JSON.Value?, path: [TextArgument] = [], query: [TextArgument] = [],
-        caller: CommandCaller
+        known: [String: [UInt8]] = [:], caller: CommandCaller
     ) throws(Refusal) -> BoundArguments {
         if let body, body.kind != .object {
             throw Refusal(.badRequest, "The arguments must be a JSON object.")
@@ -31,7 +31,10 @@ public enum ArgumentBinder {
         var values: [[UInt8]?] = []
         var actingUser = caller.user
         for argument in descriptor.arguments {
-            let value = try value(argument, given[argument.name] ?? [])
+            var value = try value(argument, given[argument.name] ?? [])
+            if value == nil, argument.isRequired, argument.type != .user, let text = known[argument.name] {
+                value = try self.value(argument, [.text(text)])
+            }
             guard argument.type == .user else {
                 values.append(value ?? argument.fallback)
                 if value == nil && argument.isRequired { throw missing(argument) }

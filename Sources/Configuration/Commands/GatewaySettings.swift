@@ -55,6 +55,8 @@ public struct GatewaySettings: Sendable, Equatable {
     public var limits = Limits()
     /// The policy of each namespace that exists.
     public var namespaces = NamespacePolicy.defaults
+    /// What WebSockets bring with them, by path.
+    public var sockets = SocketRules.defaults
     /// What the node does wrong on purpose.
     public var testFault = TestFault.none
     /// Where clients of Socket.IO connect.
@@ -108,6 +110,7 @@ extension GatewaySettings {
         readyFile = values.text("ready-file")
         limits = values.limits
         namespaces = file.namespaces
+        sockets = file.sockets
         testFault = values.choice("test-fault", default: testFault)
         socketIOPath = values.text("socketio-path") ?? socketIOPath
         socketIONamespaces = values.texts("socketio-namespace")

@@ -38,7 +38,7 @@ public struct SettingsReport: Sendable, Equatable, CustomStringConvertible {
 extension SettingsReport {
     /// Lists what is in effect for the values' command.
     init(_ values: SettingValues, _ file: FileReader) {
-        for setting in Setting.of(values.command) where setting.kind != .limit && setting.kind != .namespaces {
+        for setting in Setting.of(values.command) where !SettingsReport.isListed(setting.kind) {
             lines.append(SettingsReport.line(setting, values))
         }
         for entry in Limits.table {
@@ -57,6 +57,26 @@ extension SettingsReport {
                     name: key, value: file.namespaces[name].map(SettingsReport.text) ?? "removed",
                     source: changed ? file.source(key) : .defaults))
         }
+        for path in file.socketsChanged.sorted() {
+            let key = "sockets." + path
+            let text = file.sockets[path].map(SettingsReport.text) ?? "closed"
+            lines.append(Line(name: key, value: text, source: file.source(key)))
+        }
+    }
+
+    /// Whether the lines of a setting are its members.
+    private static func isListed(_ kind: ValueKind) -> Bool {
+        kind == .limit || kind == .namespaces || kind == .sockets
+    }
+
+    private static func text(_ rules: SocketRules) -> String {
+        var words: [String] = []
+        if !rules.join.isEmpty { words.append("join=" + rules.join.map(\.description).joined(separator: ",")) }
+        let aliases = rules.alias.map { $0.key + ":" + $0.value }.sorted()
+        if !aliases.isEmpty { words.append("alias=" + aliases.joined(separator: ",")) }
+        if !rules.fill.isEmpty { words.append("fill=" + rules.fill.joined(separator: ",")) }
+        if rules.foldsPath { words.append("fold=lower") }
+        return words.isEmpty ? "plain" : words.joined(separator: " ")
     }
 
     private static func line(_ setting: Setting, _ values: SettingValues) -> Line {

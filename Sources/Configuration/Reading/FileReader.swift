@@ -10,6 +10,10 @@ struct FileReader {
     private(set) var namespaces = NamespacePolicy.defaults
     /// Which namespaces the file changed.
     private(set) var namespacesChanged: Set<String> = []
+    /// The rules of WebSockets by path, merged over the defaults.
+    private(set) var sockets = SocketRules.defaults
+    /// Which paths the file changed.
+    private(set) var socketsChanged: Set<String> = []
     /// What was wrong.
     private(set) var problems: [SettingProblem] = []
 
@@ -67,7 +71,26 @@ struct FileReader {
                 namespaces = reader.policies
                 namespacesChanged = reader.changed
                 problems.append(contentsOf: reader.problems)
+            case .sockets:
+                let reader = SocketReader(path: path, key: setting.fileKey, value: member)
+                sockets = reader.rules
+                socketsChanged = reader.changed
+                problems.append(contentsOf: reader.problems)
             default: value(member, setting)
+            }
+        }
+        checkSockets()
+    }
+
+    /// A topic of a namespace that does not exist can never be joined; the defaults leave theirs out by themselves.
+    private mutating func checkSockets() {
+        for path in socketsChanged.sorted() {
+            guard let rules = sockets[path] else { continue }
+            for template in rules.join where namespaces[template.namespace] == nil {
+                problem("sockets.\(path).join", "there is no namespace \(template.namespace)")
+            }
+            for (member, namespace) in rules.alias.sorted(by: { $0.key < $1.key }) where namespaces[namespace] == nil {
+                problem("sockets.\(path).alias.\(member)", "there is no namespace \(namespace)")
             }
         }
     }

@@ -145,6 +145,9 @@ extension Setting {
         Setting(
             "namespaces", .namespaces, processes, default: "the apps' namespaces", places: .file,
             "Who may subscribe and publish in each namespace, and what it keeps."),
+        Setting(
+            "sockets", .sockets, nodeAndDev, default: "the apps' paths", places: .file,
+            "What a WebSocket at a path joins by itself, and what its client need not say."),
     ]
 
     private static let dev: [Setting] = [

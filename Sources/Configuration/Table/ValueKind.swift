@@ -44,6 +44,8 @@ public enum ValueKind: Sendable, Equatable {
     case limit
     /// The object of namespace policies; config file only.
     case namespaces
+    /// The object of rules of WebSockets by path; config file only.
+    case sockets
 
     /// The word for the value in help and documentation; empty where a flag takes none.
     public var placeholder: String {
@@ -67,7 +69,7 @@ public enum ValueKind: Sendable, Equatable {
         case .messageID: "ID"
         case .position: "EPOCH:OFFSET"
         case .limit: "NAME=VALUE"
-        case .namespaces: "OBJECT"
+        case .namespaces, .sockets: "OBJECT"
         }
     }
 
@@ -80,7 +82,7 @@ public enum ValueKind: Sendable, Equatable {
         if text.utf8.count > ValueKind.bytesMax { throw ValueFault(expected: "at most \(ValueKind.bytesMax) bytes") }
         if PrintableText.hasControl(text) { throw ValueFault(expected: "a value without control characters") }
         switch self {
-        case .text, .file, .directory, .namespaces: return
+        case .text, .file, .directory, .namespaces, .sockets: return
         case .keyFile: _ = try KeyFile(parsing: text)
         case .roleMapping: _ = try RoleMapping(parsing: text)
         case .hostPort: _ = try HostPort(parsing: text)

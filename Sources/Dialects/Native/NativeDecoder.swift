@@ -8,6 +8,8 @@ struct NativeDecoder {
     let root: JSON.Value?
     let subscribeBatchMax: Int
     let publishBytesMax: Int
+    /// What members such as `shopId` mean.
+    var socket = NativeSocket.plain
 
     /// Reads `ref`: the exact text of a string or number; absent and `null` are no reference.
     static func reference(_ value: JSON.Value?) throws(Refusal) -> Reference? {
@@ -61,7 +63,7 @@ struct NativeDecoder {
     private func publish(_ data: JSON.Value?) throws(Refusal) -> ClientCommand {
         let shape = "{\"event\":\"publish\",\"topic\":T,\"data\":{\"event\":E,\"data\":{...}}}"
         guard let data else { throw Refusal(.badRequest, "publish has the form \(shape).") }
-        guard let topic = try NativeTarget(top: root?["topic"], object: data).topic() else {
+        guard let topic = try NativeTarget(top: root?["topic"], object: data, socket: socket).topic() else {
             throw Refusal(.badRequest, "publish names no topic; it has the form \(shape).")
         }
         return .publish(try PublishReader(.message, bytesMax: publishBytesMax).request(on: topic, data))
@@ -84,7 +86,7 @@ struct NativeDecoder {
         if NativeDecoder.present(root?["since"]) != nil {
             throw Refusal(.badRequest, "\"since\" belongs into \"data\", beside the topic.")
         }
-        let single = try NativeTarget(top: root?["topic"], object: data).topic()
+        let single = try NativeTarget(top: root?["topic"], object: data, socket: socket).topic()
         let since = try position(data?["since"])
         if let batch = NativeDecoder.present(data?["topics"]) {
             guard single == nil && since == nil else {
@@ -122,7 +124,7 @@ struct NativeDecoder {
         case .string:
             return SubscribeRequest(topic: try NativeTarget.topic(value), since: nil)
         case .object:
-            guard let topic = try NativeTarget(top: nil, object: value).topic() else {
+            guard let topic = try NativeTarget(top: nil, object: value, socket: socket).topic() else {
                 throw Refusal(.badRequest, "An element of \"topics\" names no topic.")
             }
             return SubscribeRequest(topic: topic, since: try position(value["since"]))

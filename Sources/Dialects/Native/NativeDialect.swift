@@ -4,17 +4,16 @@ public import Core
 ///
 /// Members it does not know are ignored, so that clients may be newer than the gateway; `null` counts as absent.
 public struct NativeDialect: Dialect {
-    /// The paths on which the gateway speaks it; the apps' old ones are the same protocol.
-    public static let paths = ["/ws", "/queue", "/bookings", "/social", "/dj", "/challenges"]
-
     /// Depth and size of one message.
     public let json: JSON.Limits
     /// Topics in one subscribe or unsubscribe; beyond: `too_large`.
     public let subscribeBatchMax: Int
     /// Bytes of one publish's data; beyond: `too_large`.
     public let publishBytesMax: Int
+    /// What the path of the client brings with it.
+    public var socket = NativeSocket.plain
 
-    /// Makes the dialect with its limits.
+    /// Makes the dialect with its limits, for a plain socket.
     public init(json: JSON.Limits, subscribeBatchMax: Int, publishBytesMax: Int) {
         self.json = json
         self.subscribeBatchMax = subscribeBatchMax
@@ -54,7 +53,7 @@ public struct NativeDialect: Dialect {
         do throws(Refusal) {
             ref = try NativeDecoder.reference(root["ref"])
             let decoder = NativeDecoder(
-                root: root, subscribeBatchMax: subscribeBatchMax, publishBytesMax: publishBytesMax)
+                root: root, subscribeBatchMax: subscribeBatchMax, publishBytesMax: publishBytesMax, socket: socket)
             return .success(ClientRequest(command: try decoder.command(), ref: ref))
         } catch {
             return .failure(DialectRefusal(refusal: error, ref: ref, close: nil))
@@ -63,7 +62,7 @@ public struct NativeDialect: Dialect {
 
     /// Writes one message; `data`, `state` and references are spliced in as they are.
     public func encode(_ message: ServerMessage, ref: Reference?) -> [UInt8] {
-        NativeEncoder.encode(message, ref: ref)
+        NativeEncoder.encode(message, ref: ref, socket)
     }
 
     /// A text reference names its operation; one that is no ``MessageID`` is named by its digits after a `~`.

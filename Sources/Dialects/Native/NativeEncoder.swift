@@ -2,14 +2,16 @@ import Core
 
 /// Writes native messages: literals, topics, names and numbers are appended as bytes, payloads spliced unread.
 enum NativeEncoder {
-    static func encode(_ message: ServerMessage, ref: Reference?) -> [UInt8] {
+    static func encode(
+        _ message: ServerMessage, ref: Reference?, _ socket: NativeSocket = .plain
+    ) -> [UInt8] {
         switch message {
         case .authenticated(let userID, let expiresAt):
             return authenticated(userID, expiresAt, ref)
         case .subscribed(let topic, let position, let recovered, let state):
-            return subscribed(topic, position, recovered, state, ref)
+            return subscribed(topic, position, recovered, state, ref, socket)
         case .unsubscribed(let topic):
-            return unsubscribed(topic, ref)
+            return unsubscribed(topic, ref, socket)
         case .ack(let data):
             return ack(data, ref)
         case .published(let position):
@@ -44,14 +46,15 @@ enum NativeEncoder {
     }
 
     private static func subscribed(
-        _ topic: Topic, _ position: Position, _ recovered: Bool, _ state: [UInt8]?, _ ref: Reference?
+        _ topic: Topic, _ position: Position, _ recovered: Bool, _ state: [UInt8]?, _ ref: Reference?,
+        _ socket: NativeSocket
     ) -> [UInt8] {
         var text: [UInt8] = []
         text.reserveCapacity(256 + 3 * topic.bytes.count + (state?.count ?? 0))
         text.append(text: "{\"event\":\"subscribed\"")
         append(topic, to: &text)
         text.append(text: ",\"data\":{")
-        append(spellingsOf: topic, to: &text)
+        append(spellingsOf: topic, socket, to: &text)
         text.append(text: ",")
         append(position, to: &text)
         text.append(text: ",\"recovered\":")
@@ -65,13 +68,13 @@ enum NativeEncoder {
         return text
     }
 
-    private static func unsubscribed(_ topic: Topic, _ ref: Reference?) -> [UInt8] {
+    private static func unsubscribed(_ topic: Topic, _ ref: Reference?, _ socket: NativeSocket) -> [UInt8] {
         var text: [UInt8] = []
         text.reserveCapacity(160 + 3 * topic.bytes.count)
         text.append(text: "{\"event\":\"unsubscribed\"")
         append(topic, to: &text)
         text.append(text: ",\"data\":{")
-        append(spellingsOf: topic, to: &text)
+        append(spellingsOf: topic, socket, to: &text)
         text.append(text: "}")
         finish(&text, ref)
         return text
@@ -169,7 +172,9 @@ enum NativeEncoder {
     }
 
     /// Appends `"topic":"shop:42","shopId":"42"`: a client that knows only its `shopId` finds it again.
-    static func append(spellingsOf topic: Topic, to text: inout [UInt8]) {
+    ///
+    /// What the socket calls the topic beside that follows.
+    static func append(spellingsOf topic: Topic, _ socket: NativeSocket = .plain, to text: inout [UInt8]) {
         text.append(text: "\"topic\":\"")
         text.append(contentsOf: topic.bytes)
         text.append(text: "\",\"")
@@ -177,6 +182,13 @@ enum NativeEncoder {
         text.append(text: "\":\"")
         text.append(contentsOf: topic.id)
         text.append(text: "\"")
+        for member in socket.members(of: topic.namespace) {
+            text.append(text: ",\"")
+            text.append(contentsOf: member.utf8)
+            text.append(text: "\":\"")
+            text.append(contentsOf: topic.id)
+            text.append(text: "\"")
+        }
     }
 
     /// Appends `"epoch":"k3x9","offset":17`.

@@ -8,6 +8,8 @@ struct NativeTarget {
     let top: JSON.Value?
     /// `data`, or an element of `topics`.
     let object: JSON.Value?
+    /// What members such as `shopId` mean.
+    let socket: NativeSocket
 
     /// Reads the topic; `nil` when none is named.
     func topic() throws(Refusal) -> Topic? {
@@ -28,7 +30,7 @@ struct NativeTarget {
     private func aliased(in object: JSON.Value, named: Topic?) throws(Refusal) -> Topic? {
         var result = named
         for member in object.members {
-            guard member.kind != .null, let namespace = TopicAlias.namespace(ofMember: member.nameBytes) else {
+            guard member.kind != .null, let namespace = socket.namespace(ofMember: member.nameBytes) else {
                 continue
             }
             if let named, !named.namespace.elementsEqual(namespace) { continue }

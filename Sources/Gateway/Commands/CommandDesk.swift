@@ -19,6 +19,8 @@ final class CommandDesk {
         var body: JSON.Value?
         var path: [TextArgument] = []
         var query: [TextArgument] = []
+        /// What the caller need not say where it is connected, by the arguments' names.
+        var known: [String: [UInt8]] = [:]
         /// What makes a retry harmless, unless the arguments name an `id`.
         var operation: OperationID?
         /// Random, the connection's own; empty where a connection means nothing.
@@ -89,7 +91,8 @@ final class CommandDesk {
                     retryAfterMs: waitMs)
             }
             bound = try ArgumentBinder.bind(
-                command, body: request.body, path: request.path, query: request.query, caller: commandCaller)
+                command, body: request.body, path: request.path, query: request.query, known: request.known,
+                caller: commandCaller)
             try pay(command, payer, commandCaller)
         } catch {
             statistics.commandsRefused.add(1)

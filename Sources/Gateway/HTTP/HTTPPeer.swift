@@ -76,7 +76,7 @@ final class HTTPPeer: ConnectionHandler {
                     return openWebSocket(head, upgrade, rest: bytes, from: position)
                 }
                 if head.method == .get, head.body == .none, case .front = door,
-                    let entry = shard.node.openings.entry(head.path, .eventStream)
+                    let entry = shard.node.openings.entry(head, .eventStream)
                 {
                     return openStream(head, entry, rest: bytes.count - position)
                 }

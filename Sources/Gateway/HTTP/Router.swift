@@ -116,7 +116,7 @@ final class Router {
             if Router.isCommand(segments) { return commands.answer(request, name: segments[2], respond) }
             if segments == ["v1", "openapi.json"] { return respond(description(request)) }
             if commands.answers(request, respond) { return }
-            if shard.node.openings.opensWebSocket(at: request.head.path) {
+            if shard.node.openings.opensWebSocket(request.head) {
                 return respond(
                     .refusal(
                         Refusal(.badRequest, "this path opens a WebSocket; send an upgrade"), status: 426,
@@ -168,7 +168,7 @@ final class Router {
     /// Decides an upgrade: path, origin, credentials.
     func openWebSocket(_ head: HTTPRequestHead, _ origin: RequestOrigin) -> Result<Opening, RefusedOpening> {
         if head.path.elementsEqual("/echo".utf8) && shard.node.servesEcho { return .success(.echo) }
-        guard let entry = shard.node.openings.entry(head.path, .webSocket) else {
+        guard let entry = shard.node.openings.entry(head, .webSocket) else {
             return .failure(RefusedOpening(Refusal(.notFound, "no WebSocket is opened at this path; use /ws")))
         }
         if polling.owns(head.path), let session = EngineRequest.movingSession(head) {

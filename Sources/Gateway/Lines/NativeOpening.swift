@@ -1,3 +1,4 @@
+import Configuration
 import Core
 import Dialects
 import HTTPCodec
@@ -6,6 +7,45 @@ import Rights
 /// How native clients say who they are when they open a WebSocket.
 enum NativeOpening {
     private static let bearer = Array("bearer.".utf8)
+
+    /// The sockets by path that the settings name.
+    static func entries(
+        _ native: NativeDialect, _ settings: GatewaySettings
+    ) -> [(pattern: PathPattern, entry: OpeningTable.Entry)] {
+        settings.sockets.compactMap { path, rules in
+            guard let pattern = PathPattern(path) else { return nil }
+            var rules = rules
+            // A namespace that does not exist has no topics to join.
+            rules.join.removeAll { settings.namespaces[$0.namespace] == nil }
+            let dialect = dialects(native, pattern, rules)
+            return (
+                pattern,
+                OpeningTable.Entry(paths: [path], framing: .webSocket, dialect: dialect, credentials: credentials)
+            )
+        }
+    }
+
+    private static func dialects(
+        _ native: NativeDialect, _ pattern: PathPattern, _ rules: SocketRules
+    ) -> @Sendable (HTTPRequestHead) -> Result<any Dialect, Refusal> {
+        if pattern.arguments.isEmpty, let socket = NativeSocket(rules) {
+            var native = native
+            native.socket = socket
+            let shared = native
+            return { _ in .success(shared) }
+        }
+        return { head in
+            guard let values = head.pathSegments.flatMap({ pattern.values(in: $0) }),
+                let socket = NativeSocket(rules, values)
+            else {
+                return .failure(
+                    Refusal(.badRequest, "the path names no topic; its parts may have A-Z a-z 0-9 . _ ~ : -"))
+            }
+            var native = native
+            native.socket = socket
+            return .success(native)
+        }
+    }
 
     /// The fields, or `bearer.<token>` among the subprotocols that are offered.
     ///

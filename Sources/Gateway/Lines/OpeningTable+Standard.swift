@@ -11,10 +11,8 @@ extension OpeningTable {
         let native = NativeDialect(
             json: limits.json, subscribeBatchMax: limits.subscribeBatchMax, publishBytesMax: limits.publishBytesMax)
         let socketIO = SocketIODialect(settings)
-        return OpeningTable([
-            Entry(
-                paths: NativeDialect.paths, framing: .webSocket, dialect: { _ in .success(native) },
-                credentials: NativeOpening.credentials),
+        let sockets = NativeOpening.entries(native, settings)
+        let others = [
             Entry(
                 paths: [settings.socketIOPath], framing: .webSocket,
                 dialect: { head in EngineRequest.webSocket(head).map { socketIO } }, authenticatesAtDoors: true),
@@ -25,7 +23,10 @@ extension OpeningTable {
             Entry(
                 paths: [settings.socketIOPath], framing: .packets, dialect: { _ in .success(socketIO) },
                 authenticatesAtDoors: true),
-        ])
+        ]
+        return OpeningTable(
+            others + sockets.filter { $0.pattern.arguments.isEmpty }.map(\.entry),
+            patterned: sockets.filter { !$0.pattern.arguments.isEmpty }.map { ($0.pattern, $0.entry) })
     }
 }
 

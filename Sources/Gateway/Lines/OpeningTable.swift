@@ -24,20 +24,35 @@ struct OpeningTable: Sendable {
     }
 
     private var entries: [String: [Entry]] = [:]
+    /// Entries whose path has parts that clients choose, in the order in which they are asked.
+    private var patterned: [(pattern: PathPattern, entry: Entry)] = []
 
-    init(_ entries: [Entry]) {
+    init(_ entries: [Entry], patterned: [(PathPattern, Entry)] = []) {
         for entry in entries {
             for path in entry.paths { self.entries[path, default: []].append(entry) }
         }
+        self.patterned = patterned.map { (pattern: $0.0, entry: $0.1) }.sorted { left, right in
+            // The description decides between those that meet no path in common, so that the order is one.
+            if left.pattern.goesBefore(right.pattern) { return true }
+            if right.pattern.goesBefore(left.pattern) { return false }
+            return left.pattern.description < right.pattern.description
+        }
     }
 
-    /// The entry of a path on a kind of line.
+    /// The entry of a path that is spelled out, on a kind of line.
     func entry(_ path: [UInt8], _ framing: Framing) -> Entry? {
         entries[OpeningTable.name(path)]?.first { $0.framing == framing }
     }
 
-    /// Whether WebSockets are opened at a path.
-    func opensWebSocket(at path: [UInt8]) -> Bool { entry(path, .webSocket) != nil }
+    /// The entry of a request on a kind of line.
+    func entry(_ head: HTTPRequestHead, _ framing: Framing) -> Entry? {
+        if let entry = entry(head.path, framing) { return entry }
+        guard !patterned.isEmpty, let segments = head.pathSegments else { return nil }
+        return patterned.first { $0.entry.framing == framing && $0.pattern.values(in: segments) != nil }?.entry
+    }
+
+    /// Whether WebSockets are opened at a request's path.
+    func opensWebSocket(_ head: HTTPRequestHead) -> Bool { entry(head, .webSocket) != nil }
 
     private static func name(_ path: [UInt8]) -> String {
         let hasSlash = path.count > 1 && path.last == UInt8(ascii: "/")

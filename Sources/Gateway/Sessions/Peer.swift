@@ -138,9 +138,13 @@ final class Peer: Outlet {
             let session = Session(host: host, outlet: self, door: door, encoding: encoding, caller: caller)
             entrances.append(Entrance(door: door, session: session))
             if isEstablished { session.proven() }
-            converse { $0.opened(door, &$1) }
+            converse { $0.opened(door, by: Peer.user(caller), &$1) }
             line.deadlineChanged()
         }
+    }
+
+    private static func user(_ caller: Caller) -> [UInt8]? {
+        if case .user(let identity) = caller { identity.user } else { nil }
     }
 
     private func end(_ door: Door) {

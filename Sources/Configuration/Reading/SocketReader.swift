@@ -1,0 +1,143 @@
+import Core
+
+/// Reads the config file's `sockets`: an object of rules by path, each in place of the default for its path; `null`
+/// closes a path.
+struct SocketReader {
+    /// All rules after the merge, by path.
+    private(set) var rules = SocketRules.defaults
+    /// The paths the file named.
+    private(set) var changed: Set<String> = []
+    /// What was wrong.
+    private(set) var problems: [SettingProblem] = []
+
+    private let path: String
+
+    private static let fields = ["join", "alias", "fill", "fold"]
+    /// The most paths that may have rules.
+    static let pathsMax = 64
+    /// Paths where another dialect is spoken.
+    private static let taken = ["/realtime/v1/websocket", "/socket/websocket", "/echo"]
+
+    init(path: String, key: String, value: JSON.Value) {
+        self.path = path
+        read(value, key)
+    }
+
+    private mutating func problem(_ key: String, _ message: String) {
+        problems.append(SettingProblem(source: .file(path: path, key: key), message: message))
+    }
+
+    private mutating func read(_ value: JSON.Value, _ key: String) {
+        guard value.kind == .object else {
+            return problem(key, "expected an object of paths; got " + FileReader.nameOfKind(value))
+        }
+        var patterns = SocketRules.defaults.keys.compactMap { PathPattern($0) }
+        for member in value.members {
+            let name = member.name
+            let place = key + "." + name
+            guard let pattern = PathPattern(name) else {
+                problem(
+                    place,
+                    "expected a path such as /dj or /shops/{shopId}: a word first, then up to "
+                        + "\(PathPattern.segmentsMax - 1) words or {arguments}, no slash at the end")
+                continue
+            }
+            guard !SocketReader.taken.contains(name) else {
+                problem(place, "another protocol is spoken at this path; choose another")
+                continue
+            }
+            if let other = patterns.first(where: { $0 != pattern && $0.isAlike(pattern) }) {
+                problem(place, "takes the same paths as \(other)")
+                continue
+            }
+            guard !pattern.arguments.contains(TopicTemplate.user) else {
+                problem(place, "{\(TopicTemplate.user)} is the client's user, and no part of a path")
+                continue
+            }
+            patterns.append(pattern)
+            changed.insert(name)
+            switch member.kind {
+            case .null: rules[name] = nil
+            case .object: rules[name] = rules(member, pattern, place)
+            default: problem(place, "expected an object, or null to close it; got " + FileReader.nameOfKind(member))
+            }
+        }
+        if rules.count > SocketReader.pathsMax { problem(key, "more than \(SocketReader.pathsMax) paths") }
+    }
+
+    private mutating func rules(_ value: JSON.Value, _ pattern: PathPattern, _ place: String) -> SocketRules {
+        var rules = SocketRules()
+        for member in value.members {
+            let field = place + "." + member.name
+            switch member.name {
+            case "join": rules.join = texts(member, field).compactMap { template($0, pattern, field) }
+            case "alias": rules.alias = aliases(member, field)
+            case "fill": rules.fill = texts(member, field).filter { isFiller($0, field) }
+            case "fold":
+                if member.string == "lower" {
+                    rules.foldsPath = true
+                } else {
+                    problem(field, "expected \"lower\", or leave it out")
+                }
+            default: problem(field, "unknown key" + NearestName.hint(SocketReader.fields, to: member.name))
+            }
+        }
+        if rules.join.count > SocketRules.joinMax {
+            problem(place + ".join", "a socket joins at most \(SocketRules.joinMax) topics by itself")
+        }
+        return rules
+    }
+
+    private mutating func template(_ text: String, _ pattern: PathPattern, _ place: String) -> TopicTemplate? {
+        guard let template = TopicTemplate(text) else {
+            problem(place, "expected a topic such as shop:42 or session:{id}; got " + PrintableText.quoted(text))
+            return nil
+        }
+        let known = pattern.arguments + [TopicTemplate.user]
+        for name in template.arguments where !known.contains(name) {
+            problem(place, "{\(name)} is no part of the path" + NearestName.hint(known, to: name))
+            return nil
+        }
+        return template
+    }
+
+    private mutating func aliases(_ value: JSON.Value, _ place: String) -> [String: String] {
+        guard value.kind == .object else {
+            problem(place, "expected an object such as {\"shopId\": \"dj\"}; got " + FileReader.nameOfKind(value))
+            return [:]
+        }
+        var aliases: [String: String] = [:]
+        for member in value.members {
+            let field = place + "." + member.name
+            guard SocketRules.isMember(member.name) else {
+                problem(field, "expected a name that ends in Id, e.g. shopId")
+                continue
+            }
+            guard let namespace = member.string, Topic.isNamespace(Array(namespace.utf8)) else {
+                problem(field, "expected a namespace: a lower-case letter, then at most 31 of a-z 0-9 -")
+                continue
+            }
+            aliases[member.name] = namespace
+        }
+        return aliases
+    }
+
+    private mutating func isFiller(_ name: String, _ place: String) -> Bool {
+        if SocketRules.isMember(name) && name != "userId" { return true }
+        problem(
+            place, "expected a name that ends in Id, e.g. shopId, and not userId; got " + PrintableText.quoted(name))
+        return false
+    }
+
+    private mutating func texts(_ value: JSON.Value, _ place: String) -> [String] {
+        guard value.kind == .array else {
+            problem(place, "expected an array of strings; got " + FileReader.nameOfKind(value))
+            return []
+        }
+        return value.members.compactMap { member in
+            if let text = member.string { return text }
+            problem(place, "expected strings in the array; got " + FileReader.nameOfKind(member))
+            return nil
+        }
+    }
+}

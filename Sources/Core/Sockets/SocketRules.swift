@@ -1,0 +1,45 @@
+/// What a WebSocket at a path brings with it (design section 18): the topics it joins, and what its client need not say.
+///
+/// It grants nothing: each topic is joined with the client's own rights, as if the client had asked for it.
+public struct SocketRules: Sendable, Equatable {
+    /// The topics that are joined for the client; those with ``TopicTemplate/user`` once it is known who it is.
+    public var join: [TopicTemplate]
+    /// What a member such as `shopId` means on this socket: the namespace of a topic.
+    public var alias: [String: String]
+    /// Arguments that commands may leave out: the client's last topic, or the path, says them.
+    public var fill: [String]
+    /// Whether what the client writes into the path is read in lower case.
+    public var foldsPath: Bool
+
+    /// The most topics that a socket joins by itself.
+    public static let joinMax = 16
+
+    /// Makes rules; those of a plain socket without arguments.
+    public init(
+        join: [TopicTemplate] = [], alias: [String: String] = [:], fill: [String] = [], foldsPath: Bool = false
+    ) {
+        self.join = join
+        self.alias = alias
+        self.fill = fill
+        self.foldsPath = foldsPath
+    }
+
+    /// Whether a name may be an alias, or be filled in: letters and digits that end in `Id`, such as `shopId`.
+    public static func isMember(_ name: String) -> Bool {
+        let bytes = Array(name.utf8)
+        return bytes.count > 2 && bytes.count <= Topic.namespaceBytesMax + 2 && ASCII.isLower(bytes[0])
+            && name.hasSuffix("Id") && bytes.allSatisfy { ASCII.isLetter($0) || ASCII.isDigit($0) }
+    }
+
+    /// The sockets of every gateway, by path: the general one, and those of the barbershops' app.
+    ///
+    /// That app sends nothing but its token after it has connected, and awaits what concerns its user. On `/dj` its
+    /// `shopId` means the shop's DJ session, and its votes do not name the shop.
+    public static let defaults: [String: SocketRules] = {
+        let own = [TopicTemplate("user:{sub}")].compactMap { $0 }
+        var rules = ["/ws": SocketRules()]
+        for path in ["/queue", "/bookings", "/social", "/challenges"] { rules[path] = SocketRules(join: own) }
+        rules["/dj"] = SocketRules(join: own, alias: ["shopId": "dj"], fill: ["shopId"])
+        return rules
+    }()
+}

@@ -1,0 +1,79 @@
+import Core
+
+/// Which topics a client last asked for, so that its commands need not say again which shop they are about.
+///
+/// What is filled in is no more than what the client could have said itself. Topics are forgotten when they are left
+/// or refused, so there are never more than a session may hold.
+struct NativeTopicsAsked {
+    private struct Asked {
+        let topic: Topic
+        /// Whether the client was told that it is subscribed.
+        var isJoined: Bool
+    }
+
+    private let socket: NativeSocket
+    /// The one asked for last is at the end.
+    private var asked: [Asked] = []
+
+    init(_ socket: NativeSocket) {
+        self.socket = socket
+    }
+
+    /// The client asked for something.
+    mutating func requested(_ command: ClientCommand) {
+        guard !socket.fillers.isEmpty else { return }
+        switch command {
+        case .subscribe(let requests):
+            for request in requests where isFiller(request.topic) {
+                let isJoined = remove(request.topic)
+                asked.append(Asked(topic: request.topic, isJoined: isJoined))
+            }
+        case .unsubscribe(let topics):
+            for topic in topics { remove(topic) }
+        default: break
+        }
+    }
+
+    /// The client is told something.
+    mutating func told(_ message: ServerMessage) {
+        guard !socket.fillers.isEmpty else { return }
+        switch message {
+        case .subscribed(let topic, _, _, _) where isFiller(topic):
+            if let index = asked.firstIndex(where: { $0.topic == topic }) {
+                asked[index].isJoined = true
+            } else {
+                asked.append(Asked(topic: topic, isJoined: true))
+            }
+        case .unsubscribed(let topic):
+            // The answer to an older request; a newer one may have asked again.
+            if let index = asked.firstIndex(where: { $0.topic == topic }), asked[index].isJoined {
+                asked.remove(at: index)
+            }
+        case .error(let code, _, let topic?, _) where code != ErrorCode.conflict.rawValue:
+            asked.removeAll { $0.topic == topic && !$0.isJoined }
+        default: break
+        }
+    }
+
+    /// What commands may leave out, by the arguments' names.
+    var known: [String: [UInt8]] {
+        var known: [String: [UInt8]] = [:]
+        for filler in socket.fillers {
+            let last = filler.namespace.flatMap { namespace in
+                asked.last { $0.topic.namespace.elementsEqual(namespace) }
+            }
+            known[filler.name] = last.map { Array($0.topic.id) } ?? filler.fallback
+        }
+        return known
+    }
+
+    private func isFiller(_ topic: Topic) -> Bool {
+        socket.fillers.contains { $0.namespace.map { topic.namespace.elementsEqual($0) } ?? false }
+    }
+
+    @discardableResult
+    private mutating func remove(_ topic: Topic) -> Bool {
+        guard let index = asked.firstIndex(where: { $0.topic == topic }) else { return false }
+        return asked.remove(at: index).isJoined
+    }
+}

@@ -1,0 +1,128 @@
+import Core
+import Testing
+
+@testable import Dialects
+
+/// What the rules of a path make of a native client's messages.
+@Suite struct NativeSocketTests {
+    private func client(_ rules: SocketRules, _ values: [String: [UInt8]] = [:]) throws -> NativeConversation {
+        var dialect = Native.dialect
+        dialect.socket = try #require(NativeSocket(rules, values))
+        return NativeConversation(dialect)
+    }
+
+    private var dj: SocketRules { SocketRules.defaults["/dj"] ?? SocketRules() }
+
+    /// What a message asks.
+    private func asks(_ client: inout NativeConversation, _ text: String) throws -> ClientCommand {
+        var steps: [ConversationStep] = []
+        client.received(Array(text.utf8), as: .binary, nowMs: 0, &steps)
+        guard case .request(.main, .success(let request))? = steps.first, steps.count == 1 else {
+            throw Refused()
+        }
+        return request.command
+    }
+
+    private func known(_ client: inout NativeConversation) throws -> [String: [UInt8]] {
+        guard case .command(_, let arguments) = try asks(&client, "{\"event\":\"vote\"}") else { throw Refused() }
+        return arguments.known
+    }
+
+    /// What the client is told, and which topics are asked for in its name then.
+    private func told(_ client: inout NativeConversation, _ message: ServerMessage) -> (text: String, joins: [Topic]) {
+        var steps: [ConversationStep] = []
+        client.told(message, at: .main, ref: nil, &steps)
+        var text = ""
+        if case .say(let unit)? = steps.first { text = String(decoding: unit.bytes, as: UTF8.self) }
+        return (text, joins(steps))
+    }
+
+    private func joins(_ steps: [ConversationStep]) -> [Topic] {
+        steps.flatMap { step -> [Topic] in
+            guard case .request(_, .success(let request)) = step, case .subscribe(let topics) = request.command else {
+                return []
+            }
+            return topics.map(\.topic)
+        }
+    }
+
+    private func subscribed(_ topic: Topic) throws -> ServerMessage {
+        .subscribed(topic: topic, position: try Native.position("a", 1), recovered: false, state: nil)
+    }
+
+    private struct Refused: Error {}
+
+    @Test func anAliasNamesAnotherNamespace() throws {
+        var client = try client(dj)
+        let topic = try Native.topic("dj:42")
+        for data in [
+            "{\"shopId\":\"42\"}", "{\"shopId\":42}", "{\"djId\":\"42\"}", "{\"topic\":\"dj:42\",\"shopId\":\"42\"}",
+        ] {
+            let command = try asks(&client, "{\"event\":\"subscribe\",\"data\":\(data)}")
+            #expect(command == .subscribe([SubscribeRequest(topic: topic, since: nil)]), "\(data)")
+        }
+        let text = told(&client, try subscribed(topic)).text
+        #expect(text.contains("\"topic\":\"dj:42\",\"djId\":\"42\",\"shopId\":\"42\""), "\(text)")
+        #expect(told(&client, .unsubscribed(topic: topic)).text.contains("\"shopId\":\"42\""))
+        // Elsewhere a shop is a shop.
+        var plain = try self.client(SocketRules())
+        let shop = try asks(&plain, "{\"event\":\"subscribe\",\"data\":{\"shopId\":\"42\"}}")
+        #expect(shop == .subscribe([SubscribeRequest(topic: try Native.topic("shop:42"), since: nil)]))
+        #expect(!told(&plain, try subscribed(topic)).text.contains("shopId"))
+    }
+
+    @Test func theLastShopIsKnown() throws {
+        var client = try client(dj)
+        #expect(try known(&client) == [:])
+        for shop in ["1", "2"] { _ = try asks(&client, "{\"event\":\"subscribe\",\"data\":{\"shopId\":\"\(shop)\"}}") }
+        #expect(try known(&client) == ["shopId": Array("2".utf8)])
+        // One that is refused was never there; one that is lost or left is known no more.
+        _ = told(&client, try subscribed(try Native.topic("dj:1")))
+        _ = told(&client, .error(code: "forbidden", message: "", topic: try Native.topic("dj:2")))
+        #expect(try known(&client) == ["shopId": Array("1".utf8)])
+        _ = told(&client, .error(code: "rate_limited", message: "", topic: try Native.topic("dj:1")))
+        #expect(try known(&client) == ["shopId": Array("1".utf8)])
+        _ = told(&client, .unsubscribed(topic: try Native.topic("dj:1")))
+        #expect(try known(&client) == [:])
+        // What the client asked for since then is not undone by an older answer.
+        _ = try asks(&client, "{\"event\":\"subscribe\",\"data\":{\"shopId\":\"3\"}}")
+        _ = try asks(&client, "{\"event\":\"unsubscribe\",\"data\":{\"shopId\":\"3\"}}")
+        #expect(try known(&client) == [:])
+        _ = try asks(&client, "{\"event\":\"subscribe\",\"data\":{\"shopId\":\"3\"}}")
+        _ = told(&client, .error(code: "conflict", message: "", topic: try Native.topic("dj:3")))
+        _ = told(&client, .unsubscribed(topic: try Native.topic("dj:3")))
+        #expect(try known(&client) == ["shopId": Array("3".utf8)])
+    }
+
+    @Test func topicsOfTheUserAreJoinedOnce() throws {
+        let user = Array("u1".utf8)
+        let topic = try Native.topic("user:u1")
+        var client = try client(dj)
+        var steps: [ConversationStep] = []
+        client.opened(.main, by: nil, &steps)
+        #expect(joins(steps).isEmpty)
+        #expect(told(&client, .authenticated(userID: [], expiresAt: 0)).joins.isEmpty)
+        #expect(told(&client, .authenticated(userID: user, expiresAt: 1)).joins == [topic])
+        #expect(told(&client, .authenticated(userID: user, expiresAt: 2)).joins.isEmpty)
+        var header = try self.client(dj)
+        header.opened(.main, by: user, &steps)
+        #expect(joins(steps) == [topic])
+        #expect(told(&header, .authenticated(userID: user, expiresAt: 1)).joins.isEmpty)
+    }
+
+    @Test func thePathSaysTopicsAndArguments() throws {
+        let join = try ["session:{sessionId}", "session:{sessionId}", "user:{sub}"].map {
+            try #require(TopicTemplate($0))
+        }
+        let rules = SocketRules(join: join, fill: ["sessionId"], foldsPath: true)
+        var client = try client(rules, ["sessionId": Array("8E2F".utf8)])
+        #expect(try known(&client) == ["sessionId": Array("8e2f".utf8)])
+        var steps: [ConversationStep] = []
+        client.opened(.main, by: Array("U1".utf8), &steps)
+        #expect(joins(steps) == [try Native.topic("session:8e2f"), try Native.topic("user:U1")])
+        for wrong in ["a b", "", "a/b", "\u{e9}"] {
+            #expect(NativeSocket(rules, ["sessionId": Array(wrong.utf8)]) == nil, "\(wrong)")
+        }
+        #expect(NativeSocket(rules, [:]) == nil)
+    }
+}
