@@ -238,7 +238,8 @@ def test_one_event_over_http(gw, db, topics):
         answer = http.post(path, content=b"{}", headers={"content-type": "text/plain"})
         text = "Unsupported Media Type. Use application/json or application/octet-stream"
         assert (answer.status_code, answer.json()) == (415, {"error": text})
-        assert http.post(f"{REST}/no:1/events/e", json={}).status_code == 422
+        answer = http.post(f"{REST}/no:1/events/e", json={})
+        assert (answer.status_code, answer.json()) == (403, {"message": "No such namespace."})
         assert http.post(f"{REST}/order:1/events/gap", json={}).status_code == 422
     logged = [(fields[b"e"], fields[b"d"]) for _, fields in db.xrange(topic + "#log")]
     assert logged == [(b"a:b", b'{"n":1}'), (b"a:b", b"{}"), (b"a:b", b'{"$bytes":"AP8="}'), (b"a:b", b'{"$bytes":""}')]

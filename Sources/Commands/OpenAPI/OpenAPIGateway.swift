@@ -102,7 +102,7 @@ enum OpenAPIGateway {
 
     private static func supabaseOne(_ limits: Limits) -> JSONNode {
         let parameters: JSONNode = [
-            ["name": "topic", "in": "path", "required": true, "schema": ["type": "string"]],
+            ["name": "topic", "in": "path", "required": true, "schema": OpenAPISchemas.reference("Topic")],
             ["name": "event", "in": "path", "required": true, "schema": OpenAPISchemas.reference("EventName")],
         ]
         let payload: JSONNode = [

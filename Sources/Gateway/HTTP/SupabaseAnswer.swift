@@ -15,8 +15,11 @@ enum SupabaseAnswer {
     }
 
     /// What the caller may not do, or not now.
+    ///
+    /// A namespace that does not exist is 403 as well: clients take 404 for a server that lacks the path.
     static func refused(_ refusal: Refusal, keepAlive: Bool = true) -> HTTPResponse {
-        var response = error(refusal.code.httpStatus, "message", refusal.message)
+        let status = refusal.code == .notFound ? ErrorCode.forbidden.httpStatus : refusal.code.httpStatus
+        var response = error(status, "message", refusal.message)
         response.keepAlive = keepAlive
         if let waitMs = refusal.retryAfterMs {
             response.setRetryAfter(ms: waitMs)
