@@ -2,7 +2,10 @@
 
 import json
 import signal
+import subprocess
+import sys
 from contextlib import suppress
+from pathlib import Path
 
 import pytest
 
@@ -213,6 +216,23 @@ def test_a_membership_that_is_taken_away_ends_the_stream(gw, token, topics):
             es.expect("subscribed")
             http.delete(f"/v1/topics/{conversation}/members/stream-member").raise_for_status()
             assert es.rest()[-1] == "closed"
+
+
+# What the documentation says.
+
+
+def test_the_lines_of_the_documentation_work_when_copied(gw, topic):
+    page = (Path(__file__).resolve().parents[2] / "docs/clients.md").read_text()
+    lines = page.split("```python\n# Event stream")[1].split("```")[0]
+    lines = lines.replace("https://127.0.0.1:8443", gw.origin).replace("shop:demo", topic)
+    with subprocess.Popen([sys.executable, "-u", "-c", lines], stdout=subprocess.PIPE, text=True) as program:
+        try:
+            assert "'subscribed'" in program.stdout.readline()
+            position = gw.publish(topic, "queue:update", {"n": 1})
+            line = program.stdout.readline()
+            assert line.startswith(f"{position['epoch']}:{position['offset']} ") and "{'n': 1}" in line
+        finally:
+            program.kill()
 
 
 # Pages of other origins.

@@ -1,0 +1,140 @@
+import Commands
+import Core
+import Dialects
+import Reactors
+import Rights
+import Testing
+import Transport
+
+@testable import Gateway
+
+/// As much of a shard as a peer needs: topics whose log is empty, and Redis answers at once.
+final class ToyGateway: PeerHost, TopicReader {
+    let sessionRules: SessionRules
+    private(set) var topics: TopicTable<Session>
+    private var encodings: EncodingTable
+    private let statistics: ShardStatistics
+    private let mailbox: Mailbox<BrokerMessage>
+    var nowMs = 1_000
+    var wallMs: Int { nowMs }
+    private var offsets: [Topic: Int] = [:]
+
+    init() throws {
+        let reactor = try Reactor(wake: try Wake())
+        let context = ConnectionContext(reactor: reactor, limits: ConnectionLimits(Limits(), reactors: 1))
+        statistics = ShardStatistics(transport: context.statistics, loop: reactor.statistics)
+        encodings = EncodingTable(
+            written: statistics.encodings,
+            deflation: Deflation(bytesMin: 1 << 20, bytesMax: 1 << 20, statistics: statistics))
+        mailbox = Mailbox(capacity: 100, wake: try Wake())
+        sessionRules = SessionRules(limits: Limits(), access: try AccessPolicy(NamespacePolicy.defaults)) { _, _ in nil
+        }
+        sessionRules.payJoin = { _, _, _ in nil }
+        let reader = EmptyReader()
+        topics = TopicTable(
+            shard: 0, limits: Limits(), repairs: true, store: reader, broker: mailbox, statistics: statistics,
+            nowMs: { 1_000 })
+        self.reader = reader
+    }
+
+    private let reader: EmptyReader
+
+    /// How many times an event was written.
+    var encodingsMade: Int { statistics.encodings.value }
+
+    /// An event comes on the channel.
+    func event(_ topic: Topic, _ name: String) throws {
+        let offset = offsets[topic, default: 0] + 1
+        offsets[topic] = offset
+        let event = try #require(EventName(name))
+        let position = Position(epoch: [UInt8(ascii: "e")], offset: offset)
+        topics.received(topic, ChannelMessage(position: position, event: event, id: nil, data: Array("{}".utf8)))
+        topics.endTurn()
+    }
+
+    func read(_ topic: Topic, _ order: LogRead.Order, since: Position?, _ completion: @escaping LogRead.Completion) {
+        reader.read(topic, order, since: since, completion)
+    }
+
+    func admit(_ caller: Caller, showing token: [UInt8]?) -> Result<Caller, Refusal> {
+        token.map { $0.elementsEqual("good".utf8) } ?? true
+            ? .success(caller) : .failure(Refusal(.unauthorized, "a wrong token"))
+    }
+
+    func encoding(_ encoder: any EventEncoder, _ framing: Framing) -> Encoding {
+        encodings.encoding(encoder, framing)
+    }
+
+    func verify(_ token: [UInt8]) -> Result<Identity, TokenFailure> { .failure(.shape) }
+    func isMember(_ topic: Topic, user: [UInt8], _ completion: @escaping (Result<Bool, Refusal>) -> Void) {
+        completion(.success(false))
+    }
+    func follows(_ topic: Topic, _ completion: @escaping (Result<[Topic], Refusal>) -> Void) {
+        completion(.success([]))
+    }
+    func publish(
+        _ request: PublishRequest, id: PublishID?, origin: SessionOrigin?,
+        _ completion: @escaping (Result<Position, Refusal>) -> Void
+    ) {
+        completion(.failure(Refusal(.unavailable, "")))
+    }
+    func payer(_ caller: Caller, at address: IPAddress?) -> Payer { caller.payer(from: address) }
+    func run(
+        _ name: String, _ arguments: CommandArguments, operation: OperationID?, scope: [UInt8], lane: UInt64,
+        caller: Caller, payer: Payer?, _ completion: @escaping (Result<[UInt8], SessionCommandFailure>) -> Void
+    ) {}
+    func newLane() -> UInt64 { 1 }
+    func came(_ user: [UInt8]) {}
+    func left(_ user: [UInt8]) {}
+    func count(_ figure: SessionFigure) {}
+    func log(_ message: String, _ failure: TokenFailure) {}
+    func undeliverable(_ delivery: Delivery) { delivery.counts.countUndeliverable() }
+}
+
+/// Every topic's log is empty.
+private final class EmptyReader: TopicReader {
+    func read(_ topic: Topic, _ order: LogRead.Order, since: Position?, _ completion: @escaping LogRead.Completion) {
+        guard let position = Position(epoch: [UInt8(ascii: "e")], offset: 0) else { return }
+        completion(.success(LogRead.Answer(position: position, events: [], state: nil)))
+    }
+}
+
+/// A line that keeps what it is given, in the framing of a WebSocket.
+final class ToyLine: Line {
+    let address: IPAddress? = nil
+    let framing = Framing.webSocket
+    let peer: Peer?
+    private(set) var said: [String] = []
+    private(set) var closed: CloseReason?
+
+    init(_ host: ToyGateway, _ dialect: any Dialect) {
+        let peer = Peer(host: host, dialect: dialect, caller: .anonymous)
+        self.peer = peer
+        peer.begin(on: self)
+    }
+
+    /// The client says something; false when no session paid for it.
+    @discardableResult
+    func client(_ text: String) -> Bool { peer?.received(Array(text.utf8), as: .text) ?? false }
+
+    /// What was said since the last time.
+    func take() -> [String] {
+        defer { said = [] }
+        return said
+    }
+
+    func send(_ unit: WireUnit) { said.append(String(decoding: unit.bytes, as: UTF8.self)) }
+
+    func send(_ delivery: Delivery, _ encoding: Encoding, mark: WireUnit?, isOwed: Bool) -> Bool {
+        delivery.counts.countUndeliverable()
+        let frame = delivery.frame(encoding)
+        // The header of a short frame has two bytes.
+        if !frame.isEmpty { said.append(String(decoding: frame.dropFirst(2), as: UTF8.self)) }
+        return true
+    }
+
+    func send(_ batch: DeliveryBatch, _ encoding: Encoding) -> Bool { false }
+    func close(_ reason: CloseReason) { closed = closed ?? reason }
+    func established() {}
+    func deadlineChanged() {}
+}
