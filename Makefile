@@ -55,7 +55,7 @@ soak: product bench venv ## A steady load for MINUTES=60; memory, descriptors an
 
 .PHONY: autobahn
 autobahn: packages-test product venv ## Run the Autobahn WebSocket conformance suite against a gateway
-	.venv/bin/python -m pytest -ra Tests/ConformanceTests $(PYTEST)
+	AUTOBAHN_DEFLATE=all .venv/bin/python -m pytest -ra Tests/ConformanceTests $(PYTEST)
 
 .PHONY: bench-peers
 bench-peers: packages-bench product bench ## Measure gateway, floor and peers side by side; PEERS= RATES= STEPS= SECONDS= for a part

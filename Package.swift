@@ -93,8 +93,8 @@ let package = Package(
         .executableTarget(
             name: "switchboard-bench",
             dependencies: [
-                "Core", "Reactors", "Transport", "RedisLink", "Rights", "Service", "WebSocketCodec", "CLinux",
-                "COpenSSL", "ReportPage",
+                "Compression", "Core", "Reactors", "Transport", "RedisLink", "Rights", "Service", "WebSocketCodec",
+                "CLinux", "COpenSSL", "ReportPage",
             ],
             path: "bench/Sources",
             // The tool takes millions of messages a second on one core; checking every access costs it 4 %.

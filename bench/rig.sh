@@ -1,8 +1,9 @@
 # Sourced by the scripts beside it: builds, starts a private Redis and one gateway, ends both at exit.
 #
 # Sets state (a directory), redis, gateway (pids), port, key (an API key), cli (redis-cli with its address).
-# SHARDS=N sets the gateway's shards (default 1). The gateway runs on CPU ${SERVER_CPUS:-0}, Redis on ${LOAD_CPUS:-1},
-# where also what is measured with should run: "${pin_load[@]}" COMMAND. On one CPU nothing is pinned.
+# SHARDS=N sets the gateway's shards (default 1), GATEWAY_FLAGS more of its flags, e.g. --deflate. The gateway runs on
+# CPU ${SERVER_CPUS:-0}, Redis on ${LOAD_CPUS:-1}, where also what is measured with should run:
+# "${pin_load[@]}" COMMAND. On one CPU nothing is pinned.
 set -euo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")/.."
 
@@ -37,7 +38,7 @@ source bench/limits.sh
 "${pin_server[@]}" .build/release/switchboard gateway --config "$state/config.json" \
     --listen 127.0.0.1:0 --redis "unix://$state/redis.sock" --api-keys "$state/keys" --jwt-secret-file "$state/secret" \
     --tls-cert "$state/cert.pem" --tls-key "$state/key.pem" \
-    --ready-file "$state/ready.json" --shards "${SHARDS:-1}" "${limits[@]}" --log-level warn &
+    --ready-file "$state/ready.json" --shards "${SHARDS:-1}" "${limits[@]}" --log-level warn ${GATEWAY_FLAGS:-} &
 gateway=$!
 for _ in $(seq 100); do
     [ -s "$state/ready.json" ] && [ -S "$state/redis.sock" ] && break

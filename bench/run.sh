@@ -3,7 +3,7 @@
 # tool and Redis on CPU ${LOAD_CPUS:-1}, where there are so many.
 #
 # usage: bench/run.sh fanout|unicast|idle|churn|capacity|herd|slow [flags of switchboard-bench]
-#        SHARDS=N sets the gateway's shards (default 1)
+#        SHARDS=N sets the gateway's shards (default 1), GATEWAY_FLAGS more of its flags
 source "$(dirname "$0")/rig.sh"
 "${pin_load[@]}" .build/release/switchboard-bench "$@" --url "wss://127.0.0.1:$port" --pid "$gateway" \
     --redis-pid "$redis" --redis "unix://$state/redis.sock" --api-key "$key" --secret-file "$state/secret"

@@ -2,7 +2,7 @@ import Core
 
 /// The opening handshake of RFC 6455 section 4.1, seen from the client: a request, and the check of its answer.
 ///
-/// It offers no extension. Used by the command line (`switchboard tail`) and by tests.
+/// Used by the command line (`switchboard tail`), by the load tool and by tests.
 public enum WebSocketClientHandshake {
     /// Why a request cannot be written: the caller's own values would break it.
     public enum RequestFailure: Error, Equatable, Sendable {
@@ -44,6 +44,8 @@ public enum WebSocketClientHandshake {
         case accept
         /// An extension, though none was offered.
         case unofferedExtension = "unoffered_extension"
+        /// `permessage-deflate` was offered and is not agreed on, or not in the way that was asked for.
+        case extensionDeclined = "extension_declined"
         /// A subprotocol that was not offered, or several.
         case unofferedSubprotocol = "unoffered_subprotocol"
     }
@@ -56,8 +58,10 @@ public enum WebSocketClientHandshake {
     ///   - key: The base64 of 16 fresh random bytes.
     ///   - subprotocols: Offered names, the favourite first; none leaves the field out.
     ///   - headers: Further fields, e.g. `Authorization`.
+    ///   - deflates: Offers `permessage-deflate` without takeover of context (RFC 7692).
     public static func request(
-        host: String, path: String, key: [UInt8], subprotocols: [String], headers: [(name: String, value: String)]
+        host: String, path: String, key: [UInt8], subprotocols: [String], headers: [(name: String, value: String)],
+        deflates: Bool = false
     ) throws(RequestFailure) -> [UInt8] {
         guard !host.isEmpty, host.utf8.allSatisfy(FieldText.isVisible) else { throw .host }
         guard path.utf8.first == UInt8(ascii: "/"),
@@ -74,6 +78,7 @@ public enum WebSocketClientHandshake {
         if !subprotocols.isEmpty {
             request.append(text: "Sec-WebSocket-Protocol: \(subprotocols.joined(separator: ", "))\r\n")
         }
+        if deflates { request.append(text: "Sec-WebSocket-Extensions: \(offer)\r\n") }
         for (name, value) in headers {
             guard isFree(name), FieldText.isFieldValue(value.utf8) else { throw .header(name) }
             request.append(text: "\(name): \(value)\r\n")
@@ -90,8 +95,9 @@ public enum WebSocketClientHandshake {
     ///   - accept: The expected `Sec-WebSocket-Accept`: base64 of the SHA-1 of
     ///     ``WebSocketHandshake/acceptInput(key:)``.
     ///   - subprotocols: What the request offered.
+    ///   - deflates: Whether it offered `permessage-deflate`; an answer that does not agree has failed.
     public static func check(
-        _ received: [UInt8], headBytesMax: Int, accept: [UInt8], subprotocols: [String]
+        _ received: [UInt8], headBytesMax: Int, accept: [UInt8], subprotocols: [String], deflates: Bool = false
     ) -> Answer {
         let version = FieldText.bytes("HTTP/1.1 ")
         guard received.prefix(version.count).elementsEqual(version.prefix(received.count)) else {
@@ -108,7 +114,12 @@ public enum WebSocketClientHandshake {
         guard FieldText.list(head.values("upgrade"), holds: "websocket") else { return .failed(.upgrade) }
         guard FieldText.list(head.values("connection"), holds: "upgrade") else { return .failed(.connection) }
         guard head.values("sec-websocket-accept") == [accept] else { return .failed(.accept) }
-        guard head.values("sec-websocket-extensions").isEmpty else { return .failed(.unofferedExtension) }
+        let extensions = head.values("sec-websocket-extensions")
+        if deflates {
+            guard DeflateAgreement(offered: extensions)?.answer == offer else { return .failed(.extensionDeclined) }
+        } else {
+            guard extensions.isEmpty else { return .failed(.unofferedExtension) }
+        }
         let chosen = head.values("sec-websocket-protocol")
         guard let value = chosen.first else { return .open(headBytes: head.count, subprotocol: nil) }
         guard chosen.count == 1, let name = subprotocols.first(where: { $0.utf8.elementsEqual(value) }) else {
@@ -116,6 +127,9 @@ public enum WebSocketClientHandshake {
         }
         return .open(headBytes: head.count, subprotocol: name)
     }
+
+    /// What is offered and must be answered; the other end's answer is read as an offer is, which has the same grammar.
+    private static let offer = "permessage-deflate; server_no_context_takeover; client_no_context_takeover"
 
     /// Whether an extra field has a proper name that the handshake does not set itself.
     private static func isFree(_ name: String) -> Bool {

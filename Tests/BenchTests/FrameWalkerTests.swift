@@ -11,8 +11,9 @@ import WebSocketCodec
     }
 
     /// Walks over a stream given in chunks; `nil` when the walker refuses it.
-    private func walk(_ chunks: [[UInt8]]) -> [Frame]? {
+    private func walk(_ chunks: [[UInt8]], deflates: Bool = false) -> [Frame]? {
         var walker = FrameWalker()
+        walker.deflates = deflates
         var frames: [Frame] = []
         for chunk in chunks {
             var position = 0
@@ -67,6 +68,18 @@ import WebSocketCodec
         for cut in [1, 2, 3, 4, 9, 10, 11, count, bytes.count - 1] {
             #expect(walk([Array(bytes[..<cut]), Array(bytes[cut...])]) == frames, "cut at \(cut)")
         }
+    }
+
+    /// Deflated messages are told apart, and only where they were agreed on.
+    @Test func deflatedFrames() {
+        let bytes =
+            WebSocketEncoder.frame(.text, payload: payload(300), isDeflated: true)
+            + WebSocketEncoder.frame(.text, payload: payload(5))
+        let frames = [Frame(opcode: 0x41, payload: payload(300)), Frame(opcode: 1, payload: payload(5))]
+        #expect(walk([bytes], deflates: true) == frames)
+        #expect(walk(bytes.map { [$0] }, deflates: true) == frames)
+        #expect(walk([bytes]) == nil)
+        for first: UInt8 in [0xc9, 0xc8, 0xa1, 0x91, 0xe1, 0x41] { #expect(walk([[first, 0]], deflates: true) == nil) }
     }
 
     @Test(

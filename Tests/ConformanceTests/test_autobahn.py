@@ -1,5 +1,6 @@
 """RFC 6455 as the Autobahn suite knows it, over TLS, against a running gateway."""
 
+import os
 import threading
 from collections import Counter
 
@@ -28,6 +29,24 @@ def test_every_case_of_the_fuzzing_client_passes(wstest, tmp_path, show):
     show(autobahn.summary(verdicts))
     assert Counter(autobahn.group(case) for case in verdicts) == autobahn.GROUPS
     assert autobahn.offences(verdicts) == []
+
+
+def test_deflated_messages_pass(wstest, tmp_path, show):
+    """A sample, or with AUTOBAHN_DEFLATE=all (`make autobahn`) every case of groups 12 and 13."""
+    is_whole = os.environ.get("AUTOBAHN_DEFLATE") == "all"
+    cases = [f"{name}.*" for name in autobahn.DEFLATE_GROUPS] if is_whole else autobahn.DEFLATE_SAMPLE
+    timeout_seconds = TIMEOUT_SECONDS * 6 if is_whole else TIMEOUT_SECONDS
+    flags = ("--echo", "--deflate", "--deflate-min-bytes", "0")
+    with RunningGateway(tmp_path / "node", *flags) as gateway:
+        verdicts = autobahn.run(wstest, gateway.wss + "/echo", tmp_path, cases, timeout_seconds)
+        deflated, inflated = (gateway.metric(f"switchboard_{name}_total") for name in ("deflated", "inflated"))
+    show(autobahn.summary(verdicts))
+    if is_whole:
+        assert Counter(autobahn.group(case) for case in verdicts) == autobahn.DEFLATE_GROUPS
+    else:
+        assert sorted(verdicts) == sorted(cases)
+    assert autobahn.offences(verdicts) == []
+    assert min(deflated, inflated) > 500 * len(verdicts), "the extension was agreed on, and used both ways"
 
 
 def test_the_runner_sees_what_a_lax_server_does(wstest, tmp_path):

@@ -71,6 +71,24 @@ import WebSocketCodec
         #expect(Self.check(chosen) == .open(headBytes: chosen.utf8.count, subprotocol: "b"))
     }
 
+    @Test func `an answer must agree on deflating where that was offered`() throws {
+        let request = try WebSocketClientHandshake.request(
+            host: "h", path: "/", key: Self.key, subprotocols: [], headers: [], deflates: true)
+        let offer = "permessage-deflate; server_no_context_takeover; client_no_context_takeover"
+        #expect(String(decoding: request, as: UTF8.self).contains("Sec-WebSocket-Extensions: \(offer)\r\n"))
+        func check(_ extensions: String) -> WebSocketClientHandshake.Answer {
+            let answer = Self.answer + extensions + "\r\n"
+            return WebSocketClientHandshake.check(
+                Array(answer.utf8), headBytesMax: 4_096, accept: Self.accept, subprotocols: [], deflates: true)
+        }
+        let field = "Sec-WebSocket-Extensions: "
+        let good = Self.answer + field + offer + "\r\n\r\n"
+        #expect(check(field + offer + "\r\n") == .open(headBytes: good.utf8.count, subprotocol: nil))
+        #expect(check("") == .failed(.extensionDeclined))
+        #expect(check(field + "x-webkit-deflate-frame\r\n") == .failed(.extensionDeclined))
+        #expect(check(field + offer + "; server_max_window_bits=9\r\n") == .failed(.extensionDeclined))
+    }
+
     @Test func `every prefix of a good answer is incomplete`() {
         let head = Array((Self.answer + "\r\n").utf8)
         for count in 0..<head.count {

@@ -1,3 +1,4 @@
+import Compression
 import Core
 import WebSocketCodec
 
@@ -18,6 +19,8 @@ public func fuzz(_ data: UnsafePointer<UInt8>?, _ size: Int) -> CInt {
     require(decode(cuts(input, seed: bytes[1]), role: role, limits: limits) == whole, "cuts differ from whole")
     checkEvents(whole, limits: limits)
     checkRoundTrip(whole, limits: limits)
+    checkDeflated(input, role: role, limits: limits, seed: bytes[1])
+    checkOffers(input)
     checkHandshakes(input)
     return 0
 }
@@ -27,9 +30,10 @@ private func require(_ condition: Bool, _ message: StaticString) {
 }
 
 private func decode(
-    _ pieces: [[UInt8]], role: WebSocketDecoder.Role, limits: WebSocketLimits
+    _ pieces: [[UInt8]], role: WebSocketDecoder.Role, limits: WebSocketLimits, deflates: Bool = false
 ) -> [WebSocketEvent] {
-    var decoder = WebSocketDecoder(role: role, limits: limits)
+    var decoder = WebSocketDecoder(role: role, limits: limits, deflates: deflates)
+    let slack = deflates ? limits.messageBytesMax / 8 + 64 : 0
     var events: [WebSocketEvent] = []
     for piece in pieces {
         var position = 0
@@ -38,7 +42,7 @@ private func decode(
             require(position <= piece.count, "position beyond the input")
         }
         require(position == piece.count, "input left over")
-        require(decoder.bufferedBytes <= limits.messageBytesMax + 125 + 64, "more held than the limit")
+        require(decoder.bufferedBytes <= limits.messageBytesMax + slack + 125 + 64, "more held than the limit")
     }
     return events
 }
@@ -64,6 +68,7 @@ private func checkEvents(_ events: [WebSocketEvent], limits: WebSocketLimits) {
         case .message(let kind, let payload):
             require(payload.count <= limits.messageBytesMax, "message beyond the limit")
             require(kind == .binary || isText(payload), "text that is not UTF-8")
+        case .deflated: require(false, "deflated without an agreement")
         case .ping(let payload), .pong(let payload):
             require(payload.count <= 125, "control frame too long")
         case .close(let code, let reason):
@@ -94,7 +99,7 @@ private func checkRoundTrip(_ events: [WebSocketEvent], limits: WebSocketLimits)
             (opcode, payload) = (
                 .close, WebSocketEncoder.closeBody(code: code, reason: String(decoding: reason, as: UTF8.self))
             )
-        case .failed: continue
+        case .failed, .deflated: continue
         }
         masked += WebSocketEncoder.maskedFrame(opcode, payload: payload, mask: UInt32(payload.count) &* 0x9e37_79b9)
         plain += WebSocketEncoder.frame(opcode, payload: payload)
@@ -102,6 +107,40 @@ private func checkRoundTrip(_ events: [WebSocketEvent], limits: WebSocketLimits)
     }
     require(decode([masked], role: .server, limits: limits) == expected, "masked round trip")
     require(decode([plain], role: .client, limits: limits) == expected, "plain round trip")
+}
+
+/// With `permessage-deflate` agreed on, cuts change nothing either, and what is inflated keeps its limits.
+///
+/// It comes back when it is deflated again. The input is also inflated as it is.
+private func checkDeflated(_ input: [UInt8], role: WebSocketDecoder.Role, limits: WebSocketLimits, seed: UInt8) {
+    let whole = decode([input], role: role, limits: limits, deflates: true)
+    require(
+        decode(cuts(input, seed: seed), role: role, limits: limits, deflates: true) == whole, "deflated: cuts differ")
+    let (inflater, deflater) = (Inflater(), Deflater(windowBits: seed & 1 == 0 ? 9 : 15, bytesMax: 1 << 16))
+    var messages: [(WebSocketEvent.Kind, [UInt8])] = [(seed & 2 == 0 ? .text : .binary, input)]
+    for case .deflated(let kind, let payload) in whole { messages.append((kind, payload)) }
+    for (kind, payload) in messages {
+        let event = inflater.inflate(kind, payload, bytesMax: limits.messageBytesMax)
+        switch event {
+        case .message(let kind, let message):
+            require(message.count <= limits.messageBytesMax, "inflated beyond the limit")
+            require(kind == .binary || isText(message), "inflated text that is not UTF-8")
+            guard let again = deflater.deflate(message[...]) else { continue }
+            require(again.count < message.count, "deflated and not smaller")
+            require(inflater.inflate(kind, again, bytesMax: message.count) == event, "deflated round trip")
+        case .failed: continue
+        default: require(false, "an inflater tells messages and failures")
+        }
+    }
+}
+
+/// An offer is accepted in words that are themselves acceptable.
+private func checkOffers(_ input: [UInt8]) {
+    for offer in [input, Array("permessage-deflate;".utf8) + input] {
+        guard let agreement = DeflateAgreement(offered: [offer]) else { continue }
+        let again = DeflateAgreement(offered: [Array(agreement.answer.utf8)])
+        require(again == agreement, "the answer is not what was agreed on")
+    }
 }
 
 /// Handshake helpers take anything without trapping.

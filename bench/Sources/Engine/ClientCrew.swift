@@ -1,3 +1,4 @@
+import Compression
 import Core
 import Reactors
 import Transport
@@ -9,6 +10,8 @@ final class ClientCrew: AgentPart {
     let options: BenchOptions
     let context: ConnectionContext
     let tls: TLSContext
+    /// For servers that deflate.
+    private(set) lazy var inflater = Inflater()
     /// What was counted since the last snapshot; behaviours add to it.
     var figures = RunFigures()
     private(set) var plan: LoadPlan?

@@ -1,7 +1,7 @@
 /// Walks over a server's WebSocket frames where they lie, in the chunks that TLS gives (RFC 6455 section 5.2).
 ///
-/// Only a frame that a chunk cuts is copied, until it is whole. Servers send unmasked frames; fragments and extensions
-/// are refused, since no target sends them unasked.
+/// Only a frame that a chunk cuts is copied, until it is whole. Servers send unmasked frames; fragments are refused, since
+/// no target sends them, and deflated messages unless they were agreed on.
 struct FrameWalker {
     /// What comes next.
     enum Step: Equatable {
@@ -13,6 +13,8 @@ struct FrameWalker {
         case failed
     }
 
+    /// Whether `permessage-deflate` was agreed on; the opcode of a deflated frame has the bit ``deflated``.
+    var deflates = false
     /// A frame that came in several chunks: its header and so much of its payload as there is.
     private(set) var carried: [UInt8] = []
     /// Whether `carried` was given out whole and is to be dropped.
@@ -20,6 +22,7 @@ struct FrameWalker {
 
     static let text: UInt8 = 1
     static let binary: UInt8 = 2
+    static let deflated: UInt8 = 0x40
     static let close: UInt8 = 8
     static let ping: UInt8 = 9
     static let pong: UInt8 = 10
@@ -48,7 +51,7 @@ struct FrameWalker {
             isCarriedDone = false
         }
         if !carried.isEmpty { return carryOn(chunk, at: &position) }
-        switch FrameWalker.head(chunk, position) {
+        switch head(chunk, position) {
         case .header(let header):
             let start = position &+ header.headerBytes
             let end = start &+ header.payloadBytes
@@ -66,7 +69,7 @@ struct FrameWalker {
     @inline(never) private mutating func carryOn(_ chunk: Span<UInt8>, at position: inout Int) -> Step {
         while true {
             let wanted: Int
-            switch FrameWalker.head(carried.span, 0) {
+            switch head(carried.span, 0) {
             case .failed: return .failed
             case .needs(let bytes): wanted = bytes
             case .header(let header):
@@ -88,17 +91,19 @@ struct FrameWalker {
         position += count
     }
 
-    @inline(__always) private static func head(_ bytes: Span<UInt8>, _ start: Int) -> Head {
+    @inline(__always) private func head(_ bytes: Span<UInt8>, _ start: Int) -> Head {
         let available = bytes.count &- start
         guard available >= 2 else { return .needs(2) }
         let (first, second) = (bytes[start], bytes[start &+ 1])
-        let opcode = first & 0x0f
-        // FIN without reserved bits, and no mask.
-        guard first & 0xf0 == 0x80, second & 0x80 == 0 else { return .failed }
+        let opcode = first & 0x4f
+        // FIN without reserved bits but the one agreed on, and no mask.
+        guard first & 0xb0 == 0x80, second & 0x80 == 0 else { return .failed }
         switch opcode {
-        case text, binary: break
+        case FrameWalker.text, FrameWalker.binary: break
+        case FrameWalker.text | FrameWalker.deflated, FrameWalker.binary | FrameWalker.deflated:
+            guard deflates else { return .failed }
         // Control frames are short (section 5.5).
-        case close, ping, pong: guard second <= 125 else { return .failed }
+        case FrameWalker.close, FrameWalker.ping, FrameWalker.pong: guard second <= 125 else { return .failed }
         default: return .failed
         }
         let lengthBytes = second < 126 ? 0 : second == 126 ? 2 : 8
@@ -108,7 +113,7 @@ struct FrameWalker {
         }
         var length: UInt64 = 0
         for index in 0..<lengthBytes { length = length << 8 | UInt64(bytes[start &+ 2 &+ index]) }
-        guard length <= UInt64(payloadBytesMax) else { return .failed }
+        guard length <= UInt64(FrameWalker.payloadBytesMax) else { return .failed }
         return .header(
             Header(opcode: opcode, headerBytes: 2 &+ lengthBytes, payloadBytes: Int(truncatingIfNeeded: length)))
     }

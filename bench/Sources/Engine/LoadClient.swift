@@ -1,3 +1,4 @@
+import Compression
 import Core
 import Reactors
 import Rights
@@ -47,6 +48,7 @@ final class LoadClient: ConnectionHandler {
         guard stage == .away, let url = crew.url(number + urlTurns) else { return }
         stage = .connecting
         (isLeaving, head, walker, refusal, closeCode) = (false, [], FrameWalker(), "", 0)
+        walker.deflates = crew.options.deflate == .on
         beganUs = Clock.monotonicUs()
         crew.clientBegins()
         do {
@@ -102,7 +104,7 @@ final class LoadClient: ConnectionHandler {
         let headers = behaviour.token(number).map { [(name: "Authorization", value: "Bearer " + $0)] } ?? []
         let request = try? WebSocketClientHandshake.request(
             host: url.authority, path: crew.options.target.path(topic: behaviour.topic(number)), key: LoadClient.key,
-            subprotocols: [], headers: headers)
+            subprotocols: [], headers: headers, deflates: walker.deflates)
         guard let request else { return fail("the upgrade request cannot be written") }
         _ = connection.send(request)
     }
@@ -150,6 +152,8 @@ final class LoadClient: ConnectionHandler {
             } else {
                 act(behaviour.answered(self, payload), payload, nowUs)
             }
+        case FrameWalker.text | FrameWalker.deflated, FrameWalker.binary | FrameWalker.deflated:
+            inflate(opcode & ~FrameWalker.deflated, payload, nowUs)
         case FrameWalker.ping:
             _ = connection?.send(
                 WebSocketEncoder.maskedFrame(.pong, payload: LoadClient.copy(payload, 125), mask: LoadClient.mask))
@@ -160,11 +164,20 @@ final class LoadClient: ConnectionHandler {
         }
     }
 
+    private func inflate(_ opcode: UInt8, _ payload: Span<UInt8>, _ nowUs: Int) {
+        let kind: WebSocketEvent.Kind = opcode == FrameWalker.text ? .text : .binary
+        let deflated = LoadClient.copy(payload, payload.count)
+        switch crew.inflater.inflate(kind, deflated, bytesMax: FrameWalker.payloadBytesMax) {
+        case .message(_, let message): take(opcode, message.span, nowUs)
+        default: fail("a message that cannot be inflated")
+        }
+    }
+
     /// Reads the answer to the upgrade; where the frames begin in the chunk, when it is complete.
     private func upgrade(_ bytes: Span<UInt8>) -> Int? {
         for index in 0..<bytes.count { head.append(bytes[index]) }
         let answer = WebSocketClientHandshake.check(
-            head, headBytesMax: 16_384, accept: LoadClient.accept, subprotocols: [])
+            head, headBytesMax: 16_384, accept: LoadClient.accept, subprotocols: [], deflates: walker.deflates)
         switch answer {
         case .incomplete: return nil
         case .open(let count, _):

@@ -1,7 +1,7 @@
 import Core
 
-/// What is published: `{"m":"SSSSSSSSSS:TTTTTTTTTTTTTTTT","p":"xxx..."}`, a sequence number per topic and the time at
-/// which it was due, microseconds of CLOCK_MONOTONIC.
+/// What is published: `{"m":"SSSSSSSSSS:TTTTTTTTTTTTTTTT","p":"..."}`, a sequence number per topic and the time at
+/// which it was due, microseconds of CLOCK_MONOTONIC; and text that shrinks like the events of apps.
 enum Message {
     /// Bytes of a message without padding.
     static let bytesMin = 42
@@ -15,10 +15,25 @@ enum Message {
         data.append(UInt8(ascii: ":"))
         append(dueUs, digits: 16, to: &data)
         data.append(text: "\",\"p\":\"" as StaticString)
-        data.append(contentsOf: repeatElement(UInt8(ascii: "x"), count: max(bytes - bytesMin, 0)))
+        let padding = max(bytes - bytesMin, 0)
+        let start = sequence &* 7_919 % (text.count - padding)
+        data.append(contentsOf: text[start..<start + padding])
         data.append(text: "\"}" as StaticString)
         return data
     }
+
+    /// People in a queue, without the marks of JSON; the same in every run, and twice as long as the longest message.
+    private static let text: [UInt8] = {
+        let names = ["Anna", "Boris", "Chen", "Dana", "Emil", "Farah", "Goran", "Hedda"]
+        var text: [UInt8] = []
+        var random: UInt64 = 1
+        while text.count < 131_072 {
+            random = random &* 6_364_136_223_846_793_005 &+ 1_442_695_040_888_963_407
+            text.append(text: "userId:user-\(random >> 40),name:\(names[Int(random >> 36 & 7)]),")
+            text.append(text: "place:\(random >> 30 & 63),etaSeconds:\(random >> 20 & 4_095);")
+        }
+        return text
+    }()
 
     private static func append(_ number: Int, digits: Int, to data: inout [UInt8]) {
         var rest = number

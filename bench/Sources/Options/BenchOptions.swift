@@ -33,6 +33,12 @@ struct BenchOptions: Codable {
         case clients
     }
 
+    /// Whether clients ask for deflated messages.
+    enum Deflate: String, CaseIterable, Codable {
+        case on
+        case off
+    }
+
     var scenario: Scenario
     /// The command line by flag without dashes, for the report; without secrets.
     var settings: [String: String] = [:]
@@ -56,6 +62,8 @@ struct BenchOptions: Codable {
     var connections = 1_000
     /// Connections opened a second; 0 for as fast as ``openingMax`` under way.
     var ramp = 0
+    /// Whether clients offer `permessage-deflate`, which the target must then agree on.
+    var deflate = Deflate.off
     /// The CPU that client processes are pinned to; -1 for none.
     var pin = -1
 
@@ -121,6 +129,7 @@ struct BenchOptions: Codable {
         clients
           --connections N (1000), --ramp R               how many; opened a second (as fast as 64 under way)
           --processes P (1), --pin CPU                   client processes; the CPU they are pinned to
+          --deflate on|off (off)                         on: offer permessage-deflate, and inflate what comes
           --sources K (1)                                source addresses used in turn, from 127.0.1.1 on
 
         load
@@ -215,6 +224,7 @@ struct BenchOptions: Codable {
             urls.append(value)
         case "--target": target = try BenchOptions.choice(flag, value)
         case "--publish": publish = try BenchOptions.choice(flag, value)
+        case "--deflate": deflate = try BenchOptions.choice(flag, value)
         case "--cut": cut = try BenchOptions.choice(flag, value)
         case "--pid":
             for text in value.split(separator: ",", omittingEmptySubsequences: false) {
