@@ -37,9 +37,16 @@ enum OpenAPIGateway {
 
     // MARK: Broadcast
 
+    /// How Supabase's clients name a topic: one of the namespace `phoenix` by its id alone.
+    private static let channelName: JSONNode = [
+        "type": "string",
+        "pattern": "^([a-z][a-z0-9-]{0,31}:[A-Za-z0-9._~:-]{1,200}|[A-Za-z0-9_~-][A-Za-z0-9._~-]{0,199})$",
+    ]
+
     private static func message(_ limits: Limits, payload: String, isOpen: Bool) -> JSONNode {
         let members: JSONNode = [
-            "topic": OpenAPISchemas.reference("Topic"), "event": OpenAPISchemas.reference("EventName"),
+            "topic": isOpen ? channelName : OpenAPISchemas.reference("Topic"),
+            "event": OpenAPISchemas.reference("EventName"),
         ]
         let object: JSONNode = [
             "type": "object", "description": .text("At most \(limits.publishBytesMax) bytes of JSON."),
@@ -102,7 +109,7 @@ enum OpenAPIGateway {
 
     private static func supabaseOne(_ limits: Limits) -> JSONNode {
         let parameters: JSONNode = [
-            ["name": "topic", "in": "path", "required": true, "schema": OpenAPISchemas.reference("Topic")],
+            ["name": "topic", "in": "path", "required": true, "schema": channelName],
             ["name": "event", "in": "path", "required": true, "schema": OpenAPISchemas.reference("EventName")],
         ]
         let payload: JSONNode = [
