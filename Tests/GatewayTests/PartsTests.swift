@@ -64,7 +64,9 @@ import Testing
         let shop = try #require(Topic("shop:42"))
         let stateful = try #require(scripts.stateful(shop))
         #expect(!all.contains { "\($0)" == "\(stateful.subscribe)" || "\($0)" == "\(stateful.position)" })
-        #expect(stateful.keys(shop, keys) == [Array("queue:42".utf8)])
+        #expect(
+            stateful.keys(shop, keys).map { String(decoding: $0, as: UTF8.self) }
+                == ["queue:42", "shop:42#status", "shop:42#bookings", "shop:42#barbers"])
         #expect(scripts.stateful(try #require(Topic("order:42"))) == nil)
     }
 }
