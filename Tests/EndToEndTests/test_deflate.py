@@ -153,7 +153,7 @@ def test_both_windows_say_the_same(node, topic):
             connection.sendall(raw.frame(raw.TEXT, json.dumps(
                 {"event": "subscribe", "ref": 1, "data": {"topic": topic}}).encode()))
             received = b""
-            while b'"subscribed"' not in received:
+            while not raw.frames(received):
                 received += connection.recv(65_536)
         node.publish(topic, data=data)
         for connection, window in ((wide, 15), (narrow, 9)):
@@ -248,4 +248,4 @@ def test_a_client_that_comes_back_is_sent_what_it_missed_as_it_is(node, topic):
         assert client.subscribe(topic, since)["recovered"] is True
         assert [client.expect("queue:update")["offset"] for _ in range(5)] == [2, 3, 4, 5, 6]
     eventually(lambda: figures(node)["encodings"] - before["encodings"] >= 5, 5, "recovered events counted")
-    assert risen(node, before)["deflated"] == 0
+    assert risen(node, before)["deflated"] <= 1, "the answer to the subscribe may be, and no event"
