@@ -86,7 +86,7 @@ def test_hostile_channel_messages(gateway, server, topic):
     gw = gateway(server=server)
     garbage = [
         b"", b"x", b"P", b"P\n", b"Pe 1 e -", b"Pe 0 e -\n{}", b"Pe 01 e -\n{}", b"Pe 1 e -\n[]", b"Pe 1 e -\nnull",
-        b"Pe 99999999999999999999 e -\n{}", b"Pe -1 e -\n{}", b"Pe 1 bad event -\n{}", b"{", b"{}", b'{"event":1}',
+        b"Pe 99999999999999999999 e -\n{}", b"Pe -1 e -\n{}", b"Pe 1 bad event - x\n{}", b"{", b"{}", b'{"event":1}',
         b'{"event":"e","data":[]}', b'{"event":"e","event":"f"}', b"{" * 1_000, b'{"event":"e","data":{"a":"\xff"}}',
         b"\x00" * 100_000, b'{"event":"' + b"e" * 65 + b'"}', b"[" * 100_000,
     ]
