@@ -14,7 +14,7 @@
 -- @emits    booking:status_change {bookingId, status, estimatedCompletion}
 -- @returns  {refused} -- whether the topic is another booking's
 -- @cost     O(1)
--- @weight   150
+-- @weight   200
 --
 -- The shop's script decides (create_booking.lua, move_booking.lua, end_booking.lua); this one tells, in the order of
 -- their decisions. Shops number their bookings as they like, so two of them may write to one topic. The topic belongs

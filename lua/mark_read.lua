@@ -9,7 +9,7 @@
 -- @emits    notifications:read {ids, unread} -- those that were unread until now
 -- @returns  {unread}
 -- @cost     O(m) in the ids
--- @weight   200
+-- @weight   250
 
 local flags = read('SMISMEMBER', key.unread, unpack(args.ids))
 local marked, seen = array(), {}

@@ -21,7 +21,7 @@
 -- @returns  {bookingId, shopId, status, estimatedCompletion}
 -- @errors   not_found, forbidden, conflict
 -- @cost     O(1)
--- @weight   225
+-- @weight   300
 --
 -- pending -> confirmed -> in-progress -> completed; pending or confirmed -> cancelled; confirmed -> no-show.
 -- A closed booking leaves the hash of open ones and is kept for CLOSED_TTL_S. estimatedCompletion is told of a

@@ -11,7 +11,7 @@
 -- @key      unread user:{userId}#unread
 -- @returns  {notifications: [{id, type, title, body, data, timestamp, read}], unread, more}
 -- @cost     O(log n + m) in stored notifications and those told
--- @weight   500
+-- @weight   600
 -- @readonly
 --
 -- `more`: others lie beyond the last one, in the same direction. A page also ends before 16 KiB, but for its first

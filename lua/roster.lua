@@ -8,7 +8,7 @@
 -- @returns  {shopId, count, users: [userId], next} -- longest to stay first; next is null behind the last page
 -- @errors   forbidden
 -- @cost     O(log n + m) in present users and those told, at most 500
--- @weight   1000
+-- @weight   1250
 -- @readonly
 --
 -- A page ends at PAGE_MAX users or PAGE_BYTES_MAX of them; `next` is what to ask for as `from`.
