@@ -97,8 +97,8 @@ def test_unicast(bench, topic):
 
 def test_idle(bench, topic):
     # So many that what they take is more than what a young process gives back meanwhile.
-    result = bench.run("idle", topic=topic, connections=200)
-    assert result["connections"] == 200
+    result = bench.run("idle", topic=topic, connections=600)
+    assert result["connections"] == 600
     assert result["server"]["privateBytesPerConnection"] > 0
     assert result["server"]["cpuUsPerConnection"] > 0
 
