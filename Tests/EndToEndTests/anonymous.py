@@ -100,16 +100,21 @@ async def _read_on(address, number, path, until, answers: Answers) -> None:
     writer.close()
 
 
-def read_on(address, connections: int, seconds: float, path) -> Answers:
-    """Connections of 40 addresses, each of which reads `path()` again as soon as it was answered."""
+def _crowd(connections: int, seconds: float, one) -> Answers:
+    """Lets so many do `one(number, until, answers)` at once, until the time is over."""
     answers = Answers()
 
     async def run():
         until = time.monotonic() + seconds
-        await asyncio.gather(*(_read_on(address, number, path, until, answers) for number in range(connections)))
+        await asyncio.gather(*(one(number, until, answers) for number in range(connections)))
 
     asyncio.run(run())
     return answers
+
+
+def read_on(address, connections: int, seconds: float, path) -> Answers:
+    """Connections of 40 addresses, each of which reads `path()` again as soon as it was answered."""
+    return _crowd(connections, seconds, lambda number, *rest: _read_on(address, number, path, *rest))
 
 
 async def _asked(connection, event: str, data: dict, answers: Answers) -> bool:
@@ -142,14 +147,7 @@ async def _join_on(address, number, request, until, answers: Answers) -> None:
 
 def join_on(address, connections: int, seconds: float, request) -> Answers:
     """Sockets of 40 addresses, each of which subscribes to `request()` and leaves it, as fast as it is answered."""
-    answers = Answers()
-
-    async def run():
-        until = time.monotonic() + seconds
-        await asyncio.gather(*(_join_on(address, number, request, until, answers) for number in range(connections)))
-
-    asyncio.run(run())
-    return answers
+    return _crowd(connections, seconds, lambda number, *rest: _join_on(address, number, request, *rest))
 
 
 def apart(crowd) -> Answers:

@@ -9,7 +9,7 @@ import Transport
 @testable import Gateway
 
 /// As much of a shard as a peer needs: topics whose log is empty, and Redis answers at once.
-final class ToyGateway: PeerHost, TopicReader {
+final class ToyGateway: PeerHost, QuietHost {
     let sessionRules: SessionRules
     private(set) var topics: TopicTable<Session>
     private var encodings: EncodingTable
@@ -30,14 +30,10 @@ final class ToyGateway: PeerHost, TopicReader {
         sessionRules = SessionRules(limits: Limits(), access: try AccessPolicy(NamespacePolicy.defaults)) { _, _ in nil
         }
         sessionRules.payJoin = { _, _, _ in nil }
-        let reader = EmptyReader()
         topics = TopicTable(
-            shard: 0, limits: Limits(), repairs: true, store: reader, broker: mailbox, statistics: statistics,
+            shard: 0, limits: Limits(), repairs: true, store: EmptyReader(), broker: mailbox, statistics: statistics,
             nowMs: { 1_000 })
-        self.reader = reader
     }
-
-    private let reader: EmptyReader
 
     /// How many times an event was written.
     var encodingsMade: Int { statistics.encodings.value }
@@ -50,10 +46,6 @@ final class ToyGateway: PeerHost, TopicReader {
         let position = Position(epoch: [UInt8(ascii: "e")], offset: offset)
         topics.received(topic, ChannelMessage(position: position, event: event, id: nil, data: Array("{}".utf8)))
         topics.endTurn()
-    }
-
-    func read(_ topic: Topic, _ order: LogRead.Order, since: Position?, _ completion: @escaping LogRead.Completion) {
-        reader.read(topic, order, since: since, completion)
     }
 
     func admit(_ caller: Caller, showing token: [UInt8]?) -> Result<Caller, Refusal> {
@@ -83,12 +75,6 @@ final class ToyGateway: PeerHost, TopicReader {
         _ name: String, _ arguments: CommandArguments, operation: OperationID?, scope: [UInt8], lane: UInt64,
         caller: Caller, payer: Payer?, _ completion: @escaping (Result<[UInt8], SessionCommandFailure>) -> Void
     ) {}
-    func newLane() -> UInt64 { 1 }
-    func came(_ user: [UInt8]) {}
-    func left(_ user: [UInt8]) {}
-    func count(_ figure: SessionFigure) {}
-    func log(_ message: String, _ failure: TokenFailure) {}
-    func undeliverable(_ delivery: Delivery) { delivery.counts.countUndeliverable() }
 }
 
 /// Every topic's log is empty.

@@ -13,7 +13,7 @@ import Transport
 ///
 /// Redis with logs, channels, memberships and followed sets, the way of calls and replies, tokens, and clients that
 /// check what they are told. Every step is chosen by a seed.
-final class SessionWorld: TopicReader, SessionHost {
+final class SessionWorld: TopicReader, QuietHost {
     /// One call on the way to Redis, and its answer on the way back.
     private struct Call {
         /// What Redis does; `nil` when it was done.
@@ -235,13 +235,6 @@ final class SessionWorld: TopicReader, SessionHost {
         joins += 1
         topics.join(session, request, ref: ref)
     }
-
-    func newLane() -> UInt64 { 1 }
-    func came(_ user: [UInt8]) {}
-    func left(_ user: [UInt8]) {}
-    func count(_ figure: SessionFigure) {}
-    func log(_ message: String, _ failure: TokenFailure) {}
-    func undeliverable(_ delivery: Delivery) { delivery.counts.countUndeliverable() }
 
     /// Redis runs the oldest call that it has not run.
     private func execute() {
