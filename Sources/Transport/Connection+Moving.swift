@@ -3,8 +3,11 @@ internal import Reactors
 
 /// A connection between two reactors: one has given it up, and the other has not taken it yet.
 ///
-/// It may cross threads, unchecked by the compiler: whoever made it has kept nothing of it, and it is handed on by a
-/// mailbox, which orders the two threads. One that nobody takes closes its socket and gives its place back.
+/// One that nobody takes closes its socket and gives its place back, on whichever thread lets it go.
+///
+/// It crosses threads, which the compiler cannot check: its socket and TLS are objects of one thread. It is sound because
+/// ``Connection/depart()`` keeps none of them, its fields change in ``Connection/arrive(_:in:handler:)`` alone, and a
+/// mailbox between the two orders what either thread does; a place is given back behind the admission's own lock.
 public final class MovingConnection: @unchecked Sendable {
     /// The client's address.
     public let address: IPAddress?
