@@ -226,7 +226,7 @@ final class Session: TopicClient {
     func deliver(_ delivery: Delivery, isOwed: Bool) {
         guard let outlet else { return host.undeliverable(delivery) }
         // Compared first: most sessions have no origin.
-        guard origin == nil || delivery.message.origin != origin else { return delivery.counts.countUndeliverable() }
+        guard origin == nil || delivery.message.origin != origin else { return host.undeliverable(delivery) }
         guard let shown = isTranslating ? shown(delivery) : delivery else { return host.undeliverable(delivery) }
         if !outlet.send(shown, encoding, isOwed: isOwed) { outlet.close(.slowConsumer) }
     }
