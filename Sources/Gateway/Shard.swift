@@ -28,6 +28,8 @@ enum ShardMessage: Sendable {
     case poll(PollRequest)
     /// The answer to a request that was handed over.
     case polled(number: Int, PollAnswer)
+    /// The client of a session that lives here has gone before it was answered.
+    case pollAbandoned([UInt8])
     /// A WebSocket came elsewhere for a session that lives here.
     case upgrade(MovingUpgrade)
     /// A shard has ended: what was handed over to it is not answered.
@@ -249,6 +251,7 @@ final class Shard {
         case .reconnect(let reason): link.reconnect(RedisFailure(reason))
         case .poll(let request): polling.take(request)
         case .polled(let number, let answer): polling.answered(number, answer)
+        case .pollAbandoned(let session): polling.abandoned(session)
         case .upgrade(let upgrade): polling.arrive(upgrade)
         case .pollingEnded(let shard): polling.ended(shard)
         case .rights(let change): rightsKeeper.take(change)

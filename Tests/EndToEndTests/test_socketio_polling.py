@@ -1,9 +1,12 @@
 """Socket.IO by polling: python-socketio without WebSockets, and the requests of Engine.IO one by one."""
 
 import json
+import socket
+import struct
 
 import pytest
 
+import raw
 from socketio_client import SEPARATOR, Phone, Session
 from waiting import eventually, pass_time
 
@@ -155,6 +158,34 @@ def test_a_second_poll_ends_the_session(session, held):
     session.fault(session.get(), 3)
     assert first.result().text == "1"
     session.fault(session.get(), 1)
+
+
+@pytest.mark.parametrize("how", ["closed", "reset"])
+def test_a_poll_that_is_given_up_ends_its_session(gateway, topic, how):
+    """Its answer was written to nobody, and a client that went on polling missed it in silence."""
+    gw = gateway("--shards", "2")
+    sessions = [Session(gw) for _ in range(6)]
+    for session in sessions:
+        session.enters()
+        session.says('421["subscribe",{"topic":"%s"}]' % topic)
+        session.hears()
+    eventually(lambda: gw.metric("switchboard_polling_sessions") == 6)
+    given_up = []
+    for session in sessions[:5]:
+        connection = raw.connect(gw)
+        connection.sendall(f"GET /socket.io/?EIO=4&transport=polling&sid={session.opening['sid']} HTTP/1.1\r\n"
+                           "Host: x\r\n\r\n".encode())
+        given_up.append(connection)
+    pass_time(0.3, "the polls are held")
+    for connection in given_up:
+        if how == "reset":
+            connection.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, struct.pack("ii", 1, 0))
+        connection.close()
+    eventually(lambda: gw.metric("switchboard_polling_sessions") == 1)
+    gw.publish(topic, "queue:update", {"n": 1})
+    for session in sessions[:5]:
+        session.fault(session.get(), 1)
+    assert sessions[5].hears() == ['42["queue:update",{"n":1}]']
 
 
 def test_a_client_that_leaves_has_its_poll_released(session, held):

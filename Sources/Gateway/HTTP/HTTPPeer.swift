@@ -38,6 +38,8 @@ final class HTTPPeer: ConnectionHandler {
     private var crossOrigin: [HTTPResponse.Field] = []
     private var isBusy = false
     private var isProcessing = false
+    /// What is to be done when the connection ends before the answer; the client is read meanwhile, to see it go.
+    private var onAbandoned: (() -> Void)?
     private var stash: [UInt8] = []
 
     init(shard: Shard, door: Door, isSecure: Bool) {
@@ -56,6 +58,7 @@ final class HTTPPeer: ConnectionHandler {
     func received(_ bytes: Span<UInt8>) {
         guard !isBusy else {
             for index in 0..<bytes.count { stash.append(bytes[index]) }
+            connection?.pauseReading()
             return
         }
         process(bytes)
@@ -87,7 +90,7 @@ final class HTTPPeer: ConnectionHandler {
                 shard.requestsInFlight += 1
                 answer(pending, body)
                 guard isBusy else { continue }
-                connection.pauseReading()
+                if onAbandoned == nil || position < bytes.count { connection.pauseReading() }
                 for index in position..<bytes.count { stash.append(bytes[index]) }
                 return
             case .failed(let failure):
@@ -131,6 +134,7 @@ final class HTTPPeer: ConnectionHandler {
             respond(shard.router.refused(refusal, pending.head, keepAlive: pending.head.keepAlive))
         case .success(var request):
             request.body = body
+            request.watch = { [unowned self] in onAbandoned = $0 }
             shard.router.route(request, door: door) { [self] response in respond(response) }
         }
     }
@@ -148,6 +152,7 @@ final class HTTPPeer: ConnectionHandler {
         if (200..<300).contains(response.status) { connection.markEstablished() }
         pending = nil
         isBusy = false
+        onAbandoned = nil
         shard.requestsInFlight -= 1
         guard response.keepAlive else { return refuse(response, method: head.method, reason: .httpDone) }
         for field in crossOrigin { response.set(field.name, field.value) }
@@ -297,6 +302,9 @@ final class HTTPPeer: ConnectionHandler {
         if reason == .strayProxyHeader || reason == .proxyHeader { shard.node.tell(reason, onTLS: isSecure) }
         if isBusy { shard.requestsInFlight -= 1 }
         isBusy = false
+        let onAbandoned = onAbandoned
+        self.onAbandoned = nil
+        onAbandoned?()
         shard.ended(self)
         connection = nil
         stash = []

@@ -13,6 +13,9 @@ struct HTTPRequest {
     let caller: Caller
     /// Where it comes from.
     let origin: RequestOrigin
+    /// Has something done when the connection ends before the answer; for answers that wait long, and cannot be given
+    /// twice.
+    var watch: (@escaping () -> Void) -> Void = { _ in }
 }
 
 /// How a route answers: once, now or later, on the shard's thread.

@@ -24,7 +24,9 @@ struct PollingRoute {
         do throws(EngineRequest.Fault) {
             switch try EngineRequest(polling: head) {
             case .open: open(request, respond, answer)
-            case .fetch(let session): shard.polling.request(session, nil, answer)
+            case .fetch(let session):
+                request.watch { [unowned shard] in shard.polling.abandoned(session) }
+                shard.polling.request(session, nil, answer)
             case .send(let session):
                 if case .one(let type) = head.headers.single("content-type"),
                     ASCII.equalIgnoringCase(type, "application/octet-stream".utf8)

@@ -125,6 +125,14 @@ final class PollingDesk {
         asked.removeValue(forKey: number)?.answer(answer)
     }
 
+    /// The connection of a fetch ended before its answer, which nobody will ever have: the session ends, so that its client
+    /// comes back and resumes, instead of going on without what the answer held.
+    func abandoned(_ session: [UInt8]) {
+        guard let home = home(session) else { return }
+        guard home != shard.index else { return lines[session]?.close(.peerGone) ?? () }
+        _ = shard.node.shards[home].send(.pollAbandoned(session))
+    }
+
     /// This shard ends: nobody is to wait for its answers.
     func end() {
         for mailbox in shard.node.shards { _ = mailbox.send(.pollingEnded(shard: shard.index)) }

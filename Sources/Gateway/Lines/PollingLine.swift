@@ -217,8 +217,11 @@ final class PollingLine: Line {
         }
         if let answer = heldFetch {
             heldFetch = nil
-            tellEnd(answer)
-        } else if hasLeft || reason == .timeout {
+            if reason != .peerGone { return tellEnd(answer) }
+            // Nobody is there: what waits is not counted as written.
+            phase = .over
+            answer(.fault(.session))
+        } else if hasLeft || reason == .timeout || reason == .peerGone {
             phase = .over
         } else {
             phase = .telling(untilMs: shard.nowMs + shard.limits.closeMs)
