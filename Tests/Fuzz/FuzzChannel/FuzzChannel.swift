@@ -18,11 +18,15 @@ public func fuzz(_ data: UnsafePointer<UInt8>?, _ size: Int) -> CInt {
         text.append(contentsOf: message.event.bytes)
         text.append(UInt8(ascii: " "))
         text.append(contentsOf: message.id?.bytes ?? [UInt8(ascii: "-")])
+        if let origin = message.origin {
+            text.append(UInt8(ascii: " "))
+            text.append(contentsOf: origin.bytes)
+        }
         text.append(UInt8(ascii: "\n"))
         text.append(contentsOf: message.data)
         precondition(text == bytes, "a positioned message has one spelling")
     } else {
-        precondition(message.id == nil)
+        precondition(message.id == nil && message.origin == nil)
         text.append(text: "{\"event\":")
         text.append(jsonString: message.event.bytes)
         text.append(text: ",\"data\":")
