@@ -6,18 +6,6 @@ import RedisLink
 import Service
 import Transport
 
-/// What shards ask of the broker, and the node of both.
-enum BrokerMessage: Sendable {
-    /// A shard has members for a topic.
-    case want(Topic, shard: Int)
-    /// A shard has none left.
-    case unwant(Topic, shard: Int)
-    /// What became of a shard's command link.
-    case link(shard: Int, LinkReport)
-    /// End the thread.
-    case stop
-}
-
 /// The broker: owns the subscription to Redis and sends each channel message to the shards that have members for it.
 ///
 /// It also proves that delivery works: probes that the shards publish through Redis must come back (design section 8).
