@@ -212,7 +212,7 @@ extension SocketIOConversation {
         var ref = packet.ackID.flatMap { SocketIOReference(door: door, ackID: $0).reference }
         do throws(Refusal) {
             let command = try SocketIODecoder(settings: dialect.settings).command(packet)
-            if let ackID = packet.ackID, let topics = severalTopics(of: command) {
+            if let ackID = packet.ackID, let topics = listedTopics(of: command, packet) {
                 guard let batch = batches.begin(topics, at: door) else {
                     throw Refusal(.rateLimited, "Too many requests for several topics wait for their answers.")
                 }
@@ -224,11 +224,15 @@ extension SocketIOConversation {
         }
     }
 
-    /// The topics of a request that is answered several times.
-    private func severalTopics(of command: ClientCommand) -> [Topic]? {
-        switch command {
-        case .subscribe(let requests) where requests.count > 1: requests.map(\.topic)
-        case .unsubscribe(let topics) where topics.count > 1: topics
+    /// The topics of a request that names a list of them; its answer is a list, too, also of one.
+    private func listedTopics(of command: ClientCommand, _ packet: SocketIOPacket) -> [Topic]? {
+        guard case .value(let event) = packet.payload else { return nil }
+        var members = event.members
+        _ = members.next()
+        guard let argument = members.next(), NativeDecoder.present(argument["topics"]) != nil else { return nil }
+        return switch command {
+        case .subscribe(let requests): requests.map(\.topic)
+        case .unsubscribe(let topics): topics
         default: nil
         }
     }

@@ -111,6 +111,23 @@ import Testing
             ])
     }
 
+    /// A list of one topic was answered as if the topic had been named alone: a client that asks for what it lacks failed.
+    @Test func aListOfOneTopicIsAnsweredByAList() throws {
+        var client = SocketIOClient(in: ["/"])
+        #expect(client.says("428[\"subscribe\",{\"topics\":[\"dj:1\"]}]") == ["request 1 subscribe dj:1"])
+        let at = try Native.position("k", 3)
+        let joined = "{\"topic\":\"dj:1\",\"djId\":\"1\",\"epoch\":\"k\",\"offset\":3,\"recovered\":false}"
+        #expect(
+            client.told(.subscribed(topic: try Native.topic("dj:1"), position: at, recovered: false, state: nil)) == [
+                "42[\"subscribed\",\(joined)]", "438[{\"topics\":[\(joined)]}]",
+            ])
+        _ = client.says("429[\"unsubscribe\",{\"topics\":[\"dj:1\"]}]")
+        #expect(
+            client.told(.unsubscribed(topic: try Native.topic("dj:1"))) == [
+                "439[{\"topics\":[{\"topic\":\"dj:1\",\"djId\":\"1\"}]}]"
+            ])
+    }
+
     @Test func aBatchThatIsRefusedAsAWholeIsAcknowledgedOnce() throws {
         var client = SocketIOClient(in: ["/"])
         _ = client.says("428[\"subscribe\",{\"topics\":[\"shop:1\",\"dj:1\"]}]")
