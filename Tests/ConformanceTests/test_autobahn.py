@@ -45,7 +45,8 @@ def test_deflated_messages_pass(wstest, tmp_path, show):
         assert Counter(autobahn.group(case) for case in verdicts) == autobahn.DEFLATE_GROUPS
     else:
         assert sorted(verdicts) == sorted(cases)
-    assert autobahn.offences(verdicts) == []
+    # Of these none is a matter of taste: all must be OK.
+    assert autobahn.offences(verdicts, {"OK"}) == []
     assert min(deflated, inflated) > 500 * len(verdicts), "the extension was agreed on, and used both ways"
 
 
