@@ -10,7 +10,9 @@ JOIN_AT_ONCE = 50
 
 
 class Crowd:
-    """`count` clients of one gateway, all subscribed to one topic."""
+    """`count` clients of one gateway, all subscribed to one topic; `dialect_crowds.py` has those of other dialects."""
+
+    path = "/ws"
 
     def __init__(self, gateway, topic: str, count: int):
         self.gateway, self.topic, self.count = gateway, topic, count
@@ -39,15 +41,25 @@ class Crowd:
 
         async def one():
             async with turns:
-                connection = await connect(
-                    f"wss://{host}:{port}/ws", ssl=context, compression=None, proxy=None, ping_interval=None,
-                    open_timeout=20, close_timeout=5, max_queue=None)
+                connection = await self._open(host, port, context)
                 self.connections.append(connection)
-                await connection.send(json.dumps({"event": "subscribe", "data": {"topic": self.topic}}))
-                answer = json.loads(await asyncio.wait_for(connection.recv(), 10))
-                assert answer["event"] == "subscribed", answer
+                await asyncio.wait_for(self._subscribe(connection), 10)
 
         await asyncio.gather(*(one() for _ in range(self.count)))
+
+    async def _open(self, host, port, context):
+        return await connect(
+            f"wss://{host}:{port}{self.path}", ssl=context, compression=None, proxy=None, ping_interval=None,
+            open_timeout=20, close_timeout=5, max_queue=None)
+
+    async def _subscribe(self, connection):
+        await connection.send(json.dumps({"event": "subscribe", "data": {"topic": self.topic}}))
+        answer = json.loads(await connection.recv())
+        assert answer["event"] == "subscribed", answer
+
+    def read(self, text: str) -> dict:
+        """What a message says, by the members `event` and `data`."""
+        return json.loads(text)
 
     async def _leave(self):
         await asyncio.gather(*(connection.close() for connection in self.connections), return_exceptions=True)
@@ -56,7 +68,7 @@ class Crowd:
         """The next message named `event` of every client; `gap` messages before it are allowed."""
         async def one(connection):
             while True:
-                message = json.loads(await connection.recv())
+                message = self.read(await connection.recv())
                 if message["event"] == event:
                     return message
                 assert message["event"] == "gap", message

@@ -6,6 +6,7 @@ from pathlib import Path
 
 import pytest
 
+import dialect_crowds
 from crowd import Crowd
 from gateway_process import Gateway
 from tokens import SECRET
@@ -94,3 +95,36 @@ def test_a_delivery_allocates_nothing(counted, db, topics, at_once, limits):
     assert few >= EVENTS, "an event is parsed and encoded once, which allocates: the counter counts"
     # An allocation for each write would be one in sixteen of them. A busy host wakes the node oftener than a quiet one.
     assert many - few < max(OTHERS_PER_SECOND * seconds, deliveries / 25)
+
+
+def spent_on_published(gateway, allocations, crowd, http, events: int) -> tuple[int, float]:
+    """Calls, and seconds, that events with positions cost, once everything is warm."""
+    def deliver(count):
+        for _ in range(count):
+            answer = http.post("/v1/broadcast", json={"topic": crowd.topic, "event": "e", "data": {"pad": "x" * 180}})
+            assert answer.status_code == 200, answer.text
+            crowd.receive("e")
+
+    deliver(4)
+    before, begun = allocations(), time.monotonic()
+    deliver(events)
+    return allocations() - before, time.monotonic() - begun
+
+
+def test_a_delivery_in_another_dialect_allocates_nothing(counted, topics):
+    """Only events that are encoded anew for each member, or written with something of their own, could break this."""
+    gateway, allocations = counted()
+    few_members, many_members, events = 10, 110, 32
+    deliveries = events * (many_members - few_members)
+    found = {}
+    with gateway.http() as http:
+        for dialect in dialect_crowds.ALL:
+            figures = []
+            for members in (few_members, many_members):
+                with dialect(gateway, topics(), members) as crowd:
+                    figures.append(spent_on_published(gateway, allocations, crowd, http, events))
+            (few, _), (many, seconds) = figures
+            assert few >= events, "an event is parsed and encoded once, which allocates: the counter counts"
+            found[dialect.__name__] = many - few, max(OTHERS_PER_SECOND * seconds, deliveries / 25)
+    print(f"\n{deliveries} deliveries each: " + ", ".join(f"{name} {calls}" for name, (calls, _) in found.items()))
+    assert {name: figures for name, figures in found.items() if figures[0] >= figures[1]} == {}
