@@ -1,5 +1,10 @@
 """Everything at once: seeded faults of processes, Redis, network and clients under load, then the checker.
 
+Beside the native clients there are --others clients: Phoenix of both versions, Socket.IO by WebSocket and by polling,
+and event streams of one and of several topics. What they saw is held against what their protocol can express. All of
+them know positions. Only Phoenix 1.0.0 comes back without one: it may miss what came while it was away, but nothing
+comes twice or out of order, and no hole is silent.
+
 A run with an even seed may lose what Redis had not kept (AOF everysec, FLUSHALL), and every loss must be signalled.
 With an odd seed every write is synced and nothing is flushed: nothing may be lost, no epoch may change, and votes are
 cast.
@@ -15,8 +20,10 @@ import runs
 from votes import Votes
 from world import World
 
-# Small queues, so that a stalled client is a slow one.
-SLOW = {"outboundBytesMax": 262_144, "outboundAgeMs": 3_000}
+# Small queues, so that a stalled client is a slow one; polls are many requests from one address, and a session that its
+# client gave up is to end soon.
+SLOW = {"outboundBytesMax": 262_144, "outboundAgeMs": 3_000, "requestsPerAddressPerSecond": 1_000_000,
+        "socketIOPingMs": 3_000, "socketIOPongMs": 3_000}
 
 
 def run(options, outcome, quiet=False):
@@ -29,7 +36,7 @@ def run(options, outcome, quiet=False):
             print(fault)
     with World(outcome.path, gateways=3, proxied=True, worker=True, per_client=4, durable=durable, epoch_kept=durable,
                persistence="always" if durable else "everysec", prefix=options.prefix, limits=SLOW,
-               **runs.world_options(options)) as world:
+               others=options.others, forgets=options.forget, **runs.world_options(options)) as world:
         if durable:
             world.votes = Votes(world, options.seed).start()
         world.rate(options.rate)
@@ -43,6 +50,8 @@ def run(options, outcome, quiet=False):
 def main() -> int:
     parser = runs.arguments(__doc__.split("\n")[0], clients=100, rate=300, topics=40)
     parser.add_argument("--seconds", type=float, default=60)
+    parser.add_argument("--others", type=int, default=30, help="clients of other dialects, of six kinds in turn")
+    parser.add_argument("--forget", action="store_true", help="each of them loses an event: the checker must see it")
     parser.add_argument("--prefix", default="load:t", help="load:t disconnects slow clients, live:t conflates")
     options = runs.parse(parser)
     with runs.directory(options) as outcome:

@@ -68,7 +68,10 @@ class Crowds:
 
     def ask(self, command: str, seconds_max: float = ANSWER_SECONDS_MAX) -> str:
         """Asks all; figures are added, of times the largest counts, and what one does not know is unknown."""
-        answers = [json.loads(member.ask(command, seconds_max)) for member in self.members]
+        answers = [member.ask(command, seconds_max) for member in self.members]
+        if command != "status":
+            return answers[0]
+        answers = [json.loads(answer) for answer in answers]
         merged = {}
         for name in answers[0]:
             values = [answer[name] for answer in answers]

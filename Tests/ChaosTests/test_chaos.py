@@ -5,6 +5,7 @@ import argparse
 import chaos
 import pytest
 from node_process import BINARY
+from other_clients import KINDS
 from support.seeds import seed_of
 from waiting import eventually
 from world import World
@@ -20,13 +21,28 @@ def test_mixed_faults(tmp_path, durable):
     seed = seed_of("chaos") * 2 + durable
     assert BINARY.exists(), f"{BINARY} is missing: `make build` makes it"
     options = argparse.Namespace(
-        seed=seed, seconds=SECONDS, clients=20, rate=150, topics=10, no_repair=False, prefix="load:t")
+        seed=seed, seconds=SECONDS, clients=20, rate=150, topics=10, no_repair=False, prefix="load:t",
+        others=12, forget=False)
     report, failures = chaos.run(options, argparse.Namespace(path=tmp_path))
     assert not failures, "\n".join(failures)
     assert report.good, report.summary()
     # A run without load or faults would prove nothing.
     assert report.counts["acked"] > SECONDS * 40 and report.counts["delivered"] > report.counts["acked"]
     assert report.counts["faults"] >= 5, report.counts
+    # Clients of the dialects that come back without a position did, and found the topics where they are.
+    assert report.counts["rejoined without position"] > 0, report.counts
+
+
+def test_a_lost_event_of_each_kind_is_seen(tmp_path):
+    """The proof that the checker follows every kind of client: each loses one event of its feed."""
+    with World(tmp_path, seed=1, gateways=1, persistence="none", clients=4, topics=4, per_client=2, others=len(KINDS),
+               through_nginx=False, forgets=True) as world:
+        world.rate(200)
+        world.every(0.05, lambda: world.status()["events"] > 2_000, 30, "events")
+        report = world.finish()
+    assert report.by_invariant == {"I3": len(KINDS)}, report.summary()
+    said = " ".join(shown["text"] for shown in report.violations)
+    assert [kind for kind in KINDS if f"silent hole: client {kind}-" not in said] == [], said
 
 
 def test_what_is_not_repaired_is_seen(tmp_path):

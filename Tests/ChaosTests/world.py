@@ -81,7 +81,7 @@ class World:
                  batch: int = 32, padding: int = 150, limits: dict | None = None, through_nginx: bool = True,
                  deadline: float = 15, late: int = 0, publish_to: int | None = None,
                  patience: float = 60, crowds: int = 1, nginx_workers: int | None = None,
-                 attempts: int | None = None):
+                 attempts: int | None = None, others: int = 0, forgets: bool = False):
         self.directory = Path(directory)
         self.directory.mkdir(parents=True, exist_ok=True)
         self.seed, self.rng = seed, random.Random(seed)
@@ -95,6 +95,8 @@ class World:
         # Processes that the clients are spread over, as descriptors are limited by process; and how many clients of
         # each may try to connect at once.
         self.crowds, self.attempts = crowds, attempts
+        # Clients of other dialects beside the native ones; whether each of them loses an event, which must be found.
+        self.others, self.forgets = others, forgets
         assert BENCH.exists(), f"{BENCH} is missing: `make bench` makes it"
         self.stack = contextlib.ExitStack()
         self.redis = RedisServer(self.directory / "redis", *PERSISTENCE[persistence])
@@ -178,8 +180,20 @@ class World:
                  self.directory / f"subscribers{number or ''}.log", "--stdin"],
                 self.directory / f"crowd{number or ''}.err"))
             self.stack.callback(started[-1].end)
-        self.crowd = started[0] if self.crowds == 1 else Crowds(started)
+        if self.others:
+            started.append(self._other_clients(addresses))
+            self.stack.callback(started[-1].end)
+        self.crowd = started[0] if len(started) == 1 else Crowds(started)
         self.wait_live()
+
+    def _other_clients(self, addresses) -> Commanded:
+        targets = [word for address in addresses for word in ("--target", address)]
+        return Commanded(
+            [sys.executable, Path(__file__).with_name("other_clients.py"), *targets, "--ca", self.certificate.cert,
+             "--key", API_KEY, "--clients", self.others, "--scale", self.clients, "--topics",
+             f"{self.prefix}:{self.topic_count}", "--per-client", self.per_client, "--seed", self.seed, "--log",
+             self.directory / "subscribers-other.log", *(["--forget"] if self.forgets else [])],
+            self.directory / "other-clients.err")
 
     def _start_publishers(self, addresses) -> None:
         connections, batch, padding, deadline = self.publisher_options
@@ -212,7 +226,8 @@ class World:
 
     def wait_live(self) -> None:
         """Waits until every client has all its topics."""
-        self.every(0.05, lambda: self.status()["live"] >= self.clients, self.patience, "every client is live")
+        wanted = self.clients + self.others
+        self.every(0.05, lambda: self.status()["live"] >= wanted, self.patience, "every client is live")
 
     @staticmethod
     def every(interval: float, condition, seconds_max: float, what: str) -> None:
@@ -295,9 +310,9 @@ class World:
             return sorted(name.decode() for name in db.pubsub_channels() if b"#" not in name)
 
     def _wanted(self) -> list:
-        """The topics that some client of the crowd holds."""
+        """The topics that some client holds; the clients of other dialects have no others."""
         return sorted({self.topics[(client * self.per_client + k) % self.topic_count]
-                       for client in range(self.clients) for k in range(self.per_client)})
+                       for client in range(max(self.clients, self.others)) for k in range(self.per_client)})
 
     def _audits(self, gateway) -> list:
         """The gateway's own account of each topic, where it keeps one; of so many topics only a sample."""
