@@ -1,8 +1,17 @@
 #!/usr/bin/env bash
 # The gateway, the floor and the peers side by side: the same load, one after the other, in one run.
 #
-# usage: bench/peers.sh [--peers "floor switchboard ..."] [--rates "20 100 ..."] [--steps "idle fanout unicast"]
+# usage: bench/peers.sh [--peers "floor switchboard ..."] [--rates "20 100x2000 ..."] [--steps "idle fanout unicast"]
 #                       [--seconds N] [--connections N] [--idle N] [--stolen-max PERCENT] [--tries N] [--out DIR]
+#                       [--rounds N] [--judge "NAME MOST"] [--against BINARY]
+#
+# A rate may have a size: 100x2000 is 100 publishes a second of 2,000 bytes. A name may have a variant, as
+# switchboard/phoenix-v1 (bench/peers/switchboard.sh lists them).
+#
+# With --rounds N everything is measured N times, in turn, and every other round in the other order (idle only in the
+# first); bench/ratios.py then prints medians, and with --judge it fails when the CPU of another target per delivery is
+# more than MOST times that of NAME. --against BINARY judges two builds of the gateway so: floor, the other build and
+# this one, 5 rounds of fanout at 100/s and unicast, at most 1.03.
 #
 # Writes DIR/peers.json and DIR/report.html (DIR: bench/results) and prints the table; what was there becomes
 # peers-before.json, for `switchboard-bench compare`. SERVER_CPUS (0) and LOAD_CPUS (1) are as in bench/peers/common.sh;
@@ -20,7 +29,7 @@ set -euo pipefail
 cd "$(dirname "$0")/.."
 
 names='floor switchboard nchan ws socketio' rates='20 100 400 1600' steps='idle fanout unicast'
-seconds=20 connections=1000 idle=10000 out=bench/results stolen_max=5 tries=3
+seconds=20 connections=1000 idle=10000 out=bench/results stolen_max=5 tries=3 rounds=1 judge=()
 while [ $# -gt 0 ]; do
     [ $# -ge 2 ] || set -- --help
     case "$1" in
@@ -32,9 +41,16 @@ while [ $# -gt 0 ]; do
     --idle) idle=$2 ;;
     --stolen-max) stolen_max=$2 ;;
     --tries) tries=$2 ;;
+    --rounds) rounds=$2 ;;
+    --judge) read -r -a judge <<<"$2" ;;
+    --against)
+        BENCH_AGAINST=$(readlink -f "$2")
+        export BENCH_AGAINST
+        names='floor switchboard/against switchboard' rates=100 steps='fanout unicast' rounds=5 judge=(against 1.03)
+        ;;
     --out) out=$2 ;;
     *)
-        sed -n '2,5s/^# \{0,1\}//p' "$0" >&2
+        sed -n '2,15s/^# \{0,1\}//p' "$0" >&2
         exit 2
         ;;
     esac
@@ -72,8 +88,9 @@ say() { printf 'peers: %s\n' "$*" >&2; }
 # begin NAME: starts a target; its flags for the tool are in the array `flags`.
 begin() {
     local directory deadline=$((SECONDS + begin_seconds))
-    directory=$(mktemp -d "$state/$1.XXXX")
-    bench/peers/"$1".sh "$directory" >"$directory/log" 2>&1 &
+    directory=$(mktemp -d "$state/${1%%/*}.XXXX")
+    # What stands behind the slash, if anything.
+    BENCH_VARIANT=$(cut -s -d / -f 2- <<<"$1") bench/peers/"${1%%/*}".sh "$directory" >"$directory/log" 2>&1 &
     target_pid=$!
     until [ -s "$directory/target" ]; do
         if ! kill -0 "$target_pid" 2>/dev/null || [ "$SECONDS" -ge "$deadline" ]; then
@@ -114,19 +131,35 @@ fail_step() {
     printf '%s\0' "$@" >"$state/failure.$failures"
 }
 
-for step in $steps; do
+# take STEP NAMES...: one step of all targets.
+take() {
+    local step=$1 rate name size
+    shift
     case $step in
-    idle) for name in $names; do measure "$name" idle --connections "$idle"; done ;;
+    idle) for name; do measure "$name" idle --connections "$idle"; done ;;
     fanout)
         for rate in $rates; do
-            for name in $names; do measure "$name" fanout --connections "$connections" --rate "$rate"; done
+            size=()
+            case $rate in *x*) size=(--bytes "${rate#*x}") ;; esac
+            for name; do measure "$name" fanout --connections "$connections" --rate "${rate%x*}" "${size[@]}"; done
         done
         ;;
     unicast)
-        for name in $names; do measure "$name" unicast --connections "$connections" --topics 1000 --rate 5000; done
+        for name; do measure "$name" unicast --connections "$connections" --topics 1000 --rate 5000; done
         ;;
     *) say "there is no step $step" && exit 2 ;;
     esac
+}
+
+read -r -a order <<<"$names"
+backwards=()
+for name in "${order[@]}"; do backwards=("$name" "${backwards[@]}"); done
+for round in $(seq "$rounds"); do
+    [ "$rounds" -eq 1 ] || say "round $round of $rounds"
+    for step in $steps; do
+        if [ "$step" = idle ] && [ "$round" -gt 1 ]; then continue; fi
+        if [ $((round % 2)) -eq 1 ]; then take "$step" "${order[@]}"; else take "$step" "${backwards[@]}"; fi
+    done
 done
 
 [ -e "$out/peers.json" ] || { say 'no target left a result' && exit 1; }
@@ -134,4 +167,8 @@ for number in $(seq "$failures"); do
     xargs --null bench/peers/record-failure.py "$out/peers.json" <"$state/failure.$number"
 done
 "$tool" report "$out/peers.json" --html "$out/report.html"
+if [ "$rounds" -gt 1 ]; then
+    shards=$(taskset --cpu-list "${SERVER_CPUS:-0}" nproc)
+    bench/ratios.py "$out/peers.json" "$shards" "${judge[@]}" || failures=$((failures + 1))
+fi
 [ "$failures" -eq 0 ]

@@ -60,15 +60,15 @@ import Testing
     @Test func socketIOTakesFourSteps() {
         func answer(_ text: String) -> Target.Step {
             let bytes = Array(text.utf8)
-            return Target.socketio.answered(bytes.span, topic: "shop:1")
+            return Target.socketio.answered(bytes.span, topic: "shop:1", .native)
         }
-        #expect(Target.socketio.upgraded(topic: "shop:1") == .wait)
+        #expect(Target.socketio.upgraded(topic: "shop:1", .native) == .wait)
         #expect(answer("0{\"sid\":\"x\"}") == .say("40"))
         #expect(answer("40{\"sid\":\"y\"}") == .say("42[\"subscribe\",\"shop:1\"]"))
         #expect(answer("42[\"subscribed\"]") == .live)
         #expect(answer("44{\"message\":\"no\"}") == .refused)
         let ping = Array("2".utf8)
-        let isPing = Target.socketio.isPing(ping.span)
+        let isPing = Target.socketio.isPing(ping.span, .native)
         #expect(isPing)
     }
 

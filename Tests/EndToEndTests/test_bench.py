@@ -89,6 +89,19 @@ def test_fanout(bench, door, topics):
     assert result["connect"]["count"] == 30
 
 
+def test_fanout_in_every_dialect(gateway, shared_server, tmp_path, topic):
+    """Clients of all dialects on one topic hear all, and each event is encoded once for each dialect."""
+    # One shard, since each of several encodes by itself; metrics are read where the tool connects.
+    bench = Bench(gateway("--shards", "1", limits=LIMITS, has_ops=False), shared_server, tmp_path)
+    result = bench.run("fanout", topic=topic, connections=30, rate=40,
+                       dialect="native,phoenix-v1,phoenix-v2,socketio,stream")
+    is_whole(result)
+    assert result["expected"] == 40 * 30
+    assert result["encodingsPerPublish"] == 5
+    # 200 bytes of data, and what the dialects and frames put around them.
+    assert 200 < result["bytesPerDelivery"] < 600
+
+
 def test_unicast(bench, topic):
     result = bench.run("unicast", topic=topic, topics=10, connections=20, rate=100)
     is_whole(result)

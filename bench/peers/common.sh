@@ -94,7 +94,7 @@ serve() {
     fail "a process of the target ended"
 }
 
-# start_gateway: the gateway of $gateway with Redis; sets port, gateway_pid, key (an API key).
+# start_gateway: the gateway of $gateway with Redis and with $gateway_flags; sets port, gateway_pid, key (an API key).
 start_gateway() {
     make_certificate
     start_redis
@@ -104,7 +104,7 @@ start_gateway() {
     source "$root/bench/limits.sh"
     on_server "$gateway" gateway --listen 127.0.0.1:0 --redis "$redis_url" --api-keys keys --jwt-secret-file secret \
         --tls-cert cert.pem --tls-key key.pem --ready-file ready.json --shards "$(cpu_count "$server_cpus")" \
-        "${limits[@]}" --log-level warn &
+        "${limits[@]}" --log-level warn "${gateway_flags[@]}" &
     gateway_pid=$!
     until_true 10 test -s ready.json
     port=$(sed -E 's/.*"tls":\[\{[^}]*"port":([0-9]+).*/\1/' ready.json)

@@ -68,11 +68,11 @@ final class ListenBehaviour: ClientBehaviour {
     func topic(_ number: Int) -> String { crew.options.topicName(number % crew.options.topics) }
 
     func upgraded(_ client: LoadClient) -> Target.Step {
-        crew.options.target.upgraded(topic: topic(client.number))
+        crew.options.target.upgraded(topic: topic(client.number), client.dialect)
     }
 
     func answered(_ client: LoadClient, _ text: Span<UInt8>) -> Target.Step {
-        crew.options.target.answered(text, topic: topic(client.number))
+        crew.options.target.answered(text, topic: topic(client.number), client.dialect)
     }
 
     func received(_ client: LoadClient, _ text: Span<UInt8>, nowUs: Int) {

@@ -28,7 +28,8 @@ final class ClientCrew: AgentPart {
     private var liveUs = 0
     private var isClosing = false
     private var notesTold = 0
-    private var marker = MarkerReader()
+    /// By dialect, each of which has the marker elsewhere.
+    private var markers = [MarkerReader](repeating: MarkerReader(), count: ClientDialect.allCases.count)
     /// The process's number among those with clients, and how many these are; the number of its first client.
     let processIndex: Int
     let processCount: Int
@@ -66,9 +67,14 @@ final class ClientCrew: AgentPart {
         if !notes.contains(text), notes.count < ClientCrew.notesMax { notes.append(text) }
     }
 
+    /// Bytes came from the server, TLS's own not counted.
+    func cameBytes(_ count: Int, nowUs: Int) {
+        if let plan, plan.isMeasured(nowUs) { figures.bytes &+= count }
+    }
+
     /// Takes a published message: order, and latency when it is of the measured window and `isTimed`.
     func count(_ client: LoadClient, _ text: Span<UInt8>, nowUs: Int, isTimed: Bool = true) {
-        guard let found = marker.read(text) else {
+        guard let found = markers[client.dialect.number].read(text) else {
             if door?.took(client, text) != true { figures.unmarked += 1 }
             return
         }

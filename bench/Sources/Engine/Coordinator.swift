@@ -179,6 +179,16 @@ final class Coordinator {
         seconds = [:]
     }
 
+    /// What the gateway has encoded and published so far; `nil` for a peer, and for a gateway that does not tell.
+    func encodings() throws(BenchFailure) -> (encodings: Int, publishes: Int)? {
+        guard options.target == .switchboard, let url = options.urls.first.flatMap({ CrowdOptions.URL($0) }) else {
+            return nil
+        }
+        let reader = try MetricsReader(reactor, url)
+        try turn(seconds: 5) { reader.isDone }
+        return reader.encodings
+    }
+
     // MARK: Load
 
     /// One load, measured.

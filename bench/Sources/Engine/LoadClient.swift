@@ -5,13 +5,16 @@ import Rights
 import Transport
 import WebSocketCodec
 
-/// One WebSocket client: connects, becomes live, hands what it gets to its behaviour without copying it.
+/// One client, of a WebSocket or an event stream: connects, becomes live, hands what it gets to its behaviour without
+/// copying it.
 ///
 /// Thread: main.
 final class LoadClient: ConnectionHandler {
     private(set) var stage = ClientStage.away
     /// The client's number among all clients of the run, from 0.
     let number: Int
+    /// What it speaks to the gateway; nothing to a peer.
+    let dialect: ClientDialect
     /// What came, of the client's topic.
     var ledger = SequenceLedger()
     /// How many URLs further than its number says the client connects; a behaviour's.
@@ -29,6 +32,7 @@ final class LoadClient: ConnectionHandler {
     private let behaviour: any ClientBehaviour
     private var head: [UInt8] = []
     private var walker = FrameWalker()
+    private var records = RecordWalker()
     private var refusal = ""
 
     private static let key = Base64.encode(Array("switchboard-bench".utf8.prefix(16)), .standard)
@@ -41,13 +45,15 @@ final class LoadClient: ConnectionHandler {
         self.crew = crew
         self.behaviour = behaviour
         self.number = number
+        dialect = crew.options.dialect(number)
     }
 
     /// Connects; nothing when it is connected.
     func connect() {
         guard stage == .away, let url = crew.url(number + urlTurns) else { return }
         stage = .connecting
-        (isLeaving, head, walker, refusal, closeCode) = (false, [], FrameWalker(), "", 0)
+        (isLeaving, head, refusal, closeCode) = (false, [], "", 0)
+        (walker, records) = (FrameWalker(), RecordWalker())
         walker.deflates = crew.options.deflate == .on
         beganUs = Clock.monotonicUs()
         crew.clientBegins()
@@ -75,6 +81,7 @@ final class LoadClient: ConnectionHandler {
     func leave() {
         guard stage != .away, !isLeaving else { return }
         isLeaving = true
+        guard dialect != .stream else { return connection?.close(.normal) ?? () }
         let body = WebSocketEncoder.closeBody(code: 1_000, reason: "")
         connection?.close(
             .normal, last: WebSocketEncoder.maskedFrame(.close, payload: body, mask: LoadClient.mask))
@@ -102,20 +109,30 @@ final class LoadClient: ConnectionHandler {
         stage = .upgrading
         guard let url = crew.url(number + urlTurns) else { return }
         let headers = behaviour.token(number).map { [(name: "Authorization", value: "Bearer " + $0)] } ?? []
+        let path = crew.options.target.path(
+            topic: behaviour.topic(number), dialect, apiKey: crew.options.apiKey)
+        guard dialect != .stream else { return request(stream: path, host: url.authority) }
         let request = try? WebSocketClientHandshake.request(
-            host: url.authority, path: crew.options.target.path(topic: behaviour.topic(number)), key: LoadClient.key,
-            subprotocols: [], headers: headers, deflates: walker.deflates)
+            host: url.authority, path: path, key: LoadClient.key, subprotocols: [], headers: headers,
+            deflates: walker.deflates)
         guard let request else { return fail("the upgrade request cannot be written") }
         _ = connection.send(request)
+    }
+
+    private func request(stream path: String, host: String) {
+        let head = "GET \(path) HTTP/1.1\r\nHost: \(host)\r\nAccept: text/event-stream\r\n\r\n"
+        _ = connection?.send(Array(head.utf8))
     }
 
     func received(_ bytes: Span<UInt8>) {
         var position = 0
         if stage == .upgrading {
-            guard let frames = upgrade(bytes) else { return }
-            position = frames
+            guard let start = dialect == .stream ? answer(bytes) : upgrade(bytes) else { return }
+            position = start
         }
         let nowUs = Clock.monotonicUs()
+        crew.cameBytes(bytes.count, nowUs: nowUs)
+        if dialect == .stream { return walkRecords(bytes, from: position, nowUs) }
         while true {
             switch walker.next(bytes, at: &position) {
             case .frame(let opcode, let payload, false):
@@ -126,6 +143,31 @@ final class LoadClient: ConnectionHandler {
             case .more: return
             case .failed: return fail("not a WebSocket frame of a server")
             }
+        }
+    }
+
+    /// Takes the records of a stream.
+    private func walkRecords(_ bytes: Span<UInt8>, from start: Int, _ nowUs: Int) {
+        var position = start
+        while true {
+            switch records.next(bytes, at: &position) {
+            case .record(let range, false): takeRecord(bytes.extracting(range), nowUs)
+            case .record(let range, true):
+                let whole = records.carried
+                takeRecord(whole.span.extracting(range), nowUs)
+            case .more: return
+            case .failed: return fail("not an event stream")
+            }
+        }
+    }
+
+    private func takeRecord(_ record: Span<UInt8>, _ nowUs: Int) {
+        // A comment or `retry` alone is no message.
+        guard !Target.begins(record, ":"), !Target.begins(record, "retry:") else { return }
+        if stage == .live {
+            behaviour.received(self, record, nowUs: nowUs)
+        } else {
+            act(behaviour.answered(self, record), record, nowUs)
         }
     }
 
@@ -144,7 +186,7 @@ final class LoadClient: ConnectionHandler {
         switch opcode {
         case FrameWalker.text, FrameWalker.binary:
             if stage == .live {
-                if crew.options.target.isPing(payload) {
+                if crew.options.target.isPing(payload, dialect) {
                     send("3")
                 } else {
                     behaviour.received(self, payload, nowUs: nowUs)
@@ -171,6 +213,23 @@ final class LoadClient: ConnectionHandler {
         case .message(_, let message): take(opcode, message.span, nowUs)
         default: fail("a message that cannot be inflated")
         }
+    }
+
+    /// Reads the head of a stream; where its records begin in the chunk, when it is complete.
+    private func answer(_ bytes: Span<UInt8>) -> Int? {
+        for index in 0..<bytes.count {
+            head.append(bytes[index])
+            guard head.count <= 16_384 else { break }
+            guard bytes[index] == UInt8(ascii: "\n"), head.suffix(4).elementsEqual("\r\n\r\n".utf8) else { continue }
+            let status = String(decoding: head.prefix(12), as: UTF8.self)
+            guard status == "HTTP/1.1 200" else { break }
+            head = []
+            stage = .subscribing
+            return index + 1
+        }
+        guard head.count > 16_384 || head.suffix(4).elementsEqual("\r\n\r\n".utf8) else { return nil }
+        fail("the stream was answered \(String(decoding: head.prefix(40), as: UTF8.self))")
+        return nil
     }
 
     /// Reads the answer to the upgrade; where the frames begin in the chunk, when it is complete.

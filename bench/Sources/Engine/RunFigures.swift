@@ -17,6 +17,8 @@ struct RunFigures: Codable {
     var duplicates = 0
     var reordered = 0
     var latency = LatencyHistogram()
+    /// What came while it was measured: all that TLS carried.
+    var bytes = 0
 
     // Clients, at any time.
     /// Messages of live clients without a marker.
@@ -32,8 +34,8 @@ struct RunFigures: Codable {
 
     private static var sums: [WritableKeyPath<RunFigures, Int>] {
         [
-            \.published, \.refused, \.expected, \.delivered, \.duplicates, \.reordered, \.unmarked, \.broken,
-            \.acknowledged, \.commandsRefused,
+            \.published, \.refused, \.expected, \.delivered, \.duplicates, \.reordered, \.bytes, \.unmarked,
+            \.broken, \.acknowledged, \.commandsRefused,
         ]
     }
 

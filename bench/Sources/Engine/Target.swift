@@ -17,28 +17,28 @@ enum Target: String, CaseIterable, Codable {
         case refused
     }
 
-    /// The request target of the upgrade.
-    func path(topic: String) -> String {
+    /// The request target of the upgrade; of the gateway it is the dialect's.
+    func path(topic: String, _ dialect: ClientDialect, apiKey: String) -> String {
         switch self {
-        case .switchboard: "/ws"
+        case .switchboard: dialect.path(topic: topic, apiKey: apiKey)
         case .floor, .nchan, .ws: "/sub/" + topic
         case .socketio: "/socket.io/?EIO=4&transport=websocket"
         }
     }
 
     /// What a client does when its WebSocket is open.
-    func upgraded(topic: String) -> Step {
+    func upgraded(topic: String, _ dialect: ClientDialect) -> Step {
         switch self {
-        case .switchboard: .say("{\"event\":\"subscribe\",\"data\":{\"topic\":\"\(topic)\"}}")
+        case .switchboard: dialect.upgraded(topic: topic)
         case .floor, .nchan, .ws: .live
         case .socketio: .wait
         }
     }
 
     /// What it does with a message on the way to being live.
-    func answered(_ text: Span<UInt8>, topic: String) -> Step {
+    func answered(_ text: Span<UInt8>, topic: String, _ dialect: ClientDialect) -> Step {
         switch self {
-        case .switchboard: return Target.begins(text, "{\"event\":\"error\"") ? .refused : .live
+        case .switchboard: return dialect.answered(text, topic: topic)
         case .floor, .nchan, .ws: return .live
         case .socketio:
             if Target.begins(text, "0{") { return .say("40") }
@@ -49,8 +49,9 @@ enum Target: String, CaseIterable, Codable {
     }
 
     /// Whether a message is Engine.IO's ping, to be answered with `3`.
-    func isPing(_ text: Span<UInt8>) -> Bool {
-        self == .socketio && text.count == 1 && text[0] == UInt8(ascii: "2")
+    func isPing(_ text: Span<UInt8>, _ dialect: ClientDialect) -> Bool {
+        self == .switchboard
+            ? dialect.isPing(text) : self == .socketio && text.count == 1 && text[0] == UInt8(ascii: "2")
     }
 
     /// The HTTP request that publishes `data`.
@@ -73,6 +74,16 @@ enum Target: String, CaseIterable, Codable {
         return request
     }
 
+    /// Whether a text has a word somewhere; for the few messages before a client is live.
+    static func holds(_ text: Span<UInt8>, _ word: String) -> Bool {
+        let word = Array(word.utf8)
+        guard text.count >= word.count else { return false }
+        return (0...text.count - word.count).contains { start in
+            word.indices.allSatisfy { text[start + $0] == word[$0] }
+        }
+    }
+
+    /// Whether a text begins with a word.
     static func begins(_ text: Span<UInt8>, _ word: StaticString) -> Bool {
         let count = word.utf8CodeUnitCount
         guard text.count >= count else { return false }

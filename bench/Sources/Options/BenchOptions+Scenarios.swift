@@ -11,6 +11,7 @@ extension BenchOptions {
         case .vote, .queue, .herd, .slow: break
         }
         guard target == .switchboard else { throw BenchFailure("\(name) is for --target switchboard only") }
+        guard dialects == [.native] else { throw BenchFailure("\(name) is for --dialect native only") }
         switch scenario {
         case .vote:
             guard !secretFile.isEmpty else {

@@ -62,6 +62,8 @@ struct BenchOptions: Codable {
     var connections = 1_000
     /// Connections opened a second; 0 for as fast as ``openingMax`` under way.
     var ramp = 0
+    /// What clients speak to the gateway, in turn.
+    var dialects = [ClientDialect.native]
     /// Whether clients offer `permessage-deflate`, which the target must then agree on.
     var deflate = Deflate.off
     /// The CPU that client processes are pinned to; -1 for none.
@@ -129,6 +131,7 @@ struct BenchOptions: Codable {
         clients
           --connections N (1000), --ramp R               how many; opened a second (as fast as 64 under way)
           --processes P (1), --pin CPU                   client processes; the CPU they are pinned to
+          --dialect D[,D...] (native)                    native, phoenix-v1, phoenix-v2, socketio or stream, in turn
           --deflate on|off (off)                         on: offer permessage-deflate, and inflate what comes
           --sources K (1)                                source addresses used in turn, from 127.0.1.1 on
 
@@ -224,6 +227,12 @@ struct BenchOptions: Codable {
             urls.append(value)
         case "--target": target = try BenchOptions.choice(flag, value)
         case "--publish": publish = try BenchOptions.choice(flag, value)
+        case "--dialect":
+            guard let list = ClientDialect.list(value) else {
+                let names = ClientDialect.allCases.map(\.rawValue).joined(separator: ", ")
+                throw BenchFailure("--dialect must be of \(names), with commas between them")
+            }
+            dialects = list
         case "--deflate": deflate = try BenchOptions.choice(flag, value)
         case "--cut": cut = try BenchOptions.choice(flag, value)
         case "--pid":
@@ -252,6 +261,13 @@ struct BenchOptions: Codable {
         if publish == .redis, redis.isEmpty { throw BenchFailure("--publish redis needs --redis URL") }
         if publish != .http, target != .switchboard {
             throw BenchFailure("--publish \(publish.rawValue) is for --target switchboard only")
+        }
+        if dialects != [.native], target != .switchboard || publish == .clients {
+            throw BenchFailure("--dialect is for --target switchboard, and clients that do not publish")
+        }
+        if dialects.contains(.stream), deflate == .on { throw BenchFailure("a stream is not deflated") }
+        if dialects.contains(where: { $0 == .phoenixV1 || $0 == .phoenixV2 }), apiKey.isEmpty {
+            throw BenchFailure("--dialect phoenix needs --api-key, which its clients show")
         }
         if publish == .clients, secretFile.isEmpty {
             throw BenchFailure("--publish clients needs --secret-file, since only users may publish")

@@ -53,6 +53,10 @@ struct BenchResult: Codable {
     var duplicates: Int?
     var reordered: Int?
     var deliveriesPerSecond: Double?
+    /// What clients were sent, TLS's own bytes not counted.
+    var bytesPerDelivery: Double?
+    /// Of the gateway: how many times one event was encoded by all shards, of all publishes, the warm-up's too.
+    var encodingsPerPublish: Double?
     /// Commands acknowledged (`vote`), changes seen (`queue`).
     var acknowledged: Int?
     var acknowledgedPerSecond: Double?

@@ -1,8 +1,10 @@
 /// A result as one of several: what names it, and several of the same thing as one.
 extension BenchResult {
-    /// What the reader calls it: `--label`, else the target.
+    /// What the reader calls it: `--label`, else the target with what its clients ask of it.
     var name: String {
-        settings["label"] ?? target
+        if let label = settings["label"] { return label }
+        let asked = [settings["dialect"], settings["deflate"] == "on" ? "deflate" : nil]
+        return ([target] + asked.compactMap { $0 }).joined(separator: "/")
     }
 
     /// The kind of server it is, whatever it was called.
@@ -17,7 +19,7 @@ extension BenchResult {
 
     private static let ownSettings: Set<String> = [
         "url", "target", "target-version", "pid", "redis", "redis-pid", "label", "json", "html", "port", "pin",
-        "api-key", "secret-file",
+        "api-key", "secret-file", "dialect", "deflate",
     ]
 
     /// CPU of the server for one delivery as a multiple of the reference's.
@@ -50,6 +52,8 @@ extension BenchResult {
         out.seconds = runs.reduce(0) { $0 + $1.seconds }
         for member in countMembers { out[keyPath: member] = sum(member) }
         out.deliveriesPerSecond = mean({ $0.deliveriesPerSecond }, by: inSeconds)
+        out.bytesPerDelivery = mean({ $0.bytesPerDelivery }, by: { $0.delivered.map(Double.init) })
+        out.encodingsPerPublish = mean({ $0.encodingsPerPublish }, by: { $0.published.map(Double.init) })
         out.acknowledgedPerSecond = mean({ $0.acknowledgedPerSecond }, by: inSeconds)
         out.handshakesPerSecond = mean({ $0.handshakesPerSecond }, by: inSeconds)
         out.toolCores = mean({ $0.toolCores }, by: inSeconds)

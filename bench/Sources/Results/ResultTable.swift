@@ -127,6 +127,8 @@ struct ResultTable {
         if !group.runs.contains(where: { $0.server?.cpuUsPerDelivery != nil }) {
             add("CPU/publish", "µs") { $0.server?.cpuUsPerPublish.map(Figure.short) }
         }
+        add("sent/dlv", "B") { $0.bytesPerDelivery.map { Figure.rounded($0) } }
+        add("encoded", "/event") { $0.encodingsPerPublish.map { Figure.fixed($0, 2) } }
         add("server", "cores") { $0.server.map { Figure.fixed($0.cores, 2) } }
         add("tool", "cores") { $0.toolCores.map { Figure.fixed($0, 2) } }
         add("redis", "cores") { $0.redisCores.map { Figure.fixed($0, 2) } }

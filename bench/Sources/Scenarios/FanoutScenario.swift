@@ -13,7 +13,12 @@ struct FanoutScenario: BenchScenario {
         guard opening.live > 0 else { throw BenchFailure("no client is live: \(run.notes.joined(separator: "; "))") }
         // Last, since servers close what lies idle.
         try run.startPublisher()
+        let before = try run.encodings()
         var result = run.result(try run.load(rate: options.rate, seconds: options.seconds))
+        if let before, let after = try run.encodings(), after.publishes > before.publishes {
+            result.encodingsPerPublish =
+                Double(after.encodings - before.encodings) / Double(after.publishes - before.publishes)
+        }
         result.add(opening)
         return result
     }

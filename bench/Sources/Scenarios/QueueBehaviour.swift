@@ -62,11 +62,11 @@ final class QueueBehaviour: ClientBehaviour {
     }
 
     func upgraded(_ client: LoadClient) -> Target.Step {
-        crew.options.target.upgraded(topic: topic(client.number))
+        crew.options.target.upgraded(topic: topic(client.number), client.dialect)
     }
 
     func answered(_ client: LoadClient, _ text: Span<UInt8>) -> Target.Step {
-        crew.options.target.answered(text, topic: topic(client.number))
+        crew.options.target.answered(text, topic: topic(client.number), client.dialect)
     }
 
     // MARK: Before the load

@@ -56,7 +56,7 @@ class ReturningBehaviour: ClientBehaviour {
         if client.connection?.wasTLSResumed == true { figures.resumed += 1 }
         members[index].place.ask()
         guard let (epoch, offset) = members[index].place.asked else {
-            return crew.options.target.upgraded(topic: topic(client.number))
+            return crew.options.target.upgraded(topic: topic(client.number), client.dialect)
         }
         return .say(
             "{\"event\":\"subscribe\",\"data\":{\"topic\":\"\(topic(client.number))\",\"since\":{\"epoch\":\""
