@@ -67,7 +67,7 @@ unsafe_files=(
     Sources/Gateway/Operations/MemoryWatch.swift
     Sources/switchboard/{DevCommand,PrivateRedis,ProcessSetUp,Signals,Terminal}.swift
     # OpenSSL
-    Sources/Rights/Crypto/{AsymmetricKey,OpenSSLHash}.swift
+    Sources/Rights/Crypto/{AsymmetricKey,OpenSSLHash,Seal}.swift
     Sources/Transport/{SelfSignedCertificate,TLSClientSession,TLSContext,TLSSession}.swift
     # zlib
     Sources/Compression/{Deflater,Inflater}.swift

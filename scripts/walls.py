@@ -23,7 +23,8 @@ WALLS = {
     "Commands": ["Operations", "Store"],
     "Sessions": ["Operations", "Deliveries", "Topics", "Commands"],
     "Rights": ["Store", "Sessions"],
-    "Lines": ["Operations", "Deliveries", "Topics", "Sessions"],
+    "Hops": [],
+    "Lines": ["Operations", "Deliveries", "Topics", "Sessions", "Hops"],
     "HTTP": ["Operations", "Topics", "Store", "Commands", "Sessions", "Lines"],
     "Demo": ["Operations", "Store", "Commands", "HTTP"],
 }

@@ -52,6 +52,10 @@ public struct Keys: Sendable {
     public var revokedBefore: [UInt8] { prefix + Array("#revoked-before".utf8) }
     /// The sorted set of members who were lately taken out of topics, by the place of the change.
     public var removed: [UInt8] { prefix + Array("#removed".utf8) }
+    /// The string that holds the secret of all nodes.
+    public var nodeSecret: [UInt8] { prefix + Array("#node-secret".utf8) }
+    /// The channel on which other nodes speak to the node of that name.
+    public func node(_ name: [UInt8]) -> [UInt8] { prefix + Array("#node:".utf8) + name }
     /// The string that remembers the answer of an operation; `digest` is hexadecimal.
     public func done(_ home: Topic, digest: [UInt8]) -> [UInt8] { facet(home, "done#") + digest }
     /// The string that holds the fencing token of the last refresh.

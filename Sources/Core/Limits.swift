@@ -78,6 +78,12 @@ public struct Limits: Sendable, Equatable {
     public var socketIOPingMs = 25_000
     /// Wait for the answer to that question.
     public var socketIOPongMs = 20_000
+    /// From a poll that goes to another node to that node's first word; three times as long, a silent node is gone.
+    public var pollHopMs = 2_000
+    /// Polls of one shard that wait for other nodes; beyond: 503.
+    public var pollHopsMax = 65_536
+    /// Bytes of what clients send in them; beyond: 503.
+    public var pollHopBytesMax = 16_777_216
 
     // MARK: JSON
 

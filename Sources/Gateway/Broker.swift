@@ -1,6 +1,7 @@
 import Commands
 import Configuration
 import Core
+import Dialects
 import Reactors
 import RedisLink
 import Service
@@ -24,6 +25,8 @@ final class Broker: SubscriberLinkOwner {
     private let keys: Keys
     private let limits: Limits
     private let bounds: ChannelMessage.Bounds
+    /// The channel on which other nodes speak to this one.
+    private let inbox: [UInt8]
     private var link: SubscriberLink?
     private var probes: DeliveryProbes
     /// What is known of the subscriber link; compared with what it is.
@@ -47,12 +50,14 @@ final class Broker: SubscriberLinkOwner {
         keys = node.keys
         limits = node.limits
         bounds = ChannelMessage.Bounds(node.limits)
+        inbox = node.keys.node(Array(node.name.utf8))
         outgoing = node.shards.map { _ in [] }
         context = ConnectionContext(reactor: reactor, limits: ConnectionLimits(node.limits, reactors: 1))
         probes = DeliveryProbes(
             shards: node.shards.count, intervalMs: node.limits.redisProbeMs, timeoutMs: node.limits.redisProbeTimeoutMs)
         link = try SubscriberLink(context, node.redis, name: "switchboard-\(node.name)-subscriber", owner: self)
         _ = link?.want(node.probeChannel)
+        _ = link?.want(inbox)
         timer = try ReactorTimer(reactor) { [unowned self] in probeDue() }
         timer?.set(atMs: reactor.nowMs)
         node.redisStatistics.add(link?.statistics)
@@ -136,6 +141,7 @@ final class Broker: SubscriberLinkOwner {
 
     func channelMessage(_ channel: [UInt8], _ payload: [UInt8]) {
         if channel == node.probeChannel { return probeReturned(payload) }
+        if channel == inbox { return hop(payload) }
         guard let topic = keys.topic(ofChannel: channel), let interest = directory[topic] else { return }
         node.statistics.channelMessages.add(1)
         guard let message = ChannelMessage.parse(payload, bounds) else {
@@ -143,6 +149,15 @@ final class Broker: SubscriberLinkOwner {
             return
         }
         forEachShard(interest.shards) { outgoing[$0].append(.event(topic, message)) }
+    }
+
+    /// Another node says something to a shard, or somebody who is none.
+    private func hop(_ message: [UInt8]) {
+        // A state in an answer may be as large as any; around it an answer has at most a megabyte.
+        guard message.count <= limits.answerBytesMax + 2 * EnginePayload.bytesMax,
+            let shard = HopEnvelope(message)?.shard, outgoing.indices.contains(shard)
+        else { return node.statistics.hopsRefused.add(1) }
+        outgoing[shard].append(.hop(message))
     }
 
     func channelsLost(_ failure: RedisFailure) {

@@ -67,6 +67,7 @@ enum Metrics {
         page.counter(
             "switchboard_connections_moved_total", "Connections given to the shard of their session.",
             sum(\.connectionsMoved))
+        hops(node, &page)
         page.gauge("switchboard_subscriptions", "Live subscriptions.", sum(\.subscriptions))
         page.gauge("switchboard_topics", "Topics held by shards.", sum(\.topics))
         page.counter("switchboard_events_total", "Events that came for topics with members.", sum(\.events))
@@ -120,6 +121,19 @@ enum Metrics {
             "switchboard_reloads_total", "Reloads of certificate and keys, taken or refused.",
             [("result", "ok", node.reloads.done.value), ("result", "refused", node.reloads.refused.value)])
         page.counter("switchboard_log_lines_dropped_total", "Log lines dropped.", node.log.dropped)
+    }
+
+    private static func hops(_ node: Node, _ page: inout MetricsPage) {
+        let shards = node.shardStatistics.all
+        func sum(_ path: (ShardStatistics) -> Counter) -> Int { shards.reduce(0) { $0 + path($1).value } }
+        page.counter(
+            "switchboard_hops_total", "Polls that went to the node of their session, and that came from others.",
+            [("way", "out", sum(\.hops)), ("way", "in", sum(\.hopsTaken))])
+        page.gauge("switchboard_hops_waiting", "Polls that wait for another node.", sum(\.hopsWaiting))
+        page.counter("switchboard_hops_failed_total", "Polls that got lost between nodes.", sum(\.hopsFailed))
+        page.counter(
+            "switchboard_hops_refused_total", "Messages on the node's channel that no other node sent, or sent before.",
+            sum(\.hopsRefused) + node.statistics.hopsRefused.value)
     }
 
     private static func loops(_ node: Node, _ page: inout MetricsPage) {

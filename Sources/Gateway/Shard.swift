@@ -32,6 +32,10 @@ enum ShardMessage: Sendable {
     case pollAbandoned([UInt8])
     /// A WebSocket came elsewhere for a session that lives here.
     case upgrade(MovingUpgrade)
+    /// Another node says something of a session that polls.
+    case hop([UInt8])
+    /// What the nodes of this Redis share, and nobody else knows.
+    case hopSecret([UInt8])
     /// A shard has ended: what was handed over to it is not answered.
     case pollingEnded(shard: Int)
     /// Rights have changed: look at the sessions.
@@ -59,10 +63,12 @@ final class Shard {
     let rightsStore: RightsStore
     let sessionRules: SessionRules
     private(set) lazy var router = Router(shard: self)
-    private(set) lazy var polling = PollingDesk(shard: self)
+    private(set) lazy var polling = PollingDesk(shard: self, link: link)
     private lazy var rightsKeeper = RightsKeeper(shard: self, store: rightsStore)
     /// On the first shard only.
     private let rightsWatch: RightsWatch?
+    /// On the first shard only.
+    private let hopSecret: HopSecret?
 
     /// HTTP requests that wait for Redis; a drain lets them be answered.
     var requestsInFlight = 0
@@ -133,6 +139,8 @@ final class Shard {
         rightsStore = RightsStore(link: link, scripts: node.scripts, keys: node.keys, limits: node.limits)
         let watch = index == 0 ? RightsWatch(node: node, store: rightsStore, nowMs: { reactor.nowMs }) : nil
         rightsWatch = watch
+        let secret = index == 0 ? HopSecret(node: node, link: link) : nil
+        hopSecret = secret
         sessionRules = SessionRules(limits: node.limits, access: node.access) { cost, caller in
             Shard.charge(cost, caller, node, nowMs: reactor.nowMs)
         }
@@ -150,6 +158,7 @@ final class Shard {
         news.onConnected = { [unowned topics] in
             topics.relinked()
             watch?.linkIsNew()
+            secret?.linkIsNew()
         }
         node.shardStatistics.add(statistics)
         node.redisStatistics.add(link.statistics)
@@ -206,6 +215,7 @@ final class Shard {
         commands.sweep()
         polling.sweep()
         rightsWatch?.sweep()
+        hopSecret?.sweep()
         rightsKeeper.sweep()
         questions.expire(nowMs: nowMs, afterMs: limits.reportWaitMs)
     }
@@ -254,6 +264,8 @@ final class Shard {
         case .pollAbandoned(let session): polling.abandoned(session)
         case .upgrade(let upgrade): polling.arrive(upgrade)
         case .pollingEnded(let shard): polling.ended(shard)
+        case .hop(let message): polling.hops.received(message)
+        case .hopSecret(let secret): polling.hops.use(secret)
         case .rights(let change): rightsKeeper.take(change)
         case .replaceTLS(let tls): for listener in secureListeners { listener.replaceTLS(tls) }
         case .drain(let overMs): beginDrain(overMs)
@@ -319,6 +331,7 @@ final class Shard {
         var random = SystemRandomNumberGenerator()
         let plan = DrainPlan(Array(lines.keys), nowMs: nowMs, overMs: overMs, using: &random)
         drain = Drain(plan: plan, startMs: nowMs, overMs: overMs)
+        polling.hops.beginDrain()
         timer?.set(atMs: nowMs)
     }
 

@@ -28,10 +28,13 @@ public struct FetchQueue {
         byteCount += frame.count
     }
 
-    /// Takes so many frames, and tells how many items of the node's totals they end.
-    public mutating func take(_ countMax: Int) -> (frames: [[UInt8]], items: Int) {
-        var items = 0
-        let taken = entries.prefix(countMax)
+    /// Takes so many frames of so many bytes, at least one, and tells how many items of the node's totals they end.
+    public mutating func take(_ countMax: Int, bytesMax: Int) -> (frames: [[UInt8]], items: Int) {
+        var (items, bytes) = (0, 0)
+        let taken = entries.prefix(countMax).prefix { entry in
+            defer { bytes += entry.frame.count }
+            return bytes == 0 || bytes + entry.frame.count <= bytesMax
+        }
         for entry in taken {
             byteCount -= entry.frame.count
             guard let item = entry.item else { continue }

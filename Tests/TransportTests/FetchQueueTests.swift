@@ -21,20 +21,20 @@ import Testing
         var queue = queue(5)
         queue.append([9, 9], nowMs: 50)
         #expect(queue.byteCount == 7 && queue.oldestMs == 0 && figures() == [5, 0, 0, 0])
-        let first = queue.take(4)
+        let first = queue.take(4, bytesMax: 1_000_000)
         #expect(first.frames == [[0], [1], [2], [3]] && first.items == 4)
         #expect(queue.byteCount == 3 && queue.oldestMs == 40 && figures() == [1, 4, 0, 0])
-        let rest = queue.take(16)
+        let rest = queue.take(16, bytesMax: 1_000_000)
         // A word of the gateway's own is counted nowhere.
         #expect(rest.frames == [[4], [9, 9]] && rest.items == 1)
         #expect(queue.isEmpty && queue.byteCount == 0 && queue.oldestMs == nil && figures() == [0, 5, 0, 0])
-        #expect(queue.take(16).frames.isEmpty)
+        #expect(queue.take(16, bytesMax: 1_000_000).frames.isEmpty)
     }
 
     @Test(arguments: [(true, [0, 1, 2, 0]), (false, [0, 1, 0, 2])])
     func whatIsDroppedIsCountedByItsReason(_ isSlow: Bool, _ expected: [Int]) {
         var queue = queue(3)
-        _ = queue.take(1)
+        _ = queue.take(1, bytesMax: 1_000_000)
         #expect(queue.removeAll(isSlow: isSlow) == 2)
         #expect(queue.isEmpty && queue.byteCount == 0 && figures() == expected)
     }
@@ -49,5 +49,16 @@ import Testing
     @Test func aRefusedFrameIsAnOfferToASlowClient() {
         OutboundItem(counts: counts).countRefused()
         #expect(figures() == [0, 0, 1, 0])
+    }
+
+    /// Sixteen states of megabytes were one answer, which no link to Redis would take.
+    @Test func anAnswerEndsByItsBytesToo() {
+        var queue = FetchQueue()
+        for count in [700, 200, 200, 5_000, 1] { queue.append([UInt8](repeating: 0, count: count), nowMs: 0) }
+        #expect(queue.take(16, bytesMax: 1_000).frames.map(\.count) == [700, 200])
+        #expect(queue.take(16, bytesMax: 1_000).frames.map(\.count) == [200])
+        #expect(queue.take(16, bytesMax: 1_000).frames.map(\.count) == [5_000])
+        #expect(queue.take(16, bytesMax: 1_000).frames.map(\.count) == [1])
+        #expect(queue.isEmpty && queue.byteCount == 0)
     }
 }

@@ -6,6 +6,8 @@ public enum EnginePayload {
     public static let separator: UInt8 = 0x1e
     /// Packets in one answer to a poll: python-engineio drops the connection when there are more.
     public static let packetsMax = 16
+    /// Bytes of one answer to a poll, unless its first packet alone has more.
+    public static let bytesMax = 1_048_576
 
     /// Takes the body of a POST apart into messages as a WebSocket would have brought them.
     ///

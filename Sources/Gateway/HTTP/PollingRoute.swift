@@ -25,15 +25,17 @@ struct PollingRoute {
             switch try EngineRequest(polling: head) {
             case .open: open(request, respond, answer)
             case .fetch(let session):
-                request.watch { [unowned shard] in shard.polling.abandoned(session) }
-                shard.polling.request(session, nil, answer)
+                let number = shard.polling.newNumber()
+                request.watch { [unowned shard] in shard.polling.abandoned(session, number) }
+                shard.polling.request(number, session, nil, at: request.origin.address, answer)
             case .send(let session):
                 if case .one(let type) = head.headers.single("content-type"),
                     ASCII.equalIgnoringCase(type, "application/octet-stream".utf8)
                 {
                     throw .request
                 }
-                shard.polling.request(session, request.body, answer)
+                let number = shard.polling.newNumber()
+                shard.polling.request(number, session, request.body, at: request.origin.address, answer)
             }
         } catch {
             answer(.fault(error))

@@ -176,6 +176,11 @@ final class Router {
             if let home = shard.polling.home(session), home != shard.index {
                 return .success(.moveElsewhere(home, session: session))
             }
+            if shard.polling.hops.home(of: session) != nil {
+                // The client goes on polling, which is relayed; a WebSocket would cost Redis each frame.
+                let text = "the session lives on another node; go on polling"
+                return .failure(RefusedOpening(Refusal(.badRequest, text)))
+            }
             guard let line = shard.polling.mover(session) else {
                 return .failure(RefusedOpening(Refusal(.badRequest, "\(EngineRequest.Fault.session.message)")))
             }

@@ -2,6 +2,7 @@ import Core
 import Dialects
 import HTTPCodec
 import Reactors
+import RedisLink
 import Rights
 import Transport
 import WebSocketCodec
@@ -12,6 +13,8 @@ import WebSocketCodec
 /// back: the HTTP connection stays where it is. Thread: the shard's.
 final class PollingDesk {
     private unowned let shard: Shard
+    /// The way to the sessions of other nodes.
+    let hops: HopDesk
     private var lines: [[UInt8]: PollingLine] = [:]
     /// Requests that another shard is to answer.
     private var asked: [Int: (home: Int, answer: PollingLine.Answer)] = [:]
@@ -23,8 +26,9 @@ final class PollingDesk {
     /// Lines that are answered together when all events of this turn are handed out.
     private var postponed: [ObjectIdentifier: PollingLine]?
 
-    init(shard: Shard) {
+    init(shard: Shard, link: CallLink) {
         self.shard = shard
+        hops = HopDesk(shard: shard, link: link)
     }
 
     /// Sessions that live here.
@@ -39,7 +43,7 @@ final class PollingDesk {
         -> Bool
     {
         guard shard.node.admission.admit(address) else { return false }
-        let sid = sessionID()
+        let sid = hops.sessionID()
         let peer = Peer(
             host: shard, dialect: PolledSocketIO(dialect: dialect, sid: sid, upgrades: true), caller: caller)
         let line = PollingLine(shard: shard, sid: sid, address: address, peer: peer)
@@ -48,24 +52,16 @@ final class PollingDesk {
         return true
     }
 
-    /// `NODE.SHARD.RANDOM`; whoever knows it is the client.
-    private func sessionID() -> [UInt8] {
-        var sid = Array(shard.node.name.utf8)
-        sid.append(UInt8(ascii: "."))
-        sid.append(decimal: shard.index)
-        sid.append(UInt8(ascii: "."))
-        sid.append(contentsOf: SecureRandom.text(byteCount: 18))
-        return sid
-    }
-
     /// The shard of this node that a session lives on; `nil` for another node's, and for what is no session.
     func home(_ session: [UInt8]) -> Int? {
-        let parts = session.split(separator: UInt8(ascii: "."), omittingEmptySubsequences: false)
-        guard parts.count == 3, parts[0].elementsEqual(shard.node.name.utf8), let index = ASCII.decimal(parts[1]),
-            index < shard.node.shards.count
+        guard let home = HopKeys.home(of: session), home.node.elementsEqual(shard.node.name.utf8),
+            home.shard < shard.node.shards.count
         else { return nil }
-        return index
+        return home.shard
     }
+
+    /// A session that lives here.
+    func line(_ session: [UInt8]) -> PollingLine? { lines[session] }
 
     /// Hands a WebSocket over to the shard of the session that is to move there.
     func send(
@@ -96,16 +92,27 @@ final class PollingDesk {
 
     // MARK: Requests
 
-    /// Lets a session take a request, wherever on this node it lives; without a body it fetches.
-    func request(_ session: [UInt8], _ body: [UInt8]?, _ answer: @escaping PollingLine.Answer) {
-        guard let home = home(session) else { return answer(.fault(.session)) }
+    /// A number for a request that is to come.
+    func newNumber() -> Int {
+        lastNumber += 1
+        return lastNumber
+    }
+
+    /// Lets a session take a request, wherever it lives; without a body it fetches.
+    func request(
+        _ number: Int, _ session: [UInt8], _ body: [UInt8]?, at address: IPAddress?,
+        _ answer: @escaping PollingLine.Answer
+    ) {
+        guard let home = home(session) else {
+            guard let home = hops.home(of: session) else { return answer(.fault(.session)) }
+            return hops.request(number, of: home, session, body, at: address, answer)
+        }
         guard home != shard.index else { return serve(session, body, answer) }
         guard !ended.contains(home) else { return answer(.fault(.session)) }
-        lastNumber += 1
-        let request = PollRequest(asker: shard.index, number: lastNumber, session: session, body: body)
+        let request = PollRequest(asker: shard.index, number: number, session: session, body: body)
         guard shard.node.shards[home].send(.poll(request)) else { return answer(.busy) }
         shard.statistics.pollsHandedOver.add(1)
-        asked[lastNumber] = (home, answer)
+        asked[number] = (home, answer)
     }
 
     private func serve(_ session: [UInt8], _ body: [UInt8]?, _ answer: @escaping PollingLine.Answer) {
@@ -127,8 +134,11 @@ final class PollingDesk {
 
     /// The connection of a fetch ended before its answer, which nobody will ever have: the session ends, so that its client
     /// comes back and resumes, instead of going on without what the answer held.
-    func abandoned(_ session: [UInt8]) {
-        guard let home = home(session) else { return }
+    func abandoned(_ session: [UInt8], _ number: Int? = nil) {
+        guard let home = home(session) else {
+            guard let number, let home = hops.home(of: session) else { return }
+            return hops.abandoned(number, of: home, session)
+        }
         guard home != shard.index else { return lines[session]?.close(.peerGone) ?? () }
         _ = shard.node.shards[home].send(.pollAbandoned(session))
     }
@@ -161,6 +171,7 @@ final class PollingDesk {
         guard let lines = postponed else { return }
         postponed = nil
         for line in lines.values { line.flush() }
+        hops.endTurn()
     }
 
     /// Whether a line is to wait for the end of the turn.
@@ -177,6 +188,7 @@ final class PollingDesk {
         let late = late
         self.late = []
         for (asker, number, answer) in late { handBack(asker, number, answer) }
+        hops.sweep()
     }
 }
 

@@ -32,10 +32,12 @@ final class PollingLine: Line {
     /// When the client last fetched something.
     private var fetchedMs: Int
     private var isEstablished = false
-    private var heldFetch: Answer?
+    private var heldFetch: (answer: Answer, hop: HopDesk.Hop?)?
     private var heldSend: (answer: Answer, untilMs: Int)?
     /// Packets that no session has paid for.
     private var controls: TokenBucket
+    /// Whether packets went to another node that has not said yet that the client has them; until then nothing follows.
+    var awaitsReceipt = false
 
     /// Packets of one request; beyond, the session ends.
     private static let packetsPerSendMax = 128
@@ -54,25 +56,45 @@ final class PollingLine: Line {
     /// The client may be spoken to; what is said at once is the answer.
     func begin(_ answer: @escaping Answer) {
         shard.joined(self)
-        heldFetch = answer
+        heldFetch = (answer, nil)
         peer?.begin(on: self)
     }
 
     // MARK: Requests
 
-    /// The client fetches what waits for it.
-    func fetch(_ answer: @escaping Answer) {
-        guard heldFetch == nil else {
-            answer(.fault(.request))
-            return close(.policyViolation)
+    /// The client fetches what waits for it; `hop` when it asks by way of another node.
+    func fetch(for hop: HopDesk.Hop? = nil, _ answer: @escaping Answer) {
+        if let held = heldFetch {
+            guard let hop = held.hop else {
+                answer(.fault(.request))
+                return close(.policyViolation)
+            }
+            // That node may have died, and a balancer asks again in the client's name. A release holds nothing.
+            release(hop)
         }
         switch phase {
         case .over: answer(.fault(.session))
         case .telling: tellEnd(answer)
         case .open:
-            heldFetch = answer
+            heldFetch = (answer, hop)
             flush()
         }
+    }
+
+    /// Whether this fetch of another node waits here.
+    func holds(_ hop: HopDesk.Hop) -> Bool { heldFetch?.hop == hop }
+
+    /// Answers a fetch of another node with nothing.
+    func release(_ hop: HopDesk.Hop) {
+        guard let held = heldFetch, held.hop == hop else { return }
+        heldFetch = nil
+        held.answer(.packets([EnginePacket.Kind.noop.rawValue]))
+    }
+
+    /// Another node has handed the packets to the client.
+    func receiptCame() {
+        awaitsReceipt = false
+        flush()
     }
 
     /// The client sends packets.
@@ -138,7 +160,7 @@ final class PollingLine: Line {
     // MARK: Moving to a WebSocket
 
     /// Whether the session may move: one WebSocket at a time is tried.
-    var mayMove: Bool { phase == .open && !isProbed }
+    var mayMove: Bool { phase == .open && !isProbed && !awaitsReceipt }
 
     /// A WebSocket is tried, or is no more.
     func probed(_ isProbed: Bool) {
@@ -148,7 +170,7 @@ final class PollingLine: Line {
 
     /// The session goes on at a WebSocket, with what waited for the client; `nil` when it has ended.
     func move() -> (peer: Peer, waiting: [(frame: [UInt8], item: OutboundItem?)], isEstablished: Bool)? {
-        guard phase == .open, let peer else { return nil }
+        guard phase == .open, !awaitsReceipt, let peer else { return nil }
         release()
         if let heldSend {
             self.heldSend = nil
@@ -163,19 +185,20 @@ final class PollingLine: Line {
     }
 
     private func release() {
-        guard phase == .open, let answer = heldFetch else { return }
+        guard phase == .open, let held = heldFetch else { return }
         heldFetch = nil
-        answer(.packets(queue.isEmpty ? [EnginePacket.Kind.noop.rawValue] : packets()))
+        let isEmpty = queue.isEmpty || awaitsReceipt
+        held.answer(.packets(isEmpty ? [EnginePacket.Kind.noop.rawValue] : packets()))
     }
 
     // MARK: Answering
 
     /// Answers a held fetch with what waits by now.
     func flush() {
-        guard phase == .open, !isTaking, !queue.isEmpty, let answer = heldFetch else { return }
+        guard phase == .open, !isTaking, !awaitsReceipt, !queue.isEmpty, let held = heldFetch else { return }
         if shard.polling.postpones(self) { return }
         heldFetch = nil
-        answer(.packets(packets()))
+        held.answer(.packets(packets()))
     }
 
     // MARK: Line
@@ -215,12 +238,15 @@ final class PollingLine: Line {
             self.heldSend = nil
             heldSend.answer(.fault(.request))
         }
-        if let answer = heldFetch {
+        if let held = heldFetch {
             heldFetch = nil
-            if reason != .peerGone { return tellEnd(answer) }
+            if reason != .peerGone {
+                phase = .telling(untilMs: shard.nowMs + shard.limits.closeMs)
+                return tellEnd(held.answer)
+            }
             // Nobody is there: what waits is not counted as written.
             phase = .over
-            answer(.fault(.session))
+            held.answer(.fault(.session))
         } else if hasLeft || reason == .timeout || reason == .peerGone {
             phase = .over
         } else {
@@ -238,6 +264,9 @@ final class PollingLine: Line {
     func deadlineChanged() {}
 
     // MARK: The queue
+
+    /// Whether the client did nothing wrong, and has a session elsewhere or again.
+    private var comesBack: Bool { endedBy == .restart || endedBy == .slowConsumer || endedBy == .goingAway }
 
     /// Whether the client itself has ended the session.
     private var hasLeft: Bool { endedBy == .normal }
@@ -257,7 +286,8 @@ final class PollingLine: Line {
     private func packets(last: EnginePacket.Kind? = nil) -> [UInt8] {
         fetchedMs = shard.nowMs
         let before = queue.byteCount
-        var (frames, items) = queue.take(EnginePayload.packetsMax - (last == nil ? 0 : 1))
+        var (frames, items) = queue.take(
+            EnginePayload.packetsMax - (last == nil ? 0 : 1), bytesMax: EnginePayload.bytesMax)
         shard.statistics.transport.queuedBytes.add(queue.byteCount - before)
         shard.statistics.transport.itemsWritten.add(items)
         if let last { frames.append([last.rawValue]) }
@@ -265,7 +295,16 @@ final class PollingLine: Line {
     }
 
     /// Tells the end; a client that left by itself only has its fetch released.
+    ///
+    /// After the packet `close` some clients do not come back. Those that shall find their session unknown, once they have all
+    /// that waits.
     private func tellEnd(_ answer: Answer) {
+        // Behind packets that may be lost, later ones would hide the hole.
+        if awaitsReceipt || (comesBack && queue.isEmpty) {
+            phase = .over
+            return answer(.fault(.session))
+        }
+        if comesBack { return answer(.packets(packets())) }
         phase = .over
         answer(.packets(packets(last: hasLeft ? .noop : .close)))
     }

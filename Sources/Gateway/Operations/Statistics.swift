@@ -44,6 +44,16 @@ final class ShardStatistics: Sendable {
     let pollsHandedOver = Counter()
     /// Connections given to the shard of their session.
     let connectionsMoved = Counter()
+    /// Polls that went to another node, which has their session.
+    let hops = Counter()
+    /// Of them, those that wait for an answer now.
+    let hopsWaiting = Counter()
+    /// Polls that came from other nodes.
+    let hopsTaken = Counter()
+    /// Polls that could not be asked or answered by way of another node.
+    let hopsFailed = Counter()
+    /// Messages of other nodes that none of them has sent, or not now.
+    let hopsRefused = Counter()
     /// HTTP requests answered.
     let requests = Counter()
     /// Publishes committed over HTTP.
@@ -87,6 +97,8 @@ final class BrokerStatistics: Sendable {
     let channelMessages = Counter()
     /// Of them: neither form of a channel message, dropped.
     let channelMessagesRefused = Counter()
+    /// Messages for this node that are none of another's.
+    let hopsRefused = Counter()
     /// Times a shard's mailbox was full and its topics had to be repaired.
     let mailboxOverflows = Counter()
     /// Times the subscription was confirmed again after it was lost.

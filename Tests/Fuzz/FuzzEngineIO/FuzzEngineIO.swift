@@ -1,7 +1,7 @@
 import Core
 import Dialects
 
-/// Reads arbitrary bytes as the body of a poll; whatever is understood is written and read again as it was.
+/// Reads arbitrary bytes as the body of a poll and as what nodes say to each other; whatever is understood is written and read again as it was.
 @_cdecl("LLVMFuzzerTestOneInput")
 public func fuzz(_ data: UnsafePointer<UInt8>?, _ size: Int) -> CInt {
     let bytes = unsafe Array(UnsafeBufferPointer(start: data, count: size))
@@ -9,6 +9,7 @@ public func fuzz(_ data: UnsafePointer<UInt8>?, _ size: Int) -> CInt {
         guard let packet = EnginePacket(message: bytes, as: kind) else { continue }
         precondition(packet.payload.count <= bytes.count)
     }
+    if let hop = EngineHop(parsing: bytes) { precondition(hop.bytes == bytes) }
     guard let units = EnginePayload.messages(of: bytes, packetsMax: 64) else { return 0 }
     precondition((1...64).contains(units.count))
     for unit in units where unit.kind == .text {

@@ -1,0 +1,56 @@
+import Configuration
+import Core
+import Reactors
+import RedisLink
+import Rights
+import Service
+
+/// Fetches the secret that all nodes of one Redis share, and tells the shards of it.
+///
+/// Whoever finds none leaves the one it has, so a Redis that lost its data gets the same again from the nodes that live.
+/// Thread: that of the first shard.
+final class HopSecret {
+    private let node: Node
+    private let link: CallLink
+    private var own = SecureRandom.bytes(HopKeys.secretBytes)
+    /// Whether the present connection has brought it.
+    private var isKnown = false
+    private var isAsking = false
+    private var hasToldFailure = false
+
+    init(node: Node, link: CallLink) {
+        self.node = node
+        self.link = link
+    }
+
+    /// The link to Redis is new, and may lead to another one.
+    func linkIsNew() {
+        isKnown = false
+        isAsking = false
+        sweep()
+    }
+
+    /// Asks until it is known.
+    func sweep() {
+        guard !isKnown, !isAsking, link.isReady else { return }
+        isAsking = true
+        var leave = RedisCall("SET", node.keys.nodeSecret, own)
+        leave.append("NX")
+        link.call(leave) { _ in }
+        link.call(RedisCall("GET", node.keys.nodeSecret)) { [weak self] result in self?.took(result) }
+    }
+
+    private func took(_ result: Result<RESPValue, RedisFailure>) {
+        isAsking = false
+        guard case .success(let value) = result, let secret = value.bytes, secret.count == HopKeys.secretBytes else {
+            guard !hasToldFailure, link.isReady else { return }
+            hasToldFailure = true
+            let detail = if case .failure(let failure) = result { failure.metricLabel } else { "malformed" }
+            return node.log.write(
+                .warn, "polling clients cannot reach sessions of other nodes",
+                [("key", String(decoding: node.keys.nodeSecret, as: UTF8.self)), ("reason", detail)])
+        }
+        own = secret
+        isKnown = node.shards.reduce(true) { $1.send(.hopSecret(secret)) && $0 }
+    }
+}

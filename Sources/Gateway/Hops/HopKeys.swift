@@ -1,0 +1,154 @@
+import Core
+import Dialects
+import Rights
+
+/// A shard of a node, as other nodes know it.
+struct HopHome: Hashable, Sendable {
+    /// The node's name.
+    let node: [UInt8]
+    /// The shard's number there.
+    let shard: Int
+
+    /// The most shards that a name may tell of.
+    static let shardsMax = 1_024
+    /// Bytes of a node's name.
+    static let nodeBytesMax = 32
+
+    init(node: [UInt8], shard: Int) {
+        self.node = node
+        self.shard = shard
+    }
+
+    /// Reads a node's name and a shard's number; `nil` when they are none.
+    init?(node: ArraySlice<UInt8>, shard: ArraySlice<UInt8>) {
+        guard (1...HopHome.nodeBytesMax).contains(node.count), node.allSatisfy(HopHome.isNameByte),
+            let number = ASCII.decimal(shard), number < HopHome.shardsMax
+        else { return nil }
+        self.init(node: Array(node), shard: number)
+    }
+
+    private static func isNameByte(_ byte: UInt8) -> Bool {
+        ASCII.isLetter(byte) || ASCII.isDigit(byte) || byte == UInt8(ascii: "-") || byte == UInt8(ascii: "_")
+    }
+}
+
+/// A message on a node's channel: `NODE SHARD TO NUMBER\n` and a sealed ``EngineHop``.
+struct HopEnvelope {
+    /// Who says that it has sent it.
+    let from: HopHome
+    /// The shard that it is for.
+    let shard: Int
+    /// Its place among all that the sender has sent.
+    let number: UInt64
+    /// The first line, which the seal covers.
+    let head: ArraySlice<UInt8>
+    /// What only nodes can read.
+    let sealed: ArraySlice<UInt8>
+
+    private static let headBytesMax = 128
+
+    /// Reads a message; `nil` when it is none.
+    init?(_ message: [UInt8]) {
+        guard let end = message.prefix(HopEnvelope.headBytesMax).firstIndex(of: UInt8(ascii: "\n")) else { return nil }
+        head = message[..<end]
+        sealed = message[(end + 1)...]
+        let words = head.split(separator: UInt8(ascii: " "), omittingEmptySubsequences: false)
+        guard words.count == 4, let from = HopHome(node: words[0], shard: words[1]),
+            let shard = ASCII.decimal(words[2]), let number = ASCII.decimal(words[3])
+        else { return nil }
+        self.from = from
+        self.shard = shard
+        self.number = UInt64(number)
+    }
+}
+
+/// What the nodes of one Redis know and nobody else: it makes ids of sessions that cannot be invented, and seals what one node
+/// says to another.
+///
+/// Redis keeps the secret, so whoever may read that key there could be a node. A client cannot, and neither can a backend
+/// that may publish but not read. Each shard of each node seals under a key of its own and counts, so no number occurs
+/// twice. Pure.
+struct HopKeys {
+    /// Bytes of the secret.
+    static let secretBytes = 32
+    private static let randomBytes = 18
+    private static let proofBytes = 12
+
+    /// The secret itself.
+    let secret: [UInt8]
+    private let ids: [UInt8]
+    private let own: Seal
+
+    /// The keys of a shard; `nil` when the secret has the wrong length.
+    init?(secret: [UInt8], of home: HopHome) {
+        guard secret.count == HopKeys.secretBytes else { return nil }
+        self.secret = secret
+        ids = Digest.hmacSHA256(key: secret, "session ids".utf8)
+        own = HopKeys.seal(secret, of: home)
+    }
+
+    private static func seal(_ secret: [UInt8], of home: HopHome) -> Seal {
+        var text = Array("hops of ".utf8) + home.node
+        text.append(UInt8(ascii: "."))
+        text.append(decimal: home.shard)
+        return Seal(key: Digest.hmacSHA256(key: secret, text))
+    }
+
+    // MARK: Ids of sessions
+
+    /// `NODE.SHARD.RANDOM`, where the last bytes of the random part prove that a node has made it.
+    func sessionID(at home: HopHome) -> [UInt8] {
+        let random = SecureRandom.bytes(HopKeys.randomBytes)
+        var id = home.node
+        id.append(UInt8(ascii: "."))
+        id.append(decimal: home.shard)
+        id.append(UInt8(ascii: "."))
+        let proof = proof(of: id, random)
+        id.append(contentsOf: Base64.encode(random + proof, .url))
+        return id
+    }
+
+    /// Where a session lives as its id says; who made the id is not judged.
+    static func home(of id: [UInt8]) -> HopHome? {
+        let parts = id.split(separator: UInt8(ascii: "."), omittingEmptySubsequences: false)
+        guard parts.count == 3 else { return nil }
+        return HopHome(node: parts[0], shard: parts[1])
+    }
+
+    /// Whether a node has made this id.
+    func isGenuine(_ id: [UInt8]) -> Bool {
+        guard let dot = id.lastIndex(of: UInt8(ascii: ".")),
+            let bytes = Base64.decode(id[(dot + 1)...], .url),
+            bytes.count == HopKeys.randomBytes + HopKeys.proofBytes
+        else { return false }
+        let (random, shown) = (Array(bytes.prefix(HopKeys.randomBytes)), Array(bytes.suffix(HopKeys.proofBytes)))
+        return Digest.equalInConstantTime(shown, proof(of: Array(id[...dot]), random))
+    }
+
+    private func proof(of head: [UInt8], _ random: [UInt8]) -> [UInt8] {
+        Array(Digest.hmacSHA256(key: ids, head + random).prefix(HopKeys.proofBytes))
+    }
+
+    // MARK: Messages
+
+    /// What is published for another node; `number` is used once.
+    func envelope(_ hop: EngineHop, from: HopHome, to home: HopHome, number: UInt64) -> [UInt8] {
+        var message = from.node
+        for value in [from.shard, home.shard, Int(number)] {
+            message.append(UInt8(ascii: " "))
+            message.append(decimal: value)
+        }
+        let sealed = own.seal(hop.bytes, number: number, head: message + home.node)
+        message.append(UInt8(ascii: "\n"))
+        message.append(contentsOf: sealed)
+        return message
+    }
+
+    /// What another node said to this one; `nil` unless that node has sealed it for this one.
+    func open(_ envelope: HopEnvelope, at home: HopHome) -> EngineHop? {
+        guard envelope.shard == home.shard, envelope.from.node != home.node else { return nil }
+        let seal = HopKeys.seal(secret, of: envelope.from)
+        return seal.open(envelope.sealed, number: envelope.number, head: Array(envelope.head) + home.node)
+            .flatMap(EngineHop.init(parsing:))
+    }
+}

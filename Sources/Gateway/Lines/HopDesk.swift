@@ -1,0 +1,279 @@
+import Core
+import Dialects
+import Reactors
+import RedisLink
+import Rights
+
+/// Requests of polling clients that reach a node which has not their session (design section 15).
+///
+/// They go by Redis over the channel of the node that the session's id names, and the answer comes back likewise. Packets
+/// that answer a fetch are owed until the other node says that it has handed them to the client; a session whose packets
+/// were lost on the way ends, so that its client comes back and resumes. Thread: the shard's.
+final class HopDesk {
+    /// A request of another node.
+    struct Hop: Hashable {
+        let asker: HopHome
+        let number: Int
+    }
+
+    /// A request of a client here.
+    struct Waiter {
+        let session: [UInt8]
+        let isFetch: Bool
+        let answer: PollingLine.Answer
+    }
+
+    unowned let shard: Shard
+    private let home: HopHome
+    private let link: CallLink
+    private var keys: HopKeys
+    private var book: HopBook<Waiter>
+    private var order: HopOrder
+    /// Messages sent so far.
+    private var sent: UInt64 = 0
+    /// Fetches of others that wait here, of which their nodes do not know yet.
+    private var untold: [(hop: Hop, session: [UInt8])] = []
+    /// Fetches whose packets were handed to clients in this turn, by the node that is to know.
+    private var receipts: [HopHome: [Int]] = [:]
+    /// Packets that went to another node, until it says that its client has them.
+    private var owed: [Hop: (session: [UInt8], dueMs: Int)] = [:]
+    private var isDraining = false
+
+    /// What a request costs Redis in microseconds: question, answer and receipt.
+    private static let requestUs = 40
+    /// Bytes for which it costs a microsecond more.
+    private static let bytesPerUs = 1_024
+    /// Shards of other nodes whose last message is remembered.
+    private static let sendersMax = 4_096
+
+    init(shard: Shard, link: CallLink) {
+        self.shard = shard
+        self.link = link
+        home = HopHome(node: Array(shard.node.name.utf8), shard: shard.index)
+        // Until the shared secret is known, ids prove themselves to nobody else.
+        keys = HopDesk.keys(SecureRandom.bytes(HopKeys.secretBytes), home)
+        let (limits, answerMs) = (shard.limits, shard.limits.pollHopMs)
+        book = HopBook(
+            HopBook.Bounds(
+                requestsMax: limits.pollHopsMax, bytesMax: limits.pollHopBytesMax, answerMs: answerMs,
+                quietMs: answerMs, silentMs: 3 * answerMs))
+        order = HopOrder(sendersMax: HopDesk.sendersMax)
+    }
+
+    private static func keys(_ secret: [UInt8], _ home: HopHome) -> HopKeys {
+        guard let keys = HopKeys(secret: secret, of: home) else { preconditionFailure("a secret has its length") }
+        return keys
+    }
+
+    /// The secret of all nodes is known, or is another one.
+    func use(_ secret: [UInt8]) {
+        guard secret.count == HopKeys.secretBytes, secret != keys.secret else { return }
+        keys = HopDesk.keys(secret, home)
+    }
+
+    /// A new session's id.
+    func sessionID() -> [UInt8] { keys.sessionID(at: home) }
+
+    /// The other node that has a session, when a node has made that id.
+    func home(of session: [UInt8]) -> HopHome? {
+        guard let home = HopKeys.home(of: session), home.node != self.home.node, keys.isGenuine(session) else {
+            return nil
+        }
+        return home
+    }
+
+    // MARK: Asking
+
+    /// Asks the node that has the session; without a body the client fetches.
+    func request(
+        _ number: Int, of home: HopHome, _ session: [UInt8], _ body: [UInt8]?, at address: IPAddress?,
+        _ answer: @escaping PollingLine.Answer
+    ) {
+        let waiter = Waiter(session: session, isFetch: body == nil, answer: answer)
+        let bytes = body?.count ?? 0
+        let payer = shard.node.payer(.anonymous, at: address)
+        let us = HopDesk.requestUs + bytes / HopDesk.bytesPerUs
+        guard link.isReady, shard.node.budgets.payOwn(payer, us: us, nowMs: shard.nowMs) == nil,
+            book.asked(number, of: home, bytes: bytes, waiter, nowMs: shard.nowMs)
+        else { return fail(waiter, .busy) }
+        shard.statistics.hops.add(1)
+        let question: EngineHop =
+            body.map { .send(number: number, session: session, body: $0) } ?? .fetch(number: number, session: session)
+        publish(question, to: home) { [unowned self] hearers in
+            if hearers == 0 { gone(home) } else if hearers == nil { drop(number, .busy) }
+        }
+        if isDraining { release(number, waiter, at: home) }
+    }
+
+    /// The client went before it was answered.
+    func abandoned(_ number: Int, of home: HopHome, _ session: [UInt8]) {
+        guard book.dropped(number) != nil else { return }
+        publish(.abandoned(number: number, session: session), to: home)
+    }
+
+    /// This node ends: fetches that other nodes hold are answered now, and their clients ask elsewhere.
+    func beginDrain() {
+        isDraining = true
+        for (number, home, waiter) in book.waiting { release(number, waiter, at: home) }
+    }
+
+    private func release(_ number: Int, _ waiter: Waiter, at home: HopHome) {
+        guard waiter.isFetch else { return }
+        publish(.release(number: number, session: waiter.session), to: home)
+    }
+
+    private func gone(_ home: HopHome) {
+        for waiter in book.gone(home) { fail(waiter, .fault(.session)) }
+    }
+
+    private func drop(_ number: Int, _ answer: PollAnswer) {
+        if let waiter = book.dropped(number) { fail(waiter, answer) }
+    }
+
+    private func fail(_ waiter: Waiter, _ answer: PollAnswer) {
+        shard.statistics.hopsFailed.add(1)
+        waiter.answer(answer)
+    }
+
+    private func answered(_ number: Int, _ answer: EngineHop.Answer, by home: HopHome) {
+        guard let waiter = book.answered(number, by: home) else { return }
+        if waiter.isFetch, answer.isOwed { receipts[home, default: []].append(number) }
+        waiter.answer(PollAnswer(answer))
+    }
+
+    // MARK: Answering
+
+    /// Another node says something.
+    func received(_ message: [UInt8]) {
+        guard let envelope = HopEnvelope(message), let hop = keys.open(envelope, at: home),
+            order.take(envelope.number, from: envelope.from)
+        else { return shard.statistics.hopsRefused.add(1) }
+        let from = envelope.from
+        book.heard(from, nowMs: shard.nowMs)
+        switch hop {
+        case .fetch(let number, let session): serve(session, nil, for: Hop(asker: from, number: number))
+        case .send(let number, let session, let body): serve(session, body, for: Hop(asker: from, number: number))
+        case .release(let number, let session):
+            shard.polling.line(session)?.release(Hop(asker: from, number: number))
+        case .abandoned(let number, let session): lost(Hop(asker: from, number: number), session)
+        case .answer(let number, let answer): answered(number, answer, by: from)
+        case .held(let numbers): book.held(numbers, by: from)
+        case .received(let numbers):
+            for number in numbers { delivered(Hop(asker: from, number: number)) }
+        case .asks: publish(.lives, to: from)
+        case .lives: break
+        }
+    }
+
+    private func serve(_ session: [UInt8], _ body: [UInt8]?, for hop: Hop) {
+        shard.statistics.hopsTaken.add(1)
+        let answer: PollingLine.Answer = { [unowned self] in give($0, to: hop, session) }
+        guard let line = shard.polling.line(session) else { return answer(.fault(.session)) }
+        if let body { return line.send(body, answer) }
+        line.fetch(for: hop, answer)
+        if line.holds(hop) { untold.append((hop, session)) }
+    }
+
+    private func give(_ answer: PollAnswer, to hop: Hop, _ session: [UInt8]) {
+        let word = answer.hop
+        if word.isOwed {
+            shard.polling.line(session)?.awaitsReceipt = true
+            owed[hop] = (session, shard.nowMs + 2 * shard.limits.pollHopMs)
+        }
+        publish(.answer(number: hop.number, word), to: hop.asker) { [unowned self] hearers in
+            if (hearers ?? 0) == 0 { lost(hop, session) }
+        }
+    }
+
+    private func delivered(_ hop: Hop) {
+        guard let (session, _) = owed.removeValue(forKey: hop) else { return }
+        shard.polling.line(session)?.receiptCame()
+    }
+
+    /// What a fetch was answered with has reached nobody, or its answer would: the session ends, unless it has gone on.
+    private func lost(_ hop: Hop, _ session: [UInt8]) {
+        let wasOwed = owed.removeValue(forKey: hop) != nil
+        guard let line = shard.polling.line(session), wasOwed || line.holds(hop) else { return }
+        shard.statistics.hopsFailed.add(1)
+        line.close(.peerGone)
+    }
+
+    // MARK: Turns and time
+
+    /// Tells other nodes which packets were handed to clients in this turn.
+    func endTurn() {
+        guard !receipts.isEmpty else { return }
+        let receipts = receipts
+        self.receipts = [:]
+        for (home, numbers) in receipts { tell(numbers, to: home) { .received($0) } }
+    }
+
+    /// Does what waited for its time.
+    func sweep() {
+        let nowMs = shard.nowMs
+        var held: [HopHome: [Int]] = [:]
+        for (hop, session) in untold where shard.polling.line(session)?.holds(hop) == true {
+            held[hop.asker, default: []].append(hop.number)
+        }
+        untold = []
+        for (home, numbers) in held { tell(numbers, to: home) { .held($0) } }
+        for (hop, debt) in owed where nowMs >= debt.dueMs { lost(hop, debt.session) }
+        for step in book.due(nowMs: nowMs) {
+            switch step {
+            case .ask(let home):
+                publish(.asks, to: home) { [unowned self] hearers in if hearers == 0 { gone(home) } }
+            case .expired(let number, let home, let waiter):
+                publish(.abandoned(number: number, session: waiter.session), to: home)
+                fail(waiter, .busy)
+            case .gone(let waiter): fail(waiter, .fault(.session))
+            }
+        }
+        shard.statistics.hopsWaiting.set(book.count)
+    }
+
+    private func tell(_ numbers: [Int], to home: HopHome, _ word: ([Int]) -> EngineHop) {
+        for first in stride(from: 0, to: numbers.count, by: EngineHop.numbersMax) {
+            publish(word(Array(numbers[first...].prefix(EngineHop.numbersMax))), to: home)
+        }
+    }
+
+    /// Publishes on the node's channel; tells how many heard it, `nil` when Redis did not say.
+    private func publish(_ hop: EngineHop, to home: HopHome, _ completion: @escaping (Int?) -> Void = { _ in }) {
+        sent += 1
+        let message = keys.envelope(hop, from: self.home, to: home, number: sent)
+        link.call(RedisCall("PUBLISH", shard.node.keys.node(home.node), message)) { result in
+            completion((try? result.get())?.integer)
+        }
+    }
+}
+
+extension EngineHop.Answer {
+    /// Whether it holds something that its session has no more.
+    fileprivate var isOwed: Bool {
+        if case .packets(let packets) = self { packets != [EnginePacket.Kind.noop.rawValue] } else { false }
+    }
+}
+
+extension PollAnswer {
+    /// What a session answered on another node.
+    fileprivate init(_ answer: EngineHop.Answer) {
+        switch answer {
+        case .packets(let packets): self = .packets(packets)
+        case .taken: self = .taken
+        case .tooLarge: self = .tooLarge
+        case .busy: self = .busy
+        case .fault(let code): self = .fault(EngineRequest.Fault(rawValue: code) ?? .session)
+        }
+    }
+
+    /// The same for another node.
+    fileprivate var hop: EngineHop.Answer {
+        switch self {
+        case .packets(let packets): .packets(packets)
+        case .taken: .taken
+        case .tooLarge: .tooLarge
+        case .busy: .busy
+        case .fault(let fault): .fault(fault.rawValue)
+        }
+    }
+}

@@ -1,0 +1,100 @@
+import Testing
+
+@testable import Gateway
+
+/// Requests that went to other nodes: answered, held, given up.
+@Suite struct HopBookTests {
+    private let one = HopHome(node: Array("one".utf8), shard: 0)
+    private let two = HopHome(node: Array("two".utf8), shard: 0)
+    private var book = HopBook<String>(
+        .init(requestsMax: 3, bytesMax: 100, answerMs: 20, quietMs: 20, silentMs: 60))
+
+    /// What the time brings, as words.
+    private func words(_ steps: [HopBook<String>.Step]) -> [String] {
+        steps.map { step in
+            switch step {
+            case .ask(let home): "ask " + String(decoding: home.node, as: UTF8.self)
+            case .expired(_, _, let waiter): "expired " + waiter
+            case .gone(let waiter): "gone " + waiter
+            }
+        }.sorted()
+    }
+
+    @Test mutating func anAnswerComesOnceAndFromWhomItWasAsked() {
+        #expect(book.asked(1, of: one, bytes: 0, "a", nowMs: 0) == true)
+        #expect(book.answered(1, by: two) == nil)
+        #expect(book.answered(2, by: one) == nil)
+        #expect(book.answered(1, by: one) == "a")
+        #expect(book.answered(1, by: one) == nil)
+        #expect(book.count == 0 && book.due(nowMs: 1_000).isEmpty)
+    }
+
+    @Test mutating func whatIsNotAnsweredInTimeIsGivenUp() {
+        #expect(book.asked(1, of: one, bytes: 0, "a", nowMs: 0) == true)
+        #expect(words(book.due(nowMs: 19)).isEmpty)
+        #expect(words(book.due(nowMs: 20)) == ["ask one", "expired a"])
+        #expect(book.answered(1, by: one) == nil)
+    }
+
+    @Test mutating func whatIsHeldWaitsAsLongAsItsNodeLives() {
+        #expect(book.asked(1, of: one, bytes: 0, "a", nowMs: 0) == true)
+        book.held([1, 9], by: two)
+        book.held([1, 9], by: one)
+        for nowMs in stride(from: 0, to: 1_000, by: 10) {
+            for case .ask(let home) in book.due(nowMs: nowMs) { book.heard(home, nowMs: nowMs + 1) }
+        }
+        #expect(book.count == 1)
+        #expect(words(book.due(nowMs: 1_020)) == ["ask one"])
+        #expect(words(book.due(nowMs: 1_039)).isEmpty)
+        #expect(words(book.due(nowMs: 1_060)) == ["gone a"])
+        #expect(book.count == 0)
+    }
+
+    /// A process that was stopped for a while has heard nobody, and asks before it believes that they are gone.
+    @Test mutating func nobodyIsGoneWhoWasNotAsked() {
+        #expect(book.asked(1, of: one, bytes: 0, "a", nowMs: 0) == true)
+        book.held([1], by: one)
+        #expect(words(book.due(nowMs: 5_000)) == ["ask one"])
+        book.heard(one, nowMs: 5_001)
+        #expect(words(book.due(nowMs: 5_010)).isEmpty)
+    }
+
+    @Test mutating func aNodeThatNobodyHearsIsGoneWithAllThatWaits() {
+        #expect(book.asked(1, of: one, bytes: 0, "a", nowMs: 0) == true)
+        #expect(book.asked(2, of: one, bytes: 0, "b", nowMs: 0) == true)
+        #expect(book.asked(3, of: two, bytes: 0, "c", nowMs: 0) == true)
+        #expect(book.gone(one) == ["a", "b"])
+        #expect(book.gone(one) == [])
+        #expect(book.waiting.map(\.waiter) == ["c"])
+    }
+
+    @Test mutating func requestsAndBytesHaveBounds() {
+        #expect(book.asked(1, of: one, bytes: 60, "a", nowMs: 0) == true)
+        #expect(book.asked(2, of: one, bytes: 41, "b", nowMs: 0) == false)
+        #expect(book.asked(2, of: one, bytes: 40, "b", nowMs: 0) == true)
+        #expect(book.asked(3, of: one, bytes: 0, "c", nowMs: 0) == true)
+        #expect(book.asked(4, of: one, bytes: 0, "d", nowMs: 0) == false)
+        #expect(book.dropped(1) == "a")
+        #expect(book.asked(3, of: one, bytes: 0, "again", nowMs: 0) == false)
+        #expect(book.asked(4, of: two, bytes: 60, "d", nowMs: 0) == true)
+    }
+
+    // MARK: Order
+
+    private func taken(_ order: inout HopOrder, _ messages: [(UInt64, HopHome)]) -> [Bool] {
+        messages.map { order.take($0.0, from: $0.1) }
+    }
+
+    @Test func whatWasSaidBeforeOrTwiceIsNotTaken() {
+        var order = HopOrder(sendersMax: 2)
+        #expect(taken(&order, [(3, one), (3, one), (2, one), (9, one), (1, two)]) == [true, false, false, true, true])
+    }
+
+    @Test func theSenderThatWasSilentLongestIsForgotten() {
+        var order = HopOrder(sendersMax: 2)
+        let three = HopHome(node: Array("three".utf8), shard: 0)
+        #expect(taken(&order, [(1, one), (1, two), (2, one), (1, three)]) == [true, true, true, true])
+        #expect(order.count == 2)
+        #expect(taken(&order, [(2, one), (1, two)]) == [false, true])
+    }
+}
