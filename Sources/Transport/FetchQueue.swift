@@ -4,6 +4,7 @@
 public struct FetchQueue {
     private struct Entry {
         let frame: [UInt8]
+        let packets: Int
         let item: OutboundItem?
         let enqueuedMs: Int
     }
@@ -21,19 +22,20 @@ public struct FetchQueue {
     /// When the oldest frame began to wait, monotonic milliseconds; `nil` when nothing waits.
     public var oldestMs: Int? { entries.first?.enqueuedMs }
 
-    /// Adds a frame that stands for `item`, or for a word of the gateway's own.
-    public mutating func append(_ frame: [UInt8], item: OutboundItem? = nil, nowMs: Int) {
+    /// Adds a frame of so many packets that stands for `item`, or for a word of the gateway's own.
+    public mutating func append(_ frame: [UInt8], packets: Int = 1, item: OutboundItem? = nil, nowMs: Int) {
         if let item { item.counts.waiting += item.count }
-        entries.append(Entry(frame: frame, item: item, enqueuedMs: nowMs))
+        entries.append(Entry(frame: frame, packets: packets, item: item, enqueuedMs: nowMs))
         byteCount += frame.count
     }
 
-    /// Takes so many frames of so many bytes, at least one, and tells how many items of the node's totals they end.
-    public mutating func take(_ countMax: Int, bytesMax: Int) -> (frames: [[UInt8]], items: Int) {
-        var (items, bytes) = (0, 0)
-        let taken = entries.prefix(countMax).prefix { entry in
-            defer { bytes += entry.frame.count }
-            return bytes == 0 || bytes + entry.frame.count <= bytesMax
+    /// Takes frames of so many packets and bytes, at least one, and tells how many items of the node's totals they end.
+    public mutating func take(_ packetsMax: Int, bytesMax: Int) -> (frames: [[UInt8]], items: Int) {
+        var (items, packets, bytes) = (0, 0, 0)
+        let taken = entries.prefix { entry in
+            packets += entry.packets
+            bytes += entry.frame.count
+            return packets == entry.packets || packets <= packetsMax && bytes <= bytesMax
         }
         for entry in taken {
             byteCount -= entry.frame.count

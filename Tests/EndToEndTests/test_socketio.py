@@ -11,6 +11,7 @@ import socketio.exceptions
 from websockets.exceptions import ConnectionClosed, InvalidStatus
 
 from gateway_process import API_KEY
+from operator_scripts import script, write_scripts
 from socketio_client import WEBSOCKET, Phone, Wire
 from waiting import eventually, pass_time
 
@@ -224,11 +225,39 @@ def test_what_is_malformed_ends_the_connection_with_its_code(gw, packet):
         assert wire.ends(4400) == []
 
 
-def test_attachments_are_refused_and_the_connection_stays(gw):
-    with Phone(gw) as phone:
-        answer = phone.call("vote", {"blob": b"\x01\x02"})
-        assert answer["error"]["code"] == "bad_request" and "ttachment" in answer["error"]["message"]
-        assert phone.call("ping") == {}
+@pytest.mark.parametrize("transport", ["websocket", "polling"])
+def test_bytes_go_both_ways(gw, token, conversation, transport):
+    """Attachments on the wire of these clients, and one form in the log and for clients of other protocols."""
+    mine = {"token": token("u1", topics=[conversation])}
+    with Phone(gw, transports=(transport,), namespaces=["/queue"], auth=mine) as phone, \
+            native(gw, token=token("u2", topics=[conversation])) as other:
+        phone.call("subscribe", {"topic": conversation}, "/queue")
+        other.subscribe(conversation)
+        data = {"photo": b"\x00\xff\x1e", "more": [b"", {"deep": b"x" * 3_000}], "n": 1}
+        sent = phone.call("publish", {"topic": conversation, "event": "said", "data": data}, "/queue")
+        assert sent["offset"] == 1
+        assert phone.hears("said", "/queue") == data
+        assert other.expect("said", topic=conversation)["data"]["photo"] == {"$bytes": "AP8e"}
+        gw.publish(conversation, "said", {"$bytes": "AQID"})
+        assert phone.hears("said", "/queue") == b"\x01\x02\x03"
+        # A publisher's own placeholders are no attachments, with or without bytes beside them.
+        for hostile in ({"_placeholder": True, "num": 3}, [{"$bytes": "AQID"}, {"_placeholder": True, "num": 3}]):
+            gw.publish(conversation, "said", {"a": hostile})
+            assert phone.hears("said", "/queue") == {"a": hostile}
+        many = [bytes([number]) for number in range(10)]
+        for _ in range(4):
+            phone.call("publish", {"topic": conversation, "event": "said", "data": {"many": many}}, "/queue")
+        for _ in range(4):
+            assert phone.hears("said", "/queue") == {"many": many}
+        answer = phone.call("vote", {"blob": b"\x01\x02"}, "/queue")
+        assert answer["error"]["code"] == "bad_request"
+
+
+def test_an_answer_has_bytes_too(gateway, tmp_path, token):
+    body = "return { jpeg = { ['$bytes'] = '/9g=' } }"
+    gw = gateway("--scripts", write_scripts(tmp_path / "scripts", photo=script("photo", body)))
+    with Phone(gw, auth={"token": token("u1")}) as phone:
+        assert phone.call("photo", {"shopId": "1"}) == {"jpeg": b"\xff\xd8"}
 
 
 def test_a_closed_namespace_and_a_closed_connection(gw):

@@ -61,4 +61,13 @@ import Testing
         #expect(queue.take(16, bytesMax: 1_000).frames.map(\.count) == [1])
         #expect(queue.isEmpty && queue.byteCount == 0)
     }
+
+    /// An event with ten attachments counted as one packet, and python-engineio drops the connection beyond sixteen.
+    @Test func anAnswerEndsByItsPackets() {
+        var queue = FetchQueue()
+        for packets in [1, 11, 4, 1, 11, 40] { queue.append([UInt8(packets)], packets: packets, nowMs: 0) }
+        for taken in [[[1], [11], [4]], [[1], [11]], [[40]], []] as [[[UInt8]]] {
+            #expect(queue.take(16, bytesMax: 1_000).frames == taken)
+        }
+    }
 }

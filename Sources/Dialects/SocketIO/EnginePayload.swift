@@ -9,6 +9,24 @@ public enum EnginePayload {
     /// Bytes of one answer to a poll, unless its first packet alone has more.
     public static let bytesMax = 1_048_576
 
+    /// Packets of a frame that ``packet(of:)`` made of one event: its attachments are packets, too.
+    public static func packetCount(_ frame: [UInt8]) -> Int {
+        hasAttachments(frame) ? 1 + frame.count { $0 == separator } : 1
+    }
+
+    /// A frame of one event as messages of a WebSocket.
+    public static func units(_ frame: [UInt8]) -> [WireUnit] {
+        guard hasAttachments(frame) else { return [WireUnit(.text, frame)] }
+        return messages(of: frame, packetsMax: 1 + SocketIOPacket.attachmentsMax) ?? [WireUnit(.text, frame)]
+    }
+
+    /// Whether it is a packet of Socket.IO with attachments behind it.
+    private static func hasAttachments(_ frame: [UInt8]) -> Bool {
+        frame.count > 1 && frame[0] == EnginePacket.Kind.message.rawValue
+            && (frame[1] == SocketIOPacket.Kind.binaryEvent.rawValue
+                || frame[1] == SocketIOPacket.Kind.binaryAck.rawValue)
+    }
+
     /// Takes the body of a POST apart into messages as a WebSocket would have brought them.
     ///
     /// `nil` when one of them is empty, not UTF-8 or bad base64, or when there are more than `packetsMax`.

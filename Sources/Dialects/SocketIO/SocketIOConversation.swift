@@ -16,7 +16,7 @@ public struct SocketIOConversation: Conversation {
     /// A packet whose attachments are still to come.
     private struct Unfinished {
         let packet: SocketIOPacket
-        var missing: Int
+        var attachments: [[UInt8]] = []
         var bytes = 0
     }
 
@@ -73,7 +73,7 @@ public struct SocketIOConversation: Conversation {
         case .close: close(.normal, &steps)
         case .ping: close(.badRequest, &steps)
         case .message: text(packet.payload, nowMs: nowMs, &steps)
-        case .bytes: attachment(packet.payload.count, nowMs: nowMs, &steps)
+        case .bytes: attachment(packet.payload, nowMs: nowMs, &steps)
         }
     }
 
@@ -96,7 +96,7 @@ public struct SocketIOConversation: Conversation {
         }
         if isOutside { connectDeadlineMs = heartbeat.deadlineMs }
         let error = SocketIOAnswer.argument(of: .error(refusal, topic: nil))
-        steps.append(.say(WireUnit(.text, SocketIOText.event(name, "error", error))))
+        steps += SocketIOText.event(name, "error", error).map { .say($0) }
         steps.append(.say(WireUnit(.text, SocketIOText.disconnected(name))))
     }
 
@@ -136,20 +136,21 @@ extension SocketIOConversation {
             return close(.badRequest, &steps)
         }
         guard packet.attachments == 0 else {
-            unfinished = Unfinished(packet: packet, missing: packet.attachments)
+            unfinished = Unfinished(packet: packet)
             return
         }
         finished(packet, nowMs: nowMs, &steps)
     }
 
-    /// Attachments are counted and not kept, since no event takes any.
-    private mutating func attachment(_ count: Int, nowMs: Int, _ steps: inout [ConversationStep]) {
+    /// Attachments wait for their last, within the bytes that one packet may have.
+    private mutating func attachment(_ bytes: ArraySlice<UInt8>, nowMs: Int, _ steps: inout [ConversationStep]) {
         guard var waiting = unfinished else { return close(.badRequest, &steps) }
-        waiting.missing -= 1
-        waiting.bytes += count
+        unfinished = nil
+        waiting.bytes += bytes.count
         guard waiting.bytes <= dialect.settings.payloadBytesMax else { return close(.messageTooBig, &steps) }
-        unfinished = waiting.missing > 0 ? waiting : nil
-        if waiting.missing == 0 { finished(waiting.packet, nowMs: nowMs, &steps) }
+        waiting.attachments.append(Array(bytes))
+        guard waiting.attachments.count == waiting.packet.attachments else { return unfinished = waiting }
+        finished(waiting.packet.filled(with: waiting.attachments, dialect.settings.json), nowMs: nowMs, &steps)
     }
 
     private mutating func finished(_ packet: SocketIOPacket, nowMs: Int, _ steps: inout [ConversationStep]) {
@@ -263,13 +264,13 @@ extension SocketIOConversation {
     }
 
     private func acknowledge(_ argument: [UInt8], _ ackID: Int, in number: Int, _ steps: inout [ConversationStep]) {
-        steps.append(.say(WireUnit(.text, SocketIOText.ack(dialect.names[number], ackID, argument))))
+        steps += SocketIOText.ack(dialect.names[number], ackID, argument).map { .say($0) }
     }
 
     private func say(_ message: ServerMessage, in number: Int, _ steps: inout [ConversationStep]) {
         guard let name = SocketIOAnswer.eventName(of: message) else { return }
         let argument = SocketIOAnswer.argument(of: message)
-        steps.append(.say(WireUnit(.text, SocketIOText.event(dialect.names[number], name, argument))))
+        steps += SocketIOText.event(dialect.names[number], name, argument).map { .say($0) }
     }
 
     /// The namespace of a door that is open or opening.

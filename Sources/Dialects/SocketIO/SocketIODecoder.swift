@@ -6,9 +6,6 @@ struct SocketIODecoder {
 
     /// Reads an event that fits its grammar.
     func command(_ packet: SocketIOPacket) throws(Refusal) -> ClientCommand {
-        guard packet.kind == .event else {
-            throw Refusal(.badRequest, "Attachments are not understood; send JSON, without bytes in it.")
-        }
         switch packet.payload {
         case .none: throw Refusal(.badRequest, "The event has no name.")
         case .refused(let refusal): throw refusal

@@ -19,15 +19,17 @@ public struct SocketIOEventEncoder: EventEncoder {
         "socketio" + String(decoding: namespace, as: UTF8.self) + (positions ? "+positions" : "")
     }
 
-    /// Writes the event, in one allocation.
+    /// Writes the event; bytes in it go as attachments behind it.
     public func event(_ topic: Topic, _ message: ChannelMessage) -> [WireUnit] {
+        let (data, bytes) = SocketIOBytes.taken(from: message.data) ?? (message.data, [])
         let extra = positions ? 80 + topic.bytes.count + (message.position?.epoch.count ?? 0) : 0
         var text = SocketIOText.begin(
-            .event, namespace, capacity: 8 + message.event.bytes.count + message.data.count + extra)
+            bytes.isEmpty ? .event : .binaryEvent, attachments: bytes.count, namespace,
+            capacity: 10 + message.event.bytes.count + data.count + extra)
         text.append(text: "[\"")
         text.append(contentsOf: message.event.bytes)
         text.append(text: "\",")
-        text.append(contentsOf: message.data)
+        text.append(contentsOf: data)
         if positions {
             text.append(text: ",{\"topic\":\"")
             text.append(contentsOf: topic.bytes)
@@ -39,12 +41,12 @@ public struct SocketIOEventEncoder: EventEncoder {
             text.append(text: "}")
         }
         text.append(UInt8(ascii: "]"))
-        return [WireUnit(.text, text)]
+        return SocketIOText.units(text, bytes)
     }
 
     /// Writes the event `gap`.
     public func gap(_ topic: Topic, _ position: Position?, _ reason: GapReason) -> [WireUnit] {
         let message = ServerMessage.gap(topic: topic, position: position, reason: reason)
-        return [WireUnit(.text, SocketIOText.event(namespace, "gap", SocketIOAnswer.argument(of: message)))]
+        return SocketIOText.event(namespace, "gap", SocketIOAnswer.argument(of: message))
     }
 }

@@ -68,6 +68,29 @@ public struct SocketIOPacket: Sendable {
     /// Digits of an acknowledgement number; so many fit an `Int`, and JavaScript counts to sixteen of them exactly.
     private static let ackDigitsMax = 18
 
+    /// The packet with its attachments in their places, in the form in which data hold bytes.
+    func filled(with attachments: [[UInt8]], _ json: JSON.Limits) -> SocketIOPacket {
+        guard case .value(let value) = payload else { return self }
+        guard let text = SocketIOBytes.filled(value, with: attachments) else {
+            let refusal = Refusal(.badRequest, "Each attachment may stand in one place.")
+            return SocketIOPacket(self, payload: .refused(refusal))
+        }
+        do {
+            return SocketIOPacket(self, payload: .value(try JSON(parsing: text, limits: json).root))
+        } catch {
+            let refusal = Refusal(.tooLarge, "The arguments are too large with their attachments.")
+            return SocketIOPacket(self, payload: SocketIOPacket.refused(error, json) ?? .refused(refusal))
+        }
+    }
+
+    private init(_ packet: SocketIOPacket, payload: Payload) {
+        kind = packet.kind
+        attachments = packet.attachments
+        namespace = packet.namespace
+        ackID = packet.ackID
+        self.payload = payload
+    }
+
     // MARK: Head
 
     /// Reads `2-`.

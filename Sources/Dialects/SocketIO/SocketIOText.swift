@@ -2,12 +2,19 @@ import Core
 
 /// The texts that the gateway writes: an Engine.IO message that holds one Socket.IO packet.
 enum SocketIOText {
-    /// Begins a packet: `4`, the type, and the namespace unless it is the main one.
-    static func begin(_ kind: SocketIOPacket.Kind, _ namespace: [UInt8], capacity: Int) -> [UInt8] {
+    /// Begins a packet: `4`, the type, the count of attachments where there are some, and the namespace unless it is the
+    /// main one.
+    static func begin(
+        _ kind: SocketIOPacket.Kind, attachments: Int = 0, _ namespace: [UInt8], capacity: Int
+    ) -> [UInt8] {
         var text: [UInt8] = []
         text.reserveCapacity(capacity + namespace.count + 3)
         text.append(EnginePacket.Kind.message.rawValue)
         text.append(kind.rawValue)
+        if attachments > 0 {
+            text.append(decimal: attachments)
+            text.append(UInt8(ascii: "-"))
+        }
         if namespace.count > 1 {
             text.append(contentsOf: namespace)
             text.append(UInt8(ascii: ","))
@@ -59,25 +66,35 @@ enum SocketIOText {
     /// `41/queue,`.
     static func disconnected(_ namespace: [UInt8]) -> [UInt8] { begin(.disconnect, namespace, capacity: 0) }
 
-    /// `43/queue,13[...]` with one argument.
-    static func ack(_ namespace: [UInt8], _ ackID: Int, _ argument: [UInt8]) -> [UInt8] {
-        var text = begin(.ack, namespace, capacity: 24 + argument.count)
+    /// `43/queue,13[...]` with one argument; with bytes in it `461-/queue,13[...]`, and the bytes.
+    static func ack(_ namespace: [UInt8], _ ackID: Int, _ argument: [UInt8]) -> [WireUnit] {
+        let (argument, bytes) = SocketIOBytes.taken(from: argument) ?? (argument, [])
+        var text = begin(
+            bytes.isEmpty ? .ack : .binaryAck, attachments: bytes.count, namespace, capacity: 26 + argument.count)
         text.append(decimal: ackID)
         text.append(text: "[")
         text.append(contentsOf: argument)
         text.append(text: "]")
-        return text
+        return units(text, bytes)
+    }
+
+    /// A packet and its attachments, which follow it at once.
+    static func units(_ text: [UInt8], _ attachments: [[UInt8]]) -> [WireUnit] {
+        guard !attachments.isEmpty else { return [WireUnit(.text, text)] }
+        return [WireUnit(.text, text)] + attachments.map { WireUnit(.binary, $0) }
     }
 
     /// `42/queue,["error",{...}]`; the name is a word of the gateway's own.
-    static func event(_ namespace: [UInt8], _ name: StaticString, _ argument: [UInt8]) -> [UInt8] {
-        var text = begin(.event, namespace, capacity: 24 + argument.count)
+    static func event(_ namespace: [UInt8], _ name: StaticString, _ argument: [UInt8]) -> [WireUnit] {
+        let (argument, bytes) = SocketIOBytes.taken(from: argument) ?? (argument, [])
+        var text = begin(
+            bytes.isEmpty ? .event : .binaryEvent, attachments: bytes.count, namespace, capacity: 26 + argument.count)
         text.append(text: "[\"")
         text.append(text: name)
         text.append(text: "\",")
         text.append(contentsOf: argument)
         text.append(text: "]")
-        return text
+        return units(text, bytes)
     }
 
     /// `{"topics":[{...},{...}]}`: the answers for several topics.

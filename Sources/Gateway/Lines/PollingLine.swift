@@ -272,7 +272,7 @@ final class PollingLine: Line {
     private var hasLeft: Bool { endedBy == .normal }
 
     private func append(_ frame: [UInt8], _ item: OutboundItem?) {
-        queue.append(frame, item: item, nowMs: shard.nowMs)
+        queue.append(frame, packets: EnginePayload.packetCount(frame), item: item, nowMs: shard.nowMs)
         shard.statistics.transport.queuedBytes.add(frame.count)
     }
 

@@ -143,7 +143,7 @@ final class WebSocketLine: ConnectionLine {
             moved.peer.move(to: self)
             for (packet, item) in moved.waiting {
                 // It was said before: it is no slowness that it waits.
-                _ = connection.send(WebSocketEncoder.frame(.text, payload: packet), item: item, isOwed: true)
+                _ = connection.send(Framing.webSocket.frame(EnginePayload.units(packet)), item: item, isOwed: true)
             }
             deadlineChanged()
         }

@@ -178,21 +178,6 @@ import Testing
 
     // MARK: Attachments
 
-    @Test(arguments: [0, 1, 2])
-    func anEventWithAttachmentsIsRefusedWhenAllOfThemAreHere(_ count: Int) {
-        var client = SocketIOClient(in: ["/queue"])
-        let placeholders = (0..<count).map { ",{\"_placeholder\":true,\"num\":\($0)}" }.joined()
-        var lines = client.says("45\(count)-/queue,7[\"blob\"\(placeholders)]")
-        for number in 0..<count {
-            #expect(lines == [])
-            // A sign of life may come between.
-            #expect(client.says("3") == [])
-            lines = client.sends([1, 2, UInt8(number)])
-        }
-        #expect(lines == ["refusal 1 bad_request Attachments are not understood; send JSON, without bytes in it."])
-        #expect(client.says("42/queue,[\"ping\"]") == ["request 1 ping"])
-    }
-
     @Test func anAcknowledgementWithAttachmentsIsReadToItsEnd() {
         var client = SocketIOClient(in: ["/"])
         #expect(client.says("461-3[{\"_placeholder\":true,\"num\":0}]") == [])

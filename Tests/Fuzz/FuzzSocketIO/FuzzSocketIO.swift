@@ -37,6 +37,8 @@ private struct Session {
     private var doors: Set<Door> = []
     private var requests = 0
     private var isOver = false
+    /// Attachments that must be said before anything else.
+    private var attachments = 0
 
     mutating func step(_ act: (inout SocketIOConversation, inout [ConversationStep]) -> Void) {
         var steps: [ConversationStep] = []
@@ -51,7 +53,11 @@ private struct Session {
     private mutating func follow(_ step: ConversationStep) {
         switch step {
         case .say(let unit):
-            check(unit)
+            guard attachments == 0 else {
+                precondition(unit.kind == .binary)
+                return attachments -= 1
+            }
+            attachments = check(unit)
         case .open(let door, let token):
             precondition(door != .main && !doors.contains(door))
             if token?.first == UInt8(ascii: "x") {
@@ -109,8 +115,8 @@ private func answers(to command: ClientCommand, refuses: Bool) -> [ServerMessage
     }
 }
 
-/// Traps unless the unit is one text packet that the parsers read.
-private func check(_ unit: WireUnit) {
+/// Traps unless the unit is one text packet that the parsers read; tells how many attachments it announces.
+private func check(_ unit: WireUnit) -> Int {
     precondition(unit.kind == .text && !unit.bytes.contains(EnginePayload.separator))
     guard let packet = EnginePacket(message: unit.bytes, as: .text) else { preconditionFailure("no packet") }
     switch packet.kind {
@@ -126,7 +132,9 @@ private func check(_ unit: WireUnit) {
             preconditionFailure("no packet of Socket.IO")
         }
         if case .refused = said.payload { preconditionFailure("not JSON") }
+        return said.attachments
     case .close, .pong, .upgrade, .noop, .bytes:
         preconditionFailure("servers do not say this here")
     }
+    return 0
 }
