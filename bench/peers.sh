@@ -3,15 +3,15 @@
 #
 # usage: bench/peers.sh [--peers "floor switchboard ..."] [--rates "20 100x2000 ..."] [--steps "idle fanout unicast"]
 #                       [--seconds N] [--connections N] [--idle N] [--stolen-max PERCENT] [--tries N] [--out DIR]
-#                       [--rounds N] [--judge "NAME MOST"] [--against BINARY]
+#                       [--rounds N] [--judge "NAME MOST [WORDS]"] [--against BINARY]
 #
 # A rate may have a size: 100x2000 is 100 publishes a second of 2,000 bytes. A name may have a variant, as
 # switchboard/phoenix-v1 (bench/peers/switchboard.sh lists them).
 #
 # With --rounds N everything is measured N times, in turn, and every other round in the other order (idle only in the
 # first); bench/ratios.py then prints medians, and with --judge it fails when the CPU of another target per delivery is
-# more than MOST times that of NAME. --against BINARY judges two builds of the gateway so: floor, the other build and
-# this one, 5 rounds of fanout at 100/s and unicast, at most 1.03.
+# more than MOST times that of NAME, with WORDS only in loads that have them in their title. --against BINARY judges two
+# builds of the gateway so: floor, the other build and this one, 5 rounds of fanout at 100/s and unicast, at most 1.03.
 #
 # Writes DIR/peers.json and DIR/report.html (DIR: bench/results) and prints the table; what was there becomes
 # peers-before.json, for `switchboard-bench compare`. SERVER_CPUS (0) and LOAD_CPUS (1) are as in bench/peers/common.sh;

@@ -3,9 +3,10 @@
 
 Targets of one round ran one after the other, so a ratio is made within each round; its median is told with the least
 and the greatest one. With a NAME and MOST it ends 1 when the gateway's CPU per delivery is more than MOST times that of
-NAME. It also ends 1 when an event was not encoded once for each dialect that listened, by each of the gateway's SHARDS.
+NAME; with WORDS only loads that have them in their title are judged, such as `bytes 2000`. It also ends 1 when an event
+was not encoded once for each dialect that listened, by each of the gateway's SHARDS.
 
-usage: bench/ratios.py REPORT SHARDS [NAME MOST]
+usage: bench/ratios.py REPORT SHARDS [NAME MOST [WORDS]]
 """
 
 import json
@@ -56,7 +57,7 @@ def ratios(runs: list, reference: list, figure) -> list:
     return [one / other] if one is not None and other else []
 
 
-def table(load: str, targets: dict, shards: int, reference: str | None, most: float) -> list:
+def table(load: str, targets: dict, shards: int, reference: str | None, most: float, words: str) -> list:
     """Prints a load's table; what is wrong with it."""
     wrong = []
     shown = {head: entry for head, entry in FIGURES.items()
@@ -73,7 +74,7 @@ def table(load: str, targets: dict, shards: int, reference: str | None, most: fl
         found = ratios(runs, targets[reference], FIGURES["CPU us"][1]) if by and name != reference else []
         if found:
             line += f"  {statistics.median(found):.3f} ({min(found):.3f} to {max(found):.3f})"
-            if statistics.median(found) > most and name not in UNJUDGED:
+            if statistics.median(found) > most and name not in UNJUDGED and f"{words} " in f"{load} ":
                 wrong.append(f"{load}: {name} takes {statistics.median(found):.3f} of {reference}, more than {most}")
         print(line)
         wrong += [f"{load}: {name}: {'; '.join(run.get('notes', [])) or 'failed'}" for run in runs
@@ -87,14 +88,15 @@ def table(load: str, targets: dict, shards: int, reference: str | None, most: fl
 
 
 def main(arguments: list) -> int:
-    if len(arguments) not in (2, 4):
+    if len(arguments) < 2 or len(arguments) == 3:
         print(__doc__.strip().splitlines()[-1], file=sys.stderr)
         return 2
     shards = int(arguments[1])
-    reference, most = (arguments[2], float(arguments[3])) if len(arguments) == 4 else (None, 0)
+    reference, most = (arguments[2], float(arguments[3])) if len(arguments) > 2 else (None, 0)
+    words = " ".join(arguments[4:])
     with open(arguments[0], encoding="utf-8") as file:
         found = groups(json.load(file)["runs"])
-    wrong = [line for load, targets in found.items() for line in table(load, targets, shards, reference, most)]
+    wrong = [line for load, targets in found.items() for line in table(load, targets, shards, reference, most, words)]
     if reference is not None and not any(reference in targets for targets in found.values()):
         wrong.append(f"there is no run of {reference}")
     print("\n" + ("\n".join(f"FAILED: {line}" for line in wrong) or "all within their bounds"))

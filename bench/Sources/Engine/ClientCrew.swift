@@ -79,7 +79,9 @@ final class ClientCrew: AgentPart {
             return
         }
         let verdict = client.ledger.take(found.sequence)
-        guard let plan, plan.isMeasured(found.dueUs) else { return }
+        guard let plan else { return }
+        if plan.isMeasured(nowUs) { figures.came &+= 1 }
+        guard plan.isMeasured(found.dueUs) else { return }
         switch verdict {
         case .inOrder: figures.delivered &+= 1
         case .late:

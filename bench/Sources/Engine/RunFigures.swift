@@ -17,8 +17,9 @@ struct RunFigures: Codable {
     var duplicates = 0
     var reordered = 0
     var latency = LatencyHistogram()
-    /// What came while it was measured: all that TLS carried.
+    /// What came while it was measured, whenever it was due: all that TLS carried, and the messages in it.
     var bytes = 0
+    var came = 0
 
     // Clients, at any time.
     /// Messages of live clients without a marker.
@@ -34,7 +35,7 @@ struct RunFigures: Codable {
 
     private static var sums: [WritableKeyPath<RunFigures, Int>] {
         [
-            \.published, \.refused, \.expected, \.delivered, \.duplicates, \.reordered, \.bytes, \.unmarked,
+            \.published, \.refused, \.expected, \.delivered, \.duplicates, \.reordered, \.bytes, \.came, \.unmarked,
             \.broken, \.acknowledged, \.commandsRefused,
         ]
     }

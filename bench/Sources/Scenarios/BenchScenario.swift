@@ -53,7 +53,7 @@ extension Coordinator {
         // Connections of one publisher overtake each other, which is nothing a target could change.
         if publishesInOrder { result.reordered = figures.reordered }
         result.latency = figures.latency.figures
-        if figures.delivered > 0 { result.bytesPerDelivery = Double(figures.bytes) / Double(figures.delivered) }
+        if figures.came > 0 { result.bytesPerDelivery = Double(figures.bytes) / Double(figures.came) }
         result.publishAnswer = figures.answer.figures
         // What came within the window: a server that cannot keep up delivers the rest after it, by CPU not counted here.
         let inTime = (0..<outcome.plan.seconds).reduce(0) { $0 + (outcome.seconds[$1]?.delivered ?? 0) }
