@@ -1,9 +1,9 @@
 """Everything at once: seeded faults of processes, Redis, network and clients under load, then the checker.
 
-Beside the native clients there are --others clients: Phoenix of both versions, Socket.IO by WebSocket and by polling,
-and event streams of one and of several topics. What they saw is held against what their protocol can express. All of
-them know positions. Only Phoenix 1.0.0 comes back without one: it may miss what came while it was away, but nothing
-comes twice or out of order, and no hole is silent.
+Beside the native clients there are --others clients: Phoenix of both versions, Socket.IO by WebSocket, by polling at
+one node and by polling at any, and event streams of one and of several topics. What they saw is held against what their
+protocol can express. All of them know positions. Only Phoenix 1.0.0 comes back without one: it may miss what came while
+it was away, but nothing comes twice or out of order, and no hole is silent.
 
 A run with an even seed may lose what Redis had not kept (AOF everysec, FLUSHALL), and every loss must be signalled.
 With an odd seed every write is synced and nothing is flushed: nothing may be lost, no epoch may change, and votes are
@@ -50,7 +50,7 @@ def run(options, outcome, quiet=False):
 def main() -> int:
     parser = runs.arguments(__doc__.split("\n")[0], clients=100, rate=300, topics=40)
     parser.add_argument("--seconds", type=float, default=60)
-    parser.add_argument("--others", type=int, default=30, help="clients of other dialects, of six kinds in turn")
+    parser.add_argument("--others", type=int, default=35, help="clients of other dialects, of seven kinds in turn")
     parser.add_argument("--forget", action="store_true", help="each of them loses an event: the checker must see it")
     parser.add_argument("--prefix", default="load:t", help="load:t disconnects slow clients, live:t conflates")
     options = runs.parse(parser)

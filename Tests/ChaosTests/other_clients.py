@@ -15,12 +15,12 @@ import time
 from collections import Counter
 
 import paths  # noqa: F401
-from socketio_wires import Polling, SocketIO
+from socketio_wires import Polling, Roaming, SocketIO
 from websockets.exceptions import WebSocketException
 from wires import Lost, Phoenix, PhoenixV2, SingleStream, Stream
 
-KINDS = {"phoenix-v1": Phoenix, "phoenix-v2": PhoenixV2, "socketio": SocketIO, "polling": Polling, "stream": Stream,
-         "single-stream": SingleStream}
+KINDS = {"phoenix-v1": Phoenix, "phoenix-v2": PhoenixV2, "socketio": SocketIO, "polling": Polling, "roaming": Roaming,
+         "stream": Stream, "single-stream": SingleStream}
 PAUSE_SECONDS = (0.1, 5)
 TICK_SECONDS = 0.05
 # The event that a client loses with --forget, of those it gets.

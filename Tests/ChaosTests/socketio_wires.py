@@ -88,7 +88,7 @@ class SocketIO(Packets, Frames):
 
 
 class Polling(Packets, Bytes):
-    """Socket.IO by polling, in another namespace; its session ends with its connection."""
+    """Socket.IO by polling, in another namespace; the client begins a new session when its connection is lost."""
 
     namespace = "/queue,"
     target = "/socket.io/?EIO=4&transport=polling"
@@ -138,3 +138,23 @@ class Polling(Packets, Bytes):
             else:
                 found += self.packet(packet)
         return found
+
+
+class Roaming(Polling):
+    """The same, but every few requests go over a new connection, which may reach any node."""
+
+    requests_each = 6
+
+    def __init__(self, *arguments):
+        super().__init__(*arguments)
+        self.requests = 0
+
+    async def exchange(self, request: str, body: str = "") -> str:
+        self.requests += 1
+        if self.requests % self.requests_each == 0:
+            self.cut()
+            try:
+                await self.connect()
+            except (OSError, TimeoutError):
+                raise Lost() from None
+        return await super().exchange(request, body)

@@ -22,7 +22,7 @@ def test_mixed_faults(tmp_path, durable):
     assert BINARY.exists(), f"{BINARY} is missing: `make build` makes it"
     options = argparse.Namespace(
         seed=seed, seconds=SECONDS, clients=20, rate=150, topics=10, no_repair=False, prefix="load:t",
-        others=12, forget=False)
+        others=14, forget=False)
     report, failures = chaos.run(options, argparse.Namespace(path=tmp_path))
     assert not failures, "\n".join(failures)
     assert report.good, report.summary()
