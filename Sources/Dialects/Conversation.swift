@@ -40,13 +40,20 @@ public protocol Conversation {
     /// Which of the dialect's ``Dialect/encoders`` writes the events of a door.
     func encoder(of door: Door) -> Int
 
-    /// Whether each event with a position needs a ``mark(_:_:)``.
+    /// Whether each event with a position needs a ``mark(_:_:)``, or is this client's own.
     var marksEvents: Bool { get }
 
     /// What stands for this client alone before an event that all share, in the same bytes: where its topics stand then.
     ///
     /// `nil` for nothing.
     mutating func mark(_ topic: Topic, _ position: Position) -> WireUnit?
+
+    /// What this client is sent in place of what the encoder writes of an event, which `units` gives.
+    ///
+    /// `nil` where the client is sent the same as all. Asked where ``marksEvents`` and there is no mark.
+    mutating func own(
+        _ topic: Topic, _ position: Position, at door: Door, _ units: () -> [WireUnit]
+    ) -> [WireUnit]?
 
     /// Which operation a command with this reference is, so that its retry changes nothing; `nil`: none can be told.
     func operation(of ref: Reference) -> OperationName?
@@ -85,6 +92,11 @@ extension Conversation {
 
     /// Events speak for themselves.
     public mutating func mark(_ topic: Topic, _ position: Position) -> WireUnit? { nil }
+
+    /// The same as all.
+    public mutating func own(
+        _ topic: Topic, _ position: Position, at door: Door, _ units: () -> [WireUnit]
+    ) -> [WireUnit]? { nil }
 
     /// No operation can be told.
     public func operation(of ref: Reference) -> OperationName? { nil }

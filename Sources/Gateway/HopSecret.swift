@@ -51,6 +51,7 @@ final class HopSecret {
                 [("key", String(decoding: node.keys.nodeSecret, as: UTF8.self)), ("reason", detail)])
         }
         own = secret
+        node.proofs.use(secret)
         isKnown = node.shards.reduce(true) { $1.send(.hopSecret(secret)) && $0 }
     }
 }

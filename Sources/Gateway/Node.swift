@@ -43,6 +43,8 @@ final class Node: Sendable {
     let openAPI: [UInt8]
     let access: AccessPolicy
     let origins: OriginPolicy
+    /// What proves to any node which session a client had.
+    let proofs: SessionProofs
     /// Where conversations begin.
     let openings: OpeningTable
     let servesEcho: Bool
@@ -98,7 +100,9 @@ final class Node: Sendable {
             hasOperations: settings.ops == nil)
         access = parts.access
         origins = parts.origins
-        openings = OpeningTable.standard(settings)
+        let proofs = SessionProofs()
+        self.proofs = proofs
+        openings = OpeningTable.standard(settings, proofs)
         servesEcho = settings.echo
         deflates = settings.deflate
         deflateBytesMin = settings.deflateBytesMin

@@ -7,10 +7,12 @@ public import Core
 /// formed and cannot be done is told.
 public struct SocketIOConversation: Conversation {
     /// Being in a namespace, or on the way into it.
-    private struct Membership {
+    struct Membership {
         let door: Door
         let positions: Bool
         var isOpen = false
+        /// `nil` for a client that did not ask for it.
+        var recovery: SocketIORecovery?
     }
 
     /// A packet whose attachments are still to come.
@@ -20,13 +22,13 @@ public struct SocketIOConversation: Conversation {
         var bytes = 0
     }
 
-    private let dialect: SocketIODialect
+    let dialect: SocketIODialect
     private let sid: [UInt8]
     private let upgrades: Bool
     private var heartbeat: EngineHeartbeat
     /// When a connection that is in no namespace ends; a namespace that stays closed does not extend it.
-    private var connectDeadlineMs = Int.max
-    private var memberships: [Int: Membership] = [:]
+    var connectDeadlineMs = Int.max
+    var memberships: [Int: Membership] = [:]
     private var lastDoor = Door.main.number
     private var unfinished: Unfinished?
     private var batches = SubscribeBatches()
@@ -41,7 +43,10 @@ public struct SocketIOConversation: Conversation {
     }
 
     /// The next question for a sign of life, or the end of a silent client or of one that is in no namespace.
-    public var deadlineMs: Int { isOver ? Int.max : min(heartbeat.deadlineMs, connectDeadlineMs) }
+    public var deadlineMs: Int {
+        if isOver { return Int.max }
+        return hasFailedRecovery ? 0 : min(heartbeat.deadlineMs, connectDeadlineMs)
+    }
 
     /// Says the open packet; the client enters namespaces after it.
     public mutating func began(nowMs: Int, _ steps: inout [ConversationStep]) {
@@ -54,6 +59,7 @@ public struct SocketIOConversation: Conversation {
     public mutating func deadlineReached(nowMs: Int, _ steps: inout [ConversationStep]) {
         guard !isOver else { return }
         if nowMs >= connectDeadlineMs { return close(.timeout, &steps) }
+        beginAnew(&steps)
         switch heartbeat.due(nowMs: nowMs) {
         case .nothing: return
         case .ping: steps.append(.say(WireUnit(.text, [EnginePacket.Kind.ping.rawValue])))
@@ -77,12 +83,11 @@ public struct SocketIOConversation: Conversation {
         }
     }
 
-    /// The client is in the namespace.
-    public mutating func opened(_ door: Door, _ steps: inout [ConversationStep]) {
+    /// The client is in the namespace, or is once it has again what it had there.
+    public mutating func opened(_ door: Door, by user: [UInt8]?, _ steps: inout [ConversationStep]) {
         guard let number = number(of: door) else { return }
-        memberships[number]?.isOpen = true
-        connectDeadlineMs = Int.max
-        steps.append(.say(WireUnit(.text, SocketIOText.connected(dialect.names[number], sid: dialect.makeID()))))
+        guard memberships[number]?.recovery != nil else { return enter(number, sid: dialect.makeID(), &steps) }
+        recover(number, user, &steps)
     }
 
     /// The client stays outside, or has to leave: it is told why, and the connection stays.
@@ -112,6 +117,14 @@ public struct SocketIOConversation: Conversation {
             return
         }
         guard let number = number(of: door) else { return }
+        if memberships[number]?.recovery?.waiting.isEmpty == false { return recovering(message, number, &steps) }
+        told(message, ref, in: number, &steps)
+        if memberships[number]?.recovery?.places.told(message) == true { tellPlaces(number, &steps) }
+    }
+
+    private mutating func told(
+        _ message: ServerMessage, _ ref: Reference?, in number: Int, _ steps: inout [ConversationStep]
+    ) {
         guard let reference = ref.flatMap(SocketIOReference.init) else { return say(message, in: number, &steps) }
         guard let batch = reference.batch else {
             return acknowledge(SocketIOAnswer.acknowledgement(message), reference.ackID, in: number, &steps)
@@ -180,21 +193,30 @@ extension SocketIOConversation {
         }
         guard memberships[number] == nil else { return close(.badRequest, &steps) }
         do throws(Refusal) {
-            let (token, positions) = try credentials(packet.payload)
-            lastDoor += 1
-            let door = Door(lastDoor)
-            memberships[number] = Membership(door: door, positions: positions)
-            steps.append(.open(door, token: token))
+            let shown = try credentials(packet.payload)
+            open(number, token: shown.token, positions: shown.positions, shown.recovery, &steps)
         } catch {
             steps.append(.say(WireUnit(.text, SocketIOText.refused(packet.namespace, error))))
         }
     }
 
-    /// Reads the members `token` and `positions` of what a client shows when it connects.
-    private func credentials(_ payload: SocketIOPacket.Payload) throws(Refusal) -> (token: [UInt8]?, positions: Bool) {
+    mutating func open(
+        _ number: Int, token: [UInt8]?, positions: Bool, _ recovery: SocketIORecovery?,
+        _ steps: inout [ConversationStep]
+    ) {
+        lastDoor += 1
+        let door = Door(lastDoor)
+        memberships[number] = Membership(door: door, positions: positions, recovery: recovery)
+        steps.append(.open(door, token: token))
+    }
+
+    /// Reads the members `token`, `positions` and `recovery` of what a client shows when it connects.
+    private func credentials(
+        _ payload: SocketIOPacket.Payload
+    ) throws(Refusal) -> (token: [UInt8]?, positions: Bool, recovery: SocketIORecovery?) {
         let shown: JSON.Value
         switch payload {
-        case .none: return (nil, false)
+        case .none: return (nil, false, nil)
         case .refused(let refusal): throw refusal
         case .value(let value): shown = value
         }
@@ -206,7 +228,20 @@ extension SocketIOConversation {
         guard positions == nil || positions?.bool != nil else {
             throw Refusal(.badRequest, "The member \"positions\" of \"auth\" must be true or false.")
         }
-        return (token?.stringBytes, positions?.bool ?? false)
+        let recovers = NativeDecoder.present(shown["recovery"])
+        guard recovers == nil || recovers?.bool != nil else {
+            throw Refusal(.badRequest, "The member \"recovery\" of \"auth\" must be true or false.")
+        }
+        var recovery: SocketIORecovery?
+        if recovers?.bool == true {
+            recovery = SocketIORecovery()
+            // The library adds these by itself.
+            if let pid = shown["pid"]?.stringBytes, let offset = shown["offset"]?.stringBytes {
+                recovery?.shown = SocketIORecovery.Shown(pid: pid, offset: offset)
+                recovery?.token = token?.stringBytes
+            }
+        }
+        return (token?.stringBytes, positions?.bool ?? false, recovery)
     }
 
     private mutating func event(_ packet: SocketIOPacket, _ door: Door, _ steps: inout [ConversationStep]) {
@@ -218,6 +253,9 @@ extension SocketIOConversation {
                     throw Refusal(.rateLimited, "Too many requests for several topics wait for their answers.")
                 }
                 ref = SocketIOReference(door: door, ackID: ackID, batch: batch).reference
+            }
+            if case .subscribe(let requests) = command, let number = number(of: door) {
+                memberships[number]?.recovery?.places.asks(requests)
             }
             steps.append(.request(door, .success(ClientRequest(command: command, ref: ref))))
         } catch {
@@ -274,7 +312,7 @@ extension SocketIOConversation {
     }
 
     /// The namespace of a door that is open or opening.
-    private func number(of door: Door) -> Int? {
+    func number(of door: Door) -> Int? {
         memberships.first { $0.value.door == door }?.key
     }
 

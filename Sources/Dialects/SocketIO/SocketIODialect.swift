@@ -41,15 +41,23 @@ public struct SocketIODialect: Dialect {
     public let settings: Settings
     /// Makes an identifier that nobody can guess, of characters that JSON and URLs take as they are.
     let makeID: @Sendable () -> [UInt8]
+    /// Proves that a node wrote these bytes, in characters that JSON takes as they are; empty while it cannot.
+    let prove: @Sendable ([UInt8]) -> [UInt8]
     /// The names, in the order of their numbers.
     let names: [[UInt8]]
     private let numbers: [[UInt8]: Int]
 
     /// Makes the dialect of its namespaces, each a valid one and none twice.
-    public init(namespaces: [String], settings: Settings, makeID: @escaping @Sendable () -> [UInt8]) {
+    ///
+    /// Without `prove` no client is told a `pid`.
+    public init(
+        namespaces: [String], settings: Settings, prove: @escaping @Sendable ([UInt8]) -> [UInt8] = { _ in [] },
+        makeID: @escaping @Sendable () -> [UInt8]
+    ) {
         precondition(namespaces.allSatisfy(SocketIODialect.isNamespace) && Set(namespaces).count == namespaces.count)
         self.settings = settings
         self.makeID = makeID
+        self.prove = prove
         names = namespaces.map { Array($0.utf8) }
         numbers = Dictionary(uniqueKeysWithValues: names.enumerated().map { ($0.element, $0.offset) })
     }

@@ -38,11 +38,15 @@ enum SocketIOText {
         return text
     }
 
-    /// `40/queue,{"sid":"..."}`.
-    static func connected(_ namespace: [UInt8], sid: [UInt8]) -> [UInt8] {
-        var text = begin(.connect, namespace, capacity: 16 + sid.count)
+    /// `40/queue,{"sid":"..."}`, and `"pid":"..."` for a client that may come back.
+    static func connected(_ namespace: [UInt8], sid: [UInt8], pid: [UInt8] = []) -> [UInt8] {
+        var text = begin(.connect, namespace, capacity: 24 + sid.count + pid.count)
         text.append(text: "{\"sid\":\"")
         text.append(contentsOf: sid)
+        if !pid.isEmpty {
+            text.append(text: "\",\"pid\":\"")
+            text.append(contentsOf: pid)
+        }
         text.append(text: "\"}")
         return text
     }

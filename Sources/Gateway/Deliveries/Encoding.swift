@@ -50,6 +50,11 @@ final class Encoding {
         return framing.frame(encoder.event(topic, message))
     }
 
+    /// An event for one client, who will add to it.
+    func units(_ topic: Topic, _ message: ChannelMessage) -> [WireUnit] {
+        encoder.event(topic, message)
+    }
+
     /// The bytes that tell of a gap.
     func gap(_ topic: Topic, _ position: Position?, _ reason: GapReason) -> [UInt8] {
         framing.frame(encoder.gap(topic, position, reason))

@@ -20,14 +20,14 @@ extension ConnectionLine {
         transmit(framing.frame([unit]))
     }
 
-    func send(_ delivery: Delivery, _ encoding: Encoding, mark: WireUnit?, isOwed: Bool) -> Bool {
+    func send(_ delivery: Delivery, _ encoding: Encoding, own: OwnWords?, isOwed: Bool) -> Bool {
         // What one client alone is sent, such as a recovery, would be deflated for each of a crowd that comes back.
         var frame = delivery.frame(isOwed || delivery.isForOne ? encoding.plain : encoding)
         if frame.isEmpty {
             shard.undeliverable(delivery)
             return true
         }
-        if let mark { frame = framing.frame([mark]) + frame }
+        if let own { frame = own.frame(frame, framing) }
         return connection.send(frame, item: delivery, isOwed: isOwed) || !connection.isOpen
     }
 

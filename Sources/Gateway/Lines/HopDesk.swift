@@ -40,7 +40,7 @@ final class HopDesk {
     private var isDraining = false
 
     /// What a request costs Redis in microseconds: question, answer and receipt.
-    private static let requestUs = 40
+    private static let requestUs = 80
     /// Bytes for which it costs a microsecond more.
     private static let bytesPerUs = 1_024
     /// Shards of other nodes whose last message is remembered.

@@ -6,11 +6,11 @@ import Rights
 
 extension OpeningTable {
     /// Every dialect that the gateway speaks.
-    static func standard(_ settings: GatewaySettings) -> OpeningTable {
+    static func standard(_ settings: GatewaySettings, _ proofs: SessionProofs) -> OpeningTable {
         let limits = settings.limits
         let native = NativeDialect(
             json: limits.json, subscribeBatchMax: limits.subscribeBatchMax, publishBytesMax: limits.publishBytesMax)
-        let socketIO = SocketIODialect(settings)
+        let socketIO = SocketIODialect(settings, proofs)
         let sockets = NativeOpening.entries(native, settings)
         let others = [
             Entry(
@@ -32,7 +32,7 @@ extension OpeningTable {
 
 extension SocketIODialect {
     /// The dialect with a gateway's namespaces and limits.
-    init(_ settings: GatewaySettings) {
+    init(_ settings: GatewaySettings, _ proofs: SessionProofs) {
         let limits = settings.limits
         var namespaces = SocketIODialect.namespaces
         for more in settings.socketIONamespaces where !namespaces.contains(more) { namespaces.append(more) }
@@ -42,6 +42,7 @@ extension SocketIODialect {
                 pingIntervalMs: limits.socketIOPingMs, pingTimeoutMs: limits.socketIOPongMs,
                 payloadBytesMax: limits.inboundMessageBytesMax, connectMs: limits.authenticateMs, json: limits.json,
                 subscribeBatchMax: limits.subscribeBatchMax, publishBytesMax: limits.publishBytesMax),
+            prove: { proofs.prove($0) },
             makeID: { SecureRandom.text(byteCount: 15) })
     }
 }

@@ -211,8 +211,9 @@ final class PollingLine: Line {
         flush()
     }
 
-    func send(_ delivery: Delivery, _ encoding: Encoding, mark: WireUnit?, isOwed: Bool) -> Bool {
-        let frame = delivery.frame(encoding)
+    func send(_ delivery: Delivery, _ encoding: Encoding, own: OwnWords?, isOwed: Bool) -> Bool {
+        let shared = delivery.frame(encoding)
+        let frame = own?.frame(shared, framing) ?? shared
         guard phase == .open, !frame.isEmpty else {
             shard.undeliverable(delivery)
             return true
@@ -222,7 +223,6 @@ final class PollingLine: Line {
             shard.statistics.transport.itemsDropped.add(1)
             return false
         }
-        if let mark { append(framing.frame([mark]), nil) }
         append(frame, delivery)
         flush()
         return true

@@ -1,6 +1,22 @@
 import Core
 import Dialects
 
+/// What one client is sent of an event that many share.
+enum OwnWords {
+    /// A word before it, in the same bytes.
+    case before(WireUnit)
+    /// The client's own in its place.
+    case instead([WireUnit])
+
+    /// The bytes for the client.
+    func frame(_ shared: [UInt8], _ framing: Framing) -> [UInt8] {
+        switch self {
+        case .before(let mark): framing.frame([mark]) + shared
+        case .instead(let units): framing.frame(units)
+        }
+    }
+}
+
 /// How the words of a conversation travel to and from its client: a WebSocket, an event stream, polling.
 ///
 /// It knows bytes, time and the queue to its client, and nothing of the dialect. Thread: the shard's.
@@ -15,9 +31,8 @@ protocol Line: AnyObject {
     func send(_ unit: WireUnit)
     /// Sends an event that many share; false when the client reads too slowly to take it.
     ///
-    /// One that is owed is taken beyond the queue's bound. A `mark` is this client's own and goes with the event, or not
-    /// at all.
-    func send(_ delivery: Delivery, _ encoding: Encoding, mark: WireUnit?, isOwed: Bool) -> Bool
+    /// One that is owed is taken beyond the queue's bound. What is this client's own goes with the event, or not at all.
+    func send(_ delivery: Delivery, _ encoding: Encoding, own: OwnWords?, isOwed: Bool) -> Bool
     /// Sends events that many share as one unit; false, and nothing sent, when there is no room for all of them.
     func send(_ batch: DeliveryBatch, _ encoding: Encoding) -> Bool
     /// Says why and ends; a slow consumer is spared what it could not read. What comes later is not sent.

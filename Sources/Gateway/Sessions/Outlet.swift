@@ -9,10 +9,10 @@ protocol Outlet: AnyObject {
     var address: IPAddress? { get }
     /// Tells the client something through a door; `ref` is that of the request it answers.
     func tell(_ message: ServerMessage, at door: Door, ref: Reference?)
-    /// Sends an event that many share; false when the client reads too slowly to take it.
+    /// Sends an event that many share through a door; false when the client reads too slowly to take it.
     ///
     /// One that is owed is taken beyond the queue's bound.
-    func send(_ delivery: Delivery, _ encoding: Encoding, isOwed: Bool) -> Bool
+    func send(_ delivery: Delivery, _ encoding: Encoding, at door: Door, isOwed: Bool) -> Bool
     /// Sends events that many share as one unit; false, and nothing sent, when there is no room for all of them.
     func send(_ batch: DeliveryBatch, _ encoding: Encoding) -> Bool
     /// Which operation a command with this reference is; `nil`: none can be told.

@@ -24,8 +24,8 @@ final class Peer: Outlet {
     private var isEstablished = false
     /// Doors that may be opened now: a token's check takes a signature's time, and each session begins with full rates.
     private var openings: TokenBucket
-    /// Whether each event needs a word of the conversation before it.
-    private let isMarking: Bool
+    /// Whether each event needs a word of the conversation.
+    private var isMarking: Bool
 
     /// Somebody who speaks the dialect; the conversation begins with ``begin(on:)``.
     init(host: any PeerHost, dialect: any Dialect, caller: Caller) {
@@ -102,12 +102,16 @@ final class Peer: Outlet {
     @discardableResult
     private func converse(_ take: (inout any Conversation, inout [ConversationStep]) -> Void) -> Bool {
         var steps: [ConversationStep] = []
+        let earlierMs = conversation.deadlineMs
         take(&conversation, &steps)
+        isMarking = conversation.marksEvents
+        let deadlineMs = conversation.deadlineMs
         var hasAsked = false
         for step in steps where line != nil {
             if case .request(let door, _) = step, session(door) != nil { hasAsked = true }
             perform(step)
         }
+        if deadlineMs < earlierMs { line?.deadlineChanged() }
         return hasAsked
     }
 
@@ -166,11 +170,19 @@ final class Peer: Outlet {
         converse { $0.told(message, at: door, ref: ref, &$1) }
     }
 
-    func send(_ delivery: Delivery, _ encoding: Encoding, isOwed: Bool) -> Bool {
+    func send(_ delivery: Delivery, _ encoding: Encoding, at door: Door, isOwed: Bool) -> Bool {
         guard let line else { return true }
-        var mark: WireUnit?
-        if isMarking, let position = delivery.message.position { mark = conversation.mark(delivery.topic, position) }
-        return line.send(delivery, encoding, mark: mark, isOwed: isOwed)
+        var own: OwnWords?
+        if isMarking, let position = delivery.message.position {
+            if let mark = conversation.mark(delivery.topic, position) {
+                own = .before(mark)
+            } else {
+                own = conversation.own(delivery.topic, position, at: door) {
+                    encoding.units(delivery.topic, delivery.message)
+                }.map { .instead($0) }
+            }
+        }
+        return line.send(delivery, encoding, own: own, isOwed: isOwed)
     }
 
     func send(_ batch: DeliveryBatch, _ encoding: Encoding) -> Bool {

@@ -228,7 +228,7 @@ final class Session: TopicClient {
         // Compared first: most sessions have no origin.
         guard origin == nil || delivery.message.origin != origin else { return host.undeliverable(delivery) }
         guard let shown = isTranslating ? shown(delivery) : delivery else { return host.undeliverable(delivery) }
-        if !outlet.send(shown, encoding, isOwed: isOwed) { outlet.close(.slowConsumer) }
+        if !outlet.send(shown, encoding, at: door, isOwed: isOwed) { outlet.close(.slowConsumer) }
     }
 
     /// Passes events on, together where nobody has to look at each of them.

@@ -21,6 +21,8 @@ struct SocketIOClient {
     /// What the last request carried for its answer.
     private(set) var ref: Reference?
     private(set) var door = Door.main
+    /// Whose token opens doors.
+    var user: String?
 
     init(_ dialect: SocketIODialect = SocketIO.dialect, upgrades: Bool = false, in namespaces: [String] = []) {
         conversation = dialect.converse(sid: Array("e1".utf8), upgrades: upgrades)
@@ -50,7 +52,19 @@ struct SocketIOClient {
         step { $0.told(message, at: door, ref: nil, &$1) }
     }
 
-    mutating func opened(_ door: Int) -> [String] { step { $0.opened(Door(door), &$1) } }
+    mutating func opened(_ door: Int) -> [String] {
+        let user = user.map { Array($0.utf8) }
+        return step { $0.opened(Door(door), by: user, &$1) }
+    }
+
+    /// An event for everybody, as this client gets it.
+    mutating func hears(_ topic: String, _ offset: Int) -> String? {
+        guard let topic = Topic(topic), let position = Position(epoch: Array("k3x9".utf8), offset: offset) else {
+            return nil
+        }
+        let shared = [WireUnit(.text, Array("42[\"e\",{}]".utf8))]
+        return conversation.own(topic, position, at: door) { shared }.map { SocketIO.text($0[0].bytes) }
+    }
 
     mutating func refused(_ door: Int, _ refusal: Refusal) -> [String] {
         step { $0.refused(Door(door), refusal, &$1) }

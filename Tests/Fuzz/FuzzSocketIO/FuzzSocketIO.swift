@@ -6,7 +6,8 @@ private let dialect = SocketIODialect(
     namespaces: SocketIODialect.namespaces,
     settings: SocketIODialect.Settings(
         pingIntervalMs: 300, pingTimeoutMs: 200, payloadBytesMax: 4_096, connectMs: 1_000, json: json,
-        subscribeBatchMax: 4, publishBytesMax: 1_024)
+        subscribeBatchMax: 4, publishBytesMax: 1_024),
+    prove: { [UInt8(ascii: "a") + UInt8($0.reduce(0) { $0 &+ Int($1) } % 26)] }
 ) { Array("id".utf8) }
 
 /// Takes arbitrary bytes as what one client sends, messages apart by the byte 0x1E as in a poll.
@@ -64,7 +65,7 @@ private struct Session {
                 self.step { $0.refused(door, Refusal(.unauthorized, "No."), &$1) }
             } else {
                 doors.insert(door)
-                self.step { $0.opened(door, &$1) }
+                self.step { $0.opened(door, by: token, &$1) }
             }
         case .request(let door, let request):
             precondition(doors.contains(door))

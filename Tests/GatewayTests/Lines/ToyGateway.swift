@@ -111,7 +111,7 @@ final class ToyLine: Line {
 
     func send(_ unit: WireUnit) { said.append(String(decoding: unit.bytes, as: UTF8.self)) }
 
-    func send(_ delivery: Delivery, _ encoding: Encoding, mark: WireUnit?, isOwed: Bool) -> Bool {
+    func send(_ delivery: Delivery, _ encoding: Encoding, own: OwnWords?, isOwed: Bool) -> Bool {
         delivery.counts.countUndeliverable()
         let frame = delivery.frame(encoding)
         // The header of a short frame has two bytes.

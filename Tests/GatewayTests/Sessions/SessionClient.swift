@@ -183,7 +183,7 @@ final class SessionClient: Outlet {
         asked[ref] = topics.isEmpty ? nil : request
     }
 
-    func send(_ delivery: Delivery, _ encoding: Encoding, isOwed: Bool) -> Bool {
+    func send(_ delivery: Delivery, _ encoding: Encoding, at door: Door, isOwed: Bool) -> Bool {
         delivery.counts.countUndeliverable()
         guard session != nil, !isClosing else { return true }
         let topic = delivery.topic

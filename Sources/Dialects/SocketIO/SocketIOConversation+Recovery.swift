@@ -1,0 +1,87 @@
+public import Core
+
+/// Connection state recovery: what a client of a namespace had, it has again, or it begins anew.
+extension SocketIOConversation {
+    /// Events of a client that may come back end with where its topics stand then.
+    public var marksEvents: Bool { memberships.values.contains { $0.recovery != nil } }
+
+    /// The event with the list of places as its last argument: a client keeps that, when it is a string.
+    public mutating func own(
+        _ topic: Topic, _ position: Position, at door: Door, _ units: () -> [WireUnit]
+    ) -> [WireUnit]? {
+        guard let number = number(of: door), memberships[number]?.recovery != nil else { return nil }
+        memberships[number]?.recovery?.places.set(topic, position)
+        var units = units()
+        guard let packet = units.first, let places = memberships[number]?.recovery?.places.text else { return nil }
+        units[0] = WireUnit(packet.kind, packet.bytes.dropLast() + Array(",\"".utf8) + places + Array("\"]".utf8))
+        return units
+    }
+
+    /// Asks for what a client had that comes back, or lets it in anew.
+    mutating func recover(_ number: Int, _ user: [UInt8]?, _ steps: inout [ConversationStep]) {
+        guard var recovery = memberships[number]?.recovery, let door = memberships[number]?.door else { return }
+        let namespace = dialect.names[number]
+        if let shown = recovery.shown, let places = SocketIOPlaces(shown.offset),
+            let sid = SocketIORecovery.sid(of: shown.pid, namespace: namespace, user: user, dialect.prove)
+        {
+            recovery.sid = sid
+            recovery.pid = shown.pid
+            recovery.places = places
+            recovery.waiting = Set(places.topics)
+        } else {
+            recovery.sid = dialect.makeID()
+            recovery.pid = SocketIORecovery.pid(recovery.sid, namespace: namespace, user: user, dialect.prove)
+            recovery.token = nil
+        }
+        recovery.shown = nil
+        memberships[number]?.recovery = recovery
+        guard !recovery.waiting.isEmpty else { return enter(number, sid: recovery.sid, pid: recovery.pid, &steps) }
+        let command = ClientCommand.subscribe(recovery.places.requests)
+        steps.append(.request(door, .success(ClientRequest(command: command, ref: nil))))
+    }
+
+    /// One topic more has all that was missed, or the client is let in anew.
+    mutating func recovering(_ message: ServerMessage, _ number: Int, _ steps: inout [ConversationStep]) {
+        guard let recovery = memberships[number]?.recovery, !recovery.hasFailed else { return }
+        switch message {
+        case .subscribed(let topic, _, recovered: true, _):
+            memberships[number]?.recovery?.waiting.remove(topic)
+            guard memberships[number]?.recovery?.waiting.isEmpty == true else { return }
+            memberships[number]?.recovery?.token = nil
+            enter(number, sid: recovery.sid, pid: recovery.pid, &steps)
+        case .subscribed, .gap, .error, .unsubscribed:
+            // Never in part: the client would take for whole what is not. The topics are left when they do not look.
+            memberships[number]?.recovery?.hasFailed = true
+        default: return
+        }
+    }
+
+    /// Lets clients in anew that could not have again all that they had.
+    mutating func beginAnew(_ steps: inout [ConversationStep]) {
+        for (number, membership) in memberships where membership.recovery?.hasFailed == true {
+            steps.append(.end(membership.door))
+            let token = membership.recovery?.token
+            open(number, token: token, positions: membership.positions, SocketIORecovery(), &steps)
+        }
+    }
+
+    /// Whether somebody waits to be let in anew.
+    var hasFailedRecovery: Bool { memberships.values.contains { $0.recovery?.hasFailed == true } }
+
+    /// Lets the client into a namespace.
+    mutating func enter(
+        _ number: Int, sid: [UInt8], pid: [UInt8] = [], _ steps: inout [ConversationStep]
+    ) {
+        memberships[number]?.isOpen = true
+        connectDeadlineMs = Int.max
+        steps.append(.say(WireUnit(.text, SocketIOText.connected(dialect.names[number], sid: sid, pid: pid))))
+        if !pid.isEmpty { tellPlaces(number, &steps) }
+    }
+
+    /// Tells where the topics stand by an event that bears nothing else.
+    func tellPlaces(_ number: Int, _ steps: inout [ConversationStep]) {
+        guard let recovery = memberships[number]?.recovery, !recovery.pid.isEmpty else { return }
+        let argument = Array("\"".utf8) + recovery.places.text + Array("\"".utf8)
+        steps += SocketIOText.event(dialect.names[number], "offset", argument).map { .say($0) }
+    }
+}
