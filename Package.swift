@@ -110,6 +110,7 @@ let package = Package(
                 "add_points.lua", "add_track.lua", "around.lua", "beat_shop.lua", "beat_user.lua",
                 "booking.lua", "booking_changed.lua", "check_in.lua", "check_in_code.lua", "check_out.lua",
                 "create_booking.lua", "dj.lua", "end_booking.lua", "feed.lua", "follow.lua", "following.lua",
+                "here_change.lua", "here_nodes.lua", "here_read.lua",
                 "history.lua", "leaderboard_refresh.lua", "lease.lua", "mark_all_read.lua", "mark_read.lua",
                 "move_booking.lua", "my_votes.lua", "next_track.lua", "notifications.lua", "notify.lua",
                 "online.lua", "part_booking.lua", "part_code.lua", "part_dj.lua", "part_dj_page.lua", "part_json.lua",

@@ -286,3 +286,44 @@ def renew(site):
     for name in names:
         site.db.hset(name, mapping={"epoch": "a", "offset": "0", "run": "r"})
     return lambda n: site.scripts.call("renew", names, [300])
+
+
+# Presence
+
+
+def present(n):
+    return json.dumps({"k": f"key-{n}-{'k' * 30}", "u": f"user-{n:08}", "r": 1, "m": {"a": "m" * 500}},
+                      separators=(",", ":"))
+
+
+def here(site):
+    """A topic with as many members as it may have, each saying as much as it may."""
+    site.db.hset("room:1#here", "#", "e1 7")
+    site.fill(lambda pipe, n: pipe.hset("room:1#here", f"abcdefgh.0.{n}", present(n)), 1_000)
+
+
+@case
+def here_change(site):
+    here(site)
+
+    def call(n):
+        left = [f"abcdefgh.0.{(n * 64 + place) % 1_000}" for place in range(64)]
+        come = [f"ijklmnop.{n}.{place}" for place in range(64)]
+        site.db.hset("room:1#here", mapping={id: present(1) for id in left})
+        site.db.config_resetstat()
+        site.scripts.call("here_change", ["room:1#here"], [
+            "room:1", "e1", 100_000, 300, 64, *left, *(word for id in come for word in (id, present(1)))])
+        site.db.hdel("room:1#here", *come)
+    return call
+
+
+@case
+def here_read(site):
+    here(site)
+    return lambda n: site.scripts.call("here_read", ["room:1#here"], [1_000])
+
+
+@case
+def here_nodes(site):
+    site.fill(lambda pipe, n: pipe.zadd("#here-nodes", {f"node-{n:04}": 9_999_999_999_999}), 255)
+    return lambda n: site.scripts.call("here_nodes", ["#here-nodes"], ["node-self", 120_000])

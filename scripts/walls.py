@@ -22,6 +22,7 @@ WALLS = {
     "Store": ["Operations", "Topics"],
     "Commands": ["Operations", "Store"],
     "Sessions": ["Operations", "Deliveries", "Topics", "Commands"],
+    "Presence": ["Operations", "Deliveries", "Store", "Sessions"],
     "Rights": ["Store", "Sessions"],
     "Hops": [],
     "Lines": ["Operations", "Deliveries", "Topics", "Sessions", "Hops"],

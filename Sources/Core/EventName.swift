@@ -17,6 +17,15 @@ public struct EventName: Hashable, Sendable, CustomStringConvertible {
         self.init(Array(text.utf8))
     }
 
+    private init(known text: StaticString) {
+        var bytes: [UInt8] = []
+        bytes.append(text: text)
+        self.bytes = bytes
+    }
+
+    /// The gateway's own word for who is here.
+    public static let presence = EventName(known: "presence")
+
     /// The name as text.
     public var description: String { String(decoding: bytes, as: UTF8.self) }
 
@@ -29,7 +38,7 @@ public struct EventName: Hashable, Sendable, CustomStringConvertible {
     private static let reserved = Set(
         [
             "authenticated", "subscribed", "unsubscribed", "ack", "pong", "gap", "draining", "token:expiring",
-            "warning", "error",
+            "warning", "error", "presence",
         ].map { Array($0.utf8) })
 
     /// Whether the bytes are `[A-Za-z0-9._:/-]{1,64}`.

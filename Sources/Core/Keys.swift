@@ -27,6 +27,8 @@ public struct Keys: Sendable {
     public func members(_ topic: Topic) -> [UInt8] { facet(topic, "members") }
     /// The set of topics whose events the topic's owner gets too.
     public func follows(_ topic: Topic) -> [UInt8] { facet(topic, "follows") }
+    /// The hash of who is here: entries by name, and the set's version.
+    public func here(_ topic: Topic) -> [UInt8] { facet(topic, "here") }
     /// The string that remembers which position an idempotency key got, and what was published with it.
     ///
     /// An id belongs to its `owner`, whose name holds no `#`.
@@ -56,6 +58,8 @@ public struct Keys: Sendable {
     public var nodeSecret: [UInt8] { prefix + Array("#node-secret".utf8) }
     /// The channel on which other nodes speak to the node of that name.
     public func node(_ name: [UInt8]) -> [UInt8] { prefix + Array("#node:".utf8) + name }
+    /// The sorted set of gateways by their last sign of life.
+    public var hereNodes: [UInt8] { prefix + Array("#here-nodes".utf8) }
     /// The string that remembers the answer of an operation; `digest` is hexadecimal.
     public func done(_ home: Topic, digest: [UInt8]) -> [UInt8] { facet(home, "done#") + digest }
     /// The string that holds the fencing token of the last refresh.

@@ -152,6 +152,25 @@ public struct Limits: Sendable, Equatable {
     /// Members of one topic that the API takes in; beyond: `too_large`.
     public var membersMax = 100_000
 
+    // MARK: Presence
+
+    /// Entries that one topic's presence may have; beyond: `too_large`.
+    public var presenceMembersMax = 1_000
+    /// Bytes of what a client says of itself there; beyond: `too_large`.
+    public var presenceMetaBytesMax = 512
+    /// Topics on which one session may be listed; beyond: `too_large`.
+    public var presenceTopicsMax = 32
+    /// Interval in which a shard tells Redis, and its clients, what has changed on one topic; the first change goes at once.
+    public var presenceDiffMs = 500
+    /// Interval at which a node with presence says that it lives.
+    public var presenceBeatMs = 1_000
+    /// Silence after which a node is gone, with everybody it has listed.
+    public var presenceNodeMs = 5_000
+    /// Life of a topic's presence once no node looks at it any more, seconds.
+    public var presenceSeconds = 300
+    /// Entries that one request for a topic's presence may return.
+    public var presencePageMax = 500
+
     // MARK: Delivery
 
     /// Bytes waiting for one connection; beyond: the namespace's slow policy.

@@ -47,12 +47,15 @@ public struct NamespacePolicy: Sendable, Equatable {
     /// Whether the owner of a topic also gets, as events of that topic, those of the topics in its set
     /// `<topic>#follows`.
     public var follows: Bool
+    /// Whether topics tell who is here.
+    public var presence: Bool
 
     /// Makes a policy.
     public init(
         subscribe: Rule, publish: Rule, logEventsMax: Int, logSeconds: Int, slow: SlowPolicy,
-        conflate: [EventName: ConflateBy] = [:], follows: Bool = false
+        conflate: [EventName: ConflateBy] = [:], follows: Bool = false, presence: Bool = false
     ) {
+        self.presence = presence
         self.conflate = conflate
         self.follows = follows
         self.subscribe = subscribe
@@ -93,7 +96,8 @@ public struct NamespacePolicy: Sendable, Equatable {
         "conversation": NamespacePolicy(
             subscribe: .granted, publish: .granted, logEventsMax: 1_000, logSeconds: 86_400, slow: .disconnect),
         "phoenix": NamespacePolicy(
-            subscribe: .user, publish: .user, logEventsMax: 200, logSeconds: 300, slow: .disconnect),
+            subscribe: .user, publish: .user, logEventsMax: 200, logSeconds: 300, slow: .disconnect,
+            presence: true),
     ]
 
     private static func byName(_ keys: KeyValuePairs<String, ConflateBy>) -> [EventName: ConflateBy] {

@@ -12,6 +12,10 @@ public enum ClientCommand: Equatable, Sendable {
     case subscribe([SubscribeRequest])
     /// Leave topics; each is answered by itself. Never empty, no topic twice.
     case unsubscribe([Topic])
+    /// Be listed among those who are here on a joined topic, or say something new of oneself.
+    case track(TrackRequest)
+    /// Be listed there no more.
+    case untrack(Topic)
     /// Publish an event.
     case publish(PublishRequest)
     /// Run a named command; `arguments` were read with the message. The name fits ``EventName``, nothing more is

@@ -15,4 +15,18 @@ public protocol EventEncoder: Sendable {
 
     /// Writes that events of a topic are missing before whatever follows; at least one unit: no dialect is silent.
     func gap(_ topic: Topic, _ position: Position?, _ reason: GapReason) -> [WireUnit]
+
+    /// Writes who is here, for ``ServerMessage/presence(topic:members:)``; `nil` where the dialect cannot say it.
+    func presence(_ topic: Topic, _ members: [PresenceMember]) -> [UInt8]?
+
+    /// Writes who came and who left; none where the dialect cannot say it.
+    func presence(_ topic: Topic, _ change: PresenceChange) -> [WireUnit]
+}
+
+extension EventEncoder {
+    /// A dialect without presence says nothing.
+    public func presence(_ topic: Topic, _ members: [PresenceMember]) -> [UInt8]? { nil }
+
+    /// A dialect without presence says nothing.
+    public func presence(_ topic: Topic, _ change: PresenceChange) -> [WireUnit] { [] }
 }

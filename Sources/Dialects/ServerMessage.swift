@@ -17,6 +17,10 @@ public enum ServerMessage: Equatable, Sendable {
     case published(position: Position)
     /// Answer to `ping`.
     case pong
+    /// Who is here on a topic, all of them: in the words of the client's ``EventEncoder``.
+    ///
+    /// `nil` where the topic's namespace has no presence. Changes go by ``EventEncoder``.
+    case presence(topic: Topic, members: [UInt8]?)
     /// Events of the topic are missing before whatever follows; `position` is where the log stands, when known.
     case gap(topic: Topic, position: Position?, reason: GapReason)
     /// The gateway restarts; come back after so many milliseconds.
@@ -43,7 +47,7 @@ extension ServerMessage {
     public var isGrant: Bool {
         switch self {
         case .authenticated, .subscribed, .unsubscribed, .ack, .published, .pong: true
-        case .gap, .draining, .tokenExpiring, .warning, .error: false
+        case .gap, .draining, .tokenExpiring, .warning, .error, .presence: false
         }
     }
 }

@@ -6,10 +6,13 @@ public struct SubscribeRequest: Hashable, Sendable {
     public let topic: Topic
     /// The last position the client has seen; `nil` when it starts anew.
     public let since: Position?
+    /// Whether the client wants to know who is here.
+    public let presence: Bool
 
     /// Makes a request.
-    public init(topic: Topic, since: Position?) {
+    public init(topic: Topic, since: Position?, presence: Bool = false) {
         self.topic = topic
         self.since = since
+        self.presence = presence
     }
 }

@@ -144,6 +144,7 @@ final class Broker: SubscriberLinkOwner {
         if channel == inbox { return hop(payload) }
         guard let topic = keys.topic(ofChannel: channel), let interest = directory[topic] else { return }
         node.statistics.channelMessages.add(1)
+        if PresenceNews.isMeant(payload) { return presenceNews(topic, payload, interest.shards) }
         guard let message = ChannelMessage.parse(payload, bounds) else {
             node.statistics.channelMessagesRefused.add(1)
             return
@@ -158,6 +159,14 @@ final class Broker: SubscriberLinkOwner {
             let shard = HopEnvelope(message)?.shard, outgoing.indices.contains(shard)
         else { return node.statistics.hopsRefused.add(1) }
         outgoing[shard].append(.hop(message))
+    }
+
+    private func presenceNews(_ topic: Topic, _ payload: [UInt8], _ shards: UInt64) {
+        guard let news = PresenceNews.parse(payload, bytesMax: limits.answerBytesMax, json: limits.answers) else {
+            node.statistics.channelMessagesRefused.add(1)
+            return
+        }
+        forEachShard(shards) { outgoing[$0].append(.presence(topic, news)) }
     }
 
     func channelsLost(_ failure: RedisFailure) {

@@ -14,6 +14,7 @@ enum Metrics {
         var page = MetricsPage()
         connections(node, &page)
         delivery(node, &page)
+        presence(node, &page)
         loops(node, &page)
         redis(node, &page)
         return page.bytes
@@ -134,6 +135,18 @@ enum Metrics {
         page.counter(
             "switchboard_hops_refused_total", "Messages on the node's channel that no other node sent, or sent before.",
             sum(\.hopsRefused) + node.statistics.hopsRefused.value)
+    }
+
+    private static func presence(_ node: Node, _ page: inout MetricsPage) {
+        let shards = node.shardStatistics.all
+        func sum(_ path: (ShardStatistics) -> Counter) -> Int { shards.reduce(0) { $0 + path($1).value } }
+        page.gauge("switchboard_presence", "Sessions listed on topics, by topic.", sum(\.presenceTracked))
+        page.counter(
+            "switchboard_presence_writes_total", "Calls that told Redis who came and left.", sum(\.presenceWrites))
+        page.counter("switchboard_presence_reads_total", "Times a topic's presence was read.", sum(\.presenceReads))
+        page.counter(
+            "switchboard_presence_changes_total", "Changes told to clients, once for all of a topic.",
+            sum(\.presenceChanges))
     }
 
     private static func loops(_ node: Node, _ page: inout MetricsPage) {

@@ -47,6 +47,25 @@ extension Shard: PeerHost {
         }
     }
 
+    func watchPresence(_ session: Session, _ topic: Topic) {
+        presence.watch(session, topic, payer: session.payer)
+    }
+
+    func track(
+        _ session: Session, _ request: TrackRequest, user: [UInt8]?,
+        _ completion: @escaping (Result<PresenceID, Refusal>) -> Void
+    ) {
+        presence.track(session, request, user: user, payer: session.payer, completion)
+    }
+
+    func untrack(
+        _ session: Session, _ topic: Topic, _ completion: @escaping (Result<PresenceID, Refusal>) -> Void
+    ) {
+        presence.untrack(session, topic, completion)
+    }
+
+    func leftPresence(_ session: Session, _ topic: Topic) { presence.left(session, topic) }
+
     func payer(_ caller: Caller, at address: IPAddress?) -> Payer { node.payer(caller, at: address) }
 
     func run(

@@ -14,6 +14,8 @@ enum ShardMessage: Sendable {
     case confirmed(Topic)
     /// An event came on a topic's channel.
     case event(Topic, ChannelMessage)
+    /// A topic's channel told who came and who left.
+    case presence(Topic, PresenceNews)
     /// The subscription, or messages to this shard, were lost.
     case lost
     /// Publish this number on the probe channel.
@@ -61,6 +63,7 @@ final class Shard {
     let topics: TopicTable<Session>
     let commands: CommandDesk
     let rightsStore: RightsStore
+    let presence: PresenceDesk
     let sessionRules: SessionRules
     private(set) lazy var router = Router(shard: self)
     private(set) lazy var polling = PollingDesk(shard: self, link: link)
@@ -137,6 +140,9 @@ final class Shard {
             reactor, link: link, scripts: node.scripts, keys: node.keys, limits: node.limits, access: node.access,
             desk: desk)
         rightsStore = RightsStore(link: link, scripts: node.scripts, keys: node.keys, limits: node.limits)
+        let origin = PresenceStore.Origin(node: Array(node.name.utf8), shard: index)
+        let presenceStore = PresenceStore(link, node.scripts, node.keys, node.limits, desk, origin)
+        presence = try PresenceDesk(reactor, presenceStore, desk, node.limits, statistics, origin)
         let watch = index == 0 ? RightsWatch(node: node, store: rightsStore, nowMs: { reactor.nowMs }) : nil
         rightsWatch = watch
         let secret = index == 0 ? HopSecret(node: node, link: link) : nil
@@ -210,6 +216,7 @@ final class Shard {
         news.look(at: link)
         if index == 0 { node.lookAtMemory() }
         topics.sweep()
+        presence.sweep()
         store.sweep()
         desk.sweep()
         commands.sweep()
@@ -250,8 +257,13 @@ final class Shard {
     private func take(_ message: ShardMessage) {
         switch message {
         case .event(let topic, let event): topics.received(topic, event)
-        case .confirmed(let topic): topics.confirmed(topic)
-        case .lost: topics.lost()
+        case .presence(let topic, let news): presence.received(topic, news)
+        case .confirmed(let topic):
+            topics.confirmed(topic)
+            presence.confirmed(topic)
+        case .lost:
+            topics.lost()
+            presence.lost()
         case .report(let topic, let question, let asker):
             var report = topics.report(topic)
             report.published = store.published(topic)
@@ -327,6 +339,7 @@ final class Shard {
 
     private func beginDrain(_ overMs: Int) {
         guard drain == nil else { return }
+        presence.beginEnding()
         for listener in listeners { listener.dropNewConnections() }
         var random = SystemRandomNumberGenerator()
         let plan = DrainPlan(Array(lines.keys), nowMs: nowMs, overMs: overMs, using: &random)
@@ -360,7 +373,8 @@ final class Shard {
     /// Whether all connections but the link and those of operations have ended; late, those that matter have.
     private func hasNoClients(isLate: Bool) -> Bool {
         let others = 1 + httpPeers.values.count(where: \.isOperations)
-        return requestsInFlight == 0 && lines.isEmpty && (isLate || context.statistics.open.value <= others)
+        return requestsInFlight == 0 && lines.isEmpty
+            && (isLate || presence.isEmpty && context.statistics.open.value <= others)
     }
 
     // MARK: The delivery probe

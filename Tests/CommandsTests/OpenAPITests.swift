@@ -53,7 +53,8 @@ import Testing
             routes.sorted() == [
                 "delete /v1/topics/{topic}/members/{user}", "get /livez", "get /readyz", "get /v1/openapi.json",
                 "get /v1/shops/{shop}/queue",
-                "get /v1/topics/{topic}", "get /v1/topics/{topic}/events", "post /realtime/v1/api/broadcast",
+                "get /v1/topics/{topic}", "get /v1/topics/{topic}/events", "get /v1/topics/{topic}/presence",
+                "post /realtime/v1/api/broadcast",
                 "post /realtime/v1/api/broadcast/{topic}/events/{event}",
                 "post /v1/broadcast",
                 "post /v1/commands/queue", "post /v1/commands/same", "post /v1/commands/vote",

@@ -18,7 +18,8 @@ private let wrongRule =
                 policies(
                     #"""
                     {"shop": {"log": {"seconds": 600}}, "conversation": null,
-                     "auction": {"subscribe": "anyone", "publish": "user"}}
+                     "auction": {"subscribe": "anyone", "publish": "user", "presence": true},
+                     "phoenix": {"presence": false}}
                     """#)))
         var shop = try #require(NamespacePolicy.defaults["shop"])
         shop.logSeconds = 600
@@ -27,7 +28,10 @@ private let wrongRule =
         #expect(
             settings.namespaces["auction"]
                 == NamespacePolicy(
-                    subscribe: .anyone, publish: .user, logEventsMax: 200, logSeconds: 300, slow: .disconnect))
+                    subscribe: .anyone, publish: .user, logEventsMax: 200, logSeconds: 300, slow: .disconnect,
+                    presence: true))
+        #expect(
+            NamespacePolicy.defaults["phoenix"]?.presence == true && settings.namespaces["phoenix"]?.presence == false)
         #expect(settings.namespaces["order"] == NamespacePolicy.defaults["order"])
         #expect(settings.namespaces.count == NamespacePolicy.defaults.count)
         #expect(settings.describe().contains("removed"))
@@ -48,6 +52,11 @@ private let wrongRule =
         (
             #"{"Shop": {}}"#,
             "c.json: namespaces.Shop: expected a namespace: a lower-case letter, then at most 31 of a-z 0-9 -"
+        ),
+        (#"{"shop": {"presence": 1}}"#, "c.json: namespaces.shop.presence: expected true or false; got a number"),
+        (
+            #"{"shop": {"presense": true}}"#,
+            "c.json: namespaces.shop.presense: unknown key; did you mean presence?"
         ),
         (#"{"shop": 1}"#, "c.json: namespaces.shop: expected an object, or null to remove it; got a number"),
         (

@@ -62,7 +62,8 @@ import Testing
 
     private func isSound(_ command: ClientCommand) -> Bool {
         switch command {
-        case .authenticate, .refresh, .ping: true
+        case .authenticate, .refresh, .ping, .untrack: true
+        case .track(let request): isObject(request.meta)
         case .subscribe(let requests):
             (1...3).contains(requests.count) && Set(requests.map(\.topic)).count == requests.count
         case .unsubscribe(let topics): (1...3).contains(topics.count) && Set(topics).count == topics.count

@@ -66,7 +66,8 @@ def test_a_user_with_only_the_rights_it_needs(tmp_path, server, certificate, sec
             "+unsubscribe", "+publish", "+ping", "+pubsub|numsub", "+get", "+sismember", "+hmget", "+hget", "+hset",
             "+hgetall", "+del", "+xadd", "+xlen", "+xrange", "+xrevrange", "+xinfo|stream", "+xtrim", "+expire", "+set",
             "+exists", "+type", "+time", "+smismember", "+sadd", "+srem", "+scard", "+hdel", "+pexpire", "+zadd",
-            "+zcard", "+zrem", "+zscore", "+zrangebyscore", "+zrevrange", "+zremrangebyscore", "+zremrangebyrank")
+            "+zcard", "+zrem", "+zscore", "+zrangebyscore", "+zrevrange", "+zremrangebyscore", "+zremrangebyrank",
+            "+zrange", "+hlen")
     url = f"unix://{server.socket_path}?user=switchboard&password=secret-of-redis"
     gateway = gateway_of(tmp_path, url, certificate, secret)
     try:

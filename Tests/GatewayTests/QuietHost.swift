@@ -1,3 +1,5 @@
+import Core
+import Dialects
 import Rights
 import Transport
 
@@ -8,6 +10,13 @@ protocol QuietHost: SessionHost {}
 
 extension QuietHost {
     func newLane() -> UInt64 { 1 }
+    func watchPresence(_ session: Session, _ topic: Topic) {}
+    func track(
+        _ session: Session, _ request: TrackRequest, user: [UInt8]?,
+        _ completion: @escaping (Result<PresenceID, Refusal>) -> Void
+    ) {}
+    func untrack(_ session: Session, _ topic: Topic, _ completion: @escaping (Result<PresenceID, Refusal>) -> Void) {}
+    func leftPresence(_ session: Session, _ topic: Topic) {}
     func came(_ user: [UInt8]) {}
     func left(_ user: [UInt8]) {}
     func count(_ figure: SessionFigure) {}

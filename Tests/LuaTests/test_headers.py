@@ -8,9 +8,9 @@ from lua_scripts import LUA, source
 
 SHARED = {"prelude", "writes", "command"}
 PLAIN = {"publish", "subscribe", "history", "position", "lease", "renew", "reset_epoch", "revoke", "rights_changes",
-         "set_member"}
+         "set_member", "here_change", "here_nodes", "here_read"}
 # Leases of several machines need one clock: Redis's.
-TIMED = {"lease", "revoke", "set_member"}
+TIMED = {"lease", "revoke", "set_member", "here_nodes"}
 FILES = sorted(path.stem for path in LUA.glob("*.lua") if path.stem not in SHARED)
 BODIES = [name for name in FILES if not name.startswith("part_")]
 COMMANDS = [name for name in BODIES if name not in PLAIN and not name.startswith("state_")]

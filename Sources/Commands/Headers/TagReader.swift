@@ -4,7 +4,9 @@ import HTTPCodec
 /// Reads the value of each tag.
 enum TagReader {
     /// The names that mean something else in a client's message, beside the gateway's own words.
-    private static let protocolWords: Set<String> = ["authenticate", "subscribe", "unsubscribe", "publish", "ping"]
+    private static let protocolWords: Set<String> = [
+        "authenticate", "subscribe", "unsubscribe", "publish", "ping", "track", "untrack",
+    ]
 
     static func read(_ tag: ScriptTag, _ text: String) throws(HeaderFault) -> TagValue {
         guard tag.isBare == text.isEmpty else {

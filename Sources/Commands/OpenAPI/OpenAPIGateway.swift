@@ -11,6 +11,7 @@ enum OpenAPIGateway {
             ("post", "/realtime/v1/api/broadcast/{topic}/events/{event}", supabaseOne(limits)),
             ("get", topicPath, topic),
             ("get", topicPath + "/events", events(limits)),
+            ("get", topicPath + "/presence", OpenAPIPresence.presence(limits)),
             ("put", OpenAPIRights.memberPath, OpenAPIRights.member(takesIn: true)),
             ("delete", OpenAPIRights.memberPath, OpenAPIRights.member(takesIn: false)),
             ("post", "/v1/revocations", OpenAPIRights.revocation),
@@ -28,7 +29,7 @@ enum OpenAPIGateway {
     }
 
     static let services: JSONNode = [["apikey": []], ["bearer": []]]
-    private static let anyone: JSONNode = [["apikey": []], ["bearer": []], [:]]
+    static let anyone: JSONNode = [["apikey": []], ["bearer": []], [:]]
     private static let open: JSONNode = []
 
     static func answer(_ description: String, _ schema: JSONNode) -> JSONNode {

@@ -99,6 +99,6 @@ extension SettingsReport {
     private static func text(_ policy: NamespacePolicy) -> String {
         "subscribe=\(policy.subscribe.rawValue) publish=\(policy.publish.rawValue) "
             + "log=\(policy.logEventsMax)/\(policy.logSeconds)s slow=\(policy.slow.rawValue)"
-            + (policy.follows ? " follows" : "")
+            + (policy.follows ? " follows" : "") + (policy.presence ? " presence" : "")
     }
 }

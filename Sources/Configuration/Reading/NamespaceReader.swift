@@ -13,7 +13,7 @@ struct NamespaceReader {
     private let path: String
 
     /// The fields of a policy.
-    private static let fields = ["subscribe", "publish", "log", "slow", "conflate", "follows"]
+    private static let fields = ["subscribe", "publish", "log", "slow", "conflate", "follows", "presence"]
     /// The most events a log may keep.
     static let logEventsMax = 100_000
     /// The longest a log may outlive its last event: 366 days, in seconds.
@@ -67,12 +67,8 @@ struct NamespaceReader {
             case "slow": choice(member, field).map { policy.slow = $0 }
             case "log": log(member, field, &policy)
             case "conflate": conflate(member, field).map { policy.conflate = $0 }
-            case "follows":
-                if let given = member.bool {
-                    policy.follows = given
-                } else {
-                    problem(field, "expected true or false; got " + FileReader.nameOfKind(member))
-                }
+            case "follows": flag(member, field).map { policy.follows = $0 }
+            case "presence": flag(member, field).map { policy.presence = $0 }
             default: problem(field, "unknown key" + NearestName.hint(NamespaceReader.fields, to: member.name))
             }
         }
@@ -87,6 +83,12 @@ struct NamespaceReader {
         let got = value.string.map { PrintableText.quoted($0) } ?? FileReader.nameOfKind(value)
         let hint = value.string.map { NearestName.hint(words, to: $0) } ?? ""
         problem(place, "expected one of " + words.joined(separator: ", ") + "; got " + got + hint)
+        return nil
+    }
+
+    private mutating func flag(_ value: JSON.Value, _ place: String) -> Bool? {
+        if let given = value.bool { return given }
+        problem(place, "expected true or false; got " + FileReader.nameOfKind(value))
         return nil
     }
 

@@ -69,7 +69,7 @@ public struct EventStreamConversation: Conversation {
             record("token:expiring", message, &steps)
         case .warning:
             record("warning", message, &steps)
-        case .authenticated, .ack, .published, .pong:
+        case .authenticated, .ack, .published, .pong, .presence:
             break
         }
     }

@@ -48,6 +48,8 @@ struct NativeDecoder {
         case "subscribe": return .subscribe(try targets(data, verb: "subscribe"))
         case "unsubscribe": return .unsubscribe(try targets(data, verb: "unsubscribe").map(\.topic))
         case "publish": return try publish(data)
+        case "track": return .track(try track(data))
+        case "untrack": return .untrack(try trackedTopic(data, verb: "untrack"))
         case "ping": return .ping
         default: return try other(name, data)
         }
@@ -69,12 +71,30 @@ struct NativeDecoder {
         return .publish(try PublishReader(.message, bytesMax: publishBytesMax).request(on: topic, data))
     }
 
+    private func track(_ data: JSON.Value?) throws(Refusal) -> TrackRequest {
+        let topic = try trackedTopic(data, verb: "track")
+        let meta = NativeDecoder.present(data?["meta"])
+        guard meta == nil || meta?.kind == .object else {
+            throw Refusal(.badRequest, "\"meta\" must be an object, e.g. \"meta\":{\"name\":\"Ann\"}.")
+        }
+        return TrackRequest(topic: topic, key: .user, meta: meta.map { TrackRequest.meta($0) } ?? Array("{}".utf8))
+    }
+
+    private func trackedTopic(_ data: JSON.Value?, verb: String) throws(Refusal) -> Topic {
+        guard let topic = try NativeTarget(top: root?["topic"], object: data, socket: socket).topic() else {
+            throw Refusal(
+                .badRequest, "\(verb) names no topic; send \"data\":{\"topic\":\"shop:42\"} or {\"shopId\":\"42\"}.")
+        }
+        return topic
+    }
+
     private func other(_ name: EventName, _ data: JSON.Value?) throws(Refusal) -> ClientCommand {
         // Most likely meant as a publish; running it as a command would only say that there is none of that name.
         guard NativeDecoder.present(root?["topic"]) == nil else {
             throw Refusal(
                 .badRequest,
-                "\"topic\" goes with subscribe, unsubscribe and publish; a command takes its arguments in \"data\".")
+                "\"topic\" goes with subscribe, unsubscribe, publish, track and untrack; a command takes its arguments in \"data\"."
+            )
         }
         return .command(name: name.description, arguments: CommandArguments(object: data))
     }
@@ -88,20 +108,21 @@ struct NativeDecoder {
         }
         let single = try NativeTarget(top: root?["topic"], object: data, socket: socket).topic()
         let since = try position(data?["since"])
+        let presence = try flag(data?["presence"])
         if let batch = NativeDecoder.present(data?["topics"]) {
             guard single == nil && since == nil else {
                 throw Refusal(.badRequest, "Send either one topic or \"topics\"; \"since\" goes into its elements.")
             }
-            return try self.batch(batch)
+            return try self.batch(batch, presence: presence ?? false)
         }
         guard let topic = single else {
             throw Refusal(
                 .badRequest, "\(verb) names no topic; send \"data\":{\"topic\":\"shop:42\"} or {\"shopId\":\"42\"}.")
         }
-        return [SubscribeRequest(topic: topic, since: since)]
+        return [SubscribeRequest(topic: topic, since: since, presence: presence ?? false)]
     }
 
-    private func batch(_ value: JSON.Value) throws(Refusal) -> [SubscribeRequest] {
+    private func batch(_ value: JSON.Value, presence: Bool) throws(Refusal) -> [SubscribeRequest] {
         guard value.kind == .array else { throw Refusal(.badRequest, "\"topics\" must be an array.") }
         var requests: [SubscribeRequest] = []
         var seen: Set<Topic> = []
@@ -109,7 +130,7 @@ struct NativeDecoder {
             guard requests.count < subscribeBatchMax else {
                 throw Refusal(.tooLarge, "\"topics\" may hold at most \(subscribeBatchMax); send several messages.")
             }
-            let request = try self.element(element)
+            let request = try self.element(element, presence: presence)
             guard seen.insert(request.topic).inserted else {
                 throw Refusal(.badRequest, "\"topics\" names a topic twice.")
             }
@@ -119,18 +140,26 @@ struct NativeDecoder {
         return requests
     }
 
-    private func element(_ value: JSON.Value) throws(Refusal) -> SubscribeRequest {
+    private func element(_ value: JSON.Value, presence: Bool) throws(Refusal) -> SubscribeRequest {
         switch value.kind {
         case .string:
-            return SubscribeRequest(topic: try NativeTarget.topic(value), since: nil)
+            return SubscribeRequest(topic: try NativeTarget.topic(value), since: nil, presence: presence)
         case .object:
             guard let topic = try NativeTarget(top: nil, object: value, socket: socket).topic() else {
                 throw Refusal(.badRequest, "An element of \"topics\" names no topic.")
             }
-            return SubscribeRequest(topic: topic, since: try position(value["since"]))
+            return SubscribeRequest(
+                topic: topic, since: try position(value["since"]), presence: try flag(value["presence"]) ?? presence)
         default:
             throw Refusal(.badRequest, "\"topics\" holds strings, or objects {\"topic\":T,\"since\":{...}}.")
         }
+    }
+
+    /// Whether the client wants to know who is here.
+    private func flag(_ value: JSON.Value?) throws(Refusal) -> Bool? {
+        guard let value = NativeDecoder.present(value) else { return nil }
+        guard let flag = value.bool else { throw Refusal(.badRequest, "\"presence\" must be true or false.") }
+        return flag
     }
 
     private func position(_ value: JSON.Value?) throws(Refusal) -> Position? {

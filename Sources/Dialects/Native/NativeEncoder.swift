@@ -28,6 +28,10 @@ enum NativeEncoder {
             return number("{\"event\":\"token:expiring\",\"data\":{\"expiresAt\":", expiresAt, ref)
         case .warning(let code, let message, let perSecond):
             return warning(code, message, perSecond, ref)
+        case .presence(let topic, let members?):
+            return presence(topic, members, ref, socket)
+        case .presence(let topic, nil):
+            return encode(NativePresence.none(topic), ref: ref)
         case .error(let code, let message, let topic, let retryAfterMs):
             return error(code, message, topic, retryAfterMs, ref)
         }
@@ -76,6 +80,19 @@ enum NativeEncoder {
         text.append(text: ",\"data\":{")
         append(spellingsOf: topic, socket, to: &text)
         text.append(text: "}")
+        finish(&text, ref)
+        return text
+    }
+
+    private static func presence(
+        _ topic: Topic, _ members: [UInt8], _ ref: Reference?, _ socket: NativeSocket
+    ) -> [UInt8] {
+        var text: [UInt8] = []
+        text.reserveCapacity(192 + 3 * topic.bytes.count + members.count)
+        text.append(text: "{\"event\":\"presence\"")
+        append(topic, to: &text)
+        text.append(text: ",\"data\":")
+        text.append(contentsOf: NativePresence.state(topic, members, socket))
         finish(&text, ref)
         return text
     }

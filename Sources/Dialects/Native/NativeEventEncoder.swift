@@ -35,4 +35,18 @@ public struct NativeEventEncoder: EventEncoder {
         let message = ServerMessage.gap(topic: topic, position: position, reason: reason)
         return [WireUnit(.text, NativeEncoder.encode(message, ref: nil))]
     }
+
+    /// Writes the list of the message `presence`.
+    public func presence(_ topic: Topic, _ members: [PresenceMember]) -> [UInt8]? { NativePresence.list(members) }
+
+    /// Writes the message `presence` of a change.
+    public func presence(_ topic: Topic, _ change: PresenceChange) -> [WireUnit] {
+        var text: [UInt8] = []
+        text.append(text: "{\"topic\":\"")
+        text.append(contentsOf: topic.bytes)
+        text.append(text: "\",\"event\":\"presence\",\"data\":")
+        text.append(contentsOf: NativePresence.change(topic, change))
+        text.append(text: "}")
+        return [WireUnit(.text, text)]
+    }
 }

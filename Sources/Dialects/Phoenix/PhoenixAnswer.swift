@@ -20,6 +20,8 @@ struct PhoenixAnswer: Equatable {
         case broadcast
         /// `broadcast` of a channel that wants acknowledgements: a reply.
         case acknowledged
+        /// `presence`: a reply.
+        case presence
         /// Anything that is refused by itself: a reply whose reason is the refusal's text.
         case refused
     }

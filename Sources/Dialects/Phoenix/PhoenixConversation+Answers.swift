@@ -15,9 +15,12 @@ extension PhoenixConversation {
             if let answer { joined(topic, answer, position, recovered: recovered, &steps) }
         case .unsubscribed(let topic): ended(topic, answer, &steps)
         case .published, .ack:
-            if let answer, answer.kind == .acknowledged { steps.append(.say(writer.granted(answer))) }
+            if let answer, answer.kind == .acknowledged || answer.kind == .presence {
+                steps.append(.say(writer.granted(answer)))
+            }
         case .pong:
             if let answer, answer.kind == .heartbeat { steps.append(.say(writer.granted(answer))) }
+        case .presence(let topic, let members): here(topic, members, &steps)
         case .gap(let topic, let position, let reason): steps.append(.say(writer.gap(topic, position, reason)))
         case .error(let code, let text, let topic, _):
             if let answer { refused(answer, code, text, &steps) } else { failed(topic, code, text, &steps) }
@@ -35,7 +38,8 @@ extension PhoenixConversation {
         else { return }
         var next = answer
         next.kind = .join
-        ask(.subscribe([SubscribeRequest(topic: topic, since: pending.since)]), next, &steps)
+        let request = SubscribeRequest(topic: topic, since: pending.since, presence: pending.options.wantsPresence)
+        ask(.subscribe([request]), next, &steps)
     }
 
     /// A join was granted: the reply, then the end of an older join of the channel, then what goes with the join.
@@ -52,10 +56,6 @@ extension PhoenixConversation {
         response.append(text: "}")
         steps.append(.say(writer.granted(answer, response: response)))
         if let older = channel.joined { close(answer.topic, older, unless: pending.joinRef, &steps) }
-        if pending.options.wantsPresence {
-            let state = PhoenixWriter.emptyObject
-            steps.append(.say(writer.presenceState(answer.topic, joinRef: pending.joinRef, state: state)))
-        }
         if let since = pending.since, !recovered {
             let reason: GapReason = since.epoch == position.epoch ? .missed : .reset
             steps.append(.say(writer.gap(topic, position, reason)))
@@ -67,6 +67,15 @@ extension PhoenixConversation {
                         topic, joinRef: pending.joinRef, isError: true, extension: "postgres_changes",
                         "Database changes are not told here; listen to broadcasts.")))
         }
+    }
+
+    /// Who is here; where nobody can be, nobody is: clients wait for it.
+    private func here(_ topic: Topic, _ members: [UInt8]?, _ steps: inout [ConversationStep]) {
+        guard let joined = channels[topic]?.joined else { return }
+        var name: [UInt8] = []
+        PhoenixChannelName.append(topic, to: &name)
+        let state = members ?? PhoenixWriter.emptyObject
+        steps.append(.say(writer.presenceState(name, joinRef: joined.joinRef, state: state)))
     }
 
     /// Says that an older join of a channel is over.
@@ -104,6 +113,8 @@ extension PhoenixConversation {
         switch answer.kind {
         case .nothing: break
         case .refused: steps.append(.say(writer.refused(answer, reason: text)))
+        case .presence:
+            steps.append(.say(writer.refused(answer, reason: PhoenixReason.presence(answer, code, text))))
         case .heartbeat, .leave, .acknowledged:
             steps.append(.say(writer.refused(answer, reason: PhoenixReason.push(answer, code, text))))
         case .join, .joinToken: joinRefused(answer, code, text, &steps)

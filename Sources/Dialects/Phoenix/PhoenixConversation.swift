@@ -111,7 +111,8 @@ public struct PhoenixConversation: Conversation {
             answer.token = token.hashValue
             ask(.refresh(token: token), answer, &steps)
         } else {
-            ask(.subscribe([SubscribeRequest(topic: topic, since: join.since)]), answer, &steps)
+            let request = SubscribeRequest(topic: topic, since: join.since, presence: join.options.wantsPresence)
+            ask(.subscribe([request]), answer, &steps)
         }
     }
 
@@ -160,8 +161,18 @@ public struct PhoenixConversation: Conversation {
         ask(.refresh(token: token), answer, &steps)
     }
 
-    /// Who is here is not told yet.
-    private func presence(_ topic: Topic, _ frame: PhoenixFrame, _ steps: inout [ConversationStep]) {
-        refuse(frame, reason: "PresenceNotEnabled: this topic has no presence", &steps)
+    /// `track` and `untrack`; always answered.
+    private mutating func presence(_ topic: Topic, _ frame: PhoenixFrame, _ steps: inout [ConversationStep]) {
+        let answer = PhoenixAnswer(.presence, frame)
+        let event = frame.object?["event"]?.stringBytes ?? []
+        if ASCII.equalIgnoringCase(event, Array("untrack".utf8)) { return ask(.untrack(topic), answer, &steps) }
+        guard ASCII.equalIgnoringCase(event, Array("track".utf8)) else {
+            return refuse(frame, reason: "UnknownPresenceEvent: send track or untrack", &steps)
+        }
+        guard let meta = frame.object?["payload"], meta.kind == .object else {
+            return refuse(frame, reason: "Presence track payload must be a map", &steps)
+        }
+        let key = channels[topic]?.options.presenceKey.map { TrackRequest.Key.given($0) } ?? .unique
+        ask(.track(TrackRequest(topic: topic, key: key, meta: TrackRequest.meta(meta))), answer, &steps)
     }
 }

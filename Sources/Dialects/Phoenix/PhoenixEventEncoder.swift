@@ -46,6 +46,17 @@ public struct PhoenixEventEncoder: EventEncoder {
         [PhoenixWriter(version: version).gap(topic, position, reason)]
     }
 
+    /// Writes the payload of `presence_state`.
+    public func presence(_ topic: Topic, _ members: [PresenceMember]) -> [UInt8]? { PhoenixPresence.list(members) }
+
+    /// Writes `presence_diff`.
+    public func presence(_ topic: Topic, _ change: PresenceChange) -> [WireUnit] {
+        var channel: [UInt8] = []
+        PhoenixChannelName.append(topic, to: &channel)
+        let payload = PhoenixPresence.change(change)
+        return [PhoenixWriter(version: version).message(channel, "presence_diff", payload)]
+    }
+
     /// Kind 4; `nil` when a field is longer than its length can say.
     private func binary(_ topic: Topic, _ message: ChannelMessage, _ payload: [UInt8]) -> WireUnit? {
         var channel: [UInt8] = []

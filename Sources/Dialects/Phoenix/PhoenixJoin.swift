@@ -27,6 +27,7 @@ struct PhoenixJoin {
         options.wantsOwn = PhoenixJoin.flag(broadcast?["self"])
         options.wantsAcknowledgements = PhoenixJoin.flag(broadcast?["ack"])
         options.wantsPresence = PhoenixJoin.flag(config["presence"]?["enabled"])
+        readKey(config["presence"]?["key"])
         if let epoch = broadcast?["since"]?["epoch"]?.stringBytes, let offset = broadcast?["since"]?["offset"]?.int {
             since = Position(epoch: epoch, offset: offset)
         }
@@ -49,6 +50,17 @@ struct PhoenixJoin {
             return isToken ? text : nil
         }
         return nil
+    }
+
+    /// Any value but an empty string or `null` is a key; what is no string counts as its text.
+    private mutating func readKey(_ value: JSON.Value?) {
+        guard let value, value.kind != .null else { return }
+        let key = value.stringBytes ?? Array(value.raw)
+        guard key.count <= PresenceMember.keyBytesMax else {
+            problem = "InvalidJoinPayload: config.presence.key has at most \(PresenceMember.keyBytesMax) bytes"
+            return
+        }
+        options.presenceKey = key.isEmpty ? nil : key
     }
 
     /// A boolean, or one of the words in any case.

@@ -24,6 +24,15 @@ enum PhoenixReason {
         }
     }
 
+    /// Why somebody is not listed.
+    static func presence(_ answer: PhoenixAnswer, _ code: String, _ text: String) -> String {
+        switch ErrorCode(rawValue: code) {
+        case .notFound: "PresenceNotEnabled: this topic has no presence"
+        case .tooLarge: "PresenceTooLarge: " + text
+        default: push(answer, code, text)
+        }
+    }
+
     /// Why a channel ends.
     static func withdrawn(_ topic: Topic, _ code: String, _ text: String) -> String {
         guard code == ErrorCode.forbidden.rawValue || code == ErrorCode.unauthorized.rawValue else {

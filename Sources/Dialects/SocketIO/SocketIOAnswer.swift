@@ -17,6 +17,7 @@ enum SocketIOAnswer {
         case .draining: "draining"
         case .tokenExpiring: "token:expiring"
         case .warning: "warning"
+        case .presence(_, let members): members == nil ? "error" : "presence"
         case .error: "error"
         }
     }
@@ -46,6 +47,8 @@ enum SocketIOAnswer {
         switch message {
         case .ack(let data):
             return data
+        case .presence(let topic, let members):
+            return members.map { NativePresence.state(topic, $0) } ?? argument(of: NativePresence.none(topic))
         case .authenticated(let userID, let expiresAt):
             text.append(text: "\"userId\":")
             text.append(jsonString: userID)

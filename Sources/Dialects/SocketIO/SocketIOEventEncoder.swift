@@ -44,6 +44,14 @@ public struct SocketIOEventEncoder: EventEncoder {
         return SocketIOText.units(text, bytes)
     }
 
+    /// Writes the list of the event `presence`.
+    public func presence(_ topic: Topic, _ members: [PresenceMember]) -> [UInt8]? { NativePresence.list(members) }
+
+    /// Writes the event `presence` of a change.
+    public func presence(_ topic: Topic, _ change: PresenceChange) -> [WireUnit] {
+        SocketIOText.event(namespace, "presence", NativePresence.change(topic, change))
+    }
+
     /// Writes the event `gap`.
     public func gap(_ topic: Topic, _ position: Position?, _ reason: GapReason) -> [WireUnit] {
         let message = ServerMessage.gap(topic: topic, position: position, reason: reason)

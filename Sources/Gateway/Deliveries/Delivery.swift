@@ -9,6 +9,8 @@ import Transport
 final class Delivery: OutboundItem {
     let topic: Topic
     let message: ChannelMessage
+    /// What it tells instead of an event.
+    private let change: PresenceChange?
     /// The encoding asked for first, mostly the only one, and its bytes.
     private var firstNumber = -1
     private var firstFrame: [UInt8] = []
@@ -30,15 +32,31 @@ final class Delivery: OutboundItem {
         self.topic = topic
         self.message = message
         self.isForOne = isForOne
+        change = nil
         super.init(counts: counts)
     }
+
+    /// Who came to the topic and who left it.
+    ///
+    /// It stands among events without being one, and nothing newer replaces it.
+    init(topic: Topic, change: PresenceChange, counts: OutboundCounts) {
+        self.topic = topic
+        message = Delivery.noEvent
+        isForOne = false
+        self.change = change
+        super.init(counts: counts)
+    }
+
+    /// What stands in the place of an event; its name is the gateway's own, so no publisher's rules concern it.
+    private static let noEvent = ChannelMessage(
+        position: nil, event: .presence, id: nil, data: Array("{}".utf8))
 
     /// The bytes of the event in an encoding.
     func frame(_ encoding: Encoding) -> [UInt8] {
         if firstNumber == encoding.number { return firstFrame }
         for other in otherFrames where other.number == encoding.number { return other.frame }
         let plain = encoding.plain
-        let frame = plain === encoding ? encoding.frame(topic, message) : encoding.deflated(frame(plain))
+        let frame = plain === encoding ? written(encoding) : encoding.deflated(frame(plain))
         if firstNumber < 0 {
             (firstNumber, firstFrame) = (encoding.number, frame)
         } else {
@@ -47,12 +65,18 @@ final class Delivery: OutboundItem {
         return frame
     }
 
+    private func written(_ encoding: Encoding) -> [UInt8] {
+        if let change { return encoding.frame(topic, change) }
+        return encoding.frame(topic, message)
+    }
+
     /// The rule of its namespace; found out when first asked for, which only slow clients do.
     func slowRule(_ access: AccessPolicy, _ json: JSON.Limits) -> SlowRule {
         if let knownRule { return knownRule }
         var rule = SlowRule.disconnect
         if let policy = access.policy(of: topic), policy.slow == .conflate {
-            let key = policy.conflate[message.event].flatMap { by in
+            let replacing = change == nil ? policy.conflate[message.event] : nil
+            let key = replacing.flatMap { by in
                 ConflationKey(topic: topic, event: message.event, data: message.data, by: by, json: json)
             }
             rule = .conflate(key)

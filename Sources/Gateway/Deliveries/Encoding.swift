@@ -55,6 +55,16 @@ final class Encoding {
         encoder.event(topic, message)
     }
 
+    /// The bytes that tell who came and who left; empty where the dialect cannot say it.
+    func frame(_ topic: Topic, _ change: PresenceChange) -> [UInt8] {
+        framing.frame(encoder.presence(topic, change))
+    }
+
+    /// Who is here, for the conversation to say; `nil` where the dialect cannot.
+    func presence(_ topic: Topic, _ members: [PresenceMember]) -> [UInt8]? {
+        encoder.presence(topic, members)
+    }
+
     /// The bytes that tell of a gap.
     func gap(_ topic: Topic, _ position: Position?, _ reason: GapReason) -> [UInt8] {
         framing.frame(encoder.gap(topic, position, reason))

@@ -1,9 +1,11 @@
 import Core
+import Dialects
 import HTTPCodec
 import Reactors
 import Rights
 
-/// `GET /v1/topics/<topic>`, `.../events?after=&limit=` and `.../audit`: where a topic stands, its log, its ledger.
+/// `GET /v1/topics/<topic>`, `.../events?after=&limit=`, `.../presence?after=&limit=` and `.../audit`: where a topic
+/// stands, its log, who is here, its ledger.
 ///
 /// Who may subscribe may read; only services may audit. Thread: the shard's.
 struct TopicRoute {
@@ -15,7 +17,7 @@ struct TopicRoute {
             return respond(.methodNotAllowed([.get, .head], keepAlive: true))
         }
         let view = request.segments.count == 4 ? request.segments[3] : ""
-        guard request.segments.count == 3 || view == "events" || view == "audit" else {
+        guard request.segments.count == 3 || ["events", "presence", "audit"].contains(view) else {
             return respond(.refusal(Refusal(.notFound, "there is no such path"), keepAlive: true))
         }
         guard let topic = Topic(request.segments[2]) else {
@@ -29,6 +31,7 @@ struct TopicRoute {
             switch view {
             case "audit": audit(request, topic, respond)
             case "events": events(request, topic, respond)
+            case "presence": presence(request, topic, respond)
             default: summary(request, topic, respond)
             }
         }
@@ -108,6 +111,56 @@ struct TopicRoute {
         body.append(text: ",\"epoch\":")
         if let top { body.append(jsonString: top.epoch) } else { body.append(text: "null") }
         body.append(text: ",\"offset\":\(top?.offset ?? 0)")
+    }
+
+    // MARK: Presence
+
+    private func presence(_ request: HTTPRequest, _ topic: Topic, _ respond: @escaping Respond) {
+        guard shard.node.access.policy(of: topic)?.presence == true else {
+            return respond(.refusal(Refusal(.notFound, "this namespace has no presence"), keepAlive: true))
+        }
+        let pageMax = shard.limits.presencePageMax
+        guard let limit = number(request, "limit", default: min(100, pageMax), 1...pageMax),
+            let after = TopicRoute.place(request)
+        else {
+            let refusal = Refusal(.badRequest, "'after' must be the id of an entry and 'limit' 1 to \(pageMax)")
+            return respond(.refusal(refusal, keepAlive: true))
+        }
+        shard.presence.store.list(topic, payer: payer(request)) { result in
+            switch result {
+            case .failure(let refusal): respond(BroadcastRoute.refused(refusal))
+            case .success(let members): respond(TopicRoute.page(topic, members, after: after, limit: limit))
+            }
+        }
+    }
+
+    /// The entry behind which the page begins, an empty name for the first page; `nil` when it cannot be one.
+    private static func place(_ request: HTTPRequest) -> [UInt8]? {
+        switch request.head.queryItem("after") {
+        case .absent: []
+        case .one(let text): PresenceID(text)?.bytes
+        case .repeated, .malformed: nil
+        }
+    }
+
+    private static func page(
+        _ topic: Topic, _ members: [PresenceMember], after: [UInt8], limit: Int
+    ) -> HTTPResponse {
+        let rest = members.drop { !after.lexicographicallyPrecedes($0.id.bytes) }
+        var body: [UInt8] = []
+        body.append(text: "{\"topic\":\"\(topic)\",\"total\":\(members.count),\"members\":[")
+        for (index, member) in rest.prefix(limit).enumerated() {
+            if index > 0 { body.append(text: ",") }
+            NativePresence.append(member, to: &body)
+        }
+        body.append(text: "],\"next\":")
+        if rest.count > limit, let last = rest.prefix(limit).last {
+            body.append(jsonString: last.id.bytes)
+        } else {
+            body.append(text: "null")
+        }
+        body.append(text: "}")
+        return .json(status: 200, body: body, keepAlive: true)
     }
 
     // MARK: Summary

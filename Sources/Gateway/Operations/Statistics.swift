@@ -76,6 +76,14 @@ final class ShardStatistics: Sendable {
     let readsWaiting = Counter()
     /// Callers answered by a read that others had asked for.
     let readsShared = Counter()
+    /// Sessions listed on topics now, once for each topic.
+    let presenceTracked = Counter()
+    /// Calls that told Redis who came and who left.
+    let presenceWrites = Counter()
+    /// Times a topic's presence was read.
+    let presenceReads = Counter()
+    /// Changes that were told to clients, once for all clients of a topic.
+    let presenceChanges = Counter()
     /// Tokens and keys refused.
     let authenticationFailures = Counter()
     /// Connections of this shard.

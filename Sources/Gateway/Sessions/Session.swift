@@ -24,6 +24,8 @@ final class Session: TopicClient {
     private var memberships: [Membership] = []
     /// Topics that the own topic follows; there may be many, so they are found by name.
     private var followed: [Topic: Membership] = [:]
+    /// Topics of whose presence it is told, or on which it is listed.
+    private var present: Set<Topic> = []
     /// Whether the topic being joined is only followed.
     private var isFollowing = false
     private var operations = OperationScope()
@@ -90,7 +92,7 @@ final class Session: TopicClient {
     var caller: Caller { state.caller }
 
     /// Whose budget pays for what the client asks of Redis.
-    private var payer: Payer { host.payer(state.caller, at: state.address) }
+    var payer: Payer { host.payer(state.caller, at: state.address) }
 
     /// The topics that the client has asked for and has not given up.
     var topicsHeld: [Topic] { state.holdings.map(\.topic) }
@@ -136,6 +138,16 @@ final class Session: TopicClient {
             let id = request.id.map { PublishID($0, of: state.caller, connection: operations.scope) }
             let origin = request.isForOthers ? drawnOrigin() : nil
             host.publish(request, id: id, origin: origin) { [self] in take(.published(request.topic, $0, ref: ref)) }
+        case .watch(let topic):
+            present.insert(topic)
+            host.watchPresence(self, topic)
+        case .track(let request, let user, let isNew, let ref):
+            present.insert(request.topic)
+            host.track(self, request, user: user) { [self] in
+                take(.tracked(request.topic, $0, isNew: isNew, ref: ref))
+            }
+        case .untrack(let topic, let ref):
+            host.untrack(self, topic) { [self] in take(.tracked(topic, $0, isNew: false, ref: ref)) }
         case .run(let name, let arguments, let ref): run(name, arguments, ref)
         case .came(let user): host.came(user)
         case .left(let user): host.left(user)
@@ -171,6 +183,7 @@ final class Session: TopicClient {
     }
 
     private func leave(_ topic: Topic) {
+        if present.remove(topic) != nil { host.leftPresence(self, topic) }
         // What the topic still hands over comes as what it was joined for.
         if let membership = followed[topic] {
             host.topics.leave(self, membership.feed, place: membership.place)
@@ -217,6 +230,12 @@ final class Session: TopicClient {
         case .gap(let topic, let position, let reason): take(.gap(topic, position, reason))
         default: outlet?.tell(message, at: door, ref: ref)
         }
+    }
+
+    /// Tells who is here, in the words of its encoding.
+    func tellPresence(_ topic: Topic, _ members: [UInt8]?) {
+        guard let members else { return }
+        outlet?.tell(.presence(topic: topic, members: members), at: door, ref: nil)
     }
 
     /// Passes an event on.

@@ -27,6 +27,16 @@ protocol SessionHost: AnyObject {
     func publish(
         _ request: PublishRequest, id: PublishID?, origin: SessionOrigin?,
         _ completion: @escaping (Result<Position, Refusal>) -> Void)
+    /// Tells a session from now on who is here on a topic.
+    func watchPresence(_ session: Session, _ topic: Topic)
+    /// Lists a session on a topic as a user's.
+    func track(
+        _ session: Session, _ request: TrackRequest, user: [UInt8]?,
+        _ completion: @escaping (Result<PresenceID, Refusal>) -> Void)
+    /// Lists a session no more.
+    func untrack(_ session: Session, _ topic: Topic, _ completion: @escaping (Result<PresenceID, Refusal>) -> Void)
+    /// A session has left a topic of whose presence it was told, or on which it was listed.
+    func leftPresence(_ session: Session, _ topic: Topic)
     /// Whose budget pays for a caller at an address.
     func payer(_ caller: Caller, at address: IPAddress?) -> Payer
     /// Runs a command.

@@ -29,6 +29,11 @@ struct StoreScripts: Sendable {
     let setMember: ScriptID
     let revoke: ScriptID
     let rightsChanges: ScriptID
+    let hereChange: ScriptID
+    let hereRead: ScriptID
+    let hereNodes: ScriptID
+    /// Microseconds of Redis to read who is here on a full topic.
+    let hereReadUs: Int
     private let stateful: [ArraySlice<UInt8>: Stateful]
 
     /// Finds the scripts; fails only when an embedded file is missing, which a unit test excludes.
@@ -49,6 +54,10 @@ struct StoreScripts: Sendable {
         setMember = try id("set_member")
         revoke = try id("revoke")
         rightsChanges = try id("rights_changes")
+        hereChange = try id("here_change")
+        hereRead = try id("here_read")
+        hereNodes = try id("here_nodes")
+        hereReadUs = library.catalogue.weightMicroseconds(of: "here_read")
         var stateful: [ArraySlice<UInt8>: Stateful] = [:]
         for state in library.catalogue.states.values {
             stateful[Array(state.namespace.utf8)[...]] = Stateful(

@@ -81,12 +81,27 @@ import Testing
     func presenceStateFollowsTheReply(_ version: PhoenixVersion) throws {
         var phoenix = Phoenix(version)
         phoenix.send(Phoenix.join(version, Phoenix.order, "{\"presence\":{\"key\":\"\",\"enabled\":true}}"))
+        let request = SubscribeRequest(topic: try Phoenix.topic(), since: nil, presence: true)
+        #expect(try phoenix.command() == .subscribe([request]))
         try phoenix.answer(try Phoenix.subscribed())
+        phoenix.tell(.presence(topic: try Phoenix.topic(), members: nil))
+        phoenix.tell(.presence(topic: try Phoenix.topic(), members: Array("{\"k\":{\"metas\":[]}}".utf8)))
         #expect(
             phoenix.heard() == [
                 Phoenix.reply(version, "ok", Self.replyOK, ref: "1"),
                 Phoenix.message(version, Phoenix.order, "presence_state", "{}", ref: nil, joinRef: "1"),
+                Phoenix.message(
+                    version, Phoenix.order, "presence_state", "{\"k\":{\"metas\":[]}}", ref: nil, joinRef: "1"),
             ])
+    }
+
+    @Test func aPresenceKeyIsBounded() throws {
+        var phoenix = Phoenix(.v2)
+        let key = String(repeating: "k", count: PresenceMember.keyBytesMax + 1)
+        phoenix.send(Phoenix.join(.v2, Phoenix.order, "{\"presence\":{\"key\":\"\(key)\"}}"))
+        try phoenix.answer()
+        let reason = "InvalidJoinPayload: config.presence.key has at most 128 bytes"
+        #expect(phoenix.heard() == [Phoenix.refused(.v2, reason, ref: "1")])
     }
 
     // MARK: Positions

@@ -74,6 +74,10 @@ import Testing
             #expect((try? JSON(parsing: request.data, limits: Phoenix.json))?.root.kind == .object)
             #expect(!request.event.isReserved && request.data.count <= 60)
             return .published(position: try Phoenix.position())
+        case .track(let request):
+            #expect((try? JSON(parsing: request.meta, limits: Phoenix.json))?.root.kind == .object)
+            return .ack(data: Array("{}".utf8))
+        case .untrack: return .ack(data: Array("{}".utf8))
         case .command: throw Unreachable()
         }
     }

@@ -243,14 +243,4 @@ import Testing
         try phoenix.answer()
         #expect(phoenix.heard().count == 1)
     }
-
-    @Test(arguments: PhoenixVersion.allCases)
-    func presenceIsAnsweredHonestly(_ version: PhoenixVersion) throws {
-        var phoenix = try Phoenix.joined(version)
-        let track = "{\"type\":\"presence\",\"event\":\"track\",\"payload\":{\"user\":\"u1\"}}"
-        phoenix.send(Phoenix.frame(version, Phoenix.order, "presence", track, ref: "4"))
-        try phoenix.answer()
-        let reason = "PresenceNotEnabled: this topic has no presence"
-        #expect(phoenix.heard() == [Phoenix.refused(version, reason, ref: "4")])
-    }
 }

@@ -118,6 +118,8 @@ struct SocketIOClient {
         case .unsubscribe(let topics): "unsubscribe " + topics.map(\.description).joined(separator: " ")
         case .publish(let publish): "publish \(publish.topic) \(publish.event) \(SocketIO.text(publish.data))"
         case .command(let name, let arguments): "command \(name) \(SocketIO.text(arguments.raw))"
+        case .track(let request): "track \(request.topic) \(SocketIO.text(request.meta))"
+        case .untrack(let topic): "untrack \(topic)"
         case .ping: "ping"
         }
     }

@@ -42,6 +42,15 @@ private func answers(to command: ClientCommand) -> [ServerMessage] {
         let message = ChannelMessage(position: nil, event: publish.event, id: nil, data: publish.data)
         for unit in NativeEventEncoder().event(publish.topic, message) { check(unit.bytes, nil) }
         return [.ack(data: publish.data)]
+    case .track(let request):
+        let member = PresenceMember(
+            id: PresenceID(node: [UInt8(ascii: "n")], shard: 0, number: 1), key: [], user: nil, meta: request.meta,
+            revision: 1)
+        let encoder = NativeEventEncoder()
+        for unit in encoder.presence(request.topic, PresenceChange(joins: [member])) { check(unit.bytes, nil) }
+        return [.presence(topic: request.topic, members: encoder.presence(request.topic, [member]))]
+    case .untrack(let topic):
+        return [.presence(topic: topic, members: nil)]
     case .command(let name, let arguments):
         precondition(EventName(name) != nil)
         return [.ack(data: arguments.raw), .error(code: name, message: name, topic: nil)]

@@ -84,6 +84,16 @@ struct Client {
             let message = ChannelMessage(position: position, event: request.event, id: nil, data: request.data)
             encoder.event(request.topic, message).forEach(check)
             return .published(position: position)
+        case .track(let request):
+            let key: [UInt8] = if case .given(let key) = request.key { key } else { [] }
+            precondition(key.count <= PresenceMember.keyBytesMax)
+            let member = PresenceMember(
+                id: PresenceID(node: [UInt8(ascii: "n")], shard: 0, number: 1), key: key, user: nil,
+                meta: request.meta, revision: 2)
+            let change = PresenceChange(joins: [member], leaves: [member])
+            encoder.presence(request.topic, change).forEach(check)
+            return .presence(topic: request.topic, members: encoder.presence(request.topic, [member, member]))
+        case .untrack: return .ack(data: Array("{}".utf8))
         case .command: preconditionFailure("there are no commands")
         }
     }

@@ -109,6 +109,10 @@ private func answers(to command: ClientCommand, refuses: Bool) -> [ServerMessage
     case .publish(let publish):
         precondition(!publish.event.isReserved && publish.data.count <= 1_024)
         return [.ack(data: publish.data)]
+    case .track(let request):
+        return [.presence(topic: request.topic, members: refuses ? nil : Array("[1]".utf8))]
+    case .untrack:
+        return [.ack(data: Array("{}".utf8))]
     case .command(_, let arguments):
         return [.ack(data: arguments.raw)]
     case .ping:

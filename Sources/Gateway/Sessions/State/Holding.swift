@@ -12,6 +12,8 @@ struct Holding {
     var isLive = false
     /// Whether the client was told so, and nothing else since.
     var isAcknowledged = false
+    /// Whether the session is listed there, or asks to be.
+    var isTracked = false
 
     init(_ topic: Topic) {
         self.topic = topic
@@ -44,4 +46,6 @@ struct Wish {
     let since: Position?
     let ref: Reference?
     var step: Step
+    /// Whether the client wants to know who is here.
+    var presence = false
 }

@@ -18,6 +18,8 @@ enum SessionInput {
     case followsChanged
     /// A publish was committed, or was not.
     case published(Topic, Result<Position, Refusal>, ref: Reference?)
+    /// The session is listed, or is not any more, or neither; `isNew`: it was not listed before.
+    case tracked(Topic, Result<PresenceID, Refusal>, isNew: Bool, ref: Reference?)
     /// A command was run, or was not.
     case answered(Result<[UInt8], SessionCommandFailure>, ref: Reference?)
     /// The session is live on a topic.
@@ -62,6 +64,12 @@ enum SessionAction {
     case leave(Topic)
     /// Publish an event.
     case publish(PublishRequest, Reference?)
+    /// Tell the client who is here from now on.
+    case watch(Topic)
+    /// List the session, as this user's; `isNew`: it is not listed yet.
+    case track(TrackRequest, user: [UInt8]?, isNew: Bool, Reference?)
+    /// List it no more.
+    case untrack(Topic, Reference?)
     /// Run a command.
     case run(name: String, arguments: CommandArguments, Reference?)
     /// A person has come, or gone: their presence is kept alive while connections are open.

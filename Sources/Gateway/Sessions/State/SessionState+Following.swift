@@ -43,7 +43,9 @@ extension SessionState {
 
     private mutating func wait(_ wish: Wish, _ topic: Topic) {
         guard let index = index(of: topic) else { return }
-        holdings[index].wishes.append(Wish(since: wish.since, ref: wish.ref, step: .followings))
+        var next = wish
+        next.step = .followings
+        holdings[index].wishes.append(next)
     }
 
     // MARK: The set

@@ -37,8 +37,10 @@ extension SessionState {
         var isPostponed = false
         for (request, verdict) in zip(requests, verdicts) {
             switch verdict {
-            case .join: begin(Wish(since: request.since, ref: ref, step: .topic), request.topic)
-            case .ask: ask(Wish(since: request.since, ref: ref, step: .membership), request.topic)
+            case .join:
+                begin(Wish(since: request.since, ref: ref, step: .topic, presence: request.presence), request.topic)
+            case .ask:
+                ask(Wish(since: request.since, ref: ref, step: .membership, presence: request.presence), request.topic)
             case .refuse(let refusal): refuse(refusal, topic: request.topic, ref: ref)
             case .postpone(let refusal):
                 isPostponed = true
@@ -106,6 +108,7 @@ extension SessionState {
         holdings[index].wishes = []
         if holdings[index].isLive || older.contains(where: { $0.step == .topic }) { actions.append(.leave(topic)) }
         holdings[index].isLive = false
+        holdings[index].isTracked = false
         for wish in older { supersede(wish, topic) }
     }
 
@@ -114,7 +117,9 @@ extension SessionState {
         guard let index = index(of: topic) else { return }
         let isYielded = followings?.yields(topic) == true
         if isYielded { actions.append(.leave(topic)) }
-        holdings[index].wishes.append(Wish(since: wish.since, ref: wish.ref, step: .topic))
+        var next = wish
+        next.step = .topic
+        holdings[index].wishes.append(next)
         actions.append(.join(SubscribeRequest(topic: topic, since: wish.since), wish.ref))
         if isYielded { startIfSettled() }
     }
@@ -168,10 +173,11 @@ extension SessionState {
 
     /// The session is live on a topic; the client was told by the topic itself.
     mutating func joined(_ topic: Topic) {
-        if let index = index(of: topic), holdings[index].take(.topic) != nil {
+        if let index = index(of: topic), let wish = holdings[index].take(.topic) {
             granted()
             holdings[index].isLive = true
             holdings[index].isAcknowledged = true
+            if wish.presence { watch(topic) }
             guard followings?.topic == topic else { return }
             followings?.isHeard = true
             // A change of the set that came before the own topic was joined has told nobody.

@@ -77,6 +77,7 @@ struct SessionState {
         case .follows(let number, let result): follows(number, result)
         case .followsChanged: readFollows()
         case .published(let topic, let result, let ref): published(topic, result, ref: ref)
+        case .tracked(let topic, let result, let isNew, let ref): tracked(topic, result, isNew: isNew, ref: ref)
         case .answered(let result, let ref): answered(result, ref: ref)
         case .joined(let topic): joined(topic)
         case .joinRefused(let topic, let refusal): joinRefused(topic, refusal)
@@ -122,6 +123,8 @@ struct SessionState {
         case .subscribe(let requests): subscribe(requests, ref: ref)
         case .unsubscribe(let topics): for topic in topics { unsubscribe(topic, ref: ref) }
         case .publish(let request): publish(request, ref: ref)
+        case .track(let request): track(request, ref: ref)
+        case .untrack(let topic): untrack(topic, ref: ref)
         case .command(let name, let arguments): actions.append(.run(name: name, arguments: arguments, ref))
         }
     }

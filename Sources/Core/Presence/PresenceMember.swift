@@ -1,0 +1,67 @@
+/// Somebody who is here: one session that has asked to be listed on a topic.
+public struct PresenceMember: Equatable, Sendable {
+    /// The entry's name.
+    public let id: PresenceID
+    /// Under which name Phoenix clients find it, UTF-8; chosen by the client, so it proves nothing.
+    public let key: [UInt8]
+    /// The user of the session's token, UTF-8, which no client can choose; `nil` for one without a user.
+    public let user: [UInt8]?
+    /// What the client says of itself: one JSON object.
+    public let meta: [UInt8]
+    /// How many times it has said so; 1 at first.
+    public let revision: Int
+
+    /// The most bytes of a key.
+    public static let keyBytesMax = 128
+    /// The most bytes of an entry as Redis has it, beside its meta.
+    public static let overheadBytesMax = 2_048
+
+    /// Makes an entry of checked parts.
+    public init(id: PresenceID, key: [UInt8], user: [UInt8]?, meta: [UInt8], revision: Int) {
+        self.id = id
+        self.key = key
+        self.user = user
+        self.meta = meta
+        self.revision = revision
+    }
+
+    /// The name of what it says now: that of the entry and the revision.
+    public var reference: [UInt8] { reference(of: revision) }
+
+    /// The same of an earlier revision.
+    public func reference(of revision: Int) -> [UInt8] {
+        var text = id.bytes
+        text.append(UInt8(ascii: "/"))
+        text.append(decimal: revision)
+        return text
+    }
+
+    /// The entry as Redis has it: `{"k":key,"u":user,"r":revision,"m":{...}}`.
+    public var text: [UInt8] {
+        var text: [UInt8] = []
+        text.reserveCapacity(64 + key.count + (user?.count ?? 0) + meta.count)
+        text.append(text: "{\"k\":")
+        text.append(jsonString: key)
+        if let user {
+            text.append(text: ",\"u\":")
+            text.append(jsonString: user)
+        }
+        text.append(text: ",\"r\":")
+        text.append(decimal: revision)
+        text.append(text: ",\"m\":")
+        text.append(contentsOf: meta)
+        text.append(text: "}")
+        return text
+    }
+
+    /// Reads an entry; `nil` when it is none.
+    public static func read(_ id: PresenceID, _ value: JSON.Value) -> PresenceMember? {
+        guard let key = value["k"]?.stringBytes, key.count <= keyBytesMax, let revision = value["r"]?.int,
+            revision >= 1, let meta = value["m"], meta.kind == .object
+        else { return nil }
+        let user = value["u"]
+        guard user == nil || user?.stringBytes != nil else { return nil }
+        return PresenceMember(
+            id: id, key: key, user: user?.stringBytes, meta: Array(meta.raw), revision: revision)
+    }
+}

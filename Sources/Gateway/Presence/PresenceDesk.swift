@@ -1,0 +1,311 @@
+import Core
+import Dialects
+import Reactors
+import Rights
+import Transport
+
+/// Who is here, for the sessions of one shard (docs/decisions.md, D58).
+///
+/// A topic has a ``PresencePlace`` while a session watches it or is listed there. What own clients say goes to Redis, and what
+/// Redis says goes to own clients, each at most every `presenceDiffMs`, but for the first change, which goes at once. So a
+/// crowd that comes costs Redis and each client a few messages, not one for each who comes. Thread: the shard's.
+final class PresenceDesk {
+    let store: PresenceStore
+    let desk: ReadDesk
+    let limits: Limits
+    let statistics: ShardStatistics
+    let node: [UInt8]
+    private let shard: Int
+    private let reactor: Reactor
+    private var timer: ReactorTimer?
+    private(set) var places: [Topic: PresencePlace] = [:]
+    /// Topics with something to do, now or soon.
+    private var pending: Set<Topic> = []
+    private var timerMs = Int.max
+    var nodes: PresenceNodes
+    var isBeating = false
+    var beatAtMs = 0
+    /// Who waits for the answer to the next question which nodes live.
+    var waiting: [() -> Void] = []
+    private var number = 0
+    private var isEnding = false
+    /// Changes are no events of the topics' logs: they are not counted there.
+    private let counts = OutboundCounts()
+
+    private static let full = Refusal(.tooLarge, "as many are listed on this topic as may be")
+    private static let away = Refusal(.unavailable, "the store cannot be reached", retryAfterMs: retryMs)
+    private static let renewMs = 60_000
+    static let retryMs = 1_000
+    /// Entries that one message tells of.
+    private static let toldAtOnce = 256
+
+    init(
+        _ reactor: Reactor, _ store: PresenceStore, _ desk: ReadDesk, _ limits: Limits,
+        _ statistics: ShardStatistics, _ origin: PresenceStore.Origin
+    ) throws(Errno) {
+        self.reactor = reactor
+        self.store = store
+        self.desk = desk
+        self.limits = limits
+        self.statistics = statistics
+        node = origin.node
+        shard = origin.shard
+        nodes = PresenceNodes(silenceMs: limits.presenceNodeMs)
+        timer = try ReactorTimer(reactor) { [unowned self] in serve() }
+    }
+
+    var nowMs: Int { reactor.nowMs }
+
+    // MARK: Sessions
+
+    /// A session that is live on a topic is told who is here, now or once it is known, and every change from then on.
+    func watch(_ session: Session, _ topic: Topic, payer: Payer) {
+        let place = place(topic, payer)
+        guard place.watchers[ObjectIdentifier(session)] == nil else { return }
+        place.watchers[ObjectIdentifier(session)] = PresencePlace.Watcher(session: session, since: place.rounds + 1)
+        if place.hasTold { session.tellPresence(topic, place.text(session.encoding)) }
+    }
+
+    /// A session is listed, or says something new of itself.
+    func track(
+        _ session: Session, _ request: TrackRequest, user: [UInt8]?, payer: Payer,
+        _ answer: @escaping PresencePlace.Answer
+    ) {
+        guard store.isReady else { return answer(.failure(PresenceDesk.away)) }
+        let place = place(request.topic, payer)
+        let known = place.tracked[ObjectIdentifier(session)]
+        let id = known ?? newID()
+        let before = place.room.own[id]
+        let key: [UInt8] =
+            switch request.key {
+            case .given(let key): key
+            case .user: user ?? id.bytes
+            case .unique: id.bytes
+            }
+        place.tracked[ObjectIdentifier(session)] = id
+        if known == nil { statistics.presenceTracked.add(1) }
+        if let before, before.key == key, before.user == user, before.meta == request.meta {
+            // It says nothing new: it is answered once what it said is there.
+            if place.room.here[id] == before { return answer(.success(id)) }
+            place.room.track(before)
+        } else {
+            place.room.track(
+                PresenceMember(
+                    id: id, key: key, user: user, meta: request.meta, revision: (before?.revision ?? 0) + 1))
+        }
+        place.asking[id, default: []].append(PresencePlace.Asking(sinceMs: nowMs, answer: answer))
+        wake(place)
+    }
+
+    /// A session is listed no more.
+    func untrack(_ session: Session, _ topic: Topic, _ answer: @escaping PresencePlace.Answer) {
+        guard let place = places[topic], let id = place.tracked.removeValue(forKey: ObjectIdentifier(session)) else {
+            return answer(.failure(Refusal(.conflict, "you are not listed on this topic")))
+        }
+        statistics.presenceTracked.add(-1)
+        place.room.untrack(id)
+        place.asking[id, default: []].append(PresencePlace.Asking(sinceMs: nowMs, answer: answer))
+        wake(place)
+    }
+
+    /// A session has left a topic: it watches no more, and is gone at once.
+    func left(_ session: Session, _ topic: Topic) {
+        guard let place = places[topic] else { return }
+        place.watchers[ObjectIdentifier(session)] = nil
+        if let id = place.tracked.removeValue(forKey: ObjectIdentifier(session)) {
+            statistics.presenceTracked.add(-1)
+            place.room.untrack(id)
+            wake(place)
+        }
+        endIfIdle(place)
+    }
+
+    private func place(_ topic: Topic, _ payer: Payer) -> PresencePlace {
+        if let place = places[topic] { return place }
+        let place = PresencePlace(
+            topic, node: node, shard: shard, renewAtMs: nowMs + Int.random(in: 1...PresenceDesk.renewMs))
+        places[topic] = place
+        read(place, payer)
+        return place
+    }
+
+    /// The node ends: whoever leaves is gone at once, and nothing is put off.
+    func beginEnding() {
+        isEnding = true
+    }
+
+    /// Whether everybody has left, and Redis knows.
+    var isEmpty: Bool { places.isEmpty }
+
+    private func newID() -> PresenceID {
+        number += 1
+        return PresenceID(node: node, shard: shard, number: number)
+    }
+
+    private func endIfIdle(_ place: PresencePlace) {
+        guard place.isIdle, places[place.topic] === place else { return }
+        places[place.topic] = nil
+        pending.remove(place.topic)
+    }
+
+    // MARK: What is done when
+
+    /// Looks at a place soon.
+    func wake(_ place: PresencePlace) {
+        pending.insert(place.topic)
+        set(nowMs)
+    }
+
+    private func set(_ atMs: Int) {
+        guard atMs < timerMs else { return }
+        timerMs = atMs
+        timer?.set(atMs: atMs)
+    }
+
+    private func serve() {
+        timerMs = Int.max
+        let topics = pending
+        pending = []
+        var nextMs = Int.max
+        for topic in topics {
+            guard let place = places[topic] else { continue }
+            let dueMs = serve(place)
+            if dueMs < Int.max { pending.insert(topic) }
+            nextMs = min(nextMs, dueMs)
+            endIfIdle(place)
+        }
+        if nextMs < Int.max { set(nextMs) }
+    }
+
+    /// Does what is due for a place; returns when it wants to be looked at again.
+    private func serve(_ place: PresencePlace) -> Int {
+        if place.room.standing == .unknown, place.isListening, nowMs >= place.readAtMs, store.isReady {
+            read(place, nil)
+        }
+        return min(send(place), tell(place))
+    }
+
+    private func send(_ place: PresencePlace) -> Int {
+        let isRenewal = nowMs >= place.renewAtMs && place.room.isKnown && !place.room.wantsToSend
+        guard place.room.wantsToSend || isRenewal, store.isReady else { return Int.max }
+        guard nodes.maySpeak(nowMs: nowMs) else {
+            // Its answer wakes whoever wants to send; one that fails is followed by the next beat, not by another at once.
+            if !isBeating, nowMs >= beatAtMs { beat() }
+            return Int.max
+        }
+        if isRenewal {
+            place.renewAtMs = nowMs + PresenceDesk.renewMs
+            store.write(place.topic, PresenceRoom.Writing()) { [self] result in
+                if case .success(let written) = result { expect(written.version, place) }
+            }
+            return Int.max
+        }
+        guard nowMs >= place.sendAtMs || isEnding else { return place.sendAtMs }
+        place.sendAtMs = nowMs + limits.presenceDiffMs
+        place.renewAtMs = nowMs + PresenceDesk.renewMs
+        write(place)
+        return Int.max
+    }
+
+    private func write(_ place: PresencePlace) {
+        let writing = place.room.takeWriting(max: PresenceStore.membersAtOnce)
+        let answers = writing.ids.map { (id: $0, waiting: place.asking.removeValue(forKey: $0) ?? []) }
+        statistics.presenceWrites.add(1)
+        store.write(place.topic, writing) { [self] result in
+            switch result {
+            case .success(let written):
+                place.room.wrote(writing, refused: written.refused)
+                forget(written.refused, place)
+                expect(written.version, place)
+                for (id, waiting) in answers {
+                    let isRefused = written.refused.contains(id)
+                    for one in waiting { one.answer(isRefused ? .failure(PresenceDesk.full) : .success(id)) }
+                }
+                // What did not fit into one call goes on.
+                if writing.ids.count == PresenceStore.membersAtOnce { place.sendAtMs = nowMs }
+            case .failure(let refusal):
+                place.room.couldNotWrite(writing)
+                place.sendAtMs = nowMs + PresenceDesk.retryMs
+                fail(answers, refusal, place)
+            }
+            wake(place)
+        }
+    }
+
+    /// Tells who waits that it could not be written.
+    ///
+    /// Who has just come is not listed later on, since it was told so; what was written before goes on.
+    private func fail(
+        _ answers: [(id: PresenceID, waiting: [PresencePlace.Asking])], _ refusal: Refusal, _ place: PresencePlace
+    ) {
+        let new = answers.filter { !$0.waiting.isEmpty && place.room.own[$0.id]?.revision == 1 }.map(\.id)
+        for id in new { place.room.untrack(id) }
+        forget(new, place)
+        for (_, waiting) in answers { for one in waiting { one.answer(.failure(refusal)) } }
+    }
+
+    /// Answers those who have waited for too long, since nothing can be written.
+    func expire(_ place: PresencePlace) {
+        let beforeMs = nowMs - limits.redisCallMs - limits.presenceDiffMs
+        let late = place.asking.filter { $0.value.contains { $0.sinceMs < beforeMs } }
+        guard !late.isEmpty else { return }
+        for id in late.keys { place.asking[id] = nil }
+        fail(late.map { ($0.key, $0.value) }, PresenceDesk.away, place)
+    }
+
+    /// Entries are no session's any more.
+    private func forget(_ ids: [PresenceID], _ place: PresencePlace) {
+        guard !ids.isEmpty else { return }
+        let gone = Set(ids)
+        let before = place.tracked.count
+        place.tracked = place.tracked.filter { !gone.contains($0.value) }
+        statistics.presenceTracked.add(place.tracked.count - before)
+    }
+
+    private func expect(_ version: Position?, _ place: PresencePlace) {
+        guard place.room.isBehind(version) else { return }
+        place.expected = (version, nowMs + 2 * PresenceDesk.retryMs)
+    }
+
+    // MARK: Telling
+
+    private func tell(_ place: PresencePlace) -> Int {
+        if place.round == nil, place.hasTold, place.room.hasUntold {
+            guard nowMs >= place.tellAtMs else { return place.tellAtMs }
+            place.tellAtMs = nowMs + limits.presenceDiffMs
+            beginRound(place)
+        }
+        guard var round = place.round else { return Int.max }
+        for watcher in round.watchers.suffix(round.slice) {
+            guard let current = place.watchers[ObjectIdentifier(watcher.session)], current.since <= round.number else {
+                continue
+            }
+            for delivery in round.deliveries { watcher.session.deliver(delivery, isOwed: false) }
+        }
+        round.watchers.removeLast(min(round.slice, round.watchers.count))
+        place.round = round.watchers.isEmpty ? nil : round
+        if place.round != nil { return nowMs }
+        return place.room.hasUntold ? place.tellAtMs : Int.max
+    }
+
+    private func beginRound(_ place: PresencePlace) {
+        var deliveries: [Delivery] = []
+        var bytes = 0
+        while place.room.hasUntold {
+            let change = place.room.takeChange(max: PresenceDesk.toldAtOnce)
+            guard !change.isEmpty else { continue }
+            bytes += change.bytes
+            deliveries.append(Delivery(topic: place.topic, change: change, counts: counts))
+        }
+        guard !deliveries.isEmpty else { return }
+        place.forgetText()
+        place.rounds += 1
+        statistics.presenceChanges.add(1)
+        let slice = min(limits.fanoutSliceMembers, max(1, limits.fanoutSliceBytesMax / bytes))
+        place.round = PresencePlace.Round(
+            number: place.rounds, deliveries: deliveries, watchers: Array(place.watchers.values), slice: slice)
+    }
+}
+
+@available(*, unavailable)
+extension PresenceDesk: Sendable {}

@@ -1,0 +1,164 @@
+import Core
+import RedisLink
+import Rights
+
+/// A shard's side of what Redis keeps of presence; replies are as untrusted as any other input.
+///
+/// Thread: the shard's.
+final class PresenceStore {
+    /// Whose entries are written.
+    struct Origin {
+        let node: [UInt8]
+        let shard: Int
+    }
+
+    /// The set of a topic.
+    struct Room {
+        /// `nil` when there is none.
+        var version: Position?
+        var members: [PresenceMember]
+    }
+
+    /// What became of a change.
+    struct Written {
+        var version: Position?
+        /// Who was not taken in, since the topic is full.
+        var refused: [PresenceID]
+    }
+
+    typealias Ages = [(node: [UInt8], ageMs: Int)]
+
+    private let link: CallLink
+    private let scripts: StoreScripts
+    private let keys: Keys
+    private let limits: Limits
+    private let node: [UInt8]
+    private var epochs = EpochSource()
+    private let lists: SharedReader<[PresenceMember]>
+
+    private static let nonsense = Refusal(.internalError, "the store answered something that cannot be")
+    /// What one call of here_change.lua takes.
+    static let membersAtOnce = 128
+    /// How long a gateway that says nothing stays in the list, so that its silence can be told.
+    private static let keepMs = 120_000
+
+    /// Reads for callers go by the desk.
+    init(
+        _ link: CallLink, _ scripts: StoreScripts, _ keys: Keys, _ limits: Limits, _ desk: ReadDesk, _ origin: Origin
+    ) {
+        lists = SharedReader(desk)
+        self.link = link
+        self.scripts = scripts
+        self.keys = keys
+        self.limits = limits
+        node = origin.node
+    }
+
+    /// Whether calls can be made.
+    var isReady: Bool { link.isReady }
+
+    /// What it costs Redis to read so many entries, microseconds.
+    func readUs(_ count: Int) -> Int { 25 + scripts.hereReadUs * count / max(1, limits.presenceMembersMax) }
+
+    /// Writes who is here and who has left; an empty writing keeps the set alive.
+    func write(
+        _ topic: Topic, _ writing: PresenceRoom.Writing, _ completion: @escaping (Result<Written, Refusal>) -> Void
+    ) {
+        var arguments: [[UInt8]] = [
+            keys.channel(topic), epochs.next(), Store.decimal(limits.presenceMembersMax),
+            Store.decimal(limits.presenceSeconds), Store.decimal(writing.left.count),
+        ]
+        arguments += writing.left.map(\.bytes)
+        for member in writing.here { arguments += [member.id.bytes, member.text] }
+        let call = ScriptCall(script: scripts.hereChange, keys: [keys.here(topic)], arguments: arguments)
+        link.run(call, lane: nil) { result in
+            completion(
+                result.mapError(\.refusal).flatMap { value in
+                    guard let fields = value.elements, fields.count == 3, let refused = fields[2].elements else {
+                        return .failure(PresenceStore.nonsense)
+                    }
+                    let ids = refused.compactMap { $0.bytes.flatMap { PresenceID($0) } }
+                    return .success(Written(version: Store.position(fields[0], fields[1]), refused: ids))
+                })
+        }
+    }
+
+    /// Reads who is here; entries that nobody of ours wrote are skipped.
+    func read(_ topic: Topic, _ completion: @escaping (Result<Room, Refusal>) -> Void) {
+        // A gateway with a larger limit may have taken more in.
+        let call = ScriptCall(
+            script: scripts.hereRead, keys: [keys.here(topic)], arguments: [Store.decimal(PresenceStore.membersMax)])
+        link.run(call, lane: nil) { [json = limits.answers] result in
+            completion(
+                result.mapError(\.refusal).flatMap { value in
+                    guard let fields = value.elements, fields.count == 3, let pairs = fields[2].elements else {
+                        return .failure(PresenceStore.nonsense)
+                    }
+                    var members: [PresenceMember] = []
+                    for index in stride(from: 0, to: pairs.count - 1, by: 2) {
+                        guard let id = pairs[index].bytes.flatMap({ PresenceID($0) }),
+                            let text = pairs[index + 1].bytes,
+                            let root = try? JSON(parsing: text, limits: json).root,
+                            let member = PresenceMember.read(id, root)
+                        else { continue }
+                        members.append(member)
+                    }
+                    return .success(Room(version: Store.position(fields[0], fields[1]), members: members))
+                })
+        }
+    }
+
+    /// The most entries that a limit may allow.
+    private static let membersMax = 10_000
+
+    /// Tells who is here, in the order of names, without those whose gateway is gone; the caller pays.
+    func list(
+        _ topic: Topic, payer: Payer, _ completion: @escaping (Result<[PresenceMember], Refusal>) -> Void
+    ) {
+        let key = SharedReader<[PresenceMember]>.Key(
+            script: "here_read", keys: [topic.bytes], arguments: [], isAnonymous: payer.kind == .anonymous)
+        lists.read(
+            key, payer: payer, weightUs: readUs(limits.presenceMembersMax),
+            run: { [self] done in readList(topic, done) }, completion)
+    }
+
+    /// The nodes are asked second: whoever has listed somebody has said before that it lives.
+    private func readList(_ topic: Topic, _ completion: @escaping (Result<[PresenceMember], Refusal>) -> Void) {
+        read(topic) { [self] result in
+            guard case .success(let room) = result, !room.members.isEmpty else {
+                return completion(result.map { _ in [] })
+            }
+            ages(of: []) { [silenceMs = limits.presenceNodeMs] result in
+                completion(
+                    result.mapError(\.refusal).map { ages in
+                        let alive = Set(ages.lazy.filter { $0.ageMs < silenceMs }.map(\.node))
+                        return room.members.filter { alive.contains(Array($0.id.node)) }.sorted { $0.id < $1.id }
+                    })
+            }
+        }
+    }
+
+    /// Reads how long ago each gateway last said that it lives, and says so for this one.
+    func nodes(_ completion: @escaping (Result<Ages, RedisFailure>) -> Void) {
+        ages(of: node, completion)
+    }
+
+    /// Without a name only the ages are read.
+    private func ages(of name: [UInt8], _ completion: @escaping (Result<Ages, RedisFailure>) -> Void) {
+        let call = ScriptCall(
+            script: scripts.hereNodes, keys: [keys.hereNodes],
+            arguments: [name, Store.decimal(PresenceStore.keepMs)])
+        link.run(call, lane: nil) { result in
+            completion(
+                result.map { value in
+                    let fields = value.elements ?? []
+                    return stride(from: 0, to: fields.count - 1, by: 2).compactMap { index in
+                        guard let name = fields[index].bytes, let ageMs = Store.number(fields[index + 1]) else {
+                            return nil
+                        }
+                        return (name, ageMs)
+                    }
+                })
+        }
+    }
+}

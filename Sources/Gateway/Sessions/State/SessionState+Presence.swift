@@ -1,0 +1,86 @@
+import Core
+import Dialects
+import Rights
+
+/// Who is here: what the client wants to know of a topic, and what it says of itself there.
+///
+/// Who may subscribe may see. A user who may subscribe may be listed. Somebody without a user may be where anyone may
+/// publish: being listed is a way to tell all members something. Whose entry it is, is never the client's to say.
+extension SessionState {
+    private static let none = Refusal(.notFound, "this namespace has no presence")
+    private static let notJoined = Refusal(.conflict, "subscribe to the topic first")
+
+    private func hasPresence(_ topic: Topic) -> Bool { rules.access.policy(of: topic)?.presence == true }
+
+    /// The client is live on a topic and wants to know who is here.
+    mutating func watch(_ topic: Topic) {
+        if hasPresence(topic) {
+            actions.append(.watch(topic))
+        } else {
+            send(.presence(topic: topic, members: nil), ref: nil)
+        }
+    }
+
+    /// The client wants to be listed, or says something new of itself; it costs what a publish does.
+    mutating func track(_ request: TrackRequest, ref: Reference?) {
+        let topic = request.topic
+        guard let index = index(of: topic), holdings[index].isLive else {
+            return refuse(SessionState.notJoined, topic: topic, ref: ref)
+        }
+        if let refusal = refusal(of: request, isNew: !holdings[index].isTracked) {
+            return refuse(refusal, topic: topic, ref: ref)
+        }
+        if let waitMs = rules.charge(.publish, caller) {
+            let text = "more than \(limits.userActionsPerSecond) publishes and the like a second"
+            return rateLimited(text, waitMs, topic: topic, ref: ref)
+        }
+        // Who is listed also hears of the others.
+        actions.append(.watch(topic))
+        actions.append(.track(request, user: user, isNew: !holdings[index].isTracked, ref))
+        holdings[index].isTracked = true
+    }
+
+    /// Whose entry it is: the user of the token, whatever the client says.
+    private var user: [UInt8]? {
+        guard case .user(let identity) = caller, !identity.user.isEmpty else { return nil }
+        return identity.user
+    }
+
+    private func refusal(of request: TrackRequest, isNew: Bool) -> Refusal? {
+        guard hasPresence(request.topic) else { return SessionState.none }
+        guard !caller.isAnonymous || rules.access.policy(of: request.topic)?.publish == .anyone else {
+            return Refusal(.unauthorized, "only users are listed here; show a token")
+        }
+        guard request.meta.count <= limits.presenceMetaBytesMax else {
+            return Refusal(.tooLarge, "what you say of yourself has at most \(limits.presenceMetaBytesMax) bytes")
+        }
+        guard !isNew || holdings.count(where: \.isTracked) < limits.presenceTopicsMax else {
+            return Refusal(.tooLarge, "you may be listed on \(limits.presenceTopicsMax) topics")
+        }
+        return nil
+    }
+
+    /// The client wants to be listed no more; that it is not is no mistake.
+    mutating func untrack(_ topic: Topic, ref: Reference?) {
+        guard let index = index(of: topic), holdings[index].isTracked else {
+            return send(.ack(data: Array("{}".utf8)), ref: ref)
+        }
+        holdings[index].isTracked = false
+        actions.append(.untrack(topic, ref))
+    }
+
+    /// Redis has it, or has not.
+    mutating func tracked(_ topic: Topic, _ result: Result<PresenceID, Refusal>, isNew: Bool, ref: Reference?) {
+        switch result {
+        case .success(let id):
+            var answer: [UInt8] = []
+            answer.append(text: "{\"id\":\"")
+            answer.append(contentsOf: id.bytes)
+            answer.append(text: "\"}")
+            send(.ack(data: answer), ref: ref)
+        case .failure(let refusal):
+            if isNew, let index = index(of: topic) { holdings[index].isTracked = false }
+            refuse(refusal, topic: topic, ref: ref)
+        }
+    }
+}
