@@ -330,12 +330,15 @@ class World:
 
     def _usage(self, gateway) -> dict:
         before = gateway.baseline or gateway.usage()
+        now = before
 
         def settled():
+            nonlocal now
             now = gateway.usage()
             # Free memory goes back to the system a second or two after a surge.
             return (now["fds"] <= before["fds"] + 2 and now["queued"] == 0
                     and now["rss"] <= before["rss"] * final_facts.RSS_FACTOR + final_facts.RSS_SLACK)
         with contextlib.suppress(AssertionError):  # The checker says what is left.
             self.every(0.1, settled, 15, "descriptors")
-        return {"name": gateway.directory.name, "before": before, "after": gateway.usage()}
+        # What was judged, and no later look: the answer to the look before may still be counted in it.
+        return {"name": gateway.directory.name, "before": before, "after": now}
