@@ -191,30 +191,33 @@ class Wanderer:
     # Asking
 
     def _settle(self, key, value):
-        future = self.waiting.pop(key, None)
+        future, topic = self.waiting.pop(key, (None, None))
         if future is None:
             return self.ledger.violation(f"another's acknowledgement: {key} {value}")
+        # At once: the events that follow it in the same answer are looked at next.
+        if topic is not None and "error" not in value:
+            self.ledger.joined(topic, value)
         if not future.done():
             future.set_result(value)
 
-    async def _asks(self, key, packet):
-        future = self.waiting[key] = asyncio.get_running_loop().create_future()
+    async def _asks(self, key, packet, joins=None):
+        future = asyncio.get_running_loop().create_future()
+        self.waiting[key] = (future, joins)
         await self._post(packet)
         return await asyncio.wait_for(future, ANSWER_SECONDS)
 
-    async def _call(self, name, data):
+    async def _call(self, name, data, joins=None):
         self.ack += 1
-        return await self._asks(self.ack, f"42{self.ack}" + json.dumps([name, data]))
+        return await self._asks(self.ack, f"42{self.ack}" + json.dumps([name, data]), joins)
 
     async def _live(self):
         await self._asks("40", "40" + json.dumps({"token": self.token, "positions": True}))
         for topic in self.ledger.topics:
             place = self.ledger.place.get(topic)
             since = {"since": {"epoch": place[0], "offset": place[1]}} if place else {}
-            answer = await self._call("subscribe", {"topic": topic} | since)
+            answer = await self._call("subscribe", {"topic": topic} | since, joins=topic)
             if "error" in answer:
                 raise Ended(f"subscribe {answer['error']['code']}")
-            self.ledger.joined(topic, answer)
         self.ledger.back()
         # A pause that ends by itself may swallow that the task is cancelled, so each turn looks.
         while not self.stopping.is_set():
