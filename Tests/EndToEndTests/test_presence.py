@@ -160,6 +160,22 @@ def test_a_killed_gateway_takes_its_people_only(gateway, server, token):
             watcher.expect_nothing()
 
 
+def test_a_gateway_that_ends_says_who_leaves(gateway, server, token):
+    """People of a gateway that was stopped stayed until it was taken for dead: its last words were put off too long."""
+    limits = LIMITS | {"presenceNodeMs": 30_000, "presenceDiffMs": 5_000}
+    one, other = (gateway(server=server, limits=limits, config=CONFIG) for _ in range(2))
+    name = topic()
+    with other.client(token=token("watcher")) as watcher:
+        joined(watcher, name)
+        clients = [one.client(token=token(f"u{number}")) for number in range(3)]
+        for client in clients:
+            client.subscribe(name)
+            client.send("track", {"topic": name}, ref=1)
+        eventually(lambda: len(users(other, name, token())) == 3, 15)
+        one.stop()
+        assert users(other, name, token()) == []
+
+
 def test_people_of_a_gateway_that_died_alone_are_not_shown_over_http(gateway, server, token):
     """Nobody watched the topic when it died, so nobody has cleared it."""
     one, other = (gateway(server=server, limits=LIMITS, config=CONFIG) for _ in range(2))

@@ -134,3 +134,24 @@ def test_what_others_write_into_the_set_harms_nobody(pair, redis_here, token):
         db.publish(name, "He 99\n" + json.dumps({"left": [], "here": []}))
         assert tracked(client, name, n=2)
         assert change(client, name) == ([], ["u1"], [])
+
+
+def test_a_gateway_that_cannot_say_that_it_lives_lists_nobody(pair, redis_here, token):
+    """Others would take whoever it lists for a dead one's; it asked Redis again as fast as Redis answered."""
+    name = topic()
+    with redis_here.client() as db, pair[0].client(token=token("u1")) as client:
+        client.subscribe(name)
+        db.delete("#here-nodes")
+        db.lpush("#here-nodes", "x")
+        before = pair[0].metric("switchboard_redis_commands_total")
+
+        def refused():
+            client.send("track", {"topic": name}, ref="t")
+            while (message := client.receive(10)).get("ref") != "t":
+                pass
+            return message["event"] == "error" and message["data"]["code"] == "unavailable"
+        eventually(refused, 10)
+        assert pair[0].metric("switchboard_redis_commands_total") - before < 200
+        db.delete("#here-nodes")
+        eventually(lambda: not refused(), 10)
+        assert users(pair[1], name, token()) == ["u1"]
