@@ -22,6 +22,7 @@ from websockets.exceptions import InvalidStatus
 
 from client import Client
 from gateway_process import API_KEY, command
+from socketio_client import Phone as SocketIOPhone
 
 
 class Phone(Client):
@@ -256,3 +257,48 @@ def test_the_path_fills_in_arguments(rooms, token):
         eve.expect("track:added")
         eve.refused("add_track", {"trackId": "t2"}, "not_present")
 
+
+
+# The same app by Socket.IO
+
+
+def test_the_namespaces_of_the_app_serve_its_socket_io_clients(gw, token, topics, dj):
+    """In Socket.IO `shopId` meant the barbers' queue in `/dj`, votes had to name it, and nobody's own topic was joined."""
+    (shop, service), user = dj, topics("user").split(":")[1]
+    with SocketIOPhone(gw, namespaces=["/dj", "/bookings", "/queue"], auth={"token": token("ann")}) as phone:
+        for namespace in ("/dj", "/bookings", "/queue"):
+            assert phone.hears("subscribed", namespace)["userId"] == "ann"
+        phone.emit("subscribe", {"shopId": shop}, "/dj")
+        phone.emit("vote", {"trackId": "t1", "vote": "down"}, "/dj")
+        told = phone.hears("subscribed", "/dj")
+        assert (told["topic"], told["shopId"]) == (f"dj:{shop}", shop)
+        assert phone.call("vote", {"trackId": "t1", "vote": "up"}, "/dj")["upvotes"] == 1
+        assert phone.call("add_track", {"trackId": "t2"}, "/dj")["trackId"] == "t2"
+        assert phone.hears("track:added", "/dj")["trackId"] == "t2"
+        assert "shopId" in phone.call("vote", {"trackId": "t1", "vote": "up"}, "/queue")["error"]["message"]
+        assert phone.call("subscribe", {"shopId": shop}, "/queue")["topic"] == f"shop:{shop}"
+        gw.publish("user:ann", "booking:status_change", {"bookingId": "1", "status": "confirmed"})
+        for namespace in ("/bookings", "/queue"):
+            assert phone.hears("booking:status_change", namespace) == {"bookingId": "1", "status": "confirmed"}
+    # Nobody's topic is joined for a client without a token, by either transport; nor another's than the token's.
+    with SocketIOPhone(gw, namespaces=["/bookings"], transports=["polling"]) as nobody, \
+            SocketIOPhone(gw, namespaces=["/bookings"], transports=["polling"], auth={"token": token(user)}) as other:
+        assert other.hears("subscribed", "/bookings")["userId"] == user
+        gw.publish("user:ann", "booking:status_change", {"bookingId": "2", "status": "confirmed"})
+        assert nobody.call("ping", {}, "/bookings") == other.call("ping", {}, "/bookings") == {}
+        assert nobody.heard == other.heard == []
+        assert nobody.call("authenticate", token("ann"), "/bookings")["userId"] == "ann"
+        assert nobody.hears("subscribed", "/bookings")["userId"] == "ann"
+
+
+def test_a_namespace_has_the_rules_of_the_socket_of_its_name(gateway, token):
+    """`sockets` rules of the operator's own hold in the Socket.IO namespace of that name, and grant as little."""
+    rules = {"sockets": {"/vip": {"join": ["shop:lounge", "session:back-room"]}, "/dj": {}, "/queue": None}}
+    gw = gateway("--socketio-namespace", "/vip", config=rules)
+    with SocketIOPhone(gw, namespaces=["/vip", "/dj", "/queue"], auth={"token": token("ann")}) as phone:
+        # Redis is asked for the topic of which it has to be known whether she is a member.
+        assert phone.hears("subscribed", "/vip")["topic"] == "shop:lounge"
+        refused = phone.call("subscribe", {"topic": "session:back-room"}, "/vip")["error"]
+        assert (refused["code"], refused["topic"]) == ("forbidden", "session:back-room")
+        assert phone.call("subscribe", {"shopId": "42"}, "/dj")["topic"] == "shop:42"
+        assert phone.names("/queue") == phone.names("/dj") == []

@@ -123,8 +123,9 @@ def test_commands_are_acknowledged_and_repeat_harmlessly(gw, token):
 
 def test_each_namespace_is_a_person_of_its_own(gw, token):
     with Wire(gw) as wire:
-        wire.enters("/queue,", {"token": token("u1")})
-        wire.enters("/dj,", {"token": token("u2")})
+        for namespace, user in (("/queue,", "u1"), ("/dj,", "u2")):
+            wire.enters(namespace, {"token": token(user)})
+            assert wire.hears(namespace, "subscribed")[0]["userId"] == user
         assert "error" not in wire.asks("/queue,", 1, "subscribe", {"topic": "user:u1"})
         assert wire.asks("/dj,", 1, "subscribe", {"topic": "user:u1"})["error"]["code"] == "forbidden"
         wire.enters("")

@@ -23,24 +23,24 @@ enum SocketIOAnswer {
     }
 
     /// The argument of an acknowledgement: what was granted, or `{"error":{...}}`.
-    static func acknowledgement(_ message: ServerMessage) -> [UInt8] {
-        guard case .error = message else { return argument(of: message) }
+    static func acknowledgement(_ message: ServerMessage, _ socket: NativeSocket = .plain) -> [UInt8] {
+        guard case .error = message else { return argument(of: message, socket) }
         var text: [UInt8] = Array("{\"error\":".utf8)
-        text.append(contentsOf: argument(of: message))
+        text.append(contentsOf: argument(of: message, socket))
         text.append(UInt8(ascii: "}"))
         return text
     }
 
     /// The answer for one of several topics: without the state, and with the topic of an error beside it.
-    static func result(_ message: ServerMessage) -> [UInt8] {
+    static func result(_ message: ServerMessage, _ socket: NativeSocket = .plain) -> [UInt8] {
         guard case .subscribed(let topic, let position, let recovered, _) = message else {
-            return acknowledgement(message)
+            return acknowledgement(message, socket)
         }
-        return argument(of: .subscribed(topic: topic, position: position, recovered: recovered, state: nil))
+        return argument(of: .subscribed(topic: topic, position: position, recovered: recovered, state: nil), socket)
     }
 
-    /// The event's argument.
-    static func argument(of message: ServerMessage) -> [UInt8] {
+    /// The event's argument; `socket` says what the client calls topics.
+    static func argument(of message: ServerMessage, _ socket: NativeSocket = .plain) -> [UInt8] {
         var text: [UInt8] = []
         text.reserveCapacity(256)
         text.append(UInt8(ascii: "{"))
@@ -54,7 +54,7 @@ enum SocketIOAnswer {
             text.append(jsonString: userID)
             append("expiresAt", expiresAt, to: &text)
         case .subscribed(let topic, let position, let recovered, let state):
-            NativeEncoder.append(spellingsOf: topic, to: &text)
+            NativeEncoder.append(spellingsOf: topic, socket, to: &text)
             text.append(text: ",")
             NativeEncoder.append(position, to: &text)
             text.append(text: recovered ? ",\"recovered\":true" : ",\"recovered\":false" as StaticString)
@@ -63,7 +63,7 @@ enum SocketIOAnswer {
                 text.append(contentsOf: state)
             }
         case .unsubscribed(let topic):
-            NativeEncoder.append(spellingsOf: topic, to: &text)
+            NativeEncoder.append(spellingsOf: topic, socket, to: &text)
         case .published(let position):
             NativeEncoder.append(position, to: &text)
         case .pong:

@@ -28,6 +28,8 @@ extension SocketIOConversation {
             recovery.pid = shown.pid
             recovery.places = places
             recovery.waiting = Set(places.topics)
+            // What the namespace's rules joined is among the places, or the client has left it.
+            memberships[number]?.requests.cameBack(by: user)
         } else {
             recovery.sid = dialect.makeID()
             recovery.pid = SocketIORecovery.pid(recovery.sid, namespace: namespace, user: user, dialect.prove)
@@ -76,6 +78,10 @@ extension SocketIOConversation {
         connectDeadlineMs = Int.max
         steps.append(.say(WireUnit(.text, SocketIOText.connected(dialect.names[number], sid: sid, pid: pid))))
         if !pid.isEmpty { tellPlaces(number, &steps) }
+        guard let membership = memberships[number] else { return }
+        for request in memberships[number]?.requests.opened(by: membership.user) ?? [] {
+            steps.append(.request(membership.door, .success(request)))
+        }
     }
 
     /// Tells where the topics stand by an event that bears nothing else.

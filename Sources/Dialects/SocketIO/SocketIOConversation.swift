@@ -10,6 +10,9 @@ public struct SocketIOConversation: Conversation {
     struct Membership {
         let door: Door
         let positions: Bool
+        var requests: SocketRequests
+        /// Whose token opened it; `nil` for nobody's.
+        var user: [UInt8]?
         var isOpen = false
         /// `nil` for a client that did not ask for it.
         var recovery: SocketIORecovery?
@@ -86,6 +89,7 @@ public struct SocketIOConversation: Conversation {
     /// The client is in the namespace, or is once it has again what it had there.
     public mutating func opened(_ door: Door, by user: [UInt8]?, _ steps: inout [ConversationStep]) {
         guard let number = number(of: door) else { return }
+        memberships[number]?.user = user
         guard memberships[number]?.recovery != nil else { return enter(number, sid: dialect.makeID(), &steps) }
         recover(number, user, &steps)
     }
@@ -117,19 +121,11 @@ public struct SocketIOConversation: Conversation {
             return
         }
         guard let number = number(of: door) else { return }
+        let following = memberships[number]?.requests.told(message) ?? []
         if memberships[number]?.recovery?.waiting.isEmpty == false { return recovering(message, number, &steps) }
-        told(message, ref, in: number, &steps)
+        tell(message, ref.flatMap(SocketIOReference.init), in: number, &steps)
         if memberships[number]?.recovery?.places.told(message) == true { tellPlaces(number, &steps) }
-    }
-
-    private mutating func told(
-        _ message: ServerMessage, _ ref: Reference?, in number: Int, _ steps: inout [ConversationStep]
-    ) {
-        guard let reference = ref.flatMap(SocketIOReference.init) else { return say(message, in: number, &steps) }
-        guard let batch = reference.batch else {
-            return acknowledge(SocketIOAnswer.acknowledgement(message), reference.ackID, in: number, &steps)
-        }
-        answered(message, batch, reference.ackID, in: number, &steps)
+        for request in following { steps.append(.request(door, .success(request))) }
     }
 
     /// One for each namespace and choice of positions.
@@ -179,7 +175,7 @@ extension SocketIOConversation {
             if isOutside { connectDeadlineMs = nowMs + dialect.settings.connectMs }
             steps.append(.end(membership.door))
         case .event, .binaryEvent:
-            event(packet, membership.door, &steps)
+            event(packet, number, membership.door, &steps)
         case .connect, .ack, .connectError, .binaryAck:
             // The gateway asks clients for no acknowledgement: there is none that it could know.
             return
@@ -206,7 +202,8 @@ extension SocketIOConversation {
     ) {
         lastDoor += 1
         let door = Door(lastDoor)
-        memberships[number] = Membership(door: door, positions: positions, recovery: recovery)
+        memberships[number] = Membership(
+            door: door, positions: positions, requests: SocketRequests(dialect.sockets[number]), recovery: recovery)
         steps.append(.open(door, token: token))
     }
 
@@ -244,20 +241,22 @@ extension SocketIOConversation {
         return (token?.stringBytes, positions?.bool ?? false, recovery)
     }
 
-    private mutating func event(_ packet: SocketIOPacket, _ door: Door, _ steps: inout [ConversationStep]) {
+    private mutating func event(
+        _ packet: SocketIOPacket, _ number: Int, _ door: Door, _ steps: inout [ConversationStep]
+    ) {
         var ref = packet.ackID.flatMap { SocketIOReference(door: door, ackID: $0).reference }
         do throws(Refusal) {
-            let command = try SocketIODecoder(settings: dialect.settings).command(packet)
+            let decoder = SocketIODecoder(settings: dialect.settings, socket: dialect.sockets[number])
+            let command = try decoder.command(packet)
             if let ackID = packet.ackID, let topics = listedTopics(of: command, packet) {
                 guard let batch = batches.begin(topics, at: door) else {
                     throw Refusal(.rateLimited, "Too many requests for several topics wait for their answers.")
                 }
                 ref = SocketIOReference(door: door, ackID: ackID, batch: batch).reference
             }
-            if case .subscribe(let requests) = command, let number = number(of: door) {
-                memberships[number]?.recovery?.places.asks(requests)
-            }
-            steps.append(.request(door, .success(ClientRequest(command: command, ref: ref))))
+            if case .subscribe(let asked) = command { memberships[number]?.recovery?.places.asks(asked) }
+            let request = ClientRequest(command: command, ref: ref)
+            steps.append(.request(door, .success(memberships[number]?.requests.received(request) ?? request)))
         } catch {
             steps.append(.request(door, .failure(DialectRefusal(refusal: error, ref: ref, close: nil))))
         }
@@ -280,6 +279,20 @@ extension SocketIOConversation {
 // MARK: Answers
 
 extension SocketIOConversation {
+    private mutating func tell(
+        _ message: ServerMessage, _ reference: SocketIOReference?, in number: Int, _ steps: inout [ConversationStep]
+    ) {
+        guard let reference else { return say(message, in: number, &steps) }
+        guard let batch = reference.batch else {
+            return acknowledge(acknowledgement(message, number), reference.ackID, in: number, &steps)
+        }
+        answered(message, batch, reference.ackID, in: number, &steps)
+    }
+
+    private func acknowledgement(_ message: ServerMessage, _ number: Int) -> [UInt8] {
+        SocketIOAnswer.acknowledgement(message, dialect.sockets[number])
+    }
+
     /// Keeps one of several answers; a join is also told at once, by an event, since the topic's events follow it.
     private mutating func answered(
         _ message: ServerMessage, _ batch: Int, _ ackID: Int, in number: Int, _ steps: inout [ConversationStep]
@@ -295,9 +308,10 @@ extension SocketIOConversation {
         }
         guard let answered else {
             guard batches.refused(batch) else { return }
-            return acknowledge(SocketIOAnswer.acknowledgement(message), ackID, in: number, &steps)
+            return acknowledge(acknowledgement(message, number), ackID, in: number, &steps)
         }
-        guard let results = batches.answered(batch, answered, SocketIOAnswer.result(message)) else { return }
+        let result = SocketIOAnswer.result(message, dialect.sockets[number])
+        guard let results = batches.answered(batch, answered, result) else { return }
         acknowledge(SocketIOText.batch(results), ackID, in: number, &steps)
     }
 
@@ -307,7 +321,7 @@ extension SocketIOConversation {
 
     private func say(_ message: ServerMessage, in number: Int, _ steps: inout [ConversationStep]) {
         guard let name = SocketIOAnswer.eventName(of: message) else { return }
-        let argument = SocketIOAnswer.argument(of: message)
+        let argument = SocketIOAnswer.argument(of: message, dialect.sockets[number])
         steps += SocketIOText.event(dialect.names[number], name, argument).map { .say($0) }
     }
 

@@ -3,6 +3,8 @@ import Core
 /// Makes a command of one event: the verbs and the commands are those of the native dialect, `[name, data]`.
 struct SocketIODecoder {
     let settings: SocketIODialect.Settings
+    /// What members such as `shopId` mean in the namespace.
+    var socket = NativeSocket.plain
 
     /// Reads an event that fits its grammar.
     func command(_ packet: SocketIOPacket) throws(Refusal) -> ClientCommand {
@@ -30,7 +32,8 @@ struct SocketIODecoder {
             throw Refusal(.badRequest, "The event's argument must be an object.")
         }
         return try NativeDecoder(
-            root: nil, subscribeBatchMax: settings.subscribeBatchMax, publishBytesMax: settings.publishBytesMax
+            root: nil, subscribeBatchMax: settings.subscribeBatchMax, publishBytesMax: settings.publishBytesMax,
+            socket: socket
         ).command(name, argument)
     }
 }

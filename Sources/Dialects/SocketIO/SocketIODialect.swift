@@ -45,13 +45,17 @@ public struct SocketIODialect: Dialect {
     let prove: @Sendable ([UInt8]) -> [UInt8]
     /// The names, in the order of their numbers.
     let names: [[UInt8]]
+    /// What each namespace brings with it, in the same order.
+    let sockets: [NativeSocket]
     private let numbers: [[UInt8]: Int]
 
-    /// Makes the dialect of its namespaces, each a valid one and none twice.
+    /// Makes the dialect of its namespaces, each a valid one and none twice; `rules` are those of the sockets of the
+    /// same name.
     ///
     /// Without `prove` no client is told a `pid`.
     public init(
-        namespaces: [String], settings: Settings, prove: @escaping @Sendable ([UInt8]) -> [UInt8] = { _ in [] },
+        namespaces: [String], rules: [String: SocketRules] = [:], settings: Settings,
+        prove: @escaping @Sendable ([UInt8]) -> [UInt8] = { _ in [] },
         makeID: @escaping @Sendable () -> [UInt8]
     ) {
         precondition(namespaces.allSatisfy(SocketIODialect.isNamespace) && Set(namespaces).count == namespaces.count)
@@ -59,6 +63,7 @@ public struct SocketIODialect: Dialect {
         self.makeID = makeID
         self.prove = prove
         names = namespaces.map { Array($0.utf8) }
+        sockets = namespaces.map { name in rules[name].flatMap { NativeSocket($0) } ?? .plain }
         numbers = Dictionary(uniqueKeysWithValues: names.enumerated().map { ($0.element, $0.offset) })
     }
 

@@ -12,11 +12,8 @@ enum NativeOpening {
     static func entries(
         _ native: NativeDialect, _ settings: GatewaySettings
     ) -> [(pattern: PathPattern, entry: OpeningTable.Entry)] {
-        settings.sockets.compactMap { path, rules in
+        settings.joinableSockets.compactMap { path, rules in
             guard let pattern = PathPattern(path) else { return nil }
-            var rules = rules
-            // A namespace that does not exist has no topics to join.
-            rules.join.removeAll { settings.namespaces[$0.namespace] == nil }
             let dialect = dialects(native, pattern, rules)
             return (
                 pattern,
@@ -67,5 +64,16 @@ enum NativeOpening {
                         + "which none was chosen"))
         }
         return .bearer(Array(token.dropFirst(bearer.count)))
+    }
+}
+
+extension GatewaySettings {
+    /// The rules of sockets, by path, without topics of namespaces that do not exist: nobody could join them.
+    var joinableSockets: [String: SocketRules] {
+        sockets.mapValues { rules in
+            var rules = rules
+            rules.join.removeAll { namespaces[$0.namespace] == nil }
+            return rules
+        }
     }
 }

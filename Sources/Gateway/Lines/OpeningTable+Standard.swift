@@ -37,7 +37,7 @@ extension SocketIODialect {
         var namespaces = SocketIODialect.namespaces
         for more in settings.socketIONamespaces where !namespaces.contains(more) { namespaces.append(more) }
         self.init(
-            namespaces: namespaces,
+            namespaces: namespaces, rules: settings.joinableSockets,
             settings: SocketIODialect.Settings(
                 pingIntervalMs: limits.socketIOPingMs, pingTimeoutMs: limits.socketIOPongMs,
                 payloadBytesMax: limits.inboundMessageBytesMax, connectMs: limits.authenticateMs, json: limits.json,

@@ -117,7 +117,9 @@ struct SocketIOClient {
                 + requests.map { "\($0.topic)\($0.since.map { "@\($0.offset)" } ?? "")" }.joined(separator: " ")
         case .unsubscribe(let topics): "unsubscribe " + topics.map(\.description).joined(separator: " ")
         case .publish(let publish): "publish \(publish.topic) \(publish.event) \(SocketIO.text(publish.data))"
-        case .command(let name, let arguments): "command \(name) \(SocketIO.text(arguments.raw))"
+        case .command(let name, let arguments):
+            "command \(name) \(SocketIO.text(arguments.raw))"
+                + arguments.known.map { " \($0.key)=\(SocketIO.text($0.value))" }.sorted().joined()
         case .track(let request): "track \(request.topic) \(SocketIO.text(request.meta))"
         case .untrack(let topic): "untrack \(topic)"
         case .ping: "ping"
