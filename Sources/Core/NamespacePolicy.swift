@@ -49,15 +49,19 @@ public struct NamespacePolicy: Sendable, Equatable {
     public var follows: Bool
     /// Whether topics tell who is here.
     public var presence: Bool
+    /// Whether Phoenix broadcasts have the members of an event's data also beside `payload`, for clients that read them
+    /// there.
+    public var flatten: Bool
 
     /// Makes a policy.
     public init(
         subscribe: Rule, publish: Rule, logEventsMax: Int, logSeconds: Int, slow: SlowPolicy,
-        conflate: [EventName: ConflateBy] = [:], follows: Bool = false, presence: Bool = false
+        conflate: [EventName: ConflateBy] = [:], follows: Bool = false, presence: Bool = false, flatten: Bool = false
     ) {
         self.presence = presence
         self.conflate = conflate
         self.follows = follows
+        self.flatten = flatten
         self.subscribe = subscribe
         self.publish = publish
         self.logEventsMax = logEventsMax

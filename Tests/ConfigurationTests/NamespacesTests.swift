@@ -47,8 +47,17 @@ private let wrongRule =
         #expect(NamespacePolicy.defaults.values.allSatisfy { ($0.slow == .conflate) == !$0.conflate.isEmpty })
     }
 
+    @Test func payloadsAreFlatWhereTheNamespaceSaysSo() throws {
+        let settings = try #require(gateway(policies(#"{"order": {"flatten": true}, "user": {"follows": false}}"#)))
+        #expect(settings.namespaces.filter(\.value.flatten).map(\.key) == ["order"])
+        #expect(settings.namespaces["user"]?.follows == false)
+        #expect(settings.describe().contains(" flatten"))
+        #expect(NamespacePolicy.defaults.values.allSatisfy { !$0.flatten })
+    }
+
     @Test(arguments: [
         (#"[]"#, "c.json: namespaces: expected an object of namespaces; got an array"),
+        (#"{"order": {"flatten": 1}}"#, "c.json: namespaces.order.flatten: expected true or false; got a number"),
         (
             #"{"Shop": {}}"#,
             "c.json: namespaces.Shop: expected a namespace: a lower-case letter, then at most 31 of a-z 0-9 -"

@@ -100,5 +100,6 @@ extension SettingsReport {
         "subscribe=\(policy.subscribe.rawValue) publish=\(policy.publish.rawValue) "
             + "log=\(policy.logEventsMax)/\(policy.logSeconds)s slow=\(policy.slow.rawValue)"
             + (policy.follows ? " follows" : "") + (policy.presence ? " presence" : "")
+            + (policy.flatten ? " flatten" : "")
     }
 }

@@ -13,7 +13,7 @@ struct NamespaceReader {
     private let path: String
 
     /// The fields of a policy.
-    private static let fields = ["subscribe", "publish", "log", "slow", "conflate", "follows", "presence"]
+    private static let fields = ["subscribe", "publish", "log", "slow", "conflate", "follows", "presence", "flatten"]
     /// The most events a log may keep.
     static let logEventsMax = 100_000
     /// The longest a log may outlive its last event: 366 days, in seconds.
@@ -69,10 +69,17 @@ struct NamespaceReader {
             case "conflate": conflate(member, field).map { policy.conflate = $0 }
             case "follows": flag(member, field).map { policy.follows = $0 }
             case "presence": flag(member, field).map { policy.presence = $0 }
+            case "flatten": flag(member, field).map { policy.flatten = $0 }
             default: problem(field, "unknown key" + NearestName.hint(NamespaceReader.fields, to: member.name))
             }
         }
         policies[name] = policy
+    }
+
+    private mutating func flag(_ value: JSON.Value, _ place: String) -> Bool? {
+        if let given = value.bool { return given }
+        problem(place, "expected true or false; got " + FileReader.nameOfKind(value))
+        return nil
     }
 
     private mutating func choice<Choice: RawRepresentable & CaseIterable>(

@@ -19,7 +19,7 @@ extension OpeningTable {
             Entry(
                 paths: [EventStreamDialect.path], framing: .eventStream,
                 dialect: { StreamRequest.dialect($0, limits) }, credentials: StreamRequest.credentials),
-            PhoenixOpening.entry(limits),
+            PhoenixOpening.entry(settings),
             Entry(
                 paths: [settings.socketIOPath], framing: .packets, dialect: { _ in .success(socketIO) },
                 authenticatesAtDoors: true),

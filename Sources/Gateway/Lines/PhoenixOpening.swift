@@ -1,3 +1,4 @@
+import Configuration
 import Core
 import Dialects
 import HTTPCodec
@@ -5,11 +6,13 @@ import Rights
 
 /// How Supabase's clients open a conversation (`GET /realtime/v1/websocket?apikey=...&vsn=...`).
 enum PhoenixOpening {
-    static func entry(_ limits: Limits) -> OpeningTable.Entry {
+    static func entry(_ settings: GatewaySettings) -> OpeningTable.Entry {
+        let limits = settings.limits
+        let flattened = settings.namespaces.filter(\.value.flatten).keys.map { Array($0.utf8) }
         let dialects = PhoenixVersion.allCases.map { version in
             PhoenixDialect(
                 version, json: limits.json, channelsMax: limits.topicsPerConnectionMax,
-                publishBytesMax: limits.publishBytesMax)
+                publishBytesMax: limits.publishBytesMax, flattened: Set(flattened))
         }
         return OpeningTable.Entry(
             paths: PhoenixDialect.paths, framing: .webSocket,
