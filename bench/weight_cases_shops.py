@@ -213,12 +213,24 @@ def history_large(site):
 
 
 @case
+def replay(site):
+    log(site, "shop:42", 400, 7_000)
+    return lambda n: site.scripts.replay(0)
+
+
+@case
+def replay_large(site):
+    log(site, "shop:42", 30, 65_500)
+    return lambda n: site.scripts.replay(0)
+
+
+@case
 def position(site):
     log(site, "shop:42", 10)
     return lambda n: site.scripts.position()
 
 
-def state_case(namespace, fill, id, facets):
+def state_case(namespace, fill, id, facets, name=None):
     """A join of a topic with a state; the weight of a join without one is taken off."""
     def run(site):
         fill(site)

@@ -62,6 +62,7 @@ public enum Scripts {
         ("queue_refresh", PackageResources.queue_refresh_lua),
         ("rank", PackageResources.rank_lua),
         ("remove_track", PackageResources.remove_track_lua),
+        ("replay", PackageResources.replay_lua),
         ("reset_epoch", PackageResources.reset_epoch_lua),
         ("renew", PackageResources.renew_lua),
         ("revoke", PackageResources.revoke_lua),

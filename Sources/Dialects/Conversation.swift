@@ -34,6 +34,11 @@ public protocol Conversation {
     /// unasked for. Never an event.
     mutating func told(_ message: ServerMessage, at door: Door, ref: Reference?, _ steps: inout [ConversationStep])
 
+    /// The events that a ``SubscribeRequest/replay`` asked for, oldest first; `position` is that of the newest event of
+    /// then, behind which the topic is joined next.
+    mutating func replayed(
+        _ events: [ChannelMessage], of topic: Topic, upTo position: Position, at door: Door, ref: Reference?)
+
     /// The deadline has passed.
     mutating func deadlineReached(nowMs: Int, _ steps: inout [ConversationStep])
 
@@ -80,6 +85,11 @@ extension Conversation {
     public mutating func refused(_ door: Door, _ refusal: Refusal, _ steps: inout [ConversationStep]) {
         steps.append(.close(.unauthorized))
     }
+
+    /// A conversation that asks for no replay is told of none.
+    public mutating func replayed(
+        _ events: [ChannelMessage], of topic: Topic, upTo position: Position, at door: Door, ref: Reference?
+    ) {}
 
     /// A conversation without a clock does nothing.
     public mutating func deadlineReached(nowMs: Int, _ steps: inout [ConversationStep]) {}

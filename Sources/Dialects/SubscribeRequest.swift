@@ -8,11 +8,14 @@ public struct SubscribeRequest: Hashable, Sendable {
     public let since: Position?
     /// Whether the client wants to know who is here.
     public let presence: Bool
+    /// Events that it wants by the clock first; then it joins where these end, whatever `since` says.
+    public let replay: ReplayRequest?
 
     /// Makes a request.
-    public init(topic: Topic, since: Position?, presence: Bool = false) {
+    public init(topic: Topic, since: Position?, presence: Bool = false, replay: ReplayRequest? = nil) {
         self.topic = topic
         self.since = since
         self.presence = presence
+        self.replay = replay
     }
 }

@@ -37,6 +37,12 @@ extension Shard: PeerHost {
         store.follows(topic, completion)
     }
 
+    func replay(
+        _ topic: Topic, _ wanted: ReplayRequest, payer: Payer, _ completion: @escaping (Result<Replay, Refusal>) -> Void
+    ) {
+        store.replay(topic, wanted, payer: payer, completion)
+    }
+
     func publish(
         _ request: PublishRequest, id: PublishID?, origin: SessionOrigin?,
         _ completion: @escaping (Result<Position, Refusal>) -> Void

@@ -78,7 +78,10 @@ class Supabase:
     def channel(self, name: str, **config):
         """A channel that puts what it hears into the queues; not joined yet."""
         broadcast = {"ack": config.get("ack", False), "self": config.get("own", False)}
-        options = {"config": {"broadcast": broadcast, "presence": {"key": "", "enabled": False}, "private": False}}
+        if "replay" in config:
+            broadcast["replay"] = config["replay"]
+        options = {"config": {"broadcast": broadcast, "presence": {"key": "", "enabled": False},
+                              "private": config.get("private", False)}}
         channel = self.client.channel(name, options)
         channel.on_broadcast("*", self.heard.put_nowait)
         channel.on_system(self.notices.put_nowait)

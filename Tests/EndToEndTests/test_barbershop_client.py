@@ -263,7 +263,7 @@ def test_the_path_fills_in_arguments(rooms, token):
 
 
 def test_the_namespaces_of_the_app_serve_its_socket_io_clients(gw, token, topics, dj):
-    """In Socket.IO `shopId` meant the barbers' queue in `/dj`, votes had to name it, and nobody's own topic was joined."""
+    """In Socket.IO `shopId` was the barbers' queue in `/dj`, votes had to name it, and no own topic was joined."""
     (shop, service), user = dj, topics("user").split(":")[1]
     with SocketIOPhone(gw, namespaces=["/dj", "/bookings", "/queue"], auth={"token": token("ann")}) as phone:
         for namespace in ("/dj", "/bookings", "/queue"):

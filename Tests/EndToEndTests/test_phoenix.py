@@ -384,22 +384,6 @@ def test_floods_are_slowed_down_and_ended(gw, token):
         client.quiet()
 
 
-def test_the_order_apps_handlers_find_their_members(gateway, order, token):
-    """The order app reads `order_id` of the whole payload, where its server has it within `payload`."""
-    gw = gateway(config={"namespaces": {"order": {"flatten": True}}})
-    with Frames(gw, token("u1", topics=[order])) as client, \
-            Frames(gw, token("u1", topics=[order]), vsn="1.0.0") as older:
-        client.join(f"realtime:{order}")
-        older.send_raw(json.dumps({"topic": f"realtime:{order}", "event": "phx_join", "payload": {}, "ref": "1"}))
-        json.loads(older.receive_raw())
-        data = {"order_id": "7", "file_count": 3, "type": "forged", "event": "forged", "meta": {"replayed": True}}
-        gw.publish(order, "upload_completed", data)
-        for payload in (client.pull()[4], json.loads(older.receive_raw())["payload"]):
-            assert payload.pop("meta").keys() == {"epoch", "offset"}
-            assert payload == {"type": "broadcast", "event": "upload_completed", "payload": data, "order_id": "7",
-                               "file_count": 3}
-
-
 # Documentation
 
 

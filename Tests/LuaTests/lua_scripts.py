@@ -138,6 +138,13 @@ class Scripts:
             "history", [keys.log, keys.meta], [run or self.run, after, limit, bytes_max])
         return epoch.decode(), int(offset), int(first), [tuple(event) for event in events], int(following)
 
+    def replay(self, since_ms, topic="shop:42", limit=25, run=None, bytes_max=196_608):
+        """What `replay` returns."""
+        keys = Keys(topic)
+        epoch, offset, events = self.call(
+            "replay", [keys.log, keys.meta], [run or self.run, since_ms, limit, bytes_max])
+        return epoch.decode(), int(offset), [tuple(event) for event in events]
+
     def position(self, topic="shop:42", run=None):
         keys = Keys(topic)
         epoch, offset, exists, length, *_ = self.call("position", [keys.log, keys.meta], [run or self.run])

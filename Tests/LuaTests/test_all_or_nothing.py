@@ -66,11 +66,22 @@ def test_history_refuses_a_wrong_argument(scripts, db, unchanged, arguments):
         scripts.page(**arguments)
 
 
+@pytest.mark.parametrize("arguments", [
+    {"since_ms": -1}, {"since_ms": "1e3"}, {"since_ms": 2**53}, {"limit": 0}, {"limit": "nan"}, {"limit": 26},
+    {"run": "a b"}, {"bytes_max": -1}, {"bytes_max": "inf"},
+], ids=repr)
+def test_replay_refuses_a_wrong_argument(scripts, db, unchanged, arguments):
+    filled(db, scripts)
+    with unchanged(), pytest.raises(redis.ResponseError, match="^BADARG "):
+        scripts.replay(**{"since_ms": 0, **arguments})
+
+
 @pytest.mark.parametrize("name,keys,arguments", [
     ("publish", 2, 13), ("publish", 4, 13), ("publish", 3, 12), ("publish", 3, 14), ("publish", 0, 0),
     ("publish", 3, 17), ("publish", 4, 21), ("publish", 2, 9),
     ("subscribe", 1, 12), ("subscribe", 2, 11), ("subscribe", 2, 13),
     ("renew", 0, 1), ("renew", 1, 0), ("renew", 65, 1), ("history", 1, 4), ("history", 2, 3),
+    ("replay", 1, 4), ("replay", 2, 3),
     ("position", 2, 0), ("position", 1, 1),
 ])
 def test_wrong_number_of_keys_or_arguments_is_refused(scripts, unchanged, name, keys, arguments):

@@ -7,8 +7,8 @@ import pytest
 from lua_scripts import LUA, source
 
 SHARED = {"prelude", "writes", "command"}
-PLAIN = {"publish", "subscribe", "history", "position", "lease", "renew", "reset_epoch", "revoke", "rights_changes",
-         "set_member", "here_change", "here_nodes", "here_read"}
+PLAIN = {"publish", "subscribe", "history", "replay", "position", "lease", "renew", "reset_epoch", "revoke",
+         "rights_changes", "set_member", "here_change", "here_nodes", "here_read"}
 # Leases of several machines need one clock: Redis's.
 TIMED = {"lease", "revoke", "set_member", "here_nodes"}
 FILES = sorted(path.stem for path in LUA.glob("*.lua") if path.stem not in SHARED)

@@ -1,8 +1,8 @@
-"""history.lua and position.lua: they read, and create nothing."""
+"""history.lua, replay.lua and position.lua: they read, and create nothing."""
 
 import pytest
 
-from lua_scripts import Keys
+from lua_scripts import NOW_MS, Keys
 
 KEYS = Keys()
 
@@ -99,3 +99,55 @@ def test_a_page_of_a_log_reads_little_more_than_it_returns(scripts, db, size):
         entries = 8 * sum(stats.get(f"cmdstat_{name}", {"calls": 0})["calls"] for name in ("xrange", "xrevrange"))
         assert len(events) == min(60, max(1, 65_536 // (size + 256 + 8)))
         assert entries <= len(events) + 24, stats
+
+
+# replay.lua
+
+
+@pytest.fixture
+def timed(scripts):
+    """Twelve events, one a millisecond."""
+    for n in range(1, 13):
+        scripts.publish(event="e", data=f'{{"n":{n}}}', id="-" if n % 2 else f"op-{n}", now_ms=NOW_MS + n, epoch="k")
+    return scripts
+
+
+@pytest.mark.parametrize("since, limit, first", [
+    (0, 25, 1), (NOW_MS + 1, 25, 1), (NOW_MS + 5, 25, 5), (NOW_MS + 12, 25, 12), (NOW_MS + 13, 25, 13), (0, 1, 12),
+    (0, 9, 4), (NOW_MS + 11, 9, 11), (2**53 - 1, 25, 13)])
+def test_a_replay_is_the_newest_events_since_a_time(timed, unchanged, since, limit, first):
+    with unchanged():
+        epoch, offset, events = timed.replay(since, limit=limit)
+    assert (epoch, offset) == ("k", 12)
+    assert events == [(str(n).encode(), b"e", b'{"n":%d}' % n, b"-" if n % 2 else b"op-%d" % n)
+                      for n in range(first, 13)]
+
+
+def test_a_replay_of_nothing(scripts, timed, unchanged):
+    with unchanged():
+        assert scripts.replay(0, topic="shop:none") == ("", 0, [])
+        assert timed.replay(0, run="second") == ("", 0, []), "a position of another run is none"
+
+
+def test_a_replay_leaves_out_what_is_no_event(timed, db):
+    """Entries of others, times that are none and a clock that goes behind cost their own place, and nothing else."""
+    db.xdel("shop:42#log", "12-0", "10-0")
+    for offset, fields in ((13, {"x": "y"}), (14, {"e": "e", "d": "{}", "i": "-", "t": "x"}), (15, {"e": "e"}),
+                           (16, {"e": "late", "d": "{}", "i": "-", "t": NOW_MS - 5})):
+        db.xadd("shop:42#log", fields, id=f"{offset}-0")
+    db.hset("shop:42#meta", "offset", 16)
+    assert [int(event[0]) for event in timed.replay(NOW_MS, limit=25)[2]] == [1, 2, 3, 4, 5, 6, 7, 8, 9, 11]
+    # Beyond the position nothing is told.
+    db.hset("shop:42#meta", "offset", 9)
+    assert [int(event[0]) for event in timed.replay(NOW_MS + 8)[2]] == [8, 9]
+
+
+@pytest.mark.parametrize("size", [1, 60_000])
+def test_a_replay_ends_by_its_bytes(scripts, size):
+    data = '{"t":"' + "x" * size + '"}'
+    for n in range(25):
+        scripts.publish(event="e", data=data, now_ms=NOW_MS)
+    events = scripts.replay(0, bytes_max=196_608)[2]
+    assert len(events) == min(25, 196_608 // (len(data) + 256))
+    assert int(events[-1][0]) == 25
+    assert len(scripts.replay(0, bytes_max=0)[2]) == 1, "one at least"

@@ -25,9 +25,18 @@ struct PhoenixChannel {
         let joinRef: [UInt8]
         let ref: [UInt8]
         let options: Options
-        let since: Position?
+        /// Where it resumes, or where its replay ends.
+        var since: Position?
+        let replay: ReplayRequest?
+        /// What was read for ``replay``, until the join is answered; one read of a log bounds it.
+        var replayed: [ChannelMessage] = []
         let changes: [UInt8]
         let asksForChanges: Bool
+
+        /// What is asked for when the token of the join was taken.
+        func request(of topic: Topic) -> SubscribeRequest {
+            SubscribeRequest(topic: topic, since: since, presence: options.wantsPresence, replay: replay)
+        }
 
         func isAsked(by answer: PhoenixAnswer) -> Bool { joinRef == answer.joinRef && ref == answer.ref }
     }

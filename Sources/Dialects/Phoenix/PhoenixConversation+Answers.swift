@@ -1,4 +1,4 @@
-import Core
+public import Core
 
 /// What the gateway tells, as the clients hear it.
 extension PhoenixConversation {
@@ -38,8 +38,18 @@ extension PhoenixConversation {
         else { return }
         var next = answer
         next.kind = .join
-        let request = SubscribeRequest(topic: topic, since: pending.since, presence: pending.options.wantsPresence)
-        ask(.subscribe([request]), next, &steps)
+        ask(.subscribe([pending.request(of: topic)]), next, &steps)
+    }
+
+    /// Keeps what was read for a join until its reply is said.
+    public mutating func replayed(
+        _ events: [ChannelMessage], of topic: Topic, upTo position: Position, at door: Door, ref: Reference?
+    ) {
+        guard let answer = ref.flatMap({ PhoenixAnswer($0) }), let pending = channels[topic]?.pending,
+            pending.isAsked(by: answer)
+        else { return }
+        channels[topic]?.pending?.replayed = events
+        channels[topic]?.pending?.since = position
     }
 
     /// A join was granted: the reply, then the end of an older join of the channel, then what goes with the join.
@@ -56,6 +66,9 @@ extension PhoenixConversation {
         response.append(text: "}")
         steps.append(.say(writer.granted(answer, response: response)))
         if let older = channel.joined { close(answer.topic, older, unless: pending.joinRef, &steps) }
+        for event in pending.replayed {
+            steps.append(.say(dialect.encoder.replayed(topic, event, joinRef: pending.joinRef)))
+        }
         if let since = pending.since, !recovered {
             let reason: GapReason = since.epoch == position.epoch ? .missed : .reset
             steps.append(.say(writer.gap(topic, position, reason)))

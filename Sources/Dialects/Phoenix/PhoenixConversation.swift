@@ -103,16 +103,16 @@ public struct PhoenixConversation: Conversation {
         var answer = PhoenixAnswer(.join, frame)
         // The reference of a channel is that of its join.
         if answer.joinRef.isEmpty { answer.joinRef = answer.ref }
-        channels[topic, default: PhoenixChannel()].pending = PhoenixChannel.Pending(
-            joinRef: answer.joinRef, ref: answer.ref, options: join.options, since: join.since,
+        let pending = PhoenixChannel.Pending(
+            joinRef: answer.joinRef, ref: answer.ref, options: join.options, since: join.since, replay: join.replay,
             changes: join.changes, asksForChanges: join.asksForChanges)
+        channels[topic, default: PhoenixChannel()].pending = pending
         if let token = join.token, token.hashValue != acceptedToken {
             answer.kind = .joinToken
             answer.token = token.hashValue
             ask(.refresh(token: token), answer, &steps)
         } else {
-            let request = SubscribeRequest(topic: topic, since: join.since, presence: join.options.wantsPresence)
-            ask(.subscribe([request]), answer, &steps)
+            ask(.subscribe([pending.request(of: topic)]), answer, &steps)
         }
     }
 

@@ -16,7 +16,7 @@ public struct PhoenixDialect: Dialect {
     public let channelsMax: Int
     /// Bytes of one broadcast's payload; beyond: `payload_size_exceeded`.
     public let publishBytesMax: Int
-    private let flattened: Set<[UInt8]>
+    let encoder: PhoenixEventEncoder
 
     /// Makes the dialect with its limits; `flattened` are the namespaces of ``PhoenixEventEncoder``.
     public init(
@@ -27,7 +27,7 @@ public struct PhoenixDialect: Dialect {
         self.json = json
         self.channelsMax = channelsMax
         self.publishBytesMax = publishBytesMax
-        self.flattened = flattened
+        encoder = PhoenixEventEncoder(version, flattened: flattened)
     }
 
     /// The topic of a channel's name without `realtime:`.
@@ -39,7 +39,7 @@ public struct PhoenixDialect: Dialect {
     }
 
     /// That of the version.
-    public var encoders: [any EventEncoder] { [PhoenixEventEncoder(version, flattened: flattened)] }
+    public var encoders: [any EventEncoder] { [encoder] }
 
     /// A code below 4000: Swift's client comes back after no other.
     public func closeCode(_ reason: CloseReason) -> UInt16? {

@@ -19,26 +19,42 @@ public struct PhoenixEventEncoder: EventEncoder {
 
     /// Writes a broadcast: text, or for an event of nothing but bytes and clients of v2 a binary frame (kind 4).
     public func event(_ topic: Topic, _ message: ChannelMessage) -> [WireUnit] {
+        [write(topic, message, joinRef: [], isReplay: false)]
+    }
+
+    /// Writes a broadcast of the past for one join: its `meta` says so, and always has an `id`.
+    func replayed(_ topic: Topic, _ message: ChannelMessage, joinRef: [UInt8]) -> WireUnit {
+        write(topic, message, joinRef: joinRef, isReplay: true)
+    }
+
+    private func write(_ topic: Topic, _ message: ChannelMessage, joinRef: [UInt8], isReplay: Bool) -> WireUnit {
         if version == .v2, let bytes = BytesObject.bytes(in: message.data),
-            let unit = binary(topic, message, bytes)
+            let unit = binary(topic, message, bytes, isReplay: isReplay)
         {
-            return [unit]
+            return unit
         }
         var text: [UInt8] = []
         text.reserveCapacity(
-            160 + topic.bytes.count + message.event.bytes.count + message.data.count + Position.epochBytesMax
-                + (message.id?.bytes.count ?? 0))
-        text.append(text: version == .v1 ? "{\"topic\":\"" : "[null,null,\"")
+            160 + joinRef.count + topic.bytes.count + message.event.bytes.count + message.data.count
+                + Position.epochBytesMax + (message.id?.bytes.count ?? 0))
+        switch version {
+        case .v1: text.append(text: "{\"topic\":\"")
+        case .v2 where joinRef.isEmpty: text.append(text: "[null,null,\"")
+        case .v2:
+            text.append(text: "[")
+            text.append(contentsOf: joinRef)
+            text.append(text: ",null,\"")
+        }
         PhoenixChannelName.append(topic, to: &text)
         text.append(text: version == .v1 ? "\",\"event\":\"broadcast\",\"payload\":" : "\",\"broadcast\",")
         text.append(text: "{\"type\":\"broadcast\",\"event\":\"")
         text.append(contentsOf: message.event.bytes)
         text.append(text: "\",\"payload\":")
         text.append(contentsOf: message.data)
-        append(metaOf: message, after: ",\"meta\":", to: &text)
+        append(metaOf: message, isReplay: isReplay, after: ",\"meta\":", to: &text)
         if !flattened.isEmpty, flattened.contains(Array(topic.namespace)) { append(membersOf: message.data, to: &text) }
         text.append(text: version == .v1 ? "},\"ref\":null}" : "}]")
-        return [WireUnit(.text, text)]
+        return WireUnit(.text, text)
     }
 
     /// Writes a `system` notice; publishers cannot send one, so nobody can pretend a gap.
@@ -58,11 +74,13 @@ public struct PhoenixEventEncoder: EventEncoder {
     }
 
     /// Kind 4; `nil` when a field is longer than its length can say.
-    private func binary(_ topic: Topic, _ message: ChannelMessage, _ payload: [UInt8]) -> WireUnit? {
+    private func binary(
+        _ topic: Topic, _ message: ChannelMessage, _ payload: [UInt8], isReplay: Bool
+    ) -> WireUnit? {
         var channel: [UInt8] = []
         PhoenixChannelName.append(topic, to: &channel)
         var meta: [UInt8] = []
-        append(metaOf: message, after: "", to: &meta)
+        append(metaOf: message, isReplay: isReplay, after: "", to: &meta)
         guard let topicCount = UInt8(exactly: channel.count), let metaCount = UInt8(exactly: meta.count),
             let eventCount = UInt8(exactly: message.event.bytes.count)
         else { return nil }
@@ -71,15 +89,31 @@ public struct PhoenixEventEncoder: EventEncoder {
     }
 
     /// Appends `{"id":"op-1","epoch":"k3x9","offset":18}` with what there is of it; nothing when there is nothing.
-    private func append(metaOf message: ChannelMessage, after label: StaticString, to text: inout [UInt8]) {
+    ///
+    /// A replay begins with `"replayed":true`, and the position stands for an `id` that the publisher has not given: the
+    /// clients expect one.
+    private func append(
+        metaOf message: ChannelMessage, isReplay: Bool, after label: StaticString, to text: inout [UInt8]
+    ) {
         guard message.id != nil || message.position != nil else { return }
         text.append(text: label)
         var comma: StaticString = "{"
+        if isReplay {
+            text.append(text: "{\"replayed\":true")
+            comma = ","
+        }
         if let id = message.id {
-            text.append(text: "{\"id\":\"")
+            text.append(text: comma)
+            text.append(text: "\"id\":\"")
             text.append(contentsOf: id.bytes)
             text.append(text: "\"")
             comma = ","
+        } else if isReplay, let position = message.position {
+            text.append(text: ",\"id\":\"")
+            text.append(contentsOf: position.epoch)
+            text.append(text: ":")
+            text.append(decimal: position.offset)
+            text.append(text: "\"")
         }
         if let position = message.position {
             text.append(text: comma)

@@ -11,6 +11,8 @@ struct PhoenixJoin {
     var token: [UInt8]?
     /// The position to resume from; an addition of ours, `config.broadcast.since`.
     var since: Position?
+    /// The events that it wants by the clock; without effect beside ``since``.
+    var replay: ReplayRequest?
     /// The reply's `postgres_changes`: what was asked, each with a number, or `[]`.
     var changes = Array("[]".utf8)
     /// Why it cannot be granted.
@@ -31,9 +33,7 @@ struct PhoenixJoin {
         if let epoch = broadcast?["since"]?["epoch"]?.stringBytes, let offset = broadcast?["since"]?["offset"]?.int {
             since = Position(epoch: epoch, offset: offset)
         }
-        if let replay = broadcast?["replay"], replay.kind == .object {
-            problem = "UnableToReplayMessages: the log knows no times; resume by position with config.broadcast.since"
-        }
+        if let wanted = broadcast?["replay"], wanted.kind == .object { read(replay: wanted) }
         if let asked = config["postgres_changes"], asked.kind == .array { number(asked) }
     }
 
@@ -68,6 +68,17 @@ struct PhoenixJoin {
         guard let value else { return false }
         if let text = value.stringBytes { return ASCII.equalIgnoringCase(text, Array("true".utf8)) }
         return value.bool == true
+    }
+
+    /// Reads `since`, milliseconds since 1970, and `limit`; these are not read leniently, as by the clients' own server.
+    private mutating func read(replay wanted: JSON.Value) {
+        let limit = NativeDecoder.present(wanted["limit"])
+        guard let sinceMs = wanted["since"]?.int, limit == nil || limit?.int != nil else {
+            problem = "UnableToReplayMessages: Replay params are not valid"
+            return
+        }
+        guard since == nil else { return }
+        replay = ReplayRequest(sinceMs: sinceMs, limit: limit?.int ?? ReplayRequest.eventsMax)
     }
 
     /// Echoes what was asked: clients compare event, schema, table and filter, and take a number that is not 0.

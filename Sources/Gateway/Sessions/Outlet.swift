@@ -9,6 +9,9 @@ protocol Outlet: AnyObject {
     var address: IPAddress? { get }
     /// Tells the client something through a door; `ref` is that of the request it answers.
     func tell(_ message: ServerMessage, at door: Door, ref: Reference?)
+    /// Hands over events that the client asked for by the clock; the topic is joined behind that position next.
+    func replayed(
+        _ events: [ChannelMessage], of topic: Topic, upTo position: Position, at door: Door, ref: Reference?)
     /// Sends an event that many share through a door; false when the client reads too slowly to take it.
     ///
     /// One that is owed is taken beyond the queue's bound.

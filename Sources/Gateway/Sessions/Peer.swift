@@ -170,6 +170,13 @@ final class Peer: Outlet {
         converse { $0.told(message, at: door, ref: ref, &$1) }
     }
 
+    func replayed(
+        _ events: [ChannelMessage], of topic: Topic, upTo position: Position, at door: Door, ref: Reference?
+    ) {
+        guard line != nil else { return }
+        conversation.replayed(events, of: topic, upTo: position, at: door, ref: ref)
+    }
+
     func send(_ delivery: Delivery, _ encoding: Encoding, at door: Door, isOwed: Bool) -> Bool {
         guard let line else { return true }
         var own: OwnWords?

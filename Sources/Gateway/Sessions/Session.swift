@@ -130,6 +130,10 @@ final class Session: TopicClient {
             host.isMember(topic, user: user) { [self] in take(.membership(topic, $0)) }
         case .readFollows(let topic, let number):
             host.follows(topic) { [self] in take(.follows(number: number, $0)) }
+        case .readReplay(let topic, let wanted, let number):
+            host.replay(topic, wanted, payer: payer) { [self] in take(.replayed(topic, number: number, $0)) }
+        case .tellReplay(let topic, let events, let position, let ref):
+            outlet?.replayed(events, of: topic, upTo: position, at: door, ref: ref)
         case .join(let request, let ref):
             host.join(self, request, ref: ref)
         case .follow(let topic): follow(topic)

@@ -1,5 +1,6 @@
 import Commands
 import Core
+import Dialects
 import Reactors
 import RedisLink
 import Rights
@@ -55,6 +56,7 @@ final class Store: TopicReader {
     let budgets: Budgets
     let pages: SharedReader<History>
     let peeks: SharedReader<Peek>
+    let replays: SharedReader<Replay>
     /// Who pays for what the next read for joining clients turns out to cost, by topic.
     var joinPayers: [Topic: Payer] = [:]
     /// The order in which reads of logs are answered.
@@ -81,6 +83,7 @@ final class Store: TopicReader {
         budgets = desk.budgets
         pages = SharedReader(desk)
         peeks = SharedReader(desk)
+        replays = SharedReader(desk)
         reactor.onTurnEnd = { [unowned self] in sendPublishes() }
     }
 

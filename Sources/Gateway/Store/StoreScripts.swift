@@ -17,6 +17,9 @@ struct StoreScripts: Sendable {
     let publish: ScriptID
     let subscribe: ScriptID
     let history: ScriptID
+    let replay: ScriptID
+    /// Microseconds of Redis to read events by the clock.
+    let replayUs: Int
     let position: ScriptID
     let renew: ScriptID
     /// Microseconds of Redis: to read a position, and a page of the log at its limit.
@@ -45,6 +48,8 @@ struct StoreScripts: Sendable {
         publish = try id("publish")
         subscribe = try id("subscribe")
         history = try id("history")
+        replay = try id("replay")
+        replayUs = library.catalogue.weightMicroseconds(of: "replay")
         position = try id("position")
         renew = try id("renew")
         publishUs = library.catalogue.weightMicroseconds(of: "publish")

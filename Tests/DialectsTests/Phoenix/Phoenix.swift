@@ -56,6 +56,13 @@ struct Phoenix {
         }
     }
 
+    /// Hands over what the oldest request wants by the clock; it is still to be answered.
+    mutating func replay(_ events: [ChannelMessage], upTo offset: Int, of channel: String = "order:42") throws {
+        let ref = try #require(try asked.first?.get().ref)
+        conversation.replayed(
+            events, of: try Phoenix.topic(channel), upTo: try Phoenix.position("k3x9", offset), at: .main, ref: ref)
+    }
+
     /// The command of the oldest request, which must be the only one.
     func command(_ location: SourceLocation = #_sourceLocation) throws -> ClientCommand {
         #expect(asked.count == 1, sourceLocation: location)

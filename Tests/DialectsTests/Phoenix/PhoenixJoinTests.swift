@@ -124,15 +124,6 @@ import Testing
         }
     }
 
-    @Test func replayByTimeIsRefused() throws {
-        var phoenix = Phoenix(.v2)
-        phoenix.send(Phoenix.join(.v2, Phoenix.order, "{\"broadcast\":{\"replay\":{\"since\":1,\"limit\":10}}}"))
-        try phoenix.answer()
-        let reason =
-            "UnableToReplayMessages: the log knows no times; resume by position with config.broadcast.since"
-        #expect(phoenix.heard() == [Phoenix.refused(.v2, reason, ref: "1")])
-    }
-
     // MARK: Tokens
 
     private static let token = "aaa.bbb.ccc"

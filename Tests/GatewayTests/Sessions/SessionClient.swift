@@ -81,9 +81,12 @@ final class SessionClient: Outlet {
             for _ in 0..<count {
                 let topic = world.pick(topics)
                 guard !requests.contains(where: { $0.topic == topic }) else { continue }
-                let since = world.chance(2) ? stands[topic] : nil
+                // By the clock: it is told later where it stands.
+                let replay = world.chance(4) ? ReplayRequest(sinceMs: 0) : nil
+                let since = replay == nil && world.chance(2) ? stands[topic] : nil
                 if let since { sinces[references, default: [:]][topic] = since }
-                requests.append(SubscribeRequest(topic: topic, since: since.flatMap { SessionWorld.position($0) }))
+                let position = since.flatMap { SessionWorld.position($0) }
+                requests.append(SubscribeRequest(topic: topic, since: position, replay: replay))
             }
             asked[references] = Request(what: "subscribe", topics: Set(requests.map(\.topic)))
             world.note("client \(number) subscribes \(requests.map(\.topic.description)) ref \(references)")
@@ -204,6 +207,19 @@ final class SessionClient: Outlet {
         heard[topic, default: (0, 0)].positioned += 1
         if !world.isResting, world.chance(150) { return false }
         return true
+    }
+
+    func replayed(
+        _ events: [ChannelMessage], of topic: Topic, upTo position: Position, at door: Door, ref: Reference?
+    ) {
+        guard session != nil, !isClosing else { return }
+        guard let ref = ref.flatMap({ ASCII.decimal($0.bytes) }), asked[ref]?.topics?.contains(topic) == true else {
+            return world.violated("client \(number) is told the past of \(topic), which it did not ask for")
+        }
+        if view.contains(topic), stands[topic] ?? 0 > position.offset {
+            world.violated("client \(number) is told the past of \(topic) up to \(position.offset) only")
+        }
+        sinces[ref, default: [:]][topic] = position.offset
     }
 
     func send(_ batch: DeliveryBatch, _ encoding: Encoding) -> Bool { false }

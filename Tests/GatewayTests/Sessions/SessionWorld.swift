@@ -184,6 +184,17 @@ final class SessionWorld: TopicReader, QuietHost {
         }
     }
 
+    func replay(
+        _ topic: Topic, _ wanted: ReplayRequest, payer: Payer, _ completion: @escaping (Result<Replay, Refusal>) -> Void
+    ) {
+        var answer = Replay(position: nil, events: [])
+        call("replay of \(topic)") { [unowned self] in
+            answer.position = redis[topic].flatMap { SessionWorld.position($0.offset) }
+        } reply: { isFailing in
+            completion(isFailing ? .failure(SessionWorld.unavailable) : .success(answer))
+        }
+    }
+
     func publish(
         _ request: PublishRequest, id: PublishID?, origin: SessionOrigin?,
         _ completion: @escaping (Result<Position, Refusal>) -> Void

@@ -34,16 +34,19 @@ struct Holding {
 /// A subscribe request on its way.
 struct Wish {
     /// What it waits for.
-    enum Step {
+    enum Step: Equatable {
         /// Whether the user is a member of the topic.
         case membership
+        /// Events that it wants by the clock; the number is that of their read.
+        case replay(Int)
         /// What the own topic follows is joined first.
         case followings
         /// The topic itself.
         case topic
     }
 
-    let since: Position?
+    var since: Position?
+    var replay: ReplayRequest?
     let ref: Reference?
     var step: Step
     /// Whether the client wants to know who is here.

@@ -14,6 +14,8 @@ enum SessionInput {
     case membership(Topic, Result<Bool, Refusal>)
     /// What the own topic follows was read; the number is that of the question.
     case follows(number: Int, Result<[Topic], Refusal>)
+    /// What was asked for by the clock was read; the number is that of the question.
+    case replayed(Topic, number: Int, Result<Replay, Refusal>)
     /// An event on the own topic told that what it follows has changed.
     case followsChanged
     /// A publish was committed, or was not.
@@ -56,6 +58,10 @@ enum SessionAction {
     case askMembership(Topic, user: [UInt8])
     /// Ask Redis what the topic follows.
     case readFollows(Topic, number: Int)
+    /// Read the newest events of a topic since a time.
+    case readReplay(Topic, ReplayRequest, number: Int)
+    /// Hand over such events, which end at that position.
+    case tellReplay(Topic, [ChannelMessage], Position, Reference?)
     /// Join a topic for the client.
     case join(SubscribeRequest, Reference?)
     /// Join a topic because the own topic follows it.

@@ -37,10 +37,8 @@ extension SessionState {
         var isPostponed = false
         for (request, verdict) in zip(requests, verdicts) {
             switch verdict {
-            case .join:
-                begin(Wish(since: request.since, ref: ref, step: .topic, presence: request.presence), request.topic)
-            case .ask:
-                ask(Wish(since: request.since, ref: ref, step: .membership, presence: request.presence), request.topic)
+            case .join: begin(Wish(request, ref: ref, step: .topic), request.topic)
+            case .ask: ask(Wish(request, ref: ref, step: .membership), request.topic)
             case .refuse(let refusal): refuse(refusal, topic: request.topic, ref: ref)
             case .postpone(let refusal):
                 isPostponed = true
@@ -98,6 +96,11 @@ extension SessionState {
         if let refusal = rules.payJoin(topic, caller, address) { return refused(wish, topic, refusal) }
         establish()
         giveWay(topic)
+        if let replay = wish.replay { readReplay(replay, wish, topic) } else { enter(wish, topic) }
+    }
+
+    /// Joins the topic, or first what it follows.
+    mutating func enter(_ wish: Wish, _ topic: Topic) {
         if isOwn(topic) { follow(wish, topic) } else { join(wish, topic) }
     }
 

@@ -20,6 +20,8 @@ struct SessionState {
     /// What the user's own topic follows; `nil` unless the client has asked for that topic.
     var followings: Followings?
     var followAllowance: FollowAllowance?
+    /// Tells the answers to replays apart.
+    var replayNumber = 0
     /// Whether the client has authenticated or subscribed, and so is more than an open socket.
     private(set) var isEstablished = false
     private var isClosed = false
@@ -75,6 +77,7 @@ struct SessionState {
             verified(result, isRefresh: isRefresh, wallMs: wallMs, ref: ref)
         case .membership(let topic, let result): membership(topic, result)
         case .follows(let number, let result): follows(number, result)
+        case .replayed(let topic, let number, let result): replayed(topic, number, result)
         case .followsChanged: readFollows()
         case .published(let topic, let result, let ref): published(topic, result, ref: ref)
         case .tracked(let topic, let result, let isNew, let ref): tracked(topic, result, isNew: isNew, ref: ref)

@@ -1,0 +1,44 @@
+import Commands
+import Core
+import Dialects
+import RedisLink
+import Rights
+
+/// Events by the clock, for clients that know no positions.
+extension Store {
+    /// Reads the newest events of a topic since a time, in one call; creates nothing.
+    ///
+    /// The payer pays.
+    func replay(
+        _ topic: Topic, _ wanted: ReplayRequest, payer: Payer, _ completion: @escaping (Result<Replay, Refusal>) -> Void
+    ) {
+        let arguments = [Store.decimal(wanted.sinceMs), Store.decimal(wanted.limit)]
+        let key = SharedReader<Replay>.Key(
+            script: "replay", keys: [topic.bytes], arguments: arguments, isAnonymous: payer.kind == .anonymous)
+        replays.read(
+            key, payer: payer, weightUs: scripts.replayUs, run: { [self] done in readReplay(topic, arguments, done) },
+            completion)
+    }
+
+    private func readReplay(
+        _ topic: Topic, _ arguments: [[UInt8]], _ completion: @escaping (Result<Replay, Refusal>) -> Void
+    ) {
+        guard let run = link.facts?.fence else { return completion(.failure(RedisFailure(.disconnected).refusal)) }
+        let call = ScriptCall(
+            script: scripts.replay, keys: [keys.log(topic), keys.meta(topic)],
+            arguments: [run] + arguments + [Store.decimal(limits.logPageBytesMax)])
+        let json = limits.answers
+        link.run(call, lane: nil) { result in
+            completion(
+                result.mapError(\.refusal).flatMap { value in
+                    guard let fields = value.elements, fields.count == 3, let epoch = fields[0].bytes,
+                        let entries = fields[2].elements
+                    else { return .failure(Store.nonsense) }
+                    guard !epoch.isEmpty else { return .success(Replay(position: nil, events: [])) }
+                    guard let top = Store.position(fields[0], fields[1]) else { return .failure(Store.nonsense) }
+                    let events = entries.compactMap { Store.event($0, epoch: top.epoch, json: json) }
+                    return .success(Replay(position: top, events: events))
+                })
+        }
+    }
+}
