@@ -87,8 +87,13 @@ def leaderboard_refresh(site):
 # DJ mode
 
 
-def session(site, tracks=499):
-    """A session with a full queue of the largest tracks."""
+# As many users as a track names.
+MANY = [f"user-{number}" for number in range(465)]
+SHORT = ["u"] * 2_047
+
+
+def session(site, tracks=499, voters=None):
+    """A session with a full queue of the largest tracks; `voters` are named for each of them."""
     site.commands.start_session(shopId="s", random="a" * 32)
     site.db.hset("dj:s#session", "sequence", tracks + 1)
     for number in range(tracks):
@@ -98,12 +103,29 @@ def session(site, tracks=499):
         site.db.hset("dj:s#tracks", track, text)
         site.db.hset("dj:s#tally", track, f"{'a' * 12} {number + 1} {number % 7} {number % 3}")
         site.db.zadd("dj:s#order", {track: (number % 7 - number % 3) * 16384 - number - 1})
+        if voters:
+            site.db.hset("dj:s#voters", track, " ".join(voters) + " |")
+    if voters:
+        site.db.hset("dj:s#voters", "", 1)
     site.fill(lambda pipe, n: pipe.zadd("shop:s#presence", {f"user-{n}": NOW_MS + 90_000}), USERS)
 
 
 @case
 def dj(site):
     session(site)
+    return lambda n: site.commands.dj(shopId="s")
+
+
+@case
+def dj_voters(site):
+    session(site, voters=MANY)
+    return lambda n: site.commands.dj(shopId="s")
+
+
+@case
+def dj_voters_short(site):
+    """Ids of one letter: the most users in a page."""
+    session(site, voters=SHORT)
     return lambda n: site.commands.dj(shopId="s")
 
 
@@ -120,6 +142,24 @@ def vote(site):
     session(site)
     return lambda n: site.commands.vote(
         shopId="s", trackId=f"track-{n:04}-{'t' * 100}", vote="up", userId="user-1", id=f"op-{n}")
+
+
+@case
+def vote_voters(site):
+    session(site, voters=MANY)
+    return lambda n: site.commands.vote(
+        shopId="s", trackId=f"track-{n:04}-{'t' * 100}", vote="down", userId=MANY[0], id=f"op-{n}")
+
+
+@case
+def describe_track(site):
+    session(site)
+    site.db.hset("dj:s#catalogue", mapping={f"old-{n}": "{}" for n in range(1_000)})
+    site.db.zadd("dj:s#described", {f"old-{n}": n for n in range(1_000)})
+    about = {"name": "n" * 200, "artists": [{"name": "a" * 60}] * 5, "duration_ms": 1,
+             "album": {"name": "b" * 100, "images": [{"url": "u" * 100}]}, "available_markets": ["DE"] * 4_000}
+    return lambda n: site.commands.describe_track(
+        shopId="s", trackId=f"track-{n:04}-{'t' * 100}", track=json.dumps(about), id=f"op-{n}")
 
 
 @case

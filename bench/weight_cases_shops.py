@@ -3,7 +3,7 @@
 import json
 
 from lua_scripts import NOW_MS
-from weight_cases import CASES, LONG, USERS, board, case, session
+from weight_cases import CASES, LONG, SHORT, USERS, board, case, session
 
 
 def booking(status="confirmed", **members):
@@ -244,10 +244,12 @@ def state_case(namespace, fill, id, facets, name=None):
             times.append(site.db.info("commandstats")["cmdstat_evalsha"]["usec"])
         site.without = sorted(times)[2]
         return lambda n: site.scripts.state(namespace, keys + facets)
-    CASES[f"state_{namespace}"] = run
+    CASES[f"state_{name or namespace}"] = run
 
 
-state_case("dj", session, "s", [f"dj:s#{facet}" for facet in ("session", "tracks", "tally", "order")])
+DJ = [f"dj:s#{facet}" for facet in ("session", "tracks", "tally", "order", "voters")]
+state_case("dj", session, "s", DJ)
+state_case("dj", lambda site: session(site, voters=SHORT), "s", DJ, name="dj_voters_short")
 state_case("challenge", board, "c", ["leaderboard:c"])
 state_case("shop", lambda site: site.db.set("queue:s", json.dumps({"shopId": "s", "x": "y" * 60_000})), "s",
            ["queue:s"])

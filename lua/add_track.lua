@@ -9,20 +9,24 @@
 -- @arg      albumArt   string 0..1000 optional -- address of a picture
 -- @arg      userId     user -- who adds it
 -- @include  dj
--- @key      session  dj:{shopId}#session
--- @key      tracks   dj:{shopId}#tracks
--- @key      tally    dj:{shopId}#tally
--- @key      order    dj:{shopId}#order
--- @key      ballots  dj:{shopId}#ballots#{userId}
--- @key      removed  dj:{shopId}#removed
--- @key      adders   dj:{shopId}#adders
--- @key      presence shop:{shopId}#presence
+-- @include  track
+-- @include  voters
+-- @key      session   dj:{shopId}#session
+-- @key      tracks    dj:{shopId}#tracks
+-- @key      tally     dj:{shopId}#tally
+-- @key      order     dj:{shopId}#order
+-- @key      ballots   dj:{shopId}#ballots#{userId}
+-- @key      removed   dj:{shopId}#removed
+-- @key      adders    dj:{shopId}#adders
+-- @key      voters    dj:{shopId}#voters
+-- @key      catalogue dj:{shopId}#catalogue
+-- @key      presence  shop:{shopId}#presence
 -- @topic    dj:{shopId}
 -- @emits  track:added {trackId, trackName, artistName, albumArt, addedBy, addedAt, upvotes, downvotes, score, position}
 -- @returns  {trackId, trackName, artistName, albumArt, addedBy, addedAt, upvotes, downvotes, score, position}
 -- @errors   not_present 403, conflict, too_large, too_many
 -- @cost     O(log n) in queued tracks
--- @weight   500
+-- @weight   700
 --
 -- Data:
 --   tally    hash trackId -> `TAG SEQUENCE UP DOWN`: the session's tag, the track's number in it, its votes
@@ -32,13 +36,13 @@
 -- A ballot counts only with the tag and the sequence of the track's tally. So ballots of a former session, and of a
 -- track that was played and is queued again, are void without having been found and deleted. A user has at most
 -- QUEUED_USER_MAX tracks in the queue and adds at most ADDED_USER_MAX new ones to a session (part_dj.lua); what a
--- service adds for a user is counted and not refused.
+-- service adds for a user is counted and not refused. Answer and event also have what a player of Spotify's tracks
+-- reads: `id`, `name`, `artists`, `album`, `duration_ms` (part_track.lua).
 
 local QUEUE_MAX = 500
 local QUEUED_USER_MAX = 20
 local ADDED_USER_MAX = 100
 local VOTES_MAX = 1000000000
-local TRACK_BYTES_MAX = 1536 -- keeps the whole queue below 1 MiB
 local SESSION_MS = 86400000
 local BALLOTS_TTL_S = 90000 -- 25 h: longer than a session, so that no ballot ends before the track it is for
 
@@ -79,10 +83,13 @@ else
   if before ~= decimal(sequence) .. 'u' then up = up + 1 end
 end
 
-local item = {
-  trackId = args.trackId, trackName = args.trackName or '', artistName = args.artistName or '',
-  albumArt = args.albumArt or '', addedBy = user, addedAt = iso(now_ms),
-}
+-- What a service said of the track counts more than what a phone says.
+local item = decode(read('HGET', key.catalogue, args.trackId) or '')
+if type(item) ~= 'table' or type(item.trackName) ~= 'string' then
+  item = {trackName = args.trackName or '', artistName = args.artistName or '', albumArt = args.albumArt or ''}
+end
+if type(item.artists) == 'table' then item.artists = array(item.artists) end
+item.trackId, item.addedBy, item.addedAt = args.trackId, user, iso(now_ms)
 local text = encode(item)
 if #text > TRACK_BYTES_MAX then
   fail('too_large', 'The track takes more than ' .. TRACK_BYTES_MAX .. ' bytes as JSON')
@@ -90,6 +97,7 @@ end
 local place = (up - down) * TRACKS_MAX - sequence
 item.upvotes, item.downvotes, item.score = up, down, up - down
 item.position = read('ZCOUNT', key.order, '(' .. decimal(place), '+inf') + 1
+as_spotify(item)
 
 local left_ms = read('PTTL', key.session)
 if left_ms < 1 then left_ms = SESSION_MS end
@@ -106,5 +114,7 @@ write('PEXPIRE', key.order, left_ms)
 if ballots[1] ~= tag then write('UNLINK', key.ballots) end
 write('HSET', key.ballots, '', tag, args.trackId, decimal(sequence) .. 'u')
 write('EXPIRE', key.ballots, BALLOTS_TTL_S)
-emit('dj:' .. args.shopId, 'track:added', item)
-return item
+note_vote(args.trackId, user, 'up', is_new)
+local told = encode(item)
+emit('dj:' .. args.shopId, 'track:added', told)
+return raw(told)

@@ -4,20 +4,23 @@
 -- @allow    service
 -- @arg      shopId id
 -- @include  dj
+-- @include  track
 -- @key      session dj:{shopId}#session
 -- @key      tracks  dj:{shopId}#tracks
 -- @key      tally   dj:{shopId}#tally
 -- @key      order   dj:{shopId}#order
 -- @key      adders  dj:{shopId}#adders
+-- @key      voters  dj:{shopId}#voters
 -- @topic    dj:{shopId}
 -- @emits    track:playing {trackId, trackName, artistName, albumArt, addedBy, addedAt, upvotes, downvotes, score}
 -- @emits    queue:empty {shopId} -- a track was playing and none follows
 -- @returns  {track} -- the track that plays now, or null
 -- @errors   conflict
 -- @cost     O(log n) in queued tracks
--- @weight   250
+-- @weight   450
 --
--- Its ballots need not be found: they are for its number in the session, which no other track gets.
+-- The event also has what a player of Spotify's tracks reads: `id`, `name`, `artists`, `album`, `duration_ms`
+-- (part_track.lua). Its ballots need not be found: they are for its number in the session, which no other track gets.
 
 local VOTES_MAX = 1000000000
 
@@ -39,10 +42,11 @@ if type(item) ~= 'table' or item.trackId ~= track then item = {trackId = track} 
 local up, down = string.match(read('HGET', key.tally, track) or '', '^%x+ %d+ (%d+) (%d+)$')
 item.upvotes, item.downvotes = integer(up, 0, VOTES_MAX) or 0, integer(down, 0, VOTES_MAX) or 0
 item.score, item.position = item.upvotes - item.downvotes, nil
-local playing = encode(item)
+local playing = encode(as_spotify(item))
 write('HSET', key.session, 'current', playing)
 write('HDEL', key.tally, track)
 write('HDEL', key.tracks, track)
+write('HDEL', key.voters, track)
 write('ZREM', key.order, track)
 leave_queue(text)
 emit(topic, 'track:playing', playing)

@@ -6,6 +6,7 @@
 -- @key      tracks  dj:{id}#tracks
 -- @key      tally   dj:{id}#tally
 -- @key      order   dj:{id}#order
+-- @key      voters  dj:{id}#voters
 -- @returns  JSON text {shopId, isActive, currentTrack, queue, startedAt, next}, or false
 -- @cost     O(n) in the tracks told, at most 100
 -- @weight   1800
@@ -15,6 +16,7 @@
 -- KEYS[4]   tracks   hash trackId -> JSON of the track
 -- KEYS[5]   tally    hash trackId -> `TAG SEQUENCE UP DOWN`
 -- KEYS[6]   order    zset trackId, first track last
+-- KEYS[7]   voters   hash trackId -> `UP|DOWN`, in sessions that name their voters
 --
 -- The stored texts are spliced as they are, and nothing raises an error. When there are more tracks than the first page
 -- has, `next` is what the command `dj` takes as `from`, which answers the same.
@@ -36,10 +38,11 @@ function state()
   if not shop then return false end
   local session = got('HMGET', KEYS[3], 'isActive', 'startedAt', 'current')
   local started = integer(session[2], 0, YEAR_9999_MS)
-  local current = members(session[3], parsed)
+  local current = members(session[3], parsed, CURRENT_BYTES_MAX)
   local count = redis.pcall('ZCARD', KEYS[6])
   local queued = type(count) == 'number' and math.min(count, QUEUE_MAX) or 0
-  local items, place = page({tracks = KEYS[4], tally = KEYS[5], order = KEYS[6]}, 0, queued, got, parsed)
+  local keys = {tracks = KEYS[4], tally = KEYS[5], order = KEYS[6], voters = KEYS[7]}
+  local items, place = page(keys, 0, queued, got, parsed)
   return '{"shopId":"' .. shop .. '","isActive":' .. tostring(session[1] == '1')
     .. ',"currentTrack":' .. (current and current .. '}' or 'null') .. ',"queue":[' .. table.concat(items, ',') .. ']'
     .. ',"startedAt":' .. (started and '"' .. utc(started) .. '"' or 'null')

@@ -9,6 +9,7 @@
 -- @key      order   dj:{shopId}#order
 -- @key      removed dj:{shopId}#removed
 -- @key      adders  dj:{shopId}#adders
+-- @key      voters  dj:{shopId}#voters
 -- @topic    dj:{shopId}
 -- @emits    session:stopped {shopId, isActive, currentTrack, queue, startedAt} -- the whole state
 -- @returns  {shopId, isActive}
@@ -18,7 +19,7 @@
 -- Where no session runs nothing changes and no event is sent.
 
 if read('HGET', key.session, 'isActive') == '1' then
-  write('UNLINK', key.session, key.tracks, key.tally, key.order, key.removed, key.adders)
+  write('UNLINK', key.session, key.tracks, key.tally, key.order, key.removed, key.adders, key.voters)
   emit('dj:' .. args.shopId, 'session:stopped', {
     shopId = args.shopId, isActive = false, currentTrack = null, queue = array(), startedAt = null,
   })

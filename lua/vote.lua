@@ -6,16 +6,18 @@
 -- @arg      trackId string 1..128
 -- @arg      vote    enum up,down,none
 -- @arg      userId  user -- who votes
+-- @include  voters
 -- @key      tally    dj:{shopId}#tally
 -- @key      order    dj:{shopId}#order
 -- @key      ballots  dj:{shopId}#ballots#{userId}
+-- @key      voters   dj:{shopId}#voters
 -- @key      presence shop:{shopId}#presence
 -- @topic    dj:{shopId}
 -- @emits    queue:update {trackId, upvotes, downvotes, score, position}
 -- @returns  {trackId, upvotes, downvotes, score, position}
 -- @errors   not_present 403, not_found
 -- @cost     O(log n) in queued tracks
--- @weight   200
+-- @weight   350
 --
 -- The same vote again changes nothing, sends nothing, and is answered with what stands. The data is described in
 -- add_track.lua. A track is queued exactly while it has a tally, so the session itself need not be read.
@@ -58,5 +60,6 @@ else
   write('HSET', key.ballots, '', tag, track, sequence .. (args.vote == 'up' and 'u' or 'd'))
   if not current then write('EXPIRE', key.ballots, BALLOTS_TTL_S) end
 end
+note_vote(track, user, args.vote)
 emit('dj:' .. args.shopId, 'queue:update', standing)
 return raw(standing)

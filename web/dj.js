@@ -65,6 +65,7 @@ export class DJPanel {
   #event(name, data) {
     switch (name) {
       case 'queue:update': return this.#tracks.update(data);
+      case 'track:described': return this.#tracks.describe(data);
       case 'track:removed': return this.#tracks.remove(data.trackId);
       case 'queue:empty': return this.#tracks.play(null);
       case 'session:started':

@@ -50,6 +50,15 @@ export class Tracks {
     this.#insert({ ...track, upvotes, downvotes, score }, standing.position);
   }
 
+  /** A track that is queued has other words than before. */
+  describe(track) {
+    const described = checked(track);
+    const index = this.#queue.findIndex(({ trackId }) => trackId === described?.trackId);
+    if (index < 0) return;
+    const { trackName, artistName } = described;
+    this.#queue[index] = { ...this.#queue[index], trackName, artistName };
+  }
+
   /** A track was taken out. */
   remove(trackId) {
     this.#take(trackId);
@@ -140,11 +149,13 @@ function hasVotes({ upvotes, downvotes, score }) {
 /** A track with every member a view needs, or null. */
 function checked(track) {
   if (typeof track?.trackId !== 'string') return null;
-  const whole = (value) => (Number.isInteger(value) ? value : 0);
+  // A session that names its voters tells lists, and the counts beside them.
+  const whole = (value, count) => [count, value, Array.isArray(value) ? value.length : 0].find(Number.isInteger);
   const words = (value) => (typeof value === 'string' ? value.slice(0, 200) : '');
   return {
     trackId: track.trackId, trackName: words(track.trackName) || track.trackId, artistName: words(track.artistName),
     addedBy: words(track.addedBy), addedAt: words(track.addedAt),
-    upvotes: whole(track.upvotes), downvotes: whole(track.downvotes), score: whole(track.score),
+    upvotes: whole(track.upvotes, track.upvoteCount), downvotes: whole(track.downvotes, track.downvoteCount),
+    score: whole(track.score),
   };
 }

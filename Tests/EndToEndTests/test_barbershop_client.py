@@ -302,3 +302,48 @@ def test_a_namespace_has_the_rules_of_the_socket_of_its_name(gateway, token):
         assert (refused["code"], refused["topic"]) == ("forbidden", "session:back-room")
         assert phone.call("subscribe", {"shopId": "42"}, "/dj")["topic"] == "shop:42"
         assert phone.names("/queue") == phone.names("/dj") == []
+
+
+# What the app reads
+
+
+def test_the_app_finds_its_own_vote_in_the_state(gw, phone, token, topic):
+    """`upvotes` and `downvotes` of the state were counts; the app's model has lists of users, and looks for its own."""
+    shop = topic.split(":")[1]
+    with gw.http() as http:
+        command(http, "start_session", shopId=shop, voters=True)
+        for user in ("ann", "bob"):
+            command(http, "check_in", shopId=shop, userId=user)
+        command(http, "add_track", shopId=shop, trackId="t1", userId="bob")
+    one = phone("/dj", token("ann"))
+    one.say("subscribe", {"shopId": shop})
+    item = one.hears("subscribed", shopId=shop)["state"]["queue"][0]
+    assert (item["upvotes"], item["downvotes"]) == (["bob"], [])
+    one.say("vote", {"trackId": "t1", "vote": "down"})
+    assert one.hears("queue:update", trackId="t1") == {
+        "trackId": "t1", "upvotes": 1, "downvotes": 1, "score": 0, "position": 1}
+    again = phone("/dj", token("ann"))
+    again.say("subscribe", {"shopId": shop})
+    item = again.hears("subscribed", shopId=shop)["state"]["queue"][0]
+    assert ("ann" in item["downvotes"], "ann" in item["upvotes"], item["downvoteCount"]) == (True, False, 1)
+
+
+def test_tracks_come_as_spotify_describes_them(gw, phone, token, dj):
+    """The app adds a track by its id alone, and `track:added` and `track:playing` had nothing for it to show."""
+    shop, service = dj
+    one = phone("/dj", token("ann"))
+    one.say("subscribe", {"shopId": shop})
+    one.hears("subscribed", shopId=shop)
+    track = {"name": "Song", "artists": [{"name": "A"}, {"name": "B"}], "duration_ms": 190_000,
+             "album": {"name": "Al", "images": [{"url": "https://i/1"}]}}
+    service("describe_track", trackId="t2", track=track | {"popularity": 7})
+    service("describe_track", trackId="t1", track=track)
+    assert one.hears("track:described")["trackId"] == "t1"
+    one.say("add_track", {"trackId": "t2"})
+    flat = {"trackName": "Song", "artistName": "A", "albumArt": "https://i/1"}
+    assert one.hears("track:added").items() >= {**track, **flat, "id": "t2"}.items()
+    service("next_track")
+    assert one.hears("track:playing").items() >= {**track, "id": "t1"}.items()
+    # Nobody but a service says so.
+    one.say("describe_track", {"trackId": "t2", "track": {"name": "forged"}})
+    one.hears("error", code="forbidden")

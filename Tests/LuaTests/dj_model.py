@@ -17,9 +17,23 @@ def iso(ms):
 
 def state(scripts, shop=SHOP, **options):
     """The state that a client of the topic receives."""
-    keys = [f"dj:{shop}#{facet}" for facet in ("log", "meta", "session", "tracks", "tally", "order")]
+    keys = [f"dj:{shop}#{facet}" for facet in ("log", "meta", "session", "tracks", "tally", "order", "voters")]
     text = scripts.state("dj", keys)
     return json.loads(text) if text else None
+
+
+def spotify(item):
+    """The item with what a player of Spotify's tracks reads; these have nothing but their names."""
+    artist, image = item["artistName"], item["albumArt"]
+    return item | {
+        "id": item["trackId"], "name": item["trackName"], "artists": [{"name": artist}] if artist else [],
+        "album": {"name": "", "images": [{"url": image}] if image else []}, "duration_ms": 0}
+
+
+def flat(item):
+    """The item as the queue has it."""
+    more = ("id", "name", "artists", "album", "duration_ms")
+    return {name: value for name, value in item.items() if name not in more}
 
 
 class Model:
@@ -27,6 +41,7 @@ class Model:
 
     def __init__(self):
         self.active = False
+        self.names_voters = False
         self.started_ms = None
         self.current = None
         self.tracks = []
@@ -53,9 +68,18 @@ class Model:
     def plain(track):
         return {name: value for name, value in track.items() if name not in ("ballots", "number")}
 
+    def told_votes(self, track):
+        """The standing as the state tells it: with the voters where the session names them."""
+        standing = self.standing(track)
+        if not self.names_voters:
+            return standing
+        named = {f"{word}votes": [user for user, vote in track["ballots"].items() if vote == word]
+                 for word in ("up", "down")}
+        return {**standing, **named, "upvoteCount": standing["upvotes"], "downvoteCount": standing["downvotes"]}
+
     def state(self):
         return {"shopId": SHOP, "isActive": self.active, "currentTrack": self.current,
-                "queue": [{**self.plain(track), **self.standing(track)} for track in self.ordered()],
+                "queue": [{**self.plain(track), **self.told_votes(track)} for track in self.ordered()],
                 "startedAt": iso(self.started_ms) if self.active else None}
 
     def page(self):
@@ -70,10 +94,10 @@ class Model:
         self.active, self.started_ms, self.current, self.tracks = False, None, None, []
         self.removed, self.count = {}, 0
 
-    def start_session(self, now_ms):
+    def start_session(self, now_ms, voters=False):
         if not self.active:
             self._end()
-            self.active, self.started_ms = True, now_ms
+            self.active, self.started_ms, self.names_voters = True, now_ms, voters
             self.events.append(("session:started", self.state()))
         return {"shopId": SHOP, "isActive": True, "startedAt": iso(self.started_ms)}
 
@@ -93,9 +117,10 @@ class Model:
         number, ballots = self.removed.pop(track_id, (self.count + 1, {}))
         self.count = max(self.count, number)
         track = {"trackId": track_id, "trackName": "", "artistName": "", "albumArt": "", "addedBy": user,
-                 "addedAt": iso(now_ms), "number": number, "ballots": {**ballots, user: "up"}}
+                 "addedAt": iso(now_ms), "number": number,
+                 "ballots": {**{other: vote for other, vote in ballots.items() if other != user}, user: "up"}}
         self.tracks.append(track)
-        item = {**self.plain(track), **self.standing(track)}
+        item = spotify({**self.plain(track), **self.standing(track)})
         self.events.append(("track:added", item))
         return item
 
@@ -106,9 +131,10 @@ class Model:
         if not track:
             raise Failed("not_found", "")
         changed = track["ballots"].get(user, "none") != vote
-        track["ballots"].pop(user, None)
-        if vote != "none":
-            track["ballots"][user] = vote
+        if changed:
+            track["ballots"].pop(user, None)
+            if vote != "none":
+                track["ballots"][user] = vote
         answer = {"trackId": track_id, **self.standing(track)}
         if changed:
             self.events.append(("queue:update", answer))
@@ -130,7 +156,7 @@ class Model:
             raise Failed("conflict", "")
         if self.tracks:
             track = self.ordered()[0]
-            self.current = {**self.plain(track), **self.counts(track)}
+            self.current = spotify({**self.plain(track), **self.counts(track)})
             self.tracks.remove(track)
             self.events.append(("track:playing", self.current))
         elif self.current:

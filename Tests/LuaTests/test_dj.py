@@ -6,7 +6,7 @@ import pytest
 import redis
 
 from command_scripts import Failed
-from dj_model import NOT_PRESENT, SHOP, iso, state
+from dj_model import NOT_PRESENT, SHOP, flat, iso, spotify, state
 from lua_scripts import NOW_MS
 
 TOPIC = f"dj:{SHOP}"
@@ -55,15 +55,15 @@ def test_a_session_stops_once(party, db, unchanged):
         "shopId": SHOP, "isActive": False, "currentTrack": None, "queue": [], "startedAt": None})
     with unchanged():
         assert party.stop_session(shopId=SHOP) == {"shopId": SHOP, "isActive": False}
-    for facet in ("session", "tracks", "tally", "order"):
+    for facet in ("session", "tracks", "tally", "order", "voters"):
         assert not db.exists(f"{TOPIC}#{facet}")
 
 
 def test_adding_answers_and_tells_the_item(party, db):
     item = add(party, "spotify:track:1", trackName="Señorita", artistName="X", albumArt="https://a/b.jpg")
-    assert item == {
+    assert item == spotify({
         "trackId": "spotify:track:1", "trackName": "Señorita", "artistName": "X", "albumArt": "https://a/b.jpg",
-        "addedBy": "ann", "addedAt": iso(NOW_MS), "upvotes": 1, "downvotes": 0, "score": 1, "position": 1}
+        "addedBy": "ann", "addedAt": iso(NOW_MS), "upvotes": 1, "downvotes": 0, "score": 1, "position": 1})
     assert party.log(TOPIC)[-1] == ("track:added", item)
     assert party.my_votes(user="ann", role="user", shopId=SHOP) == {"votes": {"spotify:track:1": "up"}}
     for facet in ("session", "tracks", "tally", "order"):
@@ -255,7 +255,7 @@ def test_state_of_nothing(commands, scripts):
 def test_any_text_names_a_track(party, scripts, track):
     item = add(party, track, trackName=track, albumArt=track)
     assert (item["trackId"], item["trackName"]) == (track, track)
-    assert state(scripts)["queue"] == [item] == party.dj(shopId=SHOP)["queue"]
+    assert state(scripts)["queue"] == [flat(item)] == party.dj(shopId=SHOP)["queue"]
     assert party.my_votes(user="ann", role="user", shopId=SHOP) == {"votes": {track: "up"}}
     assert standing(vote(party, track, "down")) == (0, 1, -1, 1)
     assert party.next_track(shopId=SHOP)["track"]["trackId"] == track
@@ -307,7 +307,7 @@ def test_garbage_among_the_ballots_is_no_vote(party, db):
     assert standing(vote(party, "t1", "up", "bob")) == (2, 0, 2, 1)
 
 
-@pytest.mark.parametrize("facet", ["session", "tracks", "tally", "order"])
+@pytest.mark.parametrize("facet", ["session", "tracks", "tally", "order", "voters", "catalogue"])
 def test_other_types_are_no_state_and_no_harm(party, db, scripts, unchanged, facet):
     add(party, "t1")
     db.delete(f"{TOPIC}#{facet}")
@@ -326,5 +326,5 @@ def test_garbage_as_the_start(party, db, scripts, started):
 @pytest.mark.parametrize("key, shop", [
     ("dj:42", "42"), ("p:dj:dj:1", "dj:1"), ("dj:{a:b}", "a:b"), ("x:dj:~.-", "~.-")])
 def test_the_state_names_its_shop(scripts, key, shop):
-    keys = [f"{key}#{facet}" for facet in ("log", "meta", "session", "tracks", "tally", "order")]
+    keys = [f"{key}#{facet}" for facet in ("log", "meta", "session", "tracks", "tally", "order", "voters")]
     assert json.loads(scripts.state("dj", keys))["shopId"] == shop

@@ -23,6 +23,8 @@ def choose(rng):
         return name, rng.choice(USERS), arguments
     if name == "remove_track":
         return name, rng.choice([*USERS, None]), {"trackId": rng.choice(TRACKS)}
+    if name == "start_session":
+        return name, None, {"voters": rng.choice([True, False])}
     return name, None, {}
 
 
@@ -33,7 +35,7 @@ def expect(model, name, user, present, arguments, now_ms):
         return getattr(model, name)(now_ms, user, present, *rest)
     if name == "remove_track":
         return model.remove_track(now_ms, user, *rest)
-    return getattr(model, name)(now_ms)
+    return getattr(model, name)(now_ms, *rest)
 
 
 @pytest.mark.parametrize("life", range(4))

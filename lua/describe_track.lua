@@ -1,0 +1,67 @@
+-- @command  describe_track
+-- @summary  Say what a track is, as Spotify describes it, since phones add tracks by their ids alone.
+-- @http     PUT /v1/shops/{shopId}/tracks/{trackId}
+-- @allow    service
+-- @arg      shopId  id
+-- @arg      trackId string 1..128
+-- @arg      track   json 32768 8 -- {name, artists: [{name}], album: {name, images: [{url}]}, duration_ms}
+-- @include  track
+-- @key      catalogue dj:{shopId}#catalogue
+-- @key      described dj:{shopId}#described
+-- @key      tracks    dj:{shopId}#tracks
+-- @topic    dj:{shopId}
+-- @emits  track:described {trackId, trackName, artistName, albumArt, albumName, id, name, artists, album, duration_ms}
+-- @returns  {trackId, trackName, artistName, albumArt, albumName, id, name, artists, album, duration_ms}
+-- @errors   too_large
+-- @cost     O(log n) in the shop's described tracks, O(n) in the bytes of the description
+-- @weight   1200
+--
+-- Data:
+--   catalogue  hash trackId -> JSON of what is kept: at most five artists, the first image
+--   described  zset trackId -> when, ms: beyond CATALOGUE_MAX the track that was described first is forgotten
+-- Who adds the track gets this, whatever the adder says of it. A track that is queued already is changed where it
+-- stands.
+
+local CATALOGUE_MAX = 1000
+local CATALOGUE_TTL_S = 2592000 -- 30 days
+local KEPT_BYTES_MAX = 1024     -- leaves room for who added the track, within TRACK_BYTES_MAX
+
+local track = args.trackId
+local about = kept(decode(args.track))
+if not about then fail('bad_request', 'track must be an object with a name of at most 600 bytes') end
+local text = encode(about)
+if #text > KEPT_BYTES_MAX then
+  fail('too_large', 'What is kept of the track takes more than ' .. KEPT_BYTES_MAX .. ' bytes as JSON')
+end
+
+-- A track that is queued.
+local queued = read('HGET', key.tracks, track)
+local item = queued and decode(queued)
+local is_queued = type(item) == 'table' and item.trackId == track
+if is_queued then
+  item = {trackId = track, addedBy = text_of(item.addedBy, 128), addedAt = text_of(item.addedAt, 64)}
+  for name, value in pairs(about) do item[name] = value end
+  queued = encode(item)
+  if #queued > TRACK_BYTES_MAX then
+    fail('too_large', 'The track takes more than ' .. TRACK_BYTES_MAX .. ' bytes as JSON')
+  end
+end
+
+if not read('HGET', key.catalogue, track) and read('ZCARD', key.described) >= CATALOGUE_MAX then
+  local oldest = read('ZRANGE', key.described, 0, 0)[1]
+  if oldest then
+    write('HDEL', key.catalogue, oldest)
+    write('ZREM', key.described, oldest)
+  end
+end
+write('HSET', key.catalogue, track, text)
+write('EXPIRE', key.catalogue, CATALOGUE_TTL_S)
+write('ZADD', key.described, decimal(now_ms), track)
+write('EXPIRE', key.described, CATALOGUE_TTL_S)
+about.trackId = track
+as_spotify(about)
+if is_queued then
+  write('HSET', key.tracks, track, queued)
+  emit('dj:' .. args.shopId, 'track:described', about)
+end
+return about
