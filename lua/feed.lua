@@ -25,7 +25,7 @@ local PAGE_BYTES_MAX = 16384
 local SILENT_MAX = 40
 local READS_MAX = 100 -- events of other names lie between the posts
 local YEAR_9999_MS = 253370764800000
-local AT_ONCE = 2     -- a post, and the one before it: whose turn it is next is known without another read
+local AT_ONCE = 3     -- a post, its update, and the post before it: whose turn is next is known without another read
 
 local reads = 0
 

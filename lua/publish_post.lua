@@ -7,6 +7,7 @@
 -- @include  json
 -- @key      latest   feed:{barberId}#latest
 -- @topic    feed:{barberId}
+-- @emits    feed_updates {type, postId, barberId, timestamp} -- what a banner counts; the post follows
 -- @emits    feed:new_post {id, barberId, ...} -- the post as it came, with barberId
 -- @returns  {barberId, postId}
 -- @cost     O(1) in followers, O(n) in the bytes of the post
@@ -35,5 +36,8 @@ elseif post.barberId ~= args.barberId then
   fail('bad_request', 'post.barberId must be the barberId of the request')
 end
 write('SET', key.latest, decimal(now_ms), 'EX', LATEST_TTL_S)
+emit('feed:' .. args.barberId, 'feed_updates', {
+  type = 'new_post', postId = post.id, barberId = args.barberId, timestamp = iso(now_ms),
+})
 emit('feed:' .. args.barberId, 'feed:new_post', text)
 return {barberId = args.barberId, postId = post.id}

@@ -90,7 +90,7 @@ public struct NamespacePolicy: Sendable, Equatable {
             subscribe: .owner, publish: .service, logEventsMax: 500, logSeconds: 86_400, slow: .disconnect,
             follows: true),
         "feed": NamespacePolicy(
-            subscribe: .user, publish: .service, logEventsMax: 200, logSeconds: 604_800, slow: .disconnect),
+            subscribe: .user, publish: .service, logEventsMax: 400, logSeconds: 604_800, slow: .disconnect),
         "booking": NamespacePolicy(
             subscribe: .granted, publish: .service, logEventsMax: 100, logSeconds: 86_400, slow: .disconnect),
         "challenge": NamespacePolicy(

@@ -347,3 +347,16 @@ def test_tracks_come_as_spotify_describes_them(gw, phone, token, dj):
     # Nobody but a service says so.
     one.say("describe_track", {"trackId": "t2", "track": {"name": "forged"}})
     one.hears("error", code="forbidden")
+
+
+def test_the_social_view_counts_new_posts(gw, phone, token, topics):
+    """`feed_updates` was told to whoever asked for the feed, and never live."""
+    user, barber = topics("user").split(":")[1], topics("feed").split(":")[1]
+    with gw.http() as http:
+        command(http, "follow", userId=user, barberId=barber)
+        one = phone("/social", token(user))
+        one.hears("subscribed", userId=user)
+        command(http, "publish_post", barberId=barber, post={"id": "p1", "text": "hello"})
+    update = one.hears("feed_updates")
+    assert update.pop("timestamp") and update == {"type": "new_post", "postId": "p1", "barberId": barber}
+    assert one.hears("feed:new_post")["id"] == "p1"

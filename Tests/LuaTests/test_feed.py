@@ -73,9 +73,9 @@ def test_a_post_is_published_as_it_came(commands, db):
     assert commands.publish_post(barberId="b1", post=text) == {"barberId": "b1", "postId": "p1"}
     own = '{ "barberId":"b1","id":"p2"}'
     commands.publish_post(barberId="b1", post=own)
-    logged = [fields[b"d"].decode() for _, fields in db.xrange("feed:b1#log")]
+    logged = [fields[b"d"].decode() for _, fields in db.xrange("feed:b1#log") if fields[b"e"] == b"feed:new_post"]
     assert logged == ['{"barberId":"b1",' + text[1:], own]
-    assert [event for event, _ in commands.log("feed:b1")] == ["feed:new_post"] * 2
+    assert [event for event, _ in commands.log("feed:b1")] == ["feed_updates", "feed:new_post"] * 2
     assert db.xlen("#outbox") == 0, "the cost does not depend on followers"
 
 
@@ -183,7 +183,7 @@ def test_reads_have_a_bound(commands, db):
     follow(commands, "a")
     publish(commands, "a", "old")
     for n in range(2_500):
-        db.xadd("feed:a#log", {"e": "other", "d": "{}", "i": "-", "t": "5"}, id=f"{n + 2}-0")
+        db.xadd("feed:a#log", {"e": "other", "d": "{}", "i": "-", "t": "5"}, id=f"{n + 3}-0")
     db.config_resetstat()
     assert feed(commands) == ([], False)
     assert db.info("commandstats")["cmdstat_xrevrange"]["calls"] == 100
@@ -239,6 +239,18 @@ def test_bad_posts_hide_no_good_ones(commands, db):
             db.xadd(f"feed:b{n}#log", {"e": "feed:new_post", "d": "{nan}", "i": "-", "t": NOW_MS + 1_000 + n}, id="7-0")
     assert feed(commands, limit=3) == (["p29", "p28", "p27"], True)
     assert feed(commands, limit=20) == ([f"p{n}" for n in range(29, 9, -1)], True)
+
+
+def test_a_post_tells_its_update_live(commands, unchanged):
+    """The app counts new posts by `feed_updates`, which only whoever asked for the feed was told."""
+    publish(commands, "b1", "p1", post={"text": "x"}, now_ms=NOW_MS)
+    update = {"type": "new_post", "postId": "p1", "barberId": "b1", "timestamp": "2026-11-20T20:03:20.123Z"}
+    assert commands.log("feed:b1") == [
+        ("feed_updates", update), ("feed:new_post", {"id": "p1", "text": "x", "barberId": "b1"})]
+    follow(commands, "b1")
+    assert commands.feed(user="u1", role="user")["updates"] == [update]
+    with unchanged(), pytest.raises(Failed):
+        publish(commands, "b1", "p2", post={"barberId": "other"})
 
 
 def test_each_post_has_an_update(commands, db):

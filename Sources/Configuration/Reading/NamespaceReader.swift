@@ -93,12 +93,6 @@ struct NamespaceReader {
         return nil
     }
 
-    private mutating func flag(_ value: JSON.Value, _ place: String) -> Bool? {
-        if let given = value.bool { return given }
-        problem(place, "expected true or false; got " + FileReader.nameOfKind(value))
-        return nil
-    }
-
     /// `{"event name": null}`, or the name of the member by which its events are told apart.
     private mutating func conflate(_ value: JSON.Value, _ place: String) -> [EventName: NamespacePolicy.ConflateBy]? {
         guard value.kind == .object else {
