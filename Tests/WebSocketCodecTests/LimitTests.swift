@@ -21,15 +21,17 @@ import WebSocketCodec
         #expect(decode(reads) == [.binary(payload)])
     }
 
-    @Test func `9.2.6: 16 MiB come out`() {
-        let payload = [UInt8](repeating: 0x2a, count: 16 << 20)
+    // Autobahn itself sends the sizes that these stand for (4 and 16 MiB) to a gateway.
+
+    @Test func `9.2.6: 2 MiB come out`() {
+        let payload = [UInt8](repeating: 0x2a, count: 2 << 20)
         let header = Wire.frame(0x2, [], announced: UInt64(payload.count), mask: [0, 0, 0, 0])
         #expect(decode([header, payload]) == [.binary(payload)])
     }
 
-    @Test(arguments: [64, 1_024, 65_536, 4 << 20])
-    func `9.3, 9.4: 4 MiB in fragments come out`(size: Int) {
-        let count = 4 << 20
+    @Test(arguments: [64, 1_024, 65_536, 1 << 20])
+    func `9.3, 9.4: 1 MiB in fragments comes out`(size: Int) {
+        let count = 1 << 20
         let piece = [UInt8](repeating: 0x2a, count: size)
         var bytes = Wire.text(piece, fin: size == count)
         let middle = Wire.more(piece, fin: false)
