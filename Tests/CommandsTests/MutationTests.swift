@@ -45,7 +45,7 @@ import Testing
         var random = Seeded(seed)
         let assembler = ScriptAssembler(prelude: [], command: [], subscribe: [], position: [])
         var accepted = 0
-        for round in 0..<Histories.count(3_000) {
+        for round in 0..<Histories.count(3_000, atLeast: 600) {
             let source = MutationTests.mutated(MutationTests.seeds[round % 4], &random)
             let file = ScriptFile(name: "f", path: "f.lua", bytes: source)
             let lines = source.count { $0 == 0x0a } + 1
@@ -101,7 +101,7 @@ import Testing
                 + "\"g\":\"2026-11-21T10:20:05Z\",\"h\":true,\"m\":\"n\",\"id\":\"o\"}")
         var random = Seeded(seed)
         var (bound, refused) = (0, 0)
-        for round in 0..<Histories.count(10_000) {
+        for round in 0..<Histories.count(10_000, atLeast: 2_000) {
             let body = MutationTests.mutated(source, &random)
             guard let parsed = try? JSON(parsing: body, limits: JSON.Limits(depthMax: 32, elementsMax: 500)) else {
                 continue
