@@ -56,18 +56,19 @@ def joined(client, name):
 
 
 def tracked(client, name, /, **meta):
-    """Is listed; returns the id. Changes that are told before the answer are kept for `change`."""
+    """Is listed; returns the id."""
     ref = f"track-{next(names)}"
     client.send("track", {"topic": name, "meta": meta}, ref=ref)
     return answered(client, ref)["data"]["id"]
 
 
-def answered(client, ref):
+def answered(client, ref, event="ack"):
+    """The answer to that request. Changes that are told before it are kept for `change`."""
     while (message := client.receive()).get("ref") != ref:
         assert message["event"] == "presence", message
         if "joins" in message["data"]:
             kept.setdefault(client, []).append(message)
-    assert message["event"] == "ack", message
+    assert message["event"] == event, message
     return message
 
 

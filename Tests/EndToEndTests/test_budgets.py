@@ -37,7 +37,7 @@ def test_a_late_reply_fails_no_other_call(gateway, server, topic):
         assert answer.status_code == 200, answer.text
         assert answer.json()["offset"] == 2, "the late one ran before it"
         assert gw.metric("switchboard_redis_connects_total") == connects, "the same link"
-        assert gw.metric("switchboard_redis_late_replies_total") == 1
+        assert gw.metric("switchboard_redis_late_replies_total") >= 1, "its own may have been late, too"
 
 
 # One to three seconds of Redis on machines of this age.

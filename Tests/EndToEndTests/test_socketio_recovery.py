@@ -11,15 +11,15 @@ from waiting import eventually
 def comes(gw, path=WEBSOCKET, **auth):
     """A connection that asks for recovery: the wire, its CONNECT answer, and the packets that came before it."""
     wire, before = Wire(gw, path), []
-    wire.send_raw("40/queue," + json.dumps({"recovery": True} | auth))
-    while not (packet := wire.packet()).startswith("40/queue,"):
+    wire.send_raw("40" + json.dumps({"recovery": True} | auth))
+    while not (packet := wire.packet()).startswith("40{"):
         before.append(packet)
-    return wire, json.loads(packet[len("40/queue,"):]), before
+    return wire, json.loads(packet[len("40"):]), before
 
 
 def told(wire):
     """The next packet, and the last argument of it, which clients keep as their offset."""
-    packet = json.loads(wire.packet()[len("42/queue,"):])
+    packet = json.loads(wire.packet()[len("42"):])
     return packet, packet[-1]
 
 
@@ -31,7 +31,7 @@ def test_a_client_comes_back_to_another_node_as_if_it_had_not_gone(gateway, gw, 
     with wire:
         assert told(wire) == (["offset", "."], ".")
         for number, topic in enumerate((shop, secret)):
-            wire.asks("/queue,", number, "subscribe", {"topic": topic})
+            wire.asks("", number, "subscribe", {"topic": topic})
             told(wire)
         gw.publish(shop, "e", {"n": 1})
         packet, offset = told(wire)
@@ -42,7 +42,7 @@ def test_a_client_comes_back_to_another_node_as_if_it_had_not_gone(gateway, gw, 
     wire, back, missed = comes(other, pid=granted["pid"], offset=offset, **mine)
     with wire:
         assert back == granted, "the same sid and pid are what clients call recovered"
-        heard = [json.loads(packet[len("42/queue,"):])[:2] for packet in missed]
+        heard = [json.loads(packet[len("42"):])[:2] for packet in missed]
         while len(heard) < 3:
             packet, offset = told(wire)
             heard += [packet[:2]] if packet[0] != "offset" else []
@@ -61,7 +61,7 @@ def test_a_client_that_cannot_have_all_of_it_back_begins_anew(gw, db, token, top
     with wire:
         told(wire)
         for number, topic in enumerate((shop, secret)):
-            wire.asks("/queue,", number, "subscribe", {"topic": topic})
+            wire.asks("", number, "subscribe", {"topic": topic})
             offset = told(wire)[1]
         gw.publish(shop, "e", {"n": 1})
     pid = granted["pid"]
@@ -78,8 +78,8 @@ def test_a_client_that_cannot_have_all_of_it_back_begins_anew(gw, db, token, top
         offset = "-"
     if change == "namespace":
         with Wire(gw) as wire:
-            wire.send_raw("40/dj," + json.dumps({"recovery": True, "pid": pid, "offset": offset} | mine))
-            assert json.loads(wire.packet()[len("40/dj,"):])["pid"] != pid
+            wire.send_raw("40/queue," + json.dumps({"recovery": True, "pid": pid, "offset": offset} | mine))
+            assert json.loads(wire.packet()[len("40/queue,"):])["pid"] != pid
         return
     wire, back, _ = comes(gw, pid=pid, offset=offset, **mine)
     with wire:
@@ -88,4 +88,4 @@ def test_a_client_that_cannot_have_all_of_it_back_begins_anew(gw, db, token, top
             pass
         assert packet[1] == "."
         gw.publish(shop, "e", {"n": 9})
-        assert wire.asks("/queue,", 7, "ping") == {}
+        assert wire.asks("", 7, "ping") == {}
