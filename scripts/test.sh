@@ -33,7 +33,10 @@ trap end EXIT
 environments=$!
 pids+=("$environments")
 
-unit_tests() { nice swift build --build-tests "${unit_build[@]}" && nice swift test --skip-build "${unit_build[@]}"; }
+# The build gets what nothing else wants; SwiftPM would give its compilers the usual priority again.
+unit_tests() {
+    chrt --idle 0 swift build --build-tests "${unit_build[@]}" && nice swift test --skip-build "${unit_build[@]}"
+}
 unit_tests >"$logs/unit.log" 2>&1 &
 unit=$!
 pids+=("$unit")
