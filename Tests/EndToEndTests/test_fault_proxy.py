@@ -86,7 +86,8 @@ def test_without_faults_everything_passes_both_ways(proxy):
     with dial(proxy) as connection:
         threading.Thread(target=connection.sendall, args=(data,)).start()
         assert read(connection, len(data)) == data
-        assert proxy.bytes_to_client == proxy.bytes_to_server == len(data)
+        # What has been sent is counted afterwards.
+        eventually(lambda: proxy.bytes_to_client == proxy.bytes_to_server == len(data))
         assert (proxy.accepted, proxy.open, proxy.bytes_swallowed) == (1, 1, 0)
     eventually(lambda: proxy.open == 0)
 
