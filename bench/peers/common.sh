@@ -94,6 +94,16 @@ serve() {
     fail "a process of the target ended"
 }
 
+# drop_unknown_limits: takes from $limits what an older build of $gateway does not have; names stand in the binary.
+drop_unknown_limits() {
+    local all=("${limits[@]}") flag
+    limits=()
+    for flag in "${all[@]}"; do
+        [ "$flag" != --limit ] && grep --quiet --text --fixed-strings "${flag%%=*}" "$gateway" || continue
+        limits+=(--limit "$flag")
+    done
+}
+
 # start_gateway: the gateway of $gateway with Redis and with $gateway_flags; sets port, gateway_pid, key (an API key).
 start_gateway() {
     make_certificate
@@ -102,6 +112,7 @@ start_gateway() {
     printf 'bench:%s\n' "$key" >keys
     openssl rand -hex 32 >secret
     source "$root/bench/limits.sh"
+    drop_unknown_limits
     on_server "$gateway" gateway --listen 127.0.0.1:0 --redis "$redis_url" --api-keys keys --jwt-secret-file secret \
         --tls-cert cert.pem --tls-key key.pem --ready-file ready.json --shards "$(cpu_count "$server_cpus")" \
         "${limits[@]}" --log-level warn "${gateway_flags[@]}" &
