@@ -16,6 +16,7 @@ from collections import Counter
 
 import paths  # noqa: F401
 from socketio_wires import Polling, Roaming, SocketIO
+from waiting import time_passes
 from websockets.exceptions import WebSocketException
 from wires import Lost, Phoenix, PhoenixV2, SingleStream, Stream
 
@@ -87,7 +88,7 @@ class Member:
                 self.wire = None
                 wire.cut()
                 self.note("D", code)
-            await asyncio.sleep(self.pause.next())  # lint:allow the pause before another attempt
+            await time_passes(self.pause.next(), "the pause before another attempt")
 
     async def stay(self, wire) -> int:
         """Listens until the connection is over; why it is."""
@@ -143,7 +144,7 @@ class Member:
 
     async def ask_again(self, wire, topic) -> None:
         """A topic that was refused is asked for once more."""
-        await asyncio.sleep(self.pause.next())  # lint:allow the pause before another attempt
+        await time_passes(self.pause.next(), "the pause before another attempt")
         if wire is not self.wire:
             return
         try:
@@ -239,7 +240,7 @@ class Group:
     async def churn(self) -> None:
         last, politely = time.monotonic(), False
         while True:
-            await asyncio.sleep(TICK_SECONDS)  # lint:allow the clock of those who leave
+            await time_passes(TICK_SECONDS, "the clock of those who leave")
             now = time.monotonic()
             self.due += (now - last) * self.leaving
             last = now

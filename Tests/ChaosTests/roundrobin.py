@@ -24,6 +24,7 @@ from gateway_process import API_KEY
 from support.redis_server import RedisServer
 from support.running_nginx import RunningNginx, free_port
 from tokens import SECRET, sign
+from waiting import comes_true, time_passes
 from wanderers import PAUSE_SECONDS, Findings, Ledger, Library, Wanderer
 from world import LIMITS, NGINX, FixedGateway
 
@@ -137,22 +138,13 @@ async def shake(installation, rng, until, log):
         kills = rng.random() < KILL_SHARE
         began = time.monotonic()
         await asyncio.to_thread(installation.restart, number, kills)
-        await asyncio.sleep(DOWN_SECONDS)  # lint:allow the gateway is away
+        await time_passes(DOWN_SECONDS, "the gateway is away")
         await asyncio.to_thread(installation.start, number)
         rounds["SIGKILL" if kills else "SIGTERM"] += 1
         log(f"gateway {number} {'killed' if kills else 'drained'} and back after {time.monotonic() - began:.1f} s")
-        await asyncio.sleep(rng.uniform(*CALM_SECONDS))  # lint:allow the load runs undisturbed
+        await time_passes(rng.uniform(*CALM_SECONDS), "the load runs undisturbed")
         number = 1 - number
     return rounds
-
-
-async def true_within(condition, seconds):
-    deadline = time.monotonic() + seconds
-    while not condition():
-        if time.monotonic() > deadline:
-            return False
-        await asyncio.sleep(0.02)  # lint:allow between two looks, with a deadline
-    return True
 
 
 async def live(installation, options, log):
@@ -178,7 +170,7 @@ async def live(installation, options, log):
                 clients.append(Wanderer(http, origin, token, ledger, own, rng.randrange(2**32)))
                 tasks.append(asyncio.create_task(clients[-1].run()))
         wanderers = clients[real:]
-        if not await true_within(lambda: all(client.ledger.is_present for client in clients), CATCH_UP_SECONDS):
+        if not await comes_true(lambda: all(client.ledger.is_present for client in clients), CATCH_UP_SECONDS):
             findings.violations.append("not everybody was there in time")
         publishers = Publishers(origin, context, shared, names, options.rate, rng.randrange(2**32))
         publishing = asyncio.create_task(publishers.run())
@@ -190,7 +182,7 @@ async def live(installation, options, log):
         # Whoever waits for an answer gets it, and then everybody sees the end of all topics.
         for wanderer in wanderers:
             wanderer.acting.clear()
-        if not await true_within(
+        if not await comes_true(
                 lambda: all(client.ledger.is_present and client.ledger.caught_up(publishers.heads)
                             for client in clients), CATCH_UP_SECONDS):
             for client in clients:
@@ -200,7 +192,7 @@ async def live(installation, options, log):
                     client.ledger.violation(f"never caught up: {late}")
         for wanderer in wanderers:
             wanderer.stopping.set()
-        await true_within(lambda: all(task.done() for task in tasks), PAUSE_SECONDS)
+        await comes_true(lambda: all(task.done() for task in tasks), PAUSE_SECONDS)
         for client in clients[:real]:
             await client.stop()
         for task in tasks:

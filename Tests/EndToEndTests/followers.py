@@ -9,6 +9,7 @@ from websockets.asyncio.client import connect
 from websockets.exceptions import ConnectionClosed, InvalidHandshake
 
 from gateway_process import API_KEY
+from waiting import comes_true
 
 LOST = (ConnectionClosed, InvalidHandshake, OSError, TimeoutError, EOFError)
 #: What a client does when it is told that its gateway goes away.
@@ -101,10 +102,7 @@ async def stalls(longest):
 
 async def true(condition, seconds_max, what):
     """Waits until the condition is true."""
-    deadline = time.monotonic() + seconds_max
-    while not condition():
-        assert time.monotonic() < deadline, f"{what} did not come true within {seconds_max} s"
-        await asyncio.sleep(0.02)  # lint:allow between two looks, with a deadline
+    assert await comes_true(condition, seconds_max), f"{what} did not come true within {seconds_max} s"
 
 
 def most_in_window(times, window):

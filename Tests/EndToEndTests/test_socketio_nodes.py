@@ -46,6 +46,13 @@ class Wanderer(Session):
         return json.loads(answer[3:])[0]
 
 
+def polls(held, session, way):
+    """A poll that the node has passed on, and that is held; what it will be answered."""
+    poll = held(session.get)
+    eventually(lambda: way.metric("switchboard_hops_waiting") == 1)
+    return poll
+
+
 def knows_secret(*gateways):
     """Ids of sessions are known elsewhere once both nodes have the secret that Redis keeps."""
     def known():
@@ -98,8 +105,7 @@ def test_a_session_is_served_by_way_of_another_node(nodes, topic, held):
     out, came = hops(way), hops(home, "in")
     with Wanderer(home, way) as session:
         assert session.joins(topic)["topic"] == topic
-        poll = held(session.get)
-        eventually(lambda: way.metric("switchboard_hops_waiting") == 1)
+        poll = polls(held, session, way)
         way.publish(topic, "queue:update", {"n": 1})
         assert poll.result().text == '42["queue:update",{"n":1}]'
         assert hops(way) - out == hops(home, "in") - came == 5
@@ -156,8 +162,7 @@ def test_packets_that_reach_no_node_end_their_session(pair, topic, held):
     home, way = pair
     with Wanderer(home, way) as session:
         session.joins(topic)
-        held(lambda: session.get())
-        eventually(lambda: way.metric("switchboard_hops_waiting") == 1)
+        polls(held, session, way)
         way.kill()
         home.publish(topic, "queue:update", {"n": 1})
         eventually(lambda: home.metric("switchboard_polling_sessions") == 0, what="the end of the session")
@@ -169,8 +174,7 @@ def test_packets_that_nobody_confirms_end_their_session(pair, topic, held):
     home, way = pair
     with Wanderer(home, way) as session:
         session.joins(topic)
-        poll = held(session.get)
-        eventually(lambda: way.metric("switchboard_hops_waiting") == 1)
+        poll = polls(held, session, way)
         way.signal(signal.SIGSTOP)
         home.publish(topic, "queue:update", {"n": 1})
         with home.http(key=None) as http:
@@ -185,8 +189,7 @@ def test_a_fetch_that_died_with_its_node_may_be_made_again(pair, topic, held):
     home, way = pair
     with Wanderer(home, way) as session:
         session.joins(topic)
-        held(lambda: session.get())
-        eventually(lambda: way.metric("switchboard_hops_waiting") == 1)
+        polls(held, session, way)
         way.kill()
         with home.http(key=None) as http:
             poll = held(lambda: http.get(session.query))
@@ -214,8 +217,7 @@ def test_sessions_of_a_node_that_died_are_unknown_at_once(pair, topic, held):
     with Wanderer(home, way) as session, Wanderer(home, way) as other:
         session.joins(topic)
         other.joins(topic)
-        poll = held(session.get)
-        eventually(lambda: way.metric("switchboard_hops_waiting") == 1)
+        poll = polls(held, session, way)
         pass_time(0.3, "the poll is known to be held")
         began = time.monotonic()
         home.kill()
@@ -230,8 +232,7 @@ def test_a_session_whose_node_hangs_is_given_up(pair, topic, held):
     home, way = pair
     with Wanderer(home, way) as session:
         session.joins(topic)
-        poll = held(session.get)
-        eventually(lambda: way.metric("switchboard_hops_waiting") == 1)
+        poll = polls(held, session, way)
         pass_time(0.3, "the poll is known to be held")
         home.signal(signal.SIGSTOP)
         try:
@@ -246,8 +247,7 @@ def test_a_node_that_drains_gives_back_the_polls_of_others(pair, topic, held):
     home, way = pair
     with Wanderer(home, way) as session:
         session.joins(topic)
-        poll = held(session.get)
-        eventually(lambda: way.metric("switchboard_hops_waiting") == 1)
+        poll = polls(held, session, way)
         way.process.terminate()
         assert poll.result().text == "6"
         assert way.process.wait(10) == 0
@@ -276,16 +276,21 @@ def test_without_redis_a_poll_is_refused_at_once(gateway, server, topic):
 # Attacks
 
 
+def other(text, index):
+    """The same with another character at that place."""
+    end = index % len(text)
+    return text[:end] + ("A" if text[end] != "A" else "B") + text[end + 1:]
+
+
 def test_ids_that_no_node_made_cost_redis_nothing(nodes):
     home, way = nodes
     before = hops(way)
     with Session(home) as session, way.http(key=None) as http:
         node, shard, secret = session.opening["sid"].split(".")
-        other = "A" if secret[-1] != "A" else "B"
         for forged in (
-                f"{node}.{shard}.{secret[:-1]}{other}", f"{node}.{1 - int(shard)}.{secret}",
-                f"{node[:-1]}{other}.{shard}.{secret}", f"{node}.{shard}.{other}{secret[1:]}",
-                f"{node}.{shard}.{secret}{other}", f"{node}.{shard}.", f"probe.0.{secret}", f"{node}.7.{secret}"):
+                f"{node}.{shard}.{other(secret, -1)}", f"{node}.{1 - int(shard)}.{secret}",
+                f"{other(node, -1)}.{shard}.{secret}", f"{node}.{shard}.{other(secret, 0)}",
+                f"{node}.{shard}.{secret}A", f"{node}.{shard}.", f"probe.0.{secret}", f"{node}.7.{secret}"):
             query = f"/socket.io/?EIO=4&transport=polling&sid={forged}"
             session.fault(http.get(query), 1)
             session.fault(http.post(query, content="40", headers=TEXT), 1)

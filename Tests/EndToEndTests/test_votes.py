@@ -9,7 +9,7 @@ import pytest
 
 from gateway_process import command
 from phones import Voter, Watcher
-from waiting import eventually
+from waiting import comes_true, eventually
 
 SHOP = "votes"
 USERS, TRACKS, VOTES, REPEATED = 50, 100, 20_000, 0.3  # a page of `dj` has all tracks
@@ -91,9 +91,7 @@ def test_tallies_equal_the_ballots(trio, token, server, session, rng, service):
         await asyncio.gather(*(user(number, voter) for number, voter in enumerate(voters)))
         with server.client() as db:
             top = int(db.hget(f"dj:{SHOP}#meta", "offset"))
-        async with asyncio.timeout(20):
-            while any(watcher.position["offset"] < top for watcher in watchers):
-                await asyncio.sleep(0.02)  # lint:allow between two looks, with a deadline
+        assert await comes_true(lambda: all(watcher.position["offset"] >= top for watcher in watchers), 20)
         for task in following:
             task.cancel()
         await asyncio.gather(*following, return_exceptions=True)

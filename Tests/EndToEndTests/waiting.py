@@ -1,5 +1,6 @@
 """Waiting: for a condition with a deadline, nearly always; for time itself where time is what a test is about."""
 
+import asyncio
 import time
 
 
@@ -18,3 +19,19 @@ def pass_time(seconds: float, why: str) -> None:
     """Lets time pass: for what no condition shows, such as that nothing happens for so long. `why` says what for."""
     assert why, "a reason"
     time.sleep(seconds)  # lint:allow the one way to let time pass
+
+
+async def comes_true(condition, seconds_max: float) -> bool:
+    """Whether the condition becomes true in that time, while other tasks go on."""
+    deadline = time.monotonic() + seconds_max
+    while not condition():
+        if time.monotonic() > deadline:
+            return False
+        await asyncio.sleep(0.02)  # lint:allow between two looks, with a deadline
+    return True
+
+
+async def time_passes(seconds: float, why: str) -> None:
+    """`pass_time` while other tasks go on."""
+    assert why, "a reason"
+    await asyncio.sleep(seconds)  # lint:allow the one way to let time pass

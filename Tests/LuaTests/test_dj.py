@@ -5,37 +5,9 @@ import json
 import pytest
 import redis
 
-from command_scripts import Failed
 from dj_model import NOT_PRESENT, SHOP, flat, iso, spotify, state
+from dj_party import TOPIC, add, failure, party, standing, vote  # noqa: F401 a fixture among them
 from lua_scripts import NOW_MS
-
-TOPIC = f"dj:{SHOP}"
-
-
-@pytest.fixture
-def party(commands, db):
-    """A running session; ann, bob and cas are there."""
-    db.zadd(f"shop:{SHOP}#presence", {user: NOW_MS + 90_000 for user in ("ann", "bob", "cas")})
-    commands.start_session(shopId=SHOP, random="a" * 32)
-    return commands
-
-
-def failure(call, *arguments, **options):
-    with pytest.raises(Failed) as failed:
-        call(*arguments, **options)
-    return failed.value.code, failed.value.message
-
-
-def add(commands, track, user="ann", **more):
-    return commands.add_track(user=user, role="user", shopId=SHOP, trackId=track, **more)
-
-
-def vote(commands, track, vote, user="ann", **more):
-    return commands.vote(user=user, role="user", shopId=SHOP, trackId=track, vote=vote, **more)
-
-
-def standing(answer):
-    return tuple(answer[name] for name in ("upvotes", "downvotes", "score", "position"))
 
 
 def test_a_session_starts_once(commands, db, unchanged):
