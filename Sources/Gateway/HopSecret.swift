@@ -17,6 +17,10 @@ final class HopSecret {
     private var isKnown = false
     private var isAsking = false
     private var hasToldFailure = false
+    /// Sweeps that pass before it asks again.
+    private var pause = 0
+    /// The same after a failure: five seconds.
+    private static let pauseMax = 20
 
     init(node: Node, link: CallLink) {
         self.node = node
@@ -27,12 +31,14 @@ final class HopSecret {
     func linkIsNew() {
         isKnown = false
         isAsking = false
+        pause = 0
         sweep()
     }
 
-    /// Asks until it is known.
+    /// Asks until it is known; called four times a second.
     func sweep() {
         guard !isKnown, !isAsking, link.isReady else { return }
+        guard pause == 0 else { return pause -= 1 }
         isAsking = true
         var leave = RedisCall("SET", node.keys.nodeSecret, own)
         leave.append("NX")
@@ -43,6 +49,7 @@ final class HopSecret {
     private func took(_ result: Result<RESPValue, RedisFailure>) {
         isAsking = false
         guard case .success(let value) = result, let secret = value.bytes, secret.count == HopKeys.secretBytes else {
+            pause = HopSecret.pauseMax
             guard !hasToldFailure, link.isReady else { return }
             hasToldFailure = true
             let detail = if case .failure(let failure) = result { failure.metricLabel } else { "malformed" }

@@ -276,6 +276,20 @@ def test_without_redis_a_poll_is_refused_at_once(gateway, server, topic):
 # Attacks
 
 
+def test_a_secret_that_cannot_be_had_is_asked_for_rarely(gateway, server):
+    """A gateway asked four times a second for a key that it could not use, for as long as it lived."""
+    with server.client() as db:
+        db.set("#node-secret", "too short")
+        gateway(server=server)
+
+        def asked():
+            return db.info("commandstats").get("cmdstat_get", {"calls": 0})["calls"]
+        eventually(asked, what="the first question")
+        before = asked()
+        pass_time(1.5, "it would ask again")
+        assert asked() - before <= 1
+
+
 def other(text, index):
     """The same with another character at that place."""
     end = index % len(text)
