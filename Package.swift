@@ -130,9 +130,10 @@ let package = Package(
         .target(
             name: "WebPages", path: "web", sources: ["WebPages.swift"],
             resources: [
-                "index.html", "app.js", "activity.js", "client.js", "dj.js", "dom.js", "guest.js", "leaderboard.js",
-                "notices.js",
-                "queue.js", "tracks.js", "style.css", "icon.svg",
+                "index.html", "app.js", "activity.js", "channel.js", "client.js", "dj.js", "dom.js", "guest.js",
+                "http.js", "leaderboard.js", "notices.js", "order.js", "orders.js", "own_topic.js", "presence.js",
+                "queue.js", "shop.js", "tabs.js", "tracks.js",
+                "style.css", "orders.css", "tabs.css", "icon.svg", "preview.svg",
             ].map { .embedInCode($0) },
             swiftSettings: [.swiftLanguageMode(.v6)]),
 

@@ -36,6 +36,7 @@ DEBTS = {
     ("Demo", "Shard"),
     ("HTTP", "GuestRoute"),
     ("HTTP", "Metrics"),
+    ("HTTP", "OrderRoute"),
     ("HTTP", "Shard"),
     ("Lines", "Shard"),
     ("Rights", "Node"),

@@ -1,18 +1,15 @@
-// The page at `/`: a shop as its guests see it on their phones. Each panel follows topics of its own.
-import { Activity } from '/activity.js';
+// The page at `/`: a tab for each app. Each speaks to the gateway as its app does, and none begins before it is shown.
 import { Client } from '/client.js';
-import { DJPanel } from '/dj.js';
 import { element, say } from '/dom.js';
 import { Guest } from '/guest.js';
-import { Leaderboard } from '/leaderboard.js';
-import { Notices } from '/notices.js';
-import { QueuePanel } from '/queue.js';
-
-const shopId = 'demo';
-const challengeId = 'demo';
+import { OrderPanel } from '/orders.js';
+import { OwnTopic } from '/own_topic.js';
+import { startShop } from '/shop.js';
+import { Tabs } from '/tabs.js';
 
 const scheme = location.protocol === 'https:' ? 'wss:' : 'ws:';
-const client = new Client(`${scheme}//${location.host}/ws`);
+const origin = `${scheme}//${location.host}`;
+const client = new Client(`${origin}/ws`);
 
 let countdown = null;
 
@@ -40,17 +37,11 @@ function tell(sentence) {
   say('connection-count', '');
 }
 
-const activity = new Activity();
+const guest = new Guest(client);
+const own = new OwnTopic(client, guest);
 
-client.addEventListener('trouble', ({ detail: { code, message } }) => activity.add('gap', `${message} (${code})`));
-
-new QueuePanel(client, shopId, activity);
-const dj = new DJPanel(client, shopId, activity);
-const leaderboard = new Leaderboard(client, challengeId, activity);
-const guest = new Guest(client, shopId, (userId) => {
-  dj.identify(userId);
-  leaderboard.identify(userId);
-  notices.identify(userId);
-});
-const notices = new Notices(client, shopId, { activity, leaderboard, guest });
+new Tabs([
+  { tab: 'shop', name: 'The Cut Club', place: 'the shop', start: () => startShop(client, guest, own) },
+  { tab: 'orders', name: 'Orders', place: 'the order', start: () => new OrderPanel(origin, guest) },
+]);
 guest.start();

@@ -50,7 +50,7 @@ export class Client extends EventTarget {
   /** Whether subscriptions and requests may be sent: the server knows who we are. */
   #isReady = false;
   #authenticateRef = null;
-  /** Wanted topics: name -> {listener, position: {epoch, offset} | null, attempt, timer}. */
+  /** Wanted topics: name -> {listener, position: {epoch, offset} | null, attempt, timer, isByPath}. */
   #topics = new Map();
   /** Subscriptions awaiting an answer: ref -> topic. Emptied with each connection. */
   #subscriptions = new Map();
@@ -80,6 +80,14 @@ export class Client extends EventTarget {
     if (this.#socket === null && this.#retryTimer === null) this.#connect();
   }
 
+  /** Closes the connection for good. */
+  stop() {
+    for (const timer of [this.#retryTimer, this.#deadline, this.#pingTimer]) clearTimeout(timer);
+    const socket = this.#socket;
+    [this.#socket, this.#retryTimer, this.#isReady] = [null, null, false];
+    socket?.close(1000);
+  }
+
   /** Says who the client is, now and on every later connection. */
   identify(token) {
     this.#token = token;
@@ -91,6 +99,11 @@ export class Client extends EventTarget {
     if (this.#topics.has(topic)) return;
     this.#topics.set(topic, { listener, position: null, attempt: 0, timer: null });
     if (this.#isReady) this.#requestTopic(topic);
+  }
+
+  /** Hears a topic that the path of the socket joins: it is not asked for, and what was missed is only told. */
+  hear(topic, listener) {
+    this.#topics.set(topic, { listener, position: null, attempt: 0, timer: null, isByPath: true });
   }
 
   /** Wants a topic no longer. */
@@ -222,8 +235,9 @@ export class Client extends EventTarget {
   // The protocol.
 
   #requestTopic(topic) {
+    const { position, isByPath } = this.#topics.get(topic);
+    if (isByPath) return;
     const ref = ++this.#lastRef;
-    const { position } = this.#topics.get(topic);
     this.#subscriptions.set(ref, topic);
     this.#send({ event: 'subscribe', data: position ? { topic, since: position } : { topic }, ref });
   }
@@ -263,7 +277,7 @@ export class Client extends EventTarget {
         this.#hintMs = Number.isFinite(data.reconnectAfterMs) ? Math.max(0, data.reconnectAfterMs) : null;
         return this.#tell('state', { state: 'draining' });
       case 'error':
-        return this.#failed(data, ref);
+        return this.#failed(data, ref, topic);
       default:
         return this.#event(topic, event, data, offset);
     }
@@ -278,16 +292,17 @@ export class Client extends EventTarget {
     return true;
   }
 
-  #failed(data, ref) {
+  #failed(data, ref, named) {
     if (ref !== undefined && ref === this.#authenticateRef) {
       this.#token = null;
       return this.#tell('refused', data);
     }
     if (this.#answered(ref, ({ reject }) => reject(new RequestError(data)))) return;
-    const topic = this.#subscriptions.get(ref);
+    const topic = this.#topics.get(named)?.isByPath ? named : this.#subscriptions.get(ref);
     this.#subscriptions.delete(ref);
     const wanted = this.#topics.get(topic);
     if (wanted === undefined) return this.#tell('trouble', data);
+    if (wanted.isByPath) return wanted.listener.refused?.(data);
     if (data.code === 'unavailable' || data.code === 'rate_limited') {
       // A busy server, or one whose store is away: the topic is asked for again.
       wanted.timer = setTimeout(() => this.#isReady && this.#requestTopic(topic), backOffMs(wanted.attempt));
@@ -299,10 +314,9 @@ export class Client extends EventTarget {
   }
 
   #subscribed(topic, data, ref) {
-    if (this.#subscriptions.get(ref) !== topic) return;
-    this.#subscriptions.delete(ref);
     const wanted = this.#topics.get(topic);
-    if (wanted === undefined) return;
+    if (wanted === undefined || (!wanted.isByPath && this.#subscriptions.get(ref) !== topic)) return;
+    this.#subscriptions.delete(ref);
     const before = wanted.position;
     const now = { epoch: data.epoch, offset: data.offset };
     const recovered = data.recovered === true && before !== null;
@@ -324,7 +338,8 @@ export class Client extends EventTarget {
     wanted.listener.gap?.({
       reason: gapReasons.get(data.reason) ?? data.reason, missed: isSameLog ? data.offset - before.offset : null,
     });
-    this.resynchronise(topic);
+    if (wanted.isByPath) wanted.position = { epoch: data.epoch, offset: data.offset };
+    else this.resynchronise(topic);
   }
 
   #event(topic, name, data, offset) {
@@ -336,7 +351,7 @@ export class Client extends EventTarget {
       if (offset < expected) return;
       if (offset > expected) {
         wanted.listener.gap?.({ reason: 'offsets jumped', missed: offset - expected });
-        return this.resynchronise(topic);
+        if (!wanted.isByPath) return this.resynchronise(topic);
       }
       wanted.position = { epoch: wanted.position.epoch, offset };
     }

@@ -1,5 +1,5 @@
 // The shop's music: what plays, what is queued, and the guest's votes.
-import { arrange, element, make, nameOf, say } from '/dom.js';
+import { arrange, colour, element, make, nameOf, say } from '/dom.js';
 import { operationId } from '/client.js';
 import { Tracks } from '/tracks.js';
 
@@ -201,11 +201,3 @@ const titleOf = ({ trackName, artistName, trackId }) =>
 
 const credits = ({ artistName, addedBy }, ownId) =>
   [artistName, addedBy && `added by ${addedBy === ownId ? 'you' : nameOf(addedBy, null)}`].filter(Boolean).join(' · ');
-
-/** A colour of its own for each track: there are no pictures to load. */
-function colour(art, trackId) {
-  let sum = 0;
-  for (const character of trackId) sum = (sum * 31 + character.codePointAt(0)) % 9_973;
-  // The golden angle keeps neighbours apart.
-  art.style.setProperty('--hue', String(Math.round((sum * 137.5) % 360)));
-}

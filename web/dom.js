@@ -64,3 +64,11 @@ export function arrange(list, rows) {
     row.animate(glide, { duration: 280, easing: 'ease-out' });
   }
 }
+
+/** A colour of its own for each id: there are no pictures to load. */
+export function colour(art, id) {
+  let sum = 0;
+  for (const character of id) sum = (sum * 31 + character.codePointAt(0)) % 9_973;
+  // The golden angle keeps neighbours apart.
+  art.style.setProperty('--hue', String(Math.round((sum * 137.5) % 360)));
+}

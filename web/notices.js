@@ -21,27 +21,28 @@ export class Notices {
   #shopId;
   #activity;
   #leaderboard;
-  #guest;
-  #ownId = null;
+  #presence;
+  #own;
+  #isBegun = false;
   #bookingId = null;
 
-  constructor(client, shopId, { activity, leaderboard, guest }) {
+  constructor(client, shopId, { activity, leaderboard, presence, own }) {
     this.#client = client;
     this.#shopId = shopId;
     this.#activity = activity;
     this.#leaderboard = leaderboard;
-    this.#guest = guest;
+    this.#presence = presence;
+    this.#own = own;
     element('book').addEventListener('click', () => this.#book());
     element('follow').addEventListener('click', () => this.#follow());
   }
 
-  /** Whose topic is followed. */
-  identify(userId) {
-    if (userId === this.#ownId) return;
-    if (this.#ownId !== null) this.#client.unsubscribe(`user:${this.#ownId}`);
-    this.#ownId = userId;
+  /** Begins to listen: there is a guest. */
+  begin() {
+    if (this.#isBegun) return;
+    this.#isBegun = true;
     element('you').hidden = false;
-    this.#client.subscribe(`user:${userId}`, {
+    this.#own.listen({
       live: () => this.#askFollowing(),
       event: (name, data) => this.#event(name, data),
       gap: (gap) => this.#activity.gap('your notices', gap),
@@ -58,7 +59,7 @@ export class Notices {
         if (data.topic === `feed:${barberId}`) this.#isFollowing = data.following === true;
         return;
       case 'presence:here':
-        if (data.topic === `shop:${this.#shopId}`) this.#guest.isPresent = data.here === true;
+        if (data.topic === `shop:${this.#shopId}`) this.#presence.isPresent = data.here === true;
     }
   }
 

@@ -75,6 +75,8 @@ final class Node: Sendable {
     let proxyProtocol: ProxyProtocol
     /// Whether the log was told of a proxy that does not fit its listener.
     let hasToldProxyHeaders = Atomic<Bool>(false)
+    /// Whether the demo's backend processes an order.
+    let isDemoOrderRunning = Atomic<Bool>(false)
     /// Shards that have not ended.
     let shardsRunning = Atomic<Int>(0)
     private let trustedProxies: [CIDR]

@@ -76,7 +76,7 @@ final class Shard {
     /// HTTP requests that wait for Redis; a drain lets them be answered.
     var requestsInFlight = 0
 
-    private let reactor: Reactor
+    let reactor: Reactor
     private let mailbox: Mailbox<ShardMessage>
     private let context: ConnectionContext
     private let link: CallLink

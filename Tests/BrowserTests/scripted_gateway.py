@@ -1,10 +1,14 @@
-"""A gateway that does exactly what a test says: it serves the page's files and hands each WebSocket to the test."""
+"""A gateway that does exactly what a test says: it serves the page's files and hands each WebSocket to the test.
+
+Requests other than GET are for the test to answer, by `answer_requests`.
+"""
 
 import http
 import json
 import queue
 import re
 import threading
+import urllib.parse
 from pathlib import Path
 
 from websockets.datastructures import Headers
@@ -86,22 +90,91 @@ class Connection:
         self._socket.close(code, reason)
 
 
+class Channel:
+    """One WebSocket of the page that speaks as Supabase's clients do, seen from the server."""
+
+    def __init__(self, socket):
+        self._socket = socket
+        self.query = urllib.parse.parse_qs(urllib.parse.urlsplit(socket.request.path).query)
+
+    def receive(self, event):
+        """The next message of this event."""
+        while True:
+            message = json.loads(self._socket.recv(timeout=DEADLINE_SECONDS))
+            if message[3] == event:
+                return message
+
+    def accept(self, refusal=None):
+        """Answers the next join, and returns it."""
+        join = join_ref, ref, topic, _, _ = self.receive("phx_join")
+        reply = {"status": "ok", "response": {"postgres_changes": []}}
+        if refusal is not None:
+            reply = {"status": "error", "response": {"reason": refusal}}
+        self._socket.send(json.dumps([join_ref, ref, topic, "phx_reply", reply]))
+        return join
+
+    def broadcast(self, topic, event, payload, offset=None, **flattened):
+        meta = {} if offset is None else {"meta": {"epoch": "e1", "offset": offset}}
+        body = {"type": "broadcast", "event": event, "payload": payload, **meta, **flattened}
+        self._socket.send(json.dumps([None, None, f"realtime:{topic}", "broadcast", body]))
+
+    def system(self, topic, status, message):
+        body = {"status": status, "message": message, "extension": "system", "channel": topic}
+        self._socket.send(json.dumps([None, None, f"realtime:{topic}", "system", body]))
+
+    def close(self, code=1012, reason=""):
+        self._socket.close(code, reason)
+
+
+def answer_requests(page, pattern, answer):
+    """Answers the page's requests for addresses of this pattern, and returns the list of them as they come.
+
+    `answer` takes (method, path, body) and returns (status, body).
+    """
+    asked = []
+
+    def handle(route):
+        request = route.request
+        path = request.url.removeprefix("http://").partition("/")[2]
+        body = json.loads(request.post_data) if request.post_data else None
+        asked.append((request.method, f"/{path}", body, request.headers))
+        status, told = answer(request.method, f"/{path}", body)
+        text = "" if told is None else json.dumps(told)
+        route.fulfill(status=status, body=text, headers={"Content-Type": "application/json"})
+
+    page.route(pattern, handle)
+    return asked
+
+
 class ScriptedGateway:
-    """Serves until closed; `connection()` waits for the page's next WebSocket.
+    """Serves until closed; `connection()` waits for the page's next WebSocket at `/ws`, `channel()` for its next one
+    at `/realtime/v1/websocket`, and `socket()` for its next one at a path of an app.
 
     `guests` are handed out one by one at `/demo/guest`, where there is nothing when it is None.
     """
 
     def __init__(self, guests=None):
         self._guests = guests
-        self._arrivals = queue.Queue()
+        self._arrivals = {kind: queue.Queue() for kind in ("/ws", "/realtime/v1/websocket", "app")}
         self._server = serve(self._opened, "127.0.0.1", 0, process_request=self._page, compression=None)
         self.url = "http://127.0.0.1:%d/" % self._server.socket.getsockname()[1]
         self._thread = threading.Thread(target=self._server.serve_forever)
         self._thread.start()
 
     def connection(self):
-        return self._arrivals.get(timeout=DEADLINE_SECONDS)
+        return Connection(self._arrivals["/ws"].get(timeout=DEADLINE_SECONDS))
+
+    def channel(self):
+        return Channel(self._arrivals["/realtime/v1/websocket"].get(timeout=DEADLINE_SECONDS))
+
+    def socket(self):
+        """The path and the connection."""
+        socket = self._arrivals["app"].get(timeout=DEADLINE_SECONDS)
+        return socket.request.path, Connection(socket)
+
+    def sockets_waiting(self):
+        """How many WebSockets the page has opened that no test has taken."""
+        return sum(arrivals.qsize() for arrivals in self._arrivals.values())
 
     def close(self):
         self._server.shutdown()
@@ -116,7 +189,8 @@ class ScriptedGateway:
             wait_closed(*arguments)
 
         socket.close = close
-        self._arrivals.put(Connection(socket))
+        path = socket.request.path.partition("?")[0]
+        self._arrivals[path if path in self._arrivals else "app"].put(socket)
         try:
             # The handler's return would close the socket, so it stays until the test closes it or the page goes.
             while not closed.wait(0.1) and socket.close_code is None:
@@ -125,17 +199,18 @@ class ScriptedGateway:
             pass
 
     def _page(self, socket, request):
-        if request.path == "/ws":
+        path = request.path.partition("?")[0]
+        if request.headers.get("Upgrade") is not None:
             return None
-        if request.path == "/demo/guest" and self._guests:
+        if path == "/demo/guest" and self._guests:
             name = self._guests.pop(0) if len(self._guests) > 1 else self._guests[0]
             guest = {"token": f"token-of-{name}", "userId": name, "shopId": "demo", "challengeId": "demo",
                      "code": "c0de"}
             return _response("application/json", json.dumps(guest).encode())
-        if request.path not in FILES:
+        if path not in FILES:
             return socket.respond(http.HTTPStatus.NOT_FOUND, "no such page\n")
-        path = WEB / FILES[request.path]
-        return _response(TYPES[path.suffix], path.read_bytes())
+        file = WEB / FILES[path]
+        return _response(TYPES[file.suffix], file.read_bytes())
 
 
 def _response(content_type, body):

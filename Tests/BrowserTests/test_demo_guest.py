@@ -50,7 +50,7 @@ def test_guests_are_different_users_of_twelve_hours(gateway):
     assert one["userId"] != other["userId"]
     payload = one["token"].split(".")[1]
     claims = json.loads(base64.urlsafe_b64decode(payload + "=" * (-len(payload) % 4)))
-    assert (claims["sub"], claims["role"], claims["topics"]) == (one["userId"], "user", [])
+    assert (claims["sub"], claims["role"], claims["topics"]) == (one["userId"], "user", ["order:demo"])
     assert claims["exp"] - claims["iat"] == 12 * 3600
 
 

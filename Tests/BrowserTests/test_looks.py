@@ -3,46 +3,12 @@
 import pytest
 from playwright.sync_api import expect
 
+from looks import assert_can_be_read, assert_large_enough, assert_named
 from scripted_gateway import ScriptedGateway
 from shop_states import BOARD, MUSIC, STATUS, track
 
 LONG = track("t9", "A title that goes on and on " * 4, 1, 4, artistName="Unbreakable" * 12, addedBy="guest-abcdefghij")
 STATES = {"shop:demo": STATUS, "dj:demo": MUSIC | {"queue": [*MUSIC["queue"], LONG]}, "challenge:demo": BOARD}
-
-# Contrast by WCAG 2.2 of each visible text with what is painted behind it; colours are read back from a canvas.
-CONTRAST = """() => {
-    const context = document.createElement('canvas').getContext('2d', { willReadFrequently: true });
-    const rgba = (color) => {
-        context.clearRect(0, 0, 1, 1);
-        context.fillStyle = color;
-        context.fillRect(0, 0, 1, 1);
-        return [...context.getImageData(0, 0, 1, 1).data];
-    };
-    const light = ([red, green, blue]) => [red, green, blue].map((value) => value / 255)
-        .map((value) => (value <= 0.04045 ? value / 12.92 : ((value + 0.055) / 1.055) ** 2.4))
-        .reduce((sum, value, index) => sum + value * [0.2126, 0.7152, 0.0722][index], 0);
-    const behind = (node) => {
-        for (let at = node; at !== null; at = at.parentElement) {
-            const color = rgba(getComputedStyle(at).backgroundColor);
-            if (color[3] === 255) return color;
-        }
-        return [255, 255, 255];
-    };
-    const poor = [];
-    const walker = document.createTreeWalker(document.body, NodeFilter.SHOW_TEXT);
-    for (let text = walker.nextNode(); text !== null; text = walker.nextNode()) {
-        const node = text.parentElement;
-        if (text.data.trim() === '' || !node.checkVisibility() || node.closest('.visually-hidden, noscript')) continue;
-        const style = getComputedStyle(node);
-        const [one, other] = [light(rgba(style.color)), light(behind(node))].sort((a, b) => b - a);
-        const ratio = (one + 0.05) / (other + 0.05);
-        const size = parseFloat(style.fontSize);
-        const isLarge = size >= 24 || (size >= 18.66 && Number(style.fontWeight) >= 700);
-        if (ratio < (isLarge ? 3 : 4.5)) poor.push(`${text.data.trim()}: ${ratio.toFixed(2)}`);
-    }
-    return poor;
-}"""
-
 
 @pytest.fixture
 def gateway():
@@ -78,29 +44,19 @@ def test_the_page_fits_its_screen_and_can_be_read(page, gateway, size, scheme, t
     page.emulate_media(color_scheme=scheme, reduced_motion="reduce")
     page.set_viewport_size({"width": size[0], "height": size[1]})
     show(page, gateway)
-    overflow = page.evaluate("document.documentElement.scrollWidth - document.documentElement.clientWidth")
-    assert overflow <= 0, "the page scrolls sideways"
-    page.mouse.move(0, 0)
-    assert page.evaluate(CONTRAST) == []
+    assert_can_be_read(page)
     page.screenshot(path=str(tmp_path / f"page-{scheme}-{size[0]}.png"), full_page=True)
 
 
 def test_what_is_pressed_is_large_enough(page, gateway):
     page.set_viewport_size({"width": 320, "height": 640})
     show(page, gateway)
-    for control in page.locator("button:visible, input:visible").all():
-        box = control.bounding_box()
-        assert box["width"] >= 44 and box["height"] >= 44, control.get_attribute("aria-label")
+    assert_large_enough(page)
 
 
 def test_every_control_has_a_name_and_every_region_a_heading(page, gateway):
     show(page, gateway)
-    assert page.evaluate("document.querySelectorAll('[id]').length === "
-                         "new Set([...document.querySelectorAll('[id]')].map((node) => node.id)).size")
-    snapshot = page.locator("body").aria_snapshot()
-    for line in snapshot.splitlines():
-        bare = line.strip().removeprefix("- ").rstrip(":")
-        assert bare not in ("button", "textbox", "region", "list", "link"), f"without a name: {line}"
+    assert_named(page)
     for name in ("You", "Queue", "Your chair", "Music", "Leaderboard", "Just now"):
         region = page.get_by_role("region", name=name, exact=True)
         expect(region).to_have_count(1)

@@ -15,6 +15,8 @@ struct DemoGuests: Sendable {
     private let issuer: [UInt8]?
     private let audience: [UInt8]?
 
+    /// The demo's order, which every guest may hear.
+    private static let topics = [TopicPattern("order:" + DemoOrder.id)].compactMap { $0 }
     /// How long a guest's token is good, seconds: 12 hours.
     static let tokenSeconds = 43_200
 
@@ -33,7 +35,8 @@ struct DemoGuests: Sendable {
         let (expiresAt, overflow) = nowSeconds.addingReportingOverflow(DemoGuests.tokenSeconds)
         guard !overflow,
             let identity = Identity(
-                user: user, role: .user, topics: [], expiresAt: expiresAt, issuedAt: nowSeconds, issuer: issuer)
+                user: user, role: .user, topics: DemoGuests.topics, expiresAt: expiresAt, issuedAt: nowSeconds,
+                issuer: issuer)
         else { throw .claims("a guest cannot be made now") }
         return Guest(user: user, token: try signer.sign(try TokenClaims(identity, audience: audience)))
     }

@@ -36,6 +36,7 @@ final class Router {
     private let commands: CommandRoute
     private let rights: RightsRoute
     private let guests: GuestRoute?
+    private let orders: OrderRoute
     let crossOrigin: CrossOrigin
     private let polling: PollingRoute
 
@@ -50,6 +51,7 @@ final class Router {
         rights = RightsRoute(shard: shard)
         polling = PollingRoute(shard: shard)
         guests = shard.node.guests.map { GuestRoute(shard: shard, guests: $0) }
+        orders = OrderRoute(shard: shard)
     }
 
     // MARK: At the head
@@ -123,6 +125,7 @@ final class Router {
                         keepAlive: true))
             }
             if let guests, segments == ["demo", "guest"] { return guests.answer(request, respond) }
+            if shard.node.servesPages, segments == ["demo", "order"] { return orders.answer(request, respond) }
             if shard.node.servesPages, let page = page(request) { return respond(page) }
         }
         respond(.refusal(Refusal(.notFound, "there is no such path"), keepAlive: true))

@@ -20,7 +20,7 @@ import Testing
         let identity = try verifier.verify(guest.token, now: 1_000_000).get()
         #expect(identity.user == guest.user)
         #expect(identity.role == .user)
-        #expect(identity.topics.isEmpty)
+        #expect(identity.topics.map(\.text) == [Array("order:demo".utf8)])
         #expect(identity.expiresAt == 1_043_200)
         #expect(throws: (any Error).self) { try verifier.verify(guest.token, now: 1_043_201).get() }
     }

@@ -1,0 +1,100 @@
+import Core
+import HTTPCodec
+import Reactors
+import Rights
+import Synchronization
+
+/// `POST /demo/order` `{"outcome":"ready" or "failed"}`: the demo's backend processes the order `demo`, and publishes
+/// what happens on `order:demo` as any backend would.
+///
+/// Only where pages are served, which is `switchboard dev`. One order at a time on a node. Thread: the shard's.
+struct OrderRoute {
+    unowned let shard: Shard
+
+    /// Orders come from one allowance of the node, as if a user's commands: the name cannot be a user's.
+    private static let allowance = Array("/demo/order".utf8)
+
+    /// Answers the request: 202 as soon as the order has begun.
+    func answer(_ request: HTTPRequest, _ respond: @escaping Respond) {
+        guard request.head.method == .post else { return respond(.methodNotAllowed([.post], keepAlive: true)) }
+        guard let body = try? JSON(parsing: request.body, limits: shard.limits.json),
+            let outcome = body.root["outcome"]?.string.flatMap({ DemoOrder.Outcome(rawValue: $0) })
+        else { return refuse(Refusal(.badRequest, "outcome must be \"ready\" or \"failed\""), respond) }
+        if let waitMs = shard.node.waitForUserAction(OrderRoute.allowance, nowMs: shard.nowMs) {
+            return refuse(
+                Refusal(.rateLimited, "too many orders at once; try again", retryAfterMs: waitMs), respond)
+        }
+        guard let topic = Topic("order:" + DemoOrder.id) else { return }
+        let isFree = shard.node.isDemoOrderRunning.compareExchange(
+            expected: false, desired: true, ordering: .acquiringAndReleasing
+        ).exchanged
+        guard isFree else {
+            return refuse(Refusal(.conflict, "The order is being processed; wait until it is done."), respond)
+        }
+        guard let run = OrderRun(shard, topic, DemoOrder(outcome)) else {
+            shard.node.isDemoOrderRunning.store(false, ordering: .releasing)
+            return refuse(Refusal(.internalError, "no order can be processed"), respond)
+        }
+        run.begin()
+        respond(.json(status: 202, body: Array("{\"order_id\":\"\(DemoOrder.id)\"}".utf8), keepAlive: true))
+    }
+
+    private func refuse(_ refusal: Refusal, _ respond: Respond) {
+        respond(.refusal(refusal, keepAlive: true))
+    }
+}
+
+/// One order on its way.
+///
+/// Its timer holds it until the last event is published. Thread: the shard's.
+private final class OrderRun {
+    private unowned let shard: Shard
+    private let topic: Topic
+    private let steps: [DemoOrder.Step]
+    private var timer: ReactorTimer?
+    private var next = 0
+    private var failures = 0
+
+    /// How long until an event that Redis did not take is published again, and how often.
+    private static let retryMs = 1_000
+    private static let failuresMax = 30
+
+    init?(_ shard: Shard, _ topic: Topic, _ order: DemoOrder) {
+        self.shard = shard
+        self.topic = topic
+        steps = order.steps
+        do {
+            timer = try ReactorTimer(shard.reactor) { [self] in publish() }
+        } catch {
+            return nil
+        }
+    }
+
+    func begin() {
+        timer?.set(atMs: shard.nowMs + steps[0].delayMs)
+    }
+
+    private func publish() {
+        timer?.clear()
+        let step = steps[next]
+        guard let event = EventName(step.event) else { return end() }
+        // An event whose answer was lost is told twice; the app counts a photo once.
+        shard.store.publish(topic, event, DemoOrder.payload(step, wallMs: shard.wallMs), nil) { [self] result in
+            guard case .success = result else {
+                failures += 1
+                guard failures < OrderRun.failuresMax else { return end() }
+                timer?.set(atMs: shard.nowMs + OrderRun.retryMs)
+                return
+            }
+            next += 1
+            guard next < steps.count else { return end() }
+            timer?.set(atMs: shard.nowMs + steps[next].delayMs)
+        }
+    }
+
+    private func end() {
+        shard.node.isDemoOrderRunning.store(false, ordering: .releasing)
+        timer?.invalidate()
+        timer = nil
+    }
+}

@@ -1,0 +1,62 @@
+"""What every page must be for everybody: readable, as wide as its screen, large enough to press, and named."""
+
+# Contrast by WCAG 2.2 of each visible text with what is painted behind it; colours are read back from a canvas.
+CONTRAST = """() => {
+    const context = document.createElement('canvas').getContext('2d', { willReadFrequently: true });
+    const rgba = (color) => {
+        context.clearRect(0, 0, 1, 1);
+        context.fillStyle = color;
+        context.fillRect(0, 0, 1, 1);
+        return [...context.getImageData(0, 0, 1, 1).data];
+    };
+    const light = ([red, green, blue]) => [red, green, blue].map((value) => value / 255)
+        .map((value) => (value <= 0.04045 ? value / 12.92 : ((value + 0.055) / 1.055) ** 2.4))
+        .reduce((sum, value, index) => sum + value * [0.2126, 0.7152, 0.0722][index], 0);
+    const behind = (node) => {
+        for (let at = node; at !== null; at = at.parentElement) {
+            const color = rgba(getComputedStyle(at).backgroundColor);
+            if (color[3] === 255) return color;
+        }
+        return [255, 255, 255];
+    };
+    const poor = [];
+    const walker = document.createTreeWalker(document.body, NodeFilter.SHOW_TEXT);
+    for (let text = walker.nextNode(); text !== null; text = walker.nextNode()) {
+        const node = text.parentElement;
+        if (text.data.trim() === '' || !node.checkVisibility() || node.closest('.visually-hidden, noscript')) continue;
+        const style = getComputedStyle(node);
+        const [one, other] = [light(rgba(style.color)), light(behind(node))].sort((a, b) => b - a);
+        const ratio = (one + 0.05) / (other + 0.05);
+        const size = parseFloat(style.fontSize);
+        const isLarge = size >= 24 || (size >= 18.66 && Number(style.fontWeight) >= 700);
+        if (ratio < (isLarge ? 3 : 4.5)) poor.push(`${text.data.trim()}: ${ratio.toFixed(2)}`);
+    }
+    return poor;
+}"""
+
+
+def assert_can_be_read(page):
+    """Nothing is wider than the screen, and every text stands out from what is behind it."""
+    overflow = page.evaluate("document.documentElement.scrollWidth - document.documentElement.clientWidth")
+    assert overflow <= 0, "the page scrolls sideways"
+    page.mouse.move(0, 0)
+    assert page.evaluate(CONTRAST) == []
+
+
+def assert_large_enough(page):
+    """Every control that is seen can be pressed with a finger."""
+    for control in page.locator("button:visible, input:visible, select:visible, [role=tab]:visible").all():
+        box = control.bounding_box()
+        name = control.get_attribute("aria-label") or control.get_attribute("id")
+        assert box["width"] >= 44 and box["height"] >= 44, name
+
+
+def assert_named(page):
+    """Ids are unique, and no control or region is without a name."""
+    assert page.evaluate("document.querySelectorAll('[id]').length === "
+                         "new Set([...document.querySelectorAll('[id]')].map((node) => node.id)).size")
+    snapshot = page.locator("body").aria_snapshot()
+    for line in snapshot.splitlines():
+        bare = line.strip().removeprefix("- ").rstrip(":")
+        assert bare not in ("button", "textbox", "region", "list", "link", "tab", "tabpanel", "combobox", "img",
+                            "meter", "progressbar", "application", "form"), f"without a name: {line}"

@@ -1,0 +1,80 @@
+"""Whether everybody can use each tab: any screen, any colours, names for every control."""
+
+import pytest
+from playwright.sync_api import expect
+
+import test_orders as orders
+from looks import assert_can_be_read, assert_large_enough, assert_named
+from scripted_gateway import ScriptedGateway, answer_requests
+
+LONG = "Unbreakable" * 12
+SIZES = [(320, 640), (390, 844), (820, 1100), (1280, 900)]
+
+
+def show_order(page, gateway):
+    """An order on its way, with a refusal."""
+    busy = {"error": {"code": "conflict", "message": "The order is being processed; wait until it is done."}}
+    answer_requests(page, "**/demo/order", lambda *_: (409, busy))
+    page.goto(gateway.url + "#orders")
+    gateway.connection().authenticate()
+    channel = gateway.channel()
+    channel.accept()
+    orders.tell(channel, 1, "upload_started", status="uploading", file_count=4)
+    orders.tell(channel, 2, "processing_started", status="processing")
+    orders.processed(channel, 3, "photo-1")
+    orders.processed(channel, 4, LONG, error=True)
+    page.get_by_role("button", name="Process an order").click()
+    expect(page.locator("#order-problem")).to_contain_text("wait until")
+    expect(page.locator("#order-images li.failed")).to_have_count(1)
+
+
+def show_failed_order(page, gateway):
+    """An order that has ended badly."""
+    page.goto(gateway.url + "#orders")
+    gateway.connection().authenticate()
+    channel = gateway.channel()
+    channel.accept()
+    orders.tell(channel, 1, "upload_started", status="uploading", file_count=1)
+    orders.tell(channel, 2, "processing_started", status="processing")
+    orders.tell(channel, 3, "processing_failed", status="failed", error="The photo is too dark " + LONG)
+    expect(page.locator("#order-status")).to_contain_text("too dark")
+
+
+#: By name, how a tab is brought to show something in every place.
+SHOWS = {"orders": show_order, "orders-failed": show_failed_order}
+#: The regions of each tab.
+REGIONS = {"orders": ["Order demo", "What the app heard", "By curl"]}
+
+
+@pytest.fixture
+def gateway():
+    gateway = ScriptedGateway(["guest-a"])
+    yield gateway
+    gateway.close()
+
+
+@pytest.fixture(autouse=True)
+def refusals(page):
+    """The browser itself reports each refused request, and some are refused on purpose."""
+    yield
+    page.problems = [problem for problem in page.problems if "status of 4" not in problem]
+
+
+@pytest.mark.parametrize("tab", SHOWS)
+def test_each_tab_fits_its_screen_and_can_be_read_and_pressed(page, gateway, tab, tmp_path):
+    # Without motion no colour is on its way to another when it is measured.
+    page.emulate_media(reduced_motion="reduce")
+    SHOWS[tab](page, gateway)
+    for width, height in SIZES:
+        page.set_viewport_size({"width": width, "height": height})
+        for scheme in ("light", "dark"):
+            page.emulate_media(color_scheme=scheme, reduced_motion="reduce")
+            page.screenshot(path=str(tmp_path / f"{tab}-{scheme}-{width}.png"), full_page=True)
+            assert_can_be_read(page)
+        assert_large_enough(page)
+    assert_named(page)
+    expect(page.get_by_role("heading", level=1)).to_have_count(1)
+    for name in REGIONS.get(tab, []):
+        region = page.get_by_role("region", name=name, exact=True)
+        expect(region).to_have_count(1)
+        expect(region.get_by_role("heading", level=2)).to_have_count(1)
