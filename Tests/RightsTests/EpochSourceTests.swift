@@ -1,6 +1,7 @@
 import Core
-import Rights
 import Testing
+
+@testable import Rights
 
 @Suite struct EpochSourceTests {
     @Test func epochsAreWellFormedAndNeverTheSame() {
@@ -13,5 +14,11 @@ import Testing
                 #expect(seen.insert(epoch).inserted)
             }
         }
+    }
+
+    /// `switchboard tail --since --O69BJB-29:1` was refused: an epoch that began with two dashes was read as a flag.
+    @Test func noEpochLooksLikeAFlag() {
+        var source = EpochSource(random: [0xFB, 0xEF, 0xBE, 0xFB, 0xEF, 0xBE])
+        #expect(source.next() == Array("e--------1".utf8))
     }
 }
