@@ -88,8 +88,9 @@ bench:
 products:
 	$(RELEASE_BUILD)
 
+# `make unit HISTORIES=10` lets each simulation live through ten times as many histories as the gate does.
 unit:
-	swift test
+	SWITCHBOARD_HISTORIES=$(or $(HISTORIES),1) swift test
 
 # The sanitizer's objects live apart, so that the next plain build does not start over. Simulations, which have one
 # thread, live through fewer histories there.

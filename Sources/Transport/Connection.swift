@@ -177,7 +177,6 @@ public final class Connection: EventSource {
         phase = .open
         phaseDeadlineMs = Int.max
         updateDeadline()
-        if isReadPaused { updateInterest() }
         handler?.opened(self)
     }
 
@@ -213,9 +212,11 @@ public final class Connection: EventSource {
     }
 
     /// Stops reading until ``resumeReading()``; the kernel's window then holds the peer back.
+    ///
+    /// The socket is watched until the peer sends something meanwhile: mostly it does not, and then neither this nor the
+    /// end of the pause is a system call. Each HTTP request is such a pause.
     public func pauseReading() {
         isReadPaused = true
-        if isOpen { updateInterest() }
     }
 
     /// Reads again, first what TLS holds already.
@@ -224,7 +225,7 @@ public final class Connection: EventSource {
         isReadPaused = false
         guard isOpen else { return }
         updateInterest()
-        context.reactor.markReadable(token)
+        if tls?.holdsInput == true { context.reactor.markReadable(token) }
     }
 
     /// Closes after everything queued, and `last` behind it, was written.
@@ -276,7 +277,13 @@ public final class Connection: EventSource {
             advanceHandshake()
         case .open:
             if readiness.contains(.write) { writeAgain() }
-            if !isReadPaused { readAvailable() } else if readiness.contains(.failed) { abort(.peerGone) }
+            if !isReadPaused {
+                readAvailable()
+            } else if readiness.contains(.failed) {
+                abort(.peerGone)
+            } else {
+                updateInterest()
+            }
             // A TLS write may have waited for something to be read.
             if outbound.isBlocked && tls != nil { writeAgain() }
         case .finishing:

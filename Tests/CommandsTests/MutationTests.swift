@@ -45,7 +45,7 @@ import Testing
         var random = Seeded(seed)
         let assembler = ScriptAssembler(prelude: [], command: [], subscribe: [], position: [])
         var accepted = 0
-        for round in 0..<Histories.count(3_000, atLeast: 600) {
+        for round in 0..<Histories.count(1_500, atLeast: 600) {
             let source = MutationTests.mutated(MutationTests.seeds[round % 4], &random)
             let file = ScriptFile(name: "f", path: "f.lua", bytes: source)
             let lines = source.count { $0 == 0x0a } + 1

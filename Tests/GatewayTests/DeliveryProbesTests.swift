@@ -189,7 +189,7 @@ extension DeliveryProbes {
     }
 
     /// In random weather every lasting fault is found in time, by the right links, and nothing else is blamed.
-    @Test(arguments: 0..<200)
+    @Test(arguments: 0..<Histories.count(80, atLeast: 20))
     func randomSchedules(_ seed: Int) {
         var world = ProbeWorld(seed: UInt64(seed))
         for _ in 0..<20 { world.round() }

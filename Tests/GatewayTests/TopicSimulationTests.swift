@@ -8,7 +8,7 @@ import Testing
 /// A client that is live sees each event once and in order, or is told of a gap before what follows a hole; when
 /// everything has come to rest, everybody stands where the log stands.
 @Suite struct TopicSimulationTests {
-    static let seedsPerCase = Histories.count(5_000)
+    static let seedsPerCase = Histories.count(2_000)
 
     @Test(arguments: 0..<20)
     func nothingIsLostInSilence(_ part: Int) throws {

@@ -1,5 +1,12 @@
+import FoundationEssentials
+
 /// How many histories a simulation lives through.
 public enum Histories {
+    /// `SWITCHBOARD_HISTORIES=N` (1 to 1,000) makes every simulation N times as long: `make unit HISTORIES=10`.
+    private static let factor =
+        ProcessInfo.processInfo.environment["SWITCHBOARD_HISTORIES"].flatMap { Int($0) }.map { min(max($0, 1), 1_000) }
+        ?? 1
+
     /// The usual count, or a fiftieth of it under ThreadSanitizer.
     ///
     /// A simulation has one thread, in which that sanitizer finds nothing, and takes twenty times as long there. `make tsan`
@@ -9,7 +16,7 @@ public enum Histories {
         #if THREAD_SANITIZER
             max(fewest, usual / 50)
         #else
-            usual
+            usual * factor
         #endif
     }
 }

@@ -70,7 +70,8 @@ import Testing
         }
     }
 
-    @Test(arguments: 0..<8) func atMostOneActsAndEverythingIsHeldAgainWithinTwoLeases(seed: UInt64) {
+    @Test(arguments: 0..<UInt64(Histories.count(4, atLeast: 2)))
+    func atMostOneActsAndEverythingIsHeldAgainWithinTwoLeases(seed: UInt64) {
         var random = Seeded(seed)
         var table = Table()
         var workers = (0..<4).map { worker($0, &random) }

@@ -1,3 +1,4 @@
+import TestSupport
 import Testing
 
 @testable import Gateway
@@ -6,7 +7,7 @@ import Testing
 ///
 /// Each request is answered once; the last word on a topic wins; what was acknowledged is heard, and nothing else is.
 @Suite struct SessionSimulationTests {
-    static let seedsPerCase = 1_250
+    static let seedsPerCase = Histories.count(500, atLeast: 100)
 
     @Test(arguments: 0..<8)
     func theLastWordWinsAndEachRequestIsAnsweredOnce(_ part: Int) throws {
