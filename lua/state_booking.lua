@@ -3,7 +3,7 @@
 -- @key      state  booking:{id}#state
 -- @returns  JSON text {bookingId, shopId, status, estimatedCompletion}, or false
 -- @cost     O(1)
--- @weight   30
+-- @weight   50
 --
 -- Put between the prelude and subscribe.lua; defines `state`, which subscribe.lua calls.
 -- KEYS[3]   state  string JSON, written by booking_changed.lua
