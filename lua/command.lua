@@ -22,7 +22,7 @@ local now_ms = integer(ARGV[1], 0, INTEGER_MAX)
 local caller = {user = ARGV[2] ~= '' and ARGV[2] or nil, role = ARGV[3]}
 
 -- What else the body wants done.
-local emitted, outgoing = {}, {}
+local emitted, outgoing, told = {}, {}, {}
 local effect_bytes = 0
 local spliced = false -- whether the body put text into an answer that nobody has checked
 
@@ -199,7 +199,7 @@ end
 local function count_effect(data)
   effect_bytes = effect_bytes + #data
   if readonly then error('a script whose header says @readonly emits and calls nothing', 3) end
-  if #emitted + #outgoing >= EFFECTS_MAX then
+  if #emitted + #outgoing + #told / 2 >= EFFECTS_MAX then
     error('more than ' .. EFFECTS_MAX .. ' events and calls in one run', 3)
   end
   if effect_bytes > EFFECT_BYTES_MAX then error('more than 1 MiB of data in the events and calls of one run', 3) end
@@ -219,6 +219,22 @@ local function emit(topic, event, data)
   if not (namespace and foreign[namespace]) then error('emits on ' .. topic .. ', which no @topic names', 2) end
   if not is_event(event) then error('an event without a name of 1...64 bytes', 2) end
   outgoing[#outgoing + 1] = {'t', topic, 'e', event, 'd', data}
+end
+
+-- Tells an event to who listens at this moment: no position, no log, no outbox, so nothing of it is kept anywhere.
+local function tell_now(topic, event, data)
+  data = object(data)
+  count_effect(data)
+  if type(topic) ~= 'string' then error('tell_now: the topic is ' .. type(topic) .. ', not text', 2) end
+  if not homes[topic] then
+    local colon = string.find(topic, ':', 1, true) or 1
+    if not (foreign[string.sub(topic, 1, colon - 1)] and string.find(topic, '^[%w._~:-]+$', colon + 1)) then
+      error('tells on ' .. topic .. ', which no @topic names', 2)
+    end
+  end
+  if not is_event(event) then error('an event without a name of 1...64 bytes', 2) end
+  told[#told + 1] = ARGV[9] .. topic
+  told[#told + 1] = '{"event":"' .. event .. '","data":' .. data .. '}'
 end
 
 -- Calls another command afterwards, as the worker, at least once and with the effect of once.
@@ -272,6 +288,8 @@ local function commit()
   end
   for _, entry in ipairs(outgoing) do redis.call('XADD', KEYS[1], '*', unpack(entry)) end
   if #outgoing > 0 then redis.call('PUBLISH', KEYS[1], '') end
+  -- These are told at most once, so one that Redis refuses is no reason to stop.
+  for index = 1, #told, 2 do redis.pcall('PUBLISH', told[index], told[index + 1]) end
 end
 
 -- The answer of an operation that was done before, or an error reply; nil when it is new.
@@ -337,5 +355,5 @@ local function run(body)
   end
   wrong = check_writes() or prepare_events() or commit()
   if wrong then return wrong end
-  return {answer, 0, #emitted + #outgoing}
+  return {answer, 0, #emitted + #outgoing + #told / 2}
 end

@@ -22,6 +22,7 @@ import Testing
         ("local x = math.random(5)", "math.random: the only chance is random, with @random"),
         ("later('b', {})", "later: \"b\" is in no @calls of the header"),
         ("emit('shop:' .. args.shopId, 'e', {})", "emit: no @topic of the header is in \"shop\""),
+        ("tell_now('shop:' .. args.shopId, 'e', {})", "tell_now: no @topic of the header is in \"shop\""),
         ("fail('ful', 'x')", "fail: \"ful\" is in no @errors of the header; did you mean full?"),
         ("local t = os.time()", "os is not there: the only clock is now_ms"),
     ])

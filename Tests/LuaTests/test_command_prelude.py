@@ -193,3 +193,54 @@ def test_scripts_leak_no_globals(trial, db):
     before = db.eval("local n = 0 for name in pairs(_G) do n = n + 1 end return n", 0)
     trial("return {}")
     assert db.eval("local n = 0 for name in pairs(_G) do n = n + 1 end return n", 0) == before
+
+
+# Events that are kept nowhere
+
+
+@pytest.fixture
+def ear(db):
+    """What was told on any topic since it was last asked: (topic, message)."""
+    link = db.pubsub(ignore_subscribe_messages=True)
+    link.psubscribe("*:*")
+    link.get_message(timeout=5)
+
+    def heard():
+        link.ping()
+        messages = []
+        while (message := link.parse_response(block=True))[0] != b"pong":
+            messages.append((message[2].decode(), message[3].decode()))
+        return messages
+
+    yield heard
+    link.close()
+
+
+def test_what_is_told_now_is_heard_and_kept_nowhere(trial, db, ear):
+    """On home topics and foreign ones, in order, behind the writes; no log, no position, no outbox."""
+    answer = trial("write('HSET', key.hash, 'a', 1) tell_now('shop:42', 'one', {n = 1}) "
+                   "tell_now('user:u1', 'two', '{\"n\":2}') return {}")
+    assert answer == ({}, 0)
+    assert ear() == [("shop:42", '{"event":"one","data":{"n":1}}'), ("user:u1", '{"event":"two","data":{"n":2}}')]
+    assert list(db.scan_iter("*")) == [b"shop:42#hash"]
+
+
+@pytest.mark.parametrize("words", [
+    "'shop:43', 'e', {}", "'shop', 'e', {}", "'user:', 'e', {}", "'user:a b', 'e', {}", "'other:1', 'e', {}",
+    "nil, 'e', {}", "'user:1', 'bad name', {}", "'user:1', 'e', 'no object'", "'user:1', 'e', nil"])
+def test_what_cannot_be_told_now_ends_the_script_with_nothing_done(trial, db, ear, unchanged, words):
+    with unchanged(), pytest.raises(redis.ResponseError, match="FAULT"):
+        trial(f"write('HSET', key.hash, 'a', 1) tell_now('shop:42', 'one', {{}}) tell_now({words})")
+    assert ear() == []
+
+
+def test_a_retry_does_not_tell_again(trial, ear):
+    for _ in range(2):
+        trial("tell_now('user:u1', 'one', {}) return {}", id="op-1")
+    assert len(ear()) == 1
+
+
+def test_one_run_tells_a_thousand_at_most(trial, ear):
+    with pytest.raises(redis.ResponseError, match="more than 1000 events"):
+        trial("for n = 1, 1001 do tell_now('user:u1', 'one', {}) end return {}")
+    assert ear() == []

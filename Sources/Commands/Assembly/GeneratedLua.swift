@@ -7,7 +7,7 @@ enum GeneratedLua {
     static let hidden = """
         redis, server, KEYS, ARGV, _G, getfenv, setfenv, load, loadstring, loadfile, dofile, rawset, os, print, run, commit, \
         commit_event, publish_event, prepare_event, prepare_events, append, begin_epoch, renew, refuse, queued, needs, \
-        first_key, last_key, emitted, outgoing, homes, foreign, callable, known, fence, check_fence, check_writes, retried
+        first_key, last_key, emitted, outgoing, told, homes, foreign, callable, known, fence, check_fence, check_writes, retried
         """
 
     static func lines(_ descriptor: CommandDescriptor) -> [String] {

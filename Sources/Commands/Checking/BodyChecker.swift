@@ -85,7 +85,7 @@ struct BodyChecker {
         case "key": checkMember(index, descriptor.keys.map(\.name), "key", "@key")
         case "args": checkMember(index, descriptor.arguments.map(\.name), "args", "@arg")
         case "random" where !descriptor.usesRandom: problem(index, "random is there with @random only")
-        case "write", "emit", "later": checkEffect(index, word)
+        case "write", "emit", "tell_now", "later": checkEffect(index, word)
         case "fail": checkFail(index)
         default: break
         }
@@ -108,12 +108,12 @@ struct BodyChecker {
             let hint = NearestName.hint(descriptor.calls, to: first)
             problem(index, "later: " + PrintableText.quoted(first) + " is in no @calls of the header" + hint)
         }
-        guard word == "emit", let (namespace, _) = HeaderText.cut(first, at: ":") else { return }
+        guard word == "emit" || word == "tell_now", let (namespace, _) = HeaderText.cut(first, at: ":") else { return }
         let namespaces = descriptor.topics.map(\.namespace)
         if !namespaces.contains(namespace) {
             problem(
                 index,
-                "emit: no @topic of the header is in " + PrintableText.quoted(namespace)
+                "\(word): no @topic of the header is in " + PrintableText.quoted(namespace)
                     + NearestName.hint(namespaces, to: namespace))
         }
     }
