@@ -106,7 +106,7 @@ let package = Package(
         .target(
             name: "Scripts", path: "lua", exclude: ["README.md"], sources: ["Scripts.swift"],
             resources: [
-                "prelude.lua", "writes.lua", "command.lua",
+                "prelude.lua", "writes.lua", "values.lua", "command.lua",
                 "add_points.lua", "add_track.lua", "around.lua", "beat_shop.lua", "beat_user.lua",
                 "booking.lua", "booking_changed.lua", "check_in.lua", "check_in_code.lua", "check_out.lua",
                 "create_booking.lua", "describe_track.lua", "dj.lua", "end_booking.lua", "feed.lua", "follow.lua",

@@ -25,7 +25,7 @@ from weight_cases import CASES, Site  # noqa: E402
 import weight_cases_shops  # noqa: E402, F401
 
 READ_MICROSECONDS_MAX = 2_000
-UNMEASURED = {"prelude", "writes", "command", "lease", "reset_epoch"}
+UNMEASURED = {"prelude", "writes", "values", "command", "lease", "reset_epoch"}
 # The gateway's own reads; those of callers say so in their headers.
 OWN_READS = {"subscribe", "history", "replay", "position", "rights_changes", "here_read"}
 

@@ -9,6 +9,7 @@ public enum Scripts {
     /// The texts put after ``prelude`` in front of every command and refresh script, in their order.
     public static let commandPreludes: [(name: String, source: [UInt8])] = [
         ("writes", PackageResources.writes_lua),
+        ("values", PackageResources.values_lua),
         ("command", PackageResources.command_lua),
     ]
 

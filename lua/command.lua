@@ -1,7 +1,7 @@
--- The command prelude: put after prelude.lua and writes.lua in front of every command and refresh script
+-- The command prelude: put after prelude.lua, writes.lua, values.lua in front of every command and refresh script
 -- (lua/README.md).
 --
--- Loaded text = prelude.lua, writes.lua, this file, the generated names of the script's header, then
+-- Loaded text = prelude.lua, writes.lua, values.lua, this file, the generated names of the script's header, then
 -- `local function command() ... parts, body ... end return run(command)`. The first line of that function hides from
 -- bodies what they have no business with.
 --
@@ -10,21 +10,29 @@
 -- published, and the answer remembered for a retry. Whatever fails before that has changed nothing.
 
 local ANSWER_BYTES_MAX = 1048576 -- one answer; the gateway would not pass on more
-local ANSWER_VALUES_MAX = 10000  -- values in an answer or in the data of an event; nobody would read more
-local EFFECTS_MAX = 1000         -- events and calls of one run
+local EFFECTS_MAX = 1000         -- events, calls and changes of members of one run
 local EFFECT_BYTES_MAX = 1048576 -- their data together
+local EACH_BYTES_MAX = 16777216  -- the data of one emit_each as the logs of its topics keep them
 
 -- From the header, by the generated part.
 local homes, foreign, callable = {}, {}, {}
 local fence
+local mint_s -- with @mint: how long a token lasts
+local roster -- with @members: the key of removals, and how many members a topic may have
 
 local now_ms = integer(ARGV[1], 0, INTEGER_MAX)
-local caller = {user = ARGV[2] ~= '' and ARGV[2] or nil, role = ARGV[3]}
+
+-- The caller as bodies know it: `guest` is a user whose token says that it is nobody's account.
+local function known_as(user, role)
+  local guest = role == 'guest'
+  return {user = user ~= '' and user or nil, role = guest and 'user' or role, guest = guest}
+end
+local caller = known_as(ARGV[2], ARGV[3])
 
 -- What else the body wants done.
 local emitted, outgoing, told = {}, {}, {}
-local effect_bytes = 0
-local spliced = false -- whether the body put text into an answer that nobody has checked
+local effects, effect_bytes = 0, 0
+local minted -- what the gateway signs: subject, 1 for a guest, iat, exp, id
 
 -- Whether the n-th declared argument was given.
 local function given(n)
@@ -44,147 +52,6 @@ local function fail(code, message)
 end
 
 -- ---------------------------------------------------------------------------------------------------------------
--- Values and JSON
-
-local null = cjson.null
-
--- A table that is written as a JSON array, also when it is empty.
-local ARRAY = {}
-local function array(list)
-  return setmetatable(list or {}, ARRAY)
-end
-
--- JSON text that is written as it is.
-local RAW = {}
-local function raw(text)
-  spliced = true
-  return setmetatable({text = text}, RAW)
-end
-
--- The shortest decimal text that reads back as the same number; nil for what is no number.
-local function shortest(value)
-  if value ~= value or value == math.huge or value == -math.huge then return nil end
-  if value == math.floor(value) and value <= INTEGER_MAX and value >= -INTEGER_MAX then
-    return value == 0 and '0' or string.format('%.0f', value)
-  end
-  for digits = 15, 17 do
-    local text = string.format('%.' .. digits .. 'g', value)
-    if tonumber(text) == value then return text end
-  end
-end
-
--- Whether the text is UTF-8 as RFC 3629 has it: no overlong form, no surrogate, nothing beyond U+10FFFF.
-local function is_utf8(text)
-  if not string.find(text, '[\128-\255]') then return true end
-  local place, count = 1, #text
-  while place <= count do
-    local first = string.byte(text, place)
-    local more, low, high = 0, 128, 191
-    if first < 128 then more = 0
-    elseif first >= 194 and first <= 223 then more = 1
-    elseif first >= 224 and first <= 239 then
-      more = 2
-      if first == 224 then low = 160 elseif first == 237 then high = 159 end
-    elseif first >= 240 and first <= 244 then
-      more = 3
-      if first == 240 then low = 144 elseif first == 244 then high = 143 end
-    else return false end
-    for step = 1, more do
-      local byte = string.byte(text, place + step)
-      if not byte or byte < low or byte > high then return false end
-      low, high = 128, 191
-    end
-    place = place + 1 + more
-  end
-  return true
-end
-
--- A JSON string. Bytes that others wrote into Redis and that are not UTF-8 are told as "?": no client may get them.
-local function json_string(text)
-  if not is_utf8(text) then text = string.gsub(text, '[\128-\255]', '?') end
-  return cjson.encode(text)
-end
-
-local encode
-local values = 0 -- written since it was set to 0
-
-local function encode_table(value, depth)
-  local parts = {}
-  if getmetatable(value) == ARRAY then
-    for index = 1, #value do parts[index] = encode(value[index], depth + 1) end
-    return '[' .. table.concat(parts, ',') .. ']'
-  end
-  for name, member in pairs(value) do
-    parts[#parts + 1] = json_string(tostring(name)) .. ':' .. encode(member, depth + 1)
-  end
-  return '{' .. table.concat(parts, ',') .. '}'
-end
-
--- JSON text of a value: integers stay integers, other numbers keep every digit, `array` and `raw` are respected.
-function encode(value, depth)
-  depth = depth or 0
-  values = values + 1
-  if values > ANSWER_VALUES_MAX then error('more than ' .. ANSWER_VALUES_MAX .. ' values in one JSON text', 0) end
-  local kind = type(value)
-  if kind == 'string' then return json_string(value) end
-  if kind == 'number' then return shortest(value) or error('a number that JSON has no text for', 0) end
-  if kind == 'boolean' then return value and 'true' or 'false' end
-  if kind == 'table' then
-    if getmetatable(value) == RAW then return value.text end
-    if depth > 30 then error('an answer nested too deeply', 0) end
-    return encode_table(value, depth)
-  end
-  if value == null or value == nil then return 'null' end
-  error('a value that JSON has no text for', 0)
-end
-
--- The value of a JSON text, nil when it is none.
-local function decode(text)
-  if type(text) ~= 'string' then return nil end
-  local ok, value = pcall(cjson.decode, text)
-  if ok then return value end
-  return nil
-end
-
--- JSON text of an object that somebody stored, ready to be spliced; nil for anything else. cjson alone also takes
--- nan, hex, `1.`, raw control characters and bytes that are not UTF-8, and one such text would spoil a whole answer.
-local LITERALS = {['true'] = true, ['false'] = true, null = true}
-local function stored_object(text)
-  if type(text) ~= 'string' or not string.find(text, '^{.*}$') or not is_utf8(text) then return nil end
-  if type(decode(text)) ~= 'table' then return nil end
-  local plain = string.gsub(text, '\\.', '')
-  for inside in string.gmatch(plain, '"([^"]*)"') do
-    if string.find(inside, '[%z\1-\31]') then return nil end
-  end
-  for word in string.gmatch(string.gsub(plain, '"[^"]*"', ' '), '[^%s{}%[%]:,]+') do
-    if not LITERALS[word] and (not string.find(word, '^%-?[0-9][0-9.eE+-]*$') or string.find(word, '^%-?0[0-9]')
-      or string.find(word, '%.[^0-9]') or string.sub(word, -1) == '.') then return nil end
-  end
-  return setmetatable({text = text}, RAW)
-end
-
--- SHA-1 of a text, as 40 hex digits.
-local function sha1(text)
-  return redis.sha1hex(text)
-end
-
--- ISO 8601 in UTC with milliseconds; the days are counted by the civil calendar from 1 March of year 0.
-local function iso(ms)
-  local days = math.floor(ms / 86400000)
-  local rest = ms - days * 86400000
-  local shifted = days + 719468
-  local era = math.floor(shifted / 146097)
-  local day = shifted - era * 146097
-  local year = math.floor((day - math.floor(day / 1460) + math.floor(day / 36524) - math.floor(day / 146096)) / 365)
-  local of_year = day - (365 * year + math.floor(year / 4) - math.floor(year / 100))
-  local shifted_month = math.floor((5 * of_year + 2) / 153)
-  local month = shifted_month < 10 and shifted_month + 3 or shifted_month - 9
-  return string.format('%04d-%02d-%02dT%02d:%02d:%02d.%03dZ', year + era * 400 + (month <= 2 and 1 or 0), month,
-    of_year - math.floor((153 * shifted_month + 2) / 5) + 1, math.floor(rest / 3600000), math.floor(rest / 60000) % 60,
-    math.floor(rest / 1000) % 60, rest % 1000)
-end
-
--- ---------------------------------------------------------------------------------------------------------------
 -- What a body says
 
 -- JSON text of an event's or a call's data: a table, or text as it is.
@@ -195,28 +62,31 @@ local function object(value)
   error('data must be a table or the text of a JSON object', 0)
 end
 
--- Counts an event or a call with its data.
-local function count_effect(data)
-  effect_bytes = effect_bytes + #data
+-- Counts events or calls, and the bytes of their data.
+local function count_effects(count, bytes)
+  effects, effect_bytes = effects + count, effect_bytes + bytes
   if readonly then error('a script whose header says @readonly emits and calls nothing', 3) end
-  if #emitted + #outgoing + #told / 2 >= EFFECTS_MAX then
-    error('more than ' .. EFFECTS_MAX .. ' events and calls in one run', 3)
-  end
+  if effects > EFFECTS_MAX then error('more than ' .. EFFECTS_MAX .. ' events and calls in one run', 3) end
   if effect_bytes > EFFECT_BYTES_MAX then error('more than 1 MiB of data in the events and calls of one run', 3) end
+end
+
+-- The home of a topic of the header; nil for a foreign one. Any other topic is an error.
+local function home_of(topic)
+  if type(topic) ~= 'string' then error('the topic is ' .. type(topic) .. ', not text', 3) end
+  if homes[topic] then return homes[topic] end
+  local namespace = string.match(topic, '^([a-z][a-z0-9-]*):[A-Za-z0-9._~:-]+$')
+  if not (namespace and foreign[namespace]) then error('emits on ' .. topic .. ', which no @topic names', 3) end
 end
 
 -- Emits an event on a topic of the header: on one of the script's own slot in this script, on another by the outbox.
 local function emit(topic, event, data)
   data = object(data)
-  count_effect(data)
-  if type(topic) ~= 'string' then error('emit: the topic is ' .. type(topic) .. ', not text', 2) end
-  local home = homes[topic]
+  count_effects(1, #data)
+  local home = home_of(topic)
   if home then
     emitted[#emitted + 1] = {home = home, event = event, data = data}
     return
   end
-  local namespace = string.match(topic, '^([a-z][a-z0-9-]*):[A-Za-z0-9._~:-]+$')
-  if not (namespace and foreign[namespace]) then error('emits on ' .. topic .. ', which no @topic names', 2) end
   if not is_event(event) then error('an event without a name of 1...64 bytes', 2) end
   outgoing[#outgoing + 1] = {'t', topic, 'e', event, 'd', data}
 end
@@ -224,7 +94,7 @@ end
 -- Tells an event to who listens at this moment: no position, no log, no outbox, so nothing of it is kept anywhere.
 local function tell_now(topic, event, data)
   data = object(data)
-  count_effect(data)
+  count_effects(1, #data)
   if type(topic) ~= 'string' then error('tell_now: the topic is ' .. type(topic) .. ', not text', 2) end
   if not homes[topic] then
     local colon = string.find(topic, ':', 1, true) or 1
@@ -237,12 +107,117 @@ local function tell_now(topic, event, data)
   told[#told + 1] = '{"event":"' .. event .. '","data":' .. data .. '}'
 end
 
+-- Emits an event on each of several topics: on home topics in this script, on all others by one entry of the outbox.
+-- `data` is one object for all of them, or a list of as many objects.
+local function emit_each(topics, event, data)
+  if type(topics) ~= 'table' then error('emit_each: the topics are ' .. type(topics) .. ', not a list', 2) end
+  local is_list = type(data) == 'table' and (getmetatable(data) == ARRAY or data[1] ~= nil)
+  if is_list and #data ~= #topics then error('emit_each: ' .. #topics .. ' topics, ' .. #data .. ' objects', 2) end
+  local shared = not is_list and object(data)
+  count_effects(#topics, shared and #shared or 0)
+  if not is_event(event) then error('an event without a name of 1...64 bytes', 2) end
+  local names, texts, lengths, bytes = {}, {}, {}, 0
+  for index, topic in ipairs(topics) do
+    local text = shared or object(data[index])
+    if not shared then count_effects(0, #text) end
+    bytes = bytes + #text
+    local home = home_of(topic)
+    if home then
+      emitted[#emitted + 1] = {home = home, event = event, data = text}
+    else
+      local place = #names + 1
+      names[place], texts[place], lengths[place] = topic, text, #text
+    end
+  end
+  if bytes > EACH_BYTES_MAX then error('emit_each: more than 16 MiB of data in the logs of its topics', 2) end
+  if #names == 0 then return end
+  local entry = {'m', table.concat(names, ' '), 'e', event, 'd', shared or table.concat(texts)}
+  -- What a script says is text may be more than one object; the lengths leave no doubt which is whose.
+  if not shared then entry[7], entry[8] = 'l', table.concat(lengths, ' ') end
+  outgoing[#outgoing + 1] = entry
+end
+
 -- Calls another command afterwards, as the worker, at least once and with the effect of once.
 local function later(name, arguments)
   if not callable[name] then error('calls ' .. tostring(name) .. ', which no @calls names', 2) end
   arguments = object(arguments)
-  count_effect(arguments)
+  count_effects(1, #arguments)
   outgoing[#outgoing + 1] = {'c', name, 'a', arguments}
+end
+
+-- Notes that a user was taken out of a topic, so that every gateway looks at the sessions; set_member.lua does the
+-- same, and says why the clock is Redis's own.
+local function note_removal(topic, user)
+  if not roster.place then
+    local time = redis.call('TIME')
+    local now = tonumber(time[1]) * 1000 + math.floor(tonumber(time[2]) / 1000)
+    local last = redis.pcall('ZREVRANGE', roster.removed, 0, 0, 'WITHSCORES')
+    if failed(last) then error({reply = bad_key('removed', last)}, 0) end
+    roster.place = math.max(now, last[2] and tonumber(last[2]) + 1 or 0)
+    for _, words in ipairs({{'ZREMRANGEBYSCORE', roster.removed, '-inf', decimal(now - 60000)},
+      {'ZREMRANGEBYRANK', roster.removed, 0, -10001}}) do
+      queued[#queued + 1] = words
+      needs[#queued] = 'zset'
+    end
+  end
+  queued[#queued + 1] = {'ZADD', roster.removed, decimal(roster.place), topic .. ' ' .. user}
+  needs[#queued] = 'zset'
+  queued[#queued + 1] = {'PEXPIRE', roster.removed, 120000}
+  needs[#queued] = ''
+  roster.place = roster.place + 1
+end
+
+-- Takes a user into the members of a topic of the header or out of them; of a foreign topic by the outbox.
+local function change_member(word, topic, user)
+  if not roster then error(word .. ': the header does not say @members', 3) end
+  if not is_id(user) then error(word .. ': the user is not 1...128 of A-Z a-z 0-9 . _ ~ : -', 3) end
+  count_effects(1, 0)
+  local home = home_of(topic)
+  if not home then
+    outgoing[#outgoing + 1] = {'u', user, 't', topic, 'x', word == 'admit' and 'add' or 'remove'}
+    return
+  end
+  local members = home.members
+  if word == 'expel' then
+    queued[#queued + 1] = {'SREM', members, user}
+    needs[#queued] = 'set'
+    return note_removal(topic, user)
+  end
+  local is_member = redis.pcall('SISMEMBER', members, user)
+  if failed(is_member) then error({reply = bad_key('members', is_member)}, 0) end
+  if is_member == 0 then
+    home.size = (home.size or redis.call('SCARD', members)) + 1
+    if home.size > roster.max then fail('too_large', 'a topic may have ' .. roster.max .. ' members') end
+  end
+  queued[#queued + 1] = {'SADD', members, user}
+  needs[#queued] = 'set'
+end
+
+-- Takes a user into the members of a topic: who may join it where its namespace says `granted`.
+local function admit(topic, user) change_member('admit', topic, user) end
+
+-- Takes a user out of them: the user's sessions hear no more of the topic within two seconds.
+local function expel(topic, user) change_member('expel', topic, user) end
+
+-- Has the gateway sign a token for the topic of @mint, which the caller's answer has as `token`. It is the caller's, or
+-- that of a new guest: `subject` is then 'guest', or the digits of this call's randomness as a UUID. So no caller can
+-- choose whose token it is. Returns the subject.
+local function mint(subject, claims)
+  if not mint_s then error('mint: the header does not say @mint', 2) end
+  if minted then error('mint: one token is made in one call', 2) end
+  local digits = ARGV[8]
+  if subject == 'guest' then subject = 'guest:' .. digits end
+  if subject == nil then subject = caller.user end
+  if not is_id(subject) then error('mint: there is no user to make a token for', 2) end
+  local fresh = string.gsub(string.lower(subject), '-', '')
+  local is_guest = fresh == digits or fresh == 'guest:' .. digits
+  if not is_guest and subject ~= caller.user then
+    error("mint: the subject is nil for the caller, 'guest', or this call's `random`", 2)
+  end
+  local anonymous = is_guest or type(claims) == 'table' and claims.anonymous == true
+  local now = math.floor(now_ms / 1000)
+  minted = string.format('%s %d %.0f %.0f m-%s', subject, anonymous and 1 or 0, now, now + mint_s, digits)
+  return subject
 end
 
 -- ---------------------------------------------------------------------------------------------------------------
@@ -300,7 +275,11 @@ local function retried(fingerprint)
   if string.sub(done, 1, #fingerprint + 1) ~= fingerprint .. ' ' then
     return refuse('FAIL', 'conflict this id was used for another request')
   end
-  return {string.sub(done, #fingerprint + 2), 1}
+  local answer = string.sub(done, #fingerprint + 2)
+  if string.byte(answer) == 123 then return {answer, 1} end
+  -- The token that was made then: the same words before the answer.
+  local words, rest = string.match(answer, '^([^\n]*)\n(.*)$')
+  return {rest, 1, 0, words}
 end
 
 -- A refresh runs under a lease; whoever held it before may still be about to write. The token of the last run is
@@ -318,6 +297,47 @@ local function check_fence()
   end
 end
 
+-- Calls a body. Returns its result, or nil and the reply that tells why there is none.
+local function result_of(body)
+  setmetatable(key, UNDECLARED)
+  setmetatable(args, UNDECLARED)
+  local ok, result = pcall(body)
+  if ok then return result end
+  if type(result) == 'table' and result.code then
+    return nil, refuse('FAIL', result.code .. ' ' .. tostring(result.message))
+  end
+  if type(result) == 'table' and result.reply then return nil, result.reply end
+  return nil, refuse('FAULT', type(result) == 'table' and tostring(result.err) or tostring(result))
+end
+
+-- JSON text of what a body returned, or nil and an error reply.
+local function text_of(result)
+  if type(result) ~= 'table' or getmetatable(result) == ARRAY then
+    return nil, refuse('FAULT', 'the body must return a table with names, not ' .. type(result))
+  end
+  values = 0
+  local written, answer = pcall(encode, result)
+  if not written then return nil, refuse('FAULT', tostring(answer)) end
+  if #answer > ANSWER_BYTES_MAX then return nil, refuse('FAULT', 'an answer of more than 1 MiB') end
+  if spliced and (string.byte(answer) ~= 123 or not decode(answer)) then
+    return nil, refuse('FAULT', 'an answer that is no JSON object, by a text put in as raw')
+  end
+  return answer
+end
+
+-- Runs the body of a @subscribe script: whether the caller may join, and the state that it is told. Returns an error
+-- reply or nil. What follows in the script tells the state.
+local function decide(body)
+  if not now_ms then return refuse('BADARG', 'now_ms is not a number in range') end
+  local result, wrong = result_of(body)
+  if wrong then return wrong end
+  if result == nil then return end
+  local text
+  text, wrong = text_of(result)
+  if not text then return wrong end
+  state = function() return text end
+end
+
 -- Runs a body and does what it said.
 local function run(body)
   if not now_ms then return refuse('BADARG', 'now_ms is not a number in range') end
@@ -326,34 +346,22 @@ local function run(body)
     local known = retried(fingerprint)
     if known then return known end
   end
-  setmetatable(key, UNDECLARED)
-  setmetatable(args, UNDECLARED)
-  local ok, result = pcall(body)
-  if not ok then
-    if type(result) == 'table' and result.code then
-      return refuse('FAIL', result.code .. ' ' .. tostring(result.message))
-    end
-    if type(result) == 'table' and result.reply then return result.reply end
-    return refuse('FAULT', type(result) == 'table' and tostring(result.err) or tostring(result))
-  end
-  local wrong = fence and check_fence()
+  local result, wrong = result_of(body)
   if wrong then return wrong end
-  if result == nil then result = {} end
-  if type(result) ~= 'table' or getmetatable(result) == ARRAY then
-    return refuse('FAULT', 'the body must return a table with names, not ' .. type(result))
-  end
-  values = 0
-  local written, answer = pcall(encode, result)
-  if not written then return refuse('FAULT', tostring(answer)) end
-  if #answer > ANSWER_BYTES_MAX then return refuse('FAULT', 'an answer of more than 1 MiB') end
-  if spliced and (string.byte(answer) ~= 123 or not decode(answer)) then
-    return refuse('FAULT', 'an answer that is no JSON object, by a text put in as raw')
+  wrong = fence and check_fence()
+  if wrong then return wrong end
+  local answer
+  answer, wrong = text_of(result == nil and {} or result)
+  if not answer then return wrong end
+  if minted and result and result.token ~= nil then
+    return refuse('FAULT', 'an answer with a member token, which is the gateway\'s with mint')
   end
   if fingerprint ~= '' then
-    queued[#queued + 1] = {'SET', KEYS[2], fingerprint .. ' ' .. answer, 'EX', ARGV[7]}
+    local memory = minted and minted .. '\n' .. answer or answer
+    queued[#queued + 1] = {'SET', KEYS[2], fingerprint .. ' ' .. memory, 'EX', ARGV[7]}
     needs[#queued] = ''
   end
   wrong = check_writes() or prepare_events() or commit()
   if wrong then return wrong end
-  return {answer, 0, #emitted + #outgoing + #told / 2}
+  return {answer, 0, effects, minted}
 end

@@ -22,6 +22,9 @@ local NO_ID = '-'                    -- "no message id", in ARGV, in the log and
 -- Set by state_<namespace>.lua, when the namespace has one: `function state()` returns JSON text or false.
 local state
 
+-- What a caller adds to the arguments of such a script: `decide` of command.lua is told who asks, for @subscribe.
+local own_arguments = 0
+
 -- An error reply whose first word is a code.
 local function refuse(code, message)
   return redis.error_reply(code .. ' ' .. message)

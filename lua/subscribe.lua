@@ -9,7 +9,7 @@
 --
 -- KEYS[1]   log    stream of recent events
 -- KEYS[2]   meta   hash epoch, offset, run
--- KEYS[3..] the keys of state_<namespace>.lua, when the namespace has one
+-- KEYS[3..] the keys of the namespace's @state or @subscribe script, when it has one
 -- ARGV[1]   epoch         candidate: random, new for every call; used if a new epoch begins
 -- ARGV[2]   run           run id of the Redis process, and + when every write is synced
 -- ARGV[3]   top           "<epoch> <offset>" of the last event the gateway knows of, or empty
@@ -22,6 +22,7 @@
 -- ARGV[10]  bytes_max     bytes of data they may have together, each counted 256 more; one is always returned
 -- ARGV[11]  idle_ttl_s    seconds an unused position is kept under which nothing was published yet
 -- ARGV[12]  before        offset: only events before it are wanted, the newest of them; 0: all of them
+-- ARGV[13..] with @subscribe: now_ms, user, role and the topic's id
 --
 -- A topic without a position gets one (offset 0), so that recovery works from before the first event and a flush in
 -- between is noticed. Anybody may join any name, so such a position lives for idle_ttl_s only. Gateways with members of
@@ -32,7 +33,9 @@
 -- the future, gets none. One call is bounded, so that Redis serves others between two of them: what `newest` has left
 -- out is read by further calls with `before`.
 
-if #KEYS < 2 or #ARGV ~= 12 then return refuse('BADARG', 'subscribe takes 2 keys or more and 12 arguments') end
+if #KEYS < 2 or #ARGV ~= 12 + own_arguments then
+  return refuse('BADARG', 'subscribe takes 2 keys or more and 12 arguments')
+end
 local keys = {log = KEYS[1], meta = KEYS[2]}
 local candidate, run, since_epoch, since_offset, order = ARGV[1], ARGV[2], ARGV[6], ARGV[7], ARGV[8]
 local now_ms = integer(ARGV[4], 0, INTEGER_MAX)

@@ -43,11 +43,24 @@ public struct Refusal: Error, Equatable, Sendable {
     public let message: String
     /// When the same may be tried again, milliseconds from now; `nil` where that is not known.
     public let retryAfterMs: Int?
+    /// What the error is called: the code, or a script's own word.
+    public let name: String
+    /// The HTTP status.
+    public let status: Int
 
     /// Makes a refusal.
     public init(_ code: ErrorCode, _ message: String, retryAfterMs: Int? = nil) {
         self.code = code
         self.message = message
         self.retryAfterMs = retryAfterMs
+        (name, status) = (code.rawValue, code.httpStatus)
+    }
+
+    /// Makes the refusal of a script, under a word of the table or of its own with the status that carries it.
+    public init(named name: String, status: Int, _ message: String) {
+        code =
+            ErrorCode.allCases.first { $0.rawValue == name } ?? ErrorCode.allCases.first { $0.httpStatus == status }
+            ?? .conflict
+        (self.name, self.status, self.message, retryAfterMs) = (name, status, message, nil)
     }
 }

@@ -40,7 +40,7 @@ extension ServerMessage {
     /// The error of a refusal.
     public static func error(_ refusal: Refusal, topic: Topic?) -> ServerMessage {
         .error(
-            code: refusal.code.rawValue, message: refusal.message, topic: topic, retryAfterMs: refusal.retryAfterMs)
+            code: refusal.name, message: refusal.message, topic: topic, retryAfterMs: refusal.retryAfterMs)
     }
 
     /// Whether it grants what a client asked for.

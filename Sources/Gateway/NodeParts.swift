@@ -45,6 +45,7 @@ struct NodeParts {
         CommandSettings(
             keys: Keys(prefix: Array(settings.redisPrefix.utf8)), policies: settings.namespaces,
             outboxMax: settings.limits.outboxMax, doneSeconds: settings.limits.idempotencySeconds,
+            membersMax: settings.limits.membersMax,
             answerLimits: settings.limits.answers, answerBytesMax: settings.limits.answerBytesMax,
             nowMs: { Clock.wallMs() })
     }
@@ -53,6 +54,7 @@ struct NodeParts {
     static func authenticator(_ settings: GatewaySettings) throws(StartProblem) -> Authenticator {
         var keys = TokenKeys()
         var apiKeys = APIKeys()
+        var grants = GrantKeys()
         var file = ""
         do {
             let issuer = settings.jwtIssuer.map { Array($0.utf8) }
@@ -69,6 +71,10 @@ struct NodeParts {
                 file = path
                 _ = try keys.addJWKS(try read(path), issuer: issuer)
             }
+            for path in settings.mintSecretFiles {
+                file = path
+                try grants.addSecret(try read(path))
+            }
             if let path = settings.apiKeys {
                 file = path
                 apiKeys = try APIKeys(file: try read(path))
@@ -84,7 +90,7 @@ struct NodeParts {
             roles: Dictionary(
                 settings.jwtRoles.map { (Array($0.name.utf8), TokenRole(rawValue: $0.role.rawValue) ?? .anonymous) },
                 uniquingKeysWith: { _, last in last }))
-        return Authenticator(verifier: TokenVerifier(keys: keys, rules: rules), apiKeys: apiKeys)
+        return Authenticator(verifier: TokenVerifier(keys: keys, rules: rules, grants: grants), apiKeys: apiKeys)
     }
 
     /// The maker of the demo's guests; `nil` without a secret to sign with.

@@ -29,6 +29,13 @@ extension Shard: PeerHost {
         }.flatMap(node.unlessAnonymous)
     }
 
+    /// Tells what the author of a script must mend, by the lines of its file.
+    func scriptFailed(_ name: String, _ text: String) {
+        statistics.commandFaults.add(1)
+        let fault = node.library.table[name]?.source.translate(text) ?? text
+        log(.error, "a script failed", [("script", name), ("fault", String(fault.prefix(500)))])
+    }
+
     func isMember(_ topic: Topic, user: [UInt8], _ completion: @escaping (Result<Bool, Refusal>) -> Void) {
         store.isMember(topic, user: user, completion)
     }
@@ -38,9 +45,10 @@ extension Shard: PeerHost {
     }
 
     func replay(
-        _ topic: Topic, _ wanted: ReplayRequest, payer: Payer, _ completion: @escaping (Result<Replay, Refusal>) -> Void
+        _ topic: Topic, _ wanted: ReplayRequest, asker: TopicAsker,
+        _ completion: @escaping (Result<Replay, Refusal>) -> Void
     ) {
-        store.replay(topic, wanted, payer: payer, completion)
+        store.replay(topic, wanted, asker: asker, completion)
     }
 
     func publish(

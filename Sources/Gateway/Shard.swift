@@ -160,6 +160,7 @@ final class Shard {
         sessionRules.payJoin = { [store, unowned topics] topic, caller, address in
             store.payJoin(topic, payer: node.payer(caller, at: address), rides: topics.rides(topic))
         }
+        store.onScriptFault = { [unowned self] in scriptFailed($0, $1) }
         store.lastDelivered = { [unowned topics] in topics.position($0) }
         news.onConnected = { [unowned topics] in
             topics.relinked()

@@ -81,7 +81,7 @@ public struct HTTPResponse: Sendable, Equatable {
 
     /// The answer to a request a route refused, with the status of its error code.
     public static func refusal(_ refusal: Refusal, keepAlive: Bool) -> HTTPResponse {
-        self.refusal(refusal, status: refusal.code.httpStatus, keepAlive: keepAlive)
+        self.refusal(refusal, status: refusal.status, keepAlive: keepAlive)
     }
 
     /// The 405 for a path that exists with other methods; RFC 9110 section 15.5.6 demands that they be named.
@@ -95,7 +95,7 @@ public struct HTTPResponse: Sendable, Equatable {
 
     /// The answer `{"error":{"code":...,"message":...}}`, with the fields that its status demands.
     public static func refusal(_ refusal: Refusal, status: Int, keepAlive: Bool) -> HTTPResponse {
-        var response = error(refusal.code.rawValue, refusal.message, status: status, keepAlive: keepAlive)
+        var response = error(refusal.name, refusal.message, status: status, keepAlive: keepAlive)
         if let waitMs = refusal.retryAfterMs { response.setRetryAfter(ms: waitMs) }
         return response
     }

@@ -175,6 +175,27 @@ import Testing
         }
     }
 
+    @Test func joinsHaveKeysOfTheTopicAndItsCaller() throws {
+        func join(_ file: String, _ key: String, body: String = "return {}\n") -> ScriptFile {
+            script(file, "@subscribe shop\n@summary S.\n@key own \(key)\n@errors banned 423\n@cost O(1)", body: body)
+        }
+        let good = try #require(try catalogue(join("j", "shop:{id}#own#{user}")).states["shop"])
+        #expect(good.isPersonal && good.file.name == "j")
+        #expect(good.refusal("FAIL banned You may not.") == Refusal(named: "banned", status: 423, "You may not."))
+        #expect(good.refusal("FAIL forbidden No.") == Refusal(.forbidden, "No."))
+        #expect(good.refusal("FAULT user_script:1: x") == nil && good.refusal("FAIL other No.") == nil)
+        let told = ["j.lua:3: @key: the keys of @subscribe are those of {id}, and {user} may stand behind the second #"]
+        #expect(problems(join("j", "user:{user}#own")) == told)
+        #expect(problems(join("j", "shop:{id}#own#{other}")) == told)
+        let state = script("s", "@state shop\n@summary S.\n@key c queue:{id}\n@cost O(1)")
+        #expect(
+            problems(join("j", "shop:{id}#own"), operators: [state]) == [
+                "s.lua:1: @state: j.lua provides the state of shop"
+            ])
+        let wrong = try catalogue(join("j", "shop:{id}#own", body: "return {x = key.other, y = args.shopId}"))
+        #expect(wrong.bodyMistakes.count == 2)
+    }
+
     @Test func statesHaveKeysOfTheTopicsID() throws {
         func state(_ file: String, _ key: String) -> ScriptFile {
             script(file, "@state shop\n@summary S.\n@key cache \(key)\n@cost O(1)")
@@ -193,7 +214,9 @@ import Testing
         let plain = script("history", "@summary S.\n@key log {topic}#log\n@errors BADARG")
         #expect(try catalogue(plain).plain == [plain])
         #expect(
-            problems(operators: [plain]) == ["history.lua:1: the header has no @command, @refresh, @state or @part"])
+            problems(operators: [plain]) == [
+                "history.lua:1: the header has no @command, @refresh, @state, @subscribe or @part"
+            ])
     }
 
     // MARK: Answers

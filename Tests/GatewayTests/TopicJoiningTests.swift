@@ -1,4 +1,6 @@
+import Commands
 import Core
+import Rights
 import Testing
 
 @testable import Gateway
@@ -17,6 +19,29 @@ import Testing
         // The second came when the first had been asked for.
         try shop.answer(7)
         #expect(later.map(\.subscribed) == [1, 1] && later.map(\.membership?.place) == [0, 1])
+        #expect(shop.table.report(try shop.topic(1)).isBalanced)
+    }
+
+    /// One read answered all who waited, which would have told each of them the first one's state.
+    @Test func readsOfAPersonalTopicAreNotShared() throws {
+        let shop = try TopicShop()
+        shop.reader.isPersonal = true
+        let names = ["ann", "ann", "bob", "ann"].map { Array($0.utf8) }
+        let joiners = try names.map { name in
+            let joiner = try shop.join(1)
+            let identity = try #require(Identity(user: name, role: .user, topics: [], expiresAt: 0))
+            joiner.asker = TopicAsker(caller: CommandCaller(.user(identity)), payer: .crowd)
+            return joiner
+        }
+        shop.table.confirmed(try shop.topic(1))
+        #expect(!shop.table.rides(try shop.topic(1)))
+        try shop.answer(7)
+        #expect(joiners.map(\.subscribed) == [1, 1, 0, 0])
+        shop.reader.answerOldest(.failure(Refusal(named: "banned", status: 423, "no")))
+        #expect(joiners.map(\.refusals) == [0, 0, 1, 0])
+        try shop.event(1, offset: 8)
+        try shop.answer(8)
+        #expect(joiners.map(\.subscribed) == [1, 1, 0, 1] && shop.reader.askers == [names[0], names[2], names[3]])
         #expect(shop.table.report(try shop.topic(1)).isBalanced)
     }
 

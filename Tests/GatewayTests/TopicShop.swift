@@ -1,3 +1,4 @@
+import Commands
 import Core
 import Dialects
 import Reactors
@@ -10,10 +11,20 @@ import Transport
 final class ScriptedReader: TopicReader {
     private(set) var asked: [(topic: Topic, completion: LogRead.Completion)] = []
     var refusesAtOnce = false
+    /// Whether each caller is answered by a read of its own; then whom the reads were for.
+    var isPersonal = false
+    private(set) var askers: [[UInt8]?] = []
 
     func read(_ topic: Topic, _ order: LogRead.Order, since: Position?, _ completion: @escaping LogRead.Completion) {
         if refusesAtOnce { return completion(.failure(Refusal(.unavailable, "down"))) }
         asked.append((topic, completion))
+    }
+
+    func isPersonal(_ topic: Topic) -> Bool { isPersonal }
+
+    func read(_ topic: Topic, for asker: TopicAsker, since: Position?, _ completion: @escaping LogRead.Completion) {
+        askers.append(asker.caller.user)
+        read(topic, .newest, since: since, completion)
     }
 
     func answerOldest(_ result: Result<LogRead.Answer, Refusal>) {
@@ -26,6 +37,7 @@ final class Joiner: TopicClient {
     /// How many events came with each batch.
     var batches: [Int] = []
     var membership: (feed: TopicFeed<Joiner>, place: Int?)?
+    var asker: TopicAsker?
 
     func joins(_ feed: TopicFeed<Joiner>) { membership = (feed, nil) }
     func joined(_ feed: TopicFeed<Joiner>, place: Int) { membership = (feed, place) }

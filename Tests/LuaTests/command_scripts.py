@@ -84,6 +84,10 @@ class Header:
         return self.tag("refresh") is not None and self.tag("command") is None
 
     @property
+    def changes_members(self):
+        return self.tag("members") is not None
+
+    @property
     def home(self):
         """The namespace and the variable of the id that all keys and home topics share."""
         template = self.keys[0][1] if self.keys else self.topics[0]
@@ -119,8 +123,8 @@ class Commands:
         """The whole text that is loaded for a script."""
         header = Header.read(self.directory / f"{name}.lua")
         included = [(LUA / f"part_{text}.lua").read_text() for tag, text in header.tags if tag == "include"]
-        parts = [(LUA / "prelude.lua").read_text(), (LUA / "writes.lua").read_text(),
-                 (LUA / "command.lua").read_text(), self._generated(header), "local function command()",
+        shared = [(LUA / f"{part}.lua").read_text() for part in ("prelude", "writes", "values", "command")]
+        parts = [*shared, self._generated(header), "local function command()",
                  "local " + HIDDEN, *included, (self.directory / f"{name}.lua").read_text(), "end",
                  "return run(command)"]
         return "\n".join(parts).encode()
@@ -130,6 +134,7 @@ class Commands:
         homes = header.home_topics
         first_key = 3 + 2 * len(homes)
         first_argument = 13 + 6 * len(homes)
+        removed = first_key + len(header.keys) + header.is_refresh
         lines = []
         lines.append(f"first_key, last_key = {first_key}, {first_key + len(header.keys) - 1}")
         for index, (name, _) in enumerate(header.keys):
@@ -152,12 +157,21 @@ class Commands:
             lines.append("local random = ARGV[8]")
         lines += [f"foreign['{namespace}'] = true" for namespace in sorted(header.foreign)]
         lines += [f"callable['{name}'] = true" for name in header.calls]
+        if header.changes_members:
+            lines += [f"homes[ARGV[{13 + 6 * index}]].members = KEYS[{removed + 1 + index}]"
+                      for index in range(len(homes))]
+        if header.tag("mint") is not None:
+            count, unit = header.tag("mint").split()[1:]
+            lines.append(f"mint_s = {int(count) * {'s': 1, 'm': 60, 'h': 3_600, 'd': 86_400}[unit]}")
+        if header.changes_members:
+            lines.append(f"roster = {{removed = KEYS[{removed}], "
+                         f"max = tonumber(ARGV[{first_argument + len(header.arguments)}])}}")
         if header.is_refresh:
             lines.append(f"fence = KEYS[{first_key + len(header.keys)}]")
         return "\n".join(lines)
 
     def call(self, name, user="", role="service", id=None, token=1, policy=POLICY, random="0" * 32, now_ms=None,
-             epoch=None, outbox_max=1_000_000, prefix="", **arguments):
+             epoch=None, outbox_max=1_000_000, members_max=1_000, prefix="", **arguments):
         """Runs a script; returns (answer, is_retry) or raises Failed."""
         header = Header.read(self.directory / f"{name}.lua")
         values, flags, texts = {}, "", []
@@ -183,10 +197,13 @@ class Commands:
             keys.append(f"{prefix}{home}#fence")
         fingerprint = hashlib.sha1(json.dumps([name, texts]).encode()).hexdigest() if id else ""
         argv = [now_ms or self.now_ms, user, role, self.run_id, epoch or f"e{next(self.candidates)}", fingerprint, 300,
-                random if header.tag("random") is not None else "", prefix, outbox_max,
+                random if {"random", "mint"} & {tag for tag, _ in header.tags} else "", prefix, outbox_max,
                 token if header.is_refresh else "", flags]
         for topic in homes:
             argv += [topic, prefix + topic, policy["log_max"], policy["log_ttl_s"], policy["meta_ttl_s"], ""]
+        if header.changes_members:
+            keys += [prefix + "#removed", *(f"{prefix}{topic}#members" for topic in homes)]
+            texts.append(members_max)
         return self._evaluate(name, keys, argv + texts)
 
     @staticmethod
@@ -228,8 +245,8 @@ class Commands:
         """The entries waiting in the outbox: ("topic", event, data) or (command, arguments)."""
         entries = []
         for _, fields in self.db.xrange("#outbox"):
-            if b"t" in fields:
-                entries.append((fields[b"t"].decode(), fields[b"e"].decode(), json.loads(fields[b"d"])))
+            if b"c" not in fields:
+                entries += self.events(fields)
             else:
                 entries.append((fields[b"c"].decode(), json.loads(fields[b"a"])))
         return entries
@@ -239,13 +256,31 @@ class Commands:
         events = []
         while entries := self.db.xrange("#outbox"):
             for entry, fields in entries:
-                if b"t" in fields:
-                    events.append((fields[b"t"].decode(), fields[b"e"].decode(), json.loads(fields[b"d"])))
+                if b"u" in fields:
+                    topic, user = fields[b"t"].decode(), fields[b"u"].decode()
+                    change = self.db.sadd if fields[b"x"] == b"add" else self.db.srem
+                    change(topic + "#members", user)
+                elif b"c" not in fields:
+                    events += self.events(fields)
                 else:
                     self.call(fields[b"c"].decode(), role="worker", id=f"o:{entry.decode()}",
                               **json.loads(fields[b"a"]))
                 self.db.xdel("#outbox", entry)
         return events
+
+    @staticmethod
+    def events(fields):
+        """The events of one entry of the outbox."""
+        if b"t" in fields:
+            return [(fields[b"t"].decode(), fields[b"e"].decode(), json.loads(fields[b"d"]))]
+        topics, data = fields[b"m"].decode().split(), fields[b"d"]
+        lengths = [int(text) for text in fields[b"l"].split()] if b"l" in fields else None
+        texts = [data] * len(topics)
+        if lengths is not None:
+            ends = list(itertools.accumulate(lengths))
+            assert ends[-1] == len(data) and len(ends) == len(topics)
+            texts = [data[end - length:end] for end, length in zip(ends, lengths)]
+        return [(topic, fields[b"e"].decode(), json.loads(text)) for topic, text in zip(topics, texts)]
 
     def log(self, topic):
         """The events of a topic's log: (event, data), oldest first."""

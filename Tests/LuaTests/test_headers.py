@@ -6,11 +6,11 @@ import pytest
 
 from lua_scripts import LUA, source
 
-SHARED = {"prelude", "writes", "command"}
+SHARED = {"prelude", "writes", "values", "command"}
 PLAIN = {"publish", "subscribe", "history", "replay", "position", "lease", "renew", "reset_epoch", "revoke",
          "rights_changes", "set_member", "here_change", "here_nodes", "here_read"}
 # Leases of several machines need one clock: Redis's.
-TIMED = {"lease", "revoke", "set_member", "here_nodes"}
+TIMED = {"command", "lease", "revoke", "set_member", "here_nodes"}
 FILES = sorted(path.stem for path in LUA.glob("*.lua") if path.stem not in SHARED)
 BODIES = [name for name in FILES if not name.startswith("part_")]
 COMMANDS = [name for name in BODIES if name not in PLAIN and not name.startswith("state_")]

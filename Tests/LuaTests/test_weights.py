@@ -13,7 +13,7 @@ from command_scripts import Header  # noqa: E402
 from lua_scripts import LUA  # noqa: E402
 from weight_cases import CASES, Site  # noqa: E402
 
-UNMEASURED = {"prelude", "writes", "command", "lease", "reset_epoch"}
+UNMEASURED = {"prelude", "writes", "values", "command", "lease", "reset_epoch"}
 NAMES = sorted(path.stem for path in LUA.glob("*.lua") if path.stem not in UNMEASURED
                and not path.stem.startswith("part_"))
 READS = [name for name in NAMES if {tag for tag, _ in Header.read(LUA / f"{name}.lua").tags} & {"readonly", "state"}]

@@ -35,14 +35,18 @@ import Testing
     @Test func entries() throws {
         let topic = try #require(Topic("user:1"))
         let event = try #require(EventName("note"))
-        #expect(entry("t", "user:1", "e", "note", "d", "{}")?.item == .event(topic, event, data: Array("{}".utf8)))
-        #expect(entry("c", "vote", "a", "{}")?.item == .call(command: "vote", arguments: Array("{}".utf8)))
-        #expect(entry("c", "vote", "a", "{}")?.operation?.bytes == Array("o:17-3".utf8))
+        #expect(entry("t", "user:1", "e", "note", "d", "{}")?.items == [.event(topic, event, data: Array("{}".utf8))])
+        #expect(entry("c", "vote", "a", "{}")?.items == [.call(command: "vote", arguments: Array("{}".utf8))])
+        #expect(entry("c", "vote", "a", "{}")?.parts.first?.operation?.bytes == Array("o:17-3".utf8))
         for wrong in [
             entry(), entry("t"), entry("c", "vote"), entry("t", "user", "e", "note", "d", "{}"),
             entry("t", "user:1", "e", "no note", "d", "{}"), entry("t", "user:1", "e", "note"),
+            entry("m", "", "e", "note", "d", "{}"), entry("m", "user:1", "e", "note"),
+            entry("m", "user:1 user:2", "e", "note", "d", "{}{}", "l", "2"),
+            entry("m", "user:1 user:2", "e", "note", "d", "{}{}", "l", "2 3"),
+            entry("m", "user:1", "e", "note", "d", "{}", "l", "-2"), entry("t", "user:1", "u", "bob", "x", "ban"),
         ] {
-            guard case .unreadable = wrong?.item else {
+            guard case .unreadable = wrong?.items.first else {
                 Issue.record("\(String(describing: wrong)) was read")
                 continue
             }
@@ -52,10 +56,37 @@ import Testing
         #expect(OutboxEntry(.array([.string(Array("1-1".utf8)), .null])) == nil)
     }
 
+    @Test func anEntryOfSeveralTopicsIsAPartForEach() throws {
+        let topics = [try #require(Topic("user:1")), try #require(Topic("user:2"))]
+        let event = try #require(EventName("note"))
+        let shared = try #require(entry("m", "user:1 user:2", "e", "note", "d", "{}"))
+        #expect(shared.items == topics.map { .event($0, event, data: Array("{}".utf8)) })
+        #expect(shared.parts.map { $0.operation?.bytes } == ["o:17-3:0", "o:17-3:1"].map { Array($0.utf8) })
+        let own = try #require(entry("m", "user:1 user:2", "e", "note", "d", "{}{\"a\":1}", "l", "2 7"))
+        #expect(own.items[1] == .event(topics[1], event, data: Array("{\"a\":1}".utf8)))
+        #expect(
+            own.parts[1].fields.map { String(decoding: $0, as: UTF8.self) } == [
+                "t", "user:2", "e", "note", "d", "{\"a\":1}",
+            ])
+    }
+
+    @Test func anEntryIsDoneWithTheLastOfItsParts() throws {
+        var book = OutboxBook()
+        let several = try #require(entry("m", "user:1 user:2", "e", "note", "d", "{}"))
+        let one = try #require(entry("t", "user:1", "u", "bob", "x", "remove"))
+        book.began(several)
+        book.began(one)
+        book.finished(several.parts[1])
+        #expect(book.done.isEmpty)
+        book.finished(one.parts[0])
+        book.finished(several.parts[0])
+        #expect(book.take() == [one.id, several.id] && book.done.isEmpty)
+    }
+
     /// Such an entry was logged, and every gateway then left it out: its subscribers had a hole that no repair fills.
     @Test(arguments: ["gap", "subscribed", "error"])
     func anEntryUnderAWordOfTheGatewaysIsUnreadable(_ name: String) {
-        guard case .unreadable = entry("t", "user:1", "e", name, "d", "{}")?.item else {
+        guard case .unreadable = entry("t", "user:1", "e", name, "d", "{}")?.items.first else {
             Issue.record("\(name) was read")
             return
         }
@@ -64,9 +95,9 @@ import Testing
     /// The log had the beginning of what an entry carried: notifications, places, names.
     @Test func theLogIsToldWhatAnEntryIsForAndNotWhatItCarries() {
         let long = entry("c", "a\u{0}\u{1b}é" + String(repeating: "y", count: 1_000), "a", "{}")
-        #expect(long?.subject.utf8.count == 200 && long?.subject.hasPrefix("a????yy") == true)
+        #expect(long?.parts.first?.subject.utf8.count == 200 && long?.parts.first?.subject.hasPrefix("a????yy") == true)
         let event = entry("t", "user:u1", "e", "notification", "d", "{\"body\":\"secret\"}")
-        #expect(event?.subject == "user:u1" && event?.byteCount == 39)
-        #expect(entry("x", "secret")?.subject == "unreadable")
+        #expect(event?.parts.first?.subject == "user:u1" && event?.parts.first?.byteCount == 39)
+        #expect(entry("x", "secret")?.parts.first?.subject == "unreadable")
     }
 }

@@ -9,24 +9,32 @@ public struct CommandCaller: Equatable, Sendable {
     /// Tells callers of one role apart, so that an operation's id belongs to one of them: the user, the name of the
     /// API key, the subject of a service's token; empty for anonymous clients and the worker.
     public let principal: [UInt8]
+    /// Whether a user's token says that the user is nobody's account.
+    public let isGuest: Bool
 
     /// The caller of a request.
     public init(_ caller: Caller) {
         switch caller {
         case .anonymous, .publishable:
-            (role, user, principal) = (.anonymous, nil, [])
+            (role, user, principal, isGuest) = (.anonymous, nil, [], false)
         case .user(let identity) where identity.role == .service:
-            (role, user, principal) = (.service, nil, identity.user)
+            (role, user, principal, isGuest) = (.service, nil, identity.user, false)
         case .user(let identity):
-            (role, user, principal) = (.user, identity.user, identity.user)
+            (role, user, principal, isGuest) = (.user, identity.user, identity.user, identity.isGuest)
         case .service(let holder):
-            (role, user, principal) = (.service, nil, Array(holder.name.utf8))
+            (role, user, principal, isGuest) = (.service, nil, Array(holder.name.utf8), false)
         }
     }
 
+    /// What scripts are told of the role: `guest` is a user who is nobody's account.
+    var roleText: [UInt8] { Array((isGuest ? "guest" : role.rawValue).utf8) }
+
     private init(role: CommandRole) {
-        (self.role, user, principal) = (role, nil, [])
+        (self.role, user, principal, isGuest) = (role, nil, [], false)
     }
+
+    /// Who has shown nothing.
+    public static let nobody = CommandCaller(role: .anonymous)
 
     /// The worker.
     public static let worker = CommandCaller(role: .worker)

@@ -15,10 +15,14 @@ struct CallLayout {
 
     private let topicCount: Int
     private let keyCount: Int
+    private let argumentCount: Int
+    private let hasFence: Bool
 
     init(_ descriptor: CommandDescriptor) {
         topicCount = descriptor.homeTopics.count
         keyCount = descriptor.keys.count
+        argumentCount = descriptor.arguments.count
+        hasFence = descriptor.refresh != nil
     }
 
     /// The log of the n-th home topic, from 0; its meta follows.
@@ -27,6 +31,12 @@ struct CallLayout {
     func key(_ index: Int) -> Int { CallLayout.fixedKeys + CallLayout.keysPerTopic * topicCount + index + 1 }
     /// The fence of a refresh.
     var fence: Int { key(keyCount) }
+    /// Who was taken out of members, for a script that changes them; the members of each home topic follow.
+    var removed: Int { key(keyCount) + (hasFence ? 1 : 0) }
+    /// The members of the n-th home topic, from 0.
+    func members(_ topic: Int) -> Int { removed + 1 + topic }
+    /// How many members a topic may have, for a script that changes them.
+    var membersMax: Int { argument(argumentCount) }
     /// The first of the n-th home topic's values, from 0.
     func topic(_ topic: Int) -> Int { CallLayout.fixedArguments + CallLayout.argumentsPerTopic * topic + 1 }
     /// The n-th argument of the header, from 0.

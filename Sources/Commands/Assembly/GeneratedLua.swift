@@ -7,8 +7,24 @@ enum GeneratedLua {
     static let hidden = """
         redis, server, KEYS, ARGV, _G, getfenv, setfenv, load, loadstring, loadfile, dofile, rawset, os, print, run, commit, \
         commit_event, publish_event, prepare_event, prepare_events, append, begin_epoch, renew, refuse, queued, needs, \
-        first_key, last_key, emitted, outgoing, told, homes, foreign, callable, known, fence, check_fence, check_writes, retried
+        first_key, last_key, emitted, outgoing, told, homes, foreign, callable, known, fence, roster, note_removal, mint_s, minted, change_member, home_of, count_effects, known_as, result_of, text_of, decide, check_fence, check_writes, retried
         """
+
+    /// What a `@subscribe` script must not reach beyond that: it knows no other topic, and has no optional arguments.
+    static let hiddenFromJoins = hidden + ", topic_log, given, state, own_arguments"
+
+    /// The names of a `@subscribe` script, in front of `subscribe.lua` or `position.lua`, whose arguments stand first.
+    static func lines(_ state: StateProvider) -> [String] {
+        var lines = [
+            "own_arguments = 4", "now_ms = integer(ARGV[#ARGV - 3], 0, INTEGER_MAX)",
+            "caller = known_as(ARGV[#ARGV - 2], ARGV[#ARGV - 1])", "args = {id = ARGV[#ARGV]}", "readonly = true",
+        ]
+        guard !state.keys.isEmpty else { return lines }
+        let names = state.keys.enumerated().map { "\($1.name) = KEYS[\($0 + 3)]" }
+        lines.append("key = {" + names.joined(separator: ", ") + "}")
+        lines.append("first_key, last_key = 3, \(state.keys.count + 2)")
+        return lines
+    }
 
     static func lines(_ descriptor: CommandDescriptor) -> [String] {
         let layout = CallLayout(descriptor)
@@ -26,9 +42,13 @@ enum GeneratedLua {
         if descriptor.isReadOnly { lines.append("readonly = true") }
         // Without @random the name does not exist, and reading it is an error of Redis's.
         if descriptor.usesRandom { lines.append("local random = ARGV[8]") }
-        table("homes", descriptor.homeTopics.indices.map { home($0, layout) })
+        table("homes", descriptor.homeTopics.indices.map { home($0, layout, descriptor) })
         table("foreign", descriptor.foreignNamespaces.map { "['\($0)'] = true" })
         table("callable", descriptor.calls.map { "['\($0)'] = true" })
+        if let mint = descriptor.mint { lines.append("mint_s = \(mint.seconds)") }
+        if descriptor.changesMembers {
+            lines.append("roster = {removed = KEYS[\(layout.removed)], max = tonumber(ARGV[\(layout.membersMax)])}")
+        }
         if descriptor.refresh != nil { lines.append("fence = KEYS[\(layout.fence)]") }
         return lines
     }
@@ -57,10 +77,11 @@ enum GeneratedLua {
         }
     }
 
-    private static func home(_ index: Int, _ layout: CallLayout) -> String {
+    private static func home(_ index: Int, _ layout: CallLayout, _ descriptor: CommandDescriptor) -> String {
         let (key, first) = (layout.log(index), layout.topic(index))
         return "[ARGV[\(first)]] = {log = KEYS[\(key)], meta = KEYS[\(key + 1)], channel = ARGV[\(first + 1)], "
             + "log_max = ARGV[\(first + 2)], log_ttl_s = ARGV[\(first + 3)], meta_ttl_s = ARGV[\(first + 4)], "
+            + (descriptor.changesMembers ? "members = KEYS[\(layout.members(index))], " : "")
             + "top = ARGV[\(first + 5)]}"
     }
 }

@@ -5,7 +5,7 @@ public struct ScriptAssembler: Sendable {
     private let subscribe: [UInt8]
     private let position: [UInt8]
 
-    /// Takes the texts of `prelude.lua`, `writes.lua` and `command.lua`, `subscribe.lua` and `position.lua`.
+    /// Takes the texts of `prelude.lua`, then `writes.lua`, `values.lua` and `command.lua`, `subscribe.lua` and `position.lua`.
     public init(prelude: [UInt8], command: [ScriptFile], subscribe: [UInt8], position: [UInt8]) {
         self.position = position
         self.prelude = prelude
@@ -42,9 +42,18 @@ public struct ScriptAssembler: Sendable {
             (name, body, path) in
             var text = ScriptText()
             text.append(prelude, path: "prelude.lua")
+            if state.isPersonal {
+                for file in command { text.append(file.bytes, path: file.path) }
+                text.append(lines: GeneratedLua.lines(state))
+                text.append(lines: ["local function command()", "local " + GeneratedLua.hiddenFromJoins])
+            }
             for part in state.parts { text.append(part.bytes, path: part.path) }
             let offset = text.lineCount
             text.append(state.file.bytes, path: state.file.path)
+            if state.isPersonal {
+                // A refused join leaves nothing behind: the decision comes before the position is made.
+                text.append(lines: ["end", "local refused = decide(command)", "if refused then return refused end"])
+            }
             text.append(body, path: path)
             return AssembledScript(name: name, text: text.text, parts: text.parts, bodyLineOffset: offset)
         }

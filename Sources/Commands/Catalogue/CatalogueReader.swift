@@ -46,11 +46,11 @@ struct CatalogueReader {
             plainWeights[file.name] = CatalogueReader.weight(header)
         case .plain:
             guard problems.count == known else { return }
-            problem(file, 1, "the header has no @command, @refresh, @state or @part")
+            problem(file, 1, "the header has no @command, @refresh, @state, @subscribe or @part")
         case .part:
             guard problems.count == known else { return }
             readPart(header)
-        case .state:
+        case .state, .subscribe:
             readState(header, isEmbedded)
         case .command, .refresh:
             let reader = DescriptorReader(header)
@@ -67,14 +67,23 @@ struct CatalogueReader {
         var namespace: (name: String, line: Int)?
         var keys: [KeyDeclaration] = []
         var includes: [(part: String, line: Int)] = []
+        var errors: [DeclaredError] = []
+        let isPersonal = header.kind == .subscribe
         for tag in header.tags {
             switch tag.value {
-            case .state(let name): namespace = (name, tag.line)
+            case .state(let name), .subscribe(let name): namespace = (name, tag.line)
             case .key(let key):
                 keys.append(key)
-                if key.template.variables != ["id"] {
-                    problem(header.file, tag.line, "@key: the one variable of a state's keys is {id}")
+                if key.template.variable != "id"
+                    || !(key.template.memberVariable.map { isPersonal && $0 == "user" } ?? true)
+                {
+                    problem(
+                        header.file, tag.line,
+                        isPersonal
+                            ? "@key: the keys of @subscribe are those of {id}, and {user} may stand behind the second #"
+                            : "@key: the one variable of a state's keys is {id}")
                 }
+            case .errors(let list): errors = list
             case .include(let part):
                 if includes.contains(where: { $0.part == part }) {
                     problem(header.file, tag.line, "@include: \(part) is included twice")
@@ -89,17 +98,20 @@ struct CatalogueReader {
             if isEmbedded {
                 disabled.append(DisabledScript(name: header.file.name, reason: reason))
             } else {
-                problem(header.file, line, "@state: " + reason + NearestName.hint(namespaces.sorted(), to: name))
+                problem(
+                    header.file, line,
+                    "@\(header.kind.rawValue): " + reason + NearestName.hint(namespaces.sorted(), to: name))
             }
             return
         }
         if let other = states[name] {
-            return problem(header.file, line, "@state: \(other.file.path) provides the state of \(name)")
+            return problem(
+                header.file, line, "@\(header.kind.rawValue): \(other.file.path) provides the state of \(name)")
         }
         let weight = CatalogueReader.weight(header)
         states[name] = StateProvider(
             namespace: name, file: header.file, keys: keys, weightMicroseconds: weight ?? ScriptWeight.assumed,
-            isWeightDeclared: weight != nil)
+            isWeightDeclared: weight != nil, isPersonal: isPersonal, errors: errors)
         stateIncludes += includes.map { (name, $0.part, $0.line) }
     }
 

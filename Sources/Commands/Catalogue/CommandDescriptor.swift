@@ -67,6 +67,10 @@ public struct CommandDescriptor: Sendable {
     public internal(set) var isIdempotent = false
     /// Whether a call carries fresh randomness.
     public internal(set) var usesRandom = false
+    /// Whether it changes who the members of its topics are.
+    public internal(set) var changesMembers = false
+    /// The token that it may have the gateway sign.
+    public internal(set) var mint: MintDeclaration?
     /// How often gateways run it for each user with a live connection, in seconds; `nil`: never.
     public internal(set) var heartbeatSeconds: Int?
     /// What makes the worker run it; `nil` for a command.
@@ -81,6 +85,19 @@ public struct CommandDescriptor: Sendable {
     init(name: String, file: ScriptFile) {
         self.name = name
         self.file = file
+    }
+
+    /// The topic of the home of a call: the namespace and the id that its keys share.
+    public func homeTopic(_ bound: BoundArguments) -> Topic? { home?.topic { value($0, bound) } }
+
+    /// The topic of the token that a call may have signed.
+    public func mintTopic(_ bound: BoundArguments) -> Topic? { mint?.topic.topic { value($0, bound) } }
+
+    private func value(_ name: String, _ bound: BoundArguments) -> [UInt8]? {
+        guard let index = arguments.firstIndex(where: { $0.name == name }), bound.values.indices.contains(index) else {
+            return nil
+        }
+        return bound.values[index]
     }
 
     /// The argument that is the user acted for; `nil` when there is none.

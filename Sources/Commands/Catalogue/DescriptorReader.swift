@@ -14,6 +14,8 @@ struct DescriptorReader {
         var calls = 1
         var heartbeat = 1
         var idempotent = 1
+        var members = 1
+        var mint = 1
         var topics: [Int] = []
         var routes: [Int] = []
         var keys: [Int] = []
@@ -73,11 +75,17 @@ struct DescriptorReader {
         case .rate(let rate):
             descriptor.rates.append(rate)
             lines.rates.append(tag.line)
+        case .mint(let mint):
+            descriptor.mint = mint
+            lines.mint = tag.line
         case .readonly: descriptor.isReadOnly = true
         case .idempotent:
             descriptor.isIdempotent = true
             lines.idempotent = tag.line
         case .random: descriptor.usesRandom = true
+        case .members:
+            descriptor.changesMembers = true
+            lines.members = tag.line
         case .refresh(let template):
             descriptor.refresh?.triggers.append(template)
             lines.triggers.append(tag.line)
@@ -89,7 +97,7 @@ struct DescriptorReader {
             if descriptor.includes.contains(name) { problem(tag.line, "@include: \(name) is included twice") }
             descriptor.includes.append(name)
             lines.includes.append(tag.line)
-        case .state, .part: break
+        case .state, .subscribe, .part: break
         }
     }
 
@@ -214,6 +222,21 @@ struct DescriptorReader {
                 descriptor.isReadOnly
                     ? "@idempotent: a @readonly script needs no such word"
                     : "@idempotent: no two runs with @random are alike")
+        }
+        if descriptor.changesMembers && (descriptor.isReadOnly || descriptor.topics.isEmpty) {
+            problem(
+                lines.members,
+                descriptor.isReadOnly
+                    ? "@members: a @readonly script changes no members"
+                    : "@members: the members are those of a topic; declare it by @topic")
+        }
+        if let mint = descriptor.mint {
+            if descriptor.isReadOnly || descriptor.isIdempotent {
+                problem(lines.mint, "@mint: a script that signs a token is neither @readonly nor @idempotent")
+            }
+            if let home = descriptor.home, mint.topic.variable != home.variable {
+                problem(lines.mint, "@mint: the token is for a topic of the script's own id, {\(home.variable)}")
+            }
         }
         guard descriptor.heartbeatSeconds != nil else { return }
         if !descriptor.rights.roles.contains(.worker) {

@@ -4,7 +4,8 @@ extension Catalogue {
     /// A gateway starts all the same: a name may stand where no call comes by. *Complexity*: linear in all scripts' text.
     public var bodyMistakes: [ScriptProblem] {
         // A part is checked with each script that includes it.
-        Set((commands + refreshes).flatMap { BodyChecker.problems($0) })
+        let personal = states.values.filter(\.isPersonal).map(\.descriptor)
+        return Set((commands + refreshes + personal).flatMap { BodyChecker.problems($0) })
             .sorted { ($0.file, $0.line, $0.message) < ($1.file, $1.line, $1.message) }
     }
 }

@@ -6,6 +6,8 @@ public enum ScriptKind: String, Sendable {
     case refresh
     /// `@state`: defines the state a new subscriber of a namespace gets.
     case state
+    /// `@subscribe`: decides who joins a topic of a namespace, and tells each caller a state of its own.
+    case subscribe
     /// `@part`: Lua that other scripts include.
     case part
     /// None of these: called by the gateway itself, with keys and arguments of its own.
@@ -19,6 +21,8 @@ public enum ScriptKind: String, Sendable {
             self = .refresh
         } else if tags.contains(.part) {
             self = .part
+        } else if tags.contains(.subscribe) {
+            self = .subscribe
         } else {
             self = tags.contains(.state) ? .state : .plain
         }
@@ -30,6 +34,7 @@ public enum ScriptKind: String, Sendable {
         case .command: [.summary, .allow, .returns, .cost]
         case .refresh: [.summary, .arg, .cost]
         case .state: [.summary, .key, .cost]
+        case .subscribe: [.summary, .cost]
         case .part: [.summary]
         case .plain: []
         }
@@ -38,12 +43,15 @@ public enum ScriptKind: String, Sendable {
     /// The tags that make no sense in a script of the kind.
     var foreign: Set<ScriptTag> {
         switch self {
-        case .command: [.refresh, .coalesce, .state, .part]
-        case .refresh: [.http, .allow, .rate, .readonly, .idempotent, .heartbeat, .state, .part]
+        case .command: [.refresh, .coalesce, .state, .subscribe, .part]
+        case .refresh: [.http, .mint, .allow, .rate, .readonly, .idempotent, .heartbeat, .state, .subscribe, .part]
         case .part: Set(ScriptTag.allCases).subtracting([.part, .summary])
         case .state:
             Set(ScriptTag.allCases)
                 .subtracting([.state, .summary, .key, .returns, .errors, .cost, .weight, .include])
+        case .subscribe:
+            Set(ScriptTag.allCases)
+                .subtracting([.subscribe, .summary, .key, .returns, .errors, .cost, .weight, .include])
         case .plain: Set(ScriptTag.allCases).subtracting([.summary, .key, .returns, .errors, .cost, .weight])
         }
     }

@@ -38,10 +38,16 @@ public enum ScriptTag: String, CaseIterable, Sendable {
     case refresh
     /// How long changes are gathered before a refresh runs.
     case coalesce
+    /// It changes who the members of its topics are.
+    case members
+    /// A token that it may have the gateway sign.
+    case mint
     /// How often gateways run it for each user with a live connection.
     case heartbeat
     /// The namespace whose state it provides.
     case state
+    /// The namespace whose topics it lets callers join.
+    case subscribe
     /// The name of a part, which other scripts may include.
     case part
     /// A part that is put before the body.
@@ -52,14 +58,13 @@ public enum ScriptTag: String, CaseIterable, Sendable {
         switch self {
         case .http, .arg, .key, .topic, .emits, .refresh, .include, .rate: true
         case .command, .summary, .allow, .calls, .returns, .errors, .cost, .weight, .readonly, .idempotent, .random,
-            .coalesce,
-            .heartbeat, .state, .part:
+            .members, .mint, .coalesce, .heartbeat, .state, .subscribe, .part:
             false
         }
     }
 
     /// Whether it stands alone, without a value.
-    var isBare: Bool { self == .readonly || self == .random || self == .idempotent }
+    var isBare: Bool { self == .readonly || self == .random || self == .idempotent || self == .members }
 
     /// The most times a header may have a repeatable tag; no script needs more, and a call's size depends on it.
     static let repetitionsMax = 32

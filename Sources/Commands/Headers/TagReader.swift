@@ -30,10 +30,13 @@ enum TagReader {
         case .readonly: return .readonly
         case .idempotent: return .idempotent
         case .random: return .random
+        case .members: return .members
+        case .mint: return .mint(try MintDeclaration(header: text))
         case .refresh: return .refresh(try Template(key: text))
         case .coalesce: return .coalesce(milliseconds: try number(text, unit: "ms", 1...60_000))
         case .heartbeat: return .heartbeat(seconds: try number(text, unit: "s", 5...3_600))
         case .state: return .state(try state(text))
+        case .subscribe: return .subscribe(try state(text))
         case .part: return .part(try part(text))
         case .include: return .include(try part(text))
         }

@@ -34,6 +34,10 @@ public enum TagValue: Equatable, Sendable {
     case idempotent
     /// `@random`
     case random
+    /// `@members`
+    case members
+    /// `@mint TOPIC DURATION`
+    case mint(MintDeclaration)
     /// `@refresh TEMPLATE`
     case refresh(Template)
     /// `@coalesce N ms`
@@ -42,6 +46,8 @@ public enum TagValue: Equatable, Sendable {
     case heartbeat(seconds: Int)
     /// `@state NAMESPACE`
     case state(String)
+    /// `@subscribe NAMESPACE`
+    case subscribe(String)
     /// `@part NAME`
     case part(String)
     /// `@include NAME`

@@ -1,3 +1,5 @@
+import Core
+
 /// What a command answered.
 public struct CommandAnswer: Equatable, Sendable {
     /// One JSON object, checked.
@@ -6,4 +8,15 @@ public struct CommandAnswer: Equatable, Sendable {
     public let isRetry: Bool
     /// How many events and calls it led to, beside the answer; 0 for a retry.
     public let effects: Int
+    /// The token that the caller gets with it; a retry gets the same.
+    public var minted: MintedGrant?
+
+    /// The same answer with a further member, which no script may name: the token.
+    public func with(token: [UInt8]) -> CommandAnswer {
+        var text = Array(json.dropLast())
+        text.append(text: text.count > 1 ? ",\"token\":\"" : "\"token\":\"")
+        text += token
+        text.append(text: "\"}")
+        return CommandAnswer(json: text, isRetry: isRetry, effects: effects)
+    }
 }

@@ -62,9 +62,10 @@ public struct CommandCallBuilder: Sendable {
             keys[1] = settings.keys.done(home, digest: CommandCallBuilder.digest(caller, operation))
         }
         var arguments: [[UInt8]] = [
-            decimal(moment.nowMs), bound.actingUser ?? [], Array(caller.role.rawValue.utf8), moment.run,
+            decimal(moment.nowMs), bound.actingUser ?? [], caller.roleText, moment.run,
             moment.epoch, operation == nil ? [] : CommandCallBuilder.fingerprint(descriptor, bound),
-            decimal(settings.doneSeconds), descriptor.usesRandom ? moment.random : [], settings.keys.prefix,
+            decimal(settings.doneSeconds), descriptor.usesRandom || descriptor.mint != nil ? moment.random : [],
+            settings.keys.prefix,
             decimal(settings.outboxMax), descriptor.refresh == nil ? [] : decimal(fence ?? 0),
             bound.values.map { UInt8(ascii: $0 == nil ? "0" : "1") },
         ]
@@ -86,7 +87,13 @@ public struct CommandCallBuilder: Sendable {
             guard let home else { return nil }
             keys.append(settings.keys.fence(home))
         }
-        return Call(keys: keys, arguments: arguments + bound.values.map { $0 ?? [] })
+        arguments += bound.values.map { $0 ?? [] }
+        if descriptor.changesMembers {
+            keys.append(settings.keys.removed)
+            keys += descriptor.homeTopics.compactMap { $0.topic(value).map(settings.keys.members) }
+            arguments.append(decimal(settings.membersMax))
+        }
+        return Call(keys: keys, arguments: arguments)
     }
 
     /// What makes two calls of a read-only command the same: keys and arguments without what differs from call to call.

@@ -18,7 +18,7 @@ public struct CommandFailure: Error, Equatable, Sendable {
 
     /// A failure that the gateway tells.
     public init(_ refusal: Refusal) {
-        (code, message, status) = (refusal.code.rawValue, refusal.message, refusal.code.httpStatus)
+        (code, message, status) = (refusal.name, refusal.message, refusal.status)
         (isFenced, retryAfterMs) = (false, refusal.retryAfterMs)
     }
 

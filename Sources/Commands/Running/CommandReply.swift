@@ -25,7 +25,12 @@ enum CommandReply {
             do throws(JSON.Problem) {
                 let json = try JSON(parsing: text, limits: settings.answerLimits)
                 guard json.root.kind == .object else { return faulty("an answer that is no JSON object") }
-                return Reading(result: .success(CommandAnswer(json: text, isRetry: retry == 1, effects: effects)))
+                var answer = CommandAnswer(json: text, isRetry: retry == 1, effects: effects)
+                if descriptor.mint != nil, fields.count > 3, let words = fields[3].bytes, !words.isEmpty {
+                    guard let minted = MintedGrant(words) else { return faulty("a token that is none") }
+                    answer.minted = minted
+                }
+                return Reading(result: .success(answer))
             } catch {
                 return faulty("an answer that is " + error.rawValue)
             }

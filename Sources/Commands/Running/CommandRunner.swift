@@ -57,7 +57,7 @@ public final class CommandRunner {
         }
         let moment = CommandCallBuilder.Moment(
             nowMs: settings.nowMs(), run: run, epoch: epochs.next(),
-            random: descriptor.usesRandom ? Hexadecimal.text(SecureRandom.bytes(16)) : [])
+            random: descriptor.usesRandom || descriptor.mint != nil ? Hexadecimal.text(SecureRandom.bytes(16)) : [])
         guard let script = scripts[descriptor.scriptName],
             let call = builder.call(
                 descriptor, bound, caller: caller, operation: operation, fence: fence, moment, top: top)

@@ -10,6 +10,8 @@ public struct CommandSettings: Sendable {
     public let outboxMax: Int
     /// How long an operation's answer is remembered, seconds.
     public let doneSeconds: Int
+    /// Members that a topic may have; beyond: `too_large`.
+    public let membersMax: Int
     /// What an answer may hold.
     public let answerLimits: JSON.Limits
     /// Bytes of an answer; beyond: `internal`.
@@ -19,13 +21,14 @@ public struct CommandSettings: Sendable {
 
     /// Makes settings.
     public init(
-        keys: Keys, policies: [String: NamespacePolicy], outboxMax: Int, doneSeconds: Int, answerLimits: JSON.Limits,
-        answerBytesMax: Int, nowMs: @escaping @Sendable () -> Int
+        keys: Keys, policies: [String: NamespacePolicy], outboxMax: Int, doneSeconds: Int, membersMax: Int,
+        answerLimits: JSON.Limits, answerBytesMax: Int, nowMs: @escaping @Sendable () -> Int
     ) {
         self.keys = keys
         self.policies = policies
         self.outboxMax = outboxMax
         self.doneSeconds = doneSeconds
+        self.membersMax = membersMax
         self.answerLimits = answerLimits
         self.answerBytesMax = answerBytesMax
         self.nowMs = nowMs

@@ -22,6 +22,8 @@ public struct DevSettings: Sendable, Equatable {
         gateway.tlsCert = state.certificate
         gateway.tlsKey = state.privateKey
         gateway.jwtSecretFiles = [KeyFile(path: state.jwtSecret)]
+        // Keys are derived of it for each use, so that neither kind of token is taken for the other.
+        if gateway.mintSecretFiles.isEmpty { gateway.mintSecretFiles = [state.jwtSecret] }
         gateway.apiKeys = state.apiKeys
         gateway.redis = "unix://" + state.redisSocket
         if gateway.readyFile == nil { gateway.readyFile = state.ready }

@@ -25,6 +25,8 @@ public struct GatewaySettings: Sendable, Equatable {
     public var tlsTicketKeyFile: String?
     /// The files with the secrets of HS256 tokens; the first one signs where tokens are made.
     public var jwtSecretFiles: [KeyFile] = []
+    /// The files with the secrets of tokens that scripts have the gateway sign; the first one signs.
+    public var mintSecretFiles: [String] = []
     /// Files with public keys, PEM.
     public var jwtKeys: [String] = []
     /// The file with a JSON Web Key Set.
@@ -95,6 +97,7 @@ extension GatewaySettings {
         tlsTicketKeyFile = values.text("tls-ticket-key-file")
         // The texts passed the same readers before, so none is left out.
         jwtSecretFiles = values.texts("jwt-secret-file").compactMap { try? KeyFile(parsing: $0) }
+        mintSecretFiles = values.texts("mint-secret-file")
         jwtRoles = values.texts("jwt-role").compactMap { try? RoleMapping(parsing: $0) }
         jwtKeys = values.texts("jwt-key")
         jwks = values.text("jwks")

@@ -86,6 +86,9 @@ extension Setting {
         ),
         Setting(
             "jwt-key", .file, node, repeatable: true, "Public key in PEM that verifies RS256, ES256 or EdDSA tokens."),
+        Setting(
+            "mint-secret-file", .file, node, repeatable: true,
+            "File with the secret of the tokens that scripts have the gateway sign; of several the first one signs."),
         Setting("jwks", .file, node, "File with a JSON Web Key Set that verifies tokens by their key id."),
         Setting("jwt-issuer", .text, nodeAndToken, "The `iss` that tokens must carry."),
         Setting("jwt-audience", .text, nodeAndToken, "The `aud` that tokens must carry."),

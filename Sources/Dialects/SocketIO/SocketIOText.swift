@@ -61,7 +61,7 @@ enum SocketIOText {
         }
         text.append(jsonString: refusal.message)
         text.append(text: ",\"data\":{\"code\":")
-        text.append(jsonString: refusal.code.rawValue)
+        text.append(jsonString: refusal.name)
         append(retryAfterMs: refusal.retryAfterMs, to: &text)
         text.append(text: "}}")
         return text

@@ -93,6 +93,11 @@ final class CommandDesk {
             bound = try ArgumentBinder.bind(
                 command, body: request.body, path: request.path, query: request.query, known: request.known,
                 caller: commandCaller)
+            if let refusal = CommandGrants.refusal(
+                command, bound, caller, node.rights.authenticator.verifier.grants)
+            {
+                throw refusal
+            }
             try pay(command, payer, commandCaller)
         } catch {
             statistics.commandsRefused.add(1)
@@ -104,6 +109,9 @@ final class CommandDesk {
         runner.run(
             command, bound, caller: commandCaller, operation: operation, lane: request.lane
         ) { [node, statistics, nowMs] result in
+            let result = result.flatMap {
+                CommandGrants.sign($0, command, bound, node.rights.authenticator.verifier.grants)
+            }
             switch result {
             case .success(let answer):
                 // The weight is that of the script; what it tells others is known only now.

@@ -1,3 +1,4 @@
+import Commands
 import Core
 import Dialects
 import HTTPCodec
@@ -27,7 +28,7 @@ struct TopicRoute {
         guard view != "audit" || request.caller.isService else {
             return respond(.refusal(Refusal(.forbidden, "only services may audit a topic"), keepAlive: true))
         }
-        authorize(topic, request.caller, respond) {
+        authorize(topic, request, asksScript: view == "events" || view == "presence", respond) {
             switch view {
             case "audit": audit(request, topic, respond)
             case "events": events(request, topic, respond)
@@ -37,7 +38,21 @@ struct TopicRoute {
         }
     }
 
-    private func authorize(_ topic: Topic, _ caller: Caller, _ respond: @escaping Respond, then: @escaping () -> Void) {
+    /// Goes on where the caller may read: by the namespace's rule, and by its script where it has one.
+    private func authorize(
+        _ topic: Topic, _ request: HTTPRequest, asksScript: Bool, _ respond: @escaping Respond,
+        then goOn: @escaping () -> Void
+    ) {
+        let caller = request.caller
+        let then = {
+            guard asksScript, shard.store.isPersonal(topic) else { return goOn() }
+            shard.store.peek(topic, asker(request)) { result in
+                switch result {
+                case .success: goOn()
+                case .failure(let refusal): respond(BroadcastRoute.refused(refusal))
+                }
+            }
+        }
         switch shard.node.access.subscribe(topic, caller) {
         case .allow:
             then()
@@ -53,6 +68,10 @@ struct TopicRoute {
                 }
             }
         }
+    }
+
+    private func asker(_ request: HTTPRequest) -> TopicAsker {
+        TopicAsker(caller: CommandCaller(request.caller), payer: payer(request))
     }
 
     private func payer(_ request: HTTPRequest) -> Payer {
@@ -166,7 +185,7 @@ struct TopicRoute {
     // MARK: Summary
 
     private func summary(_ request: HTTPRequest, _ topic: Topic, _ respond: @escaping Respond) {
-        shard.store.peek(topic, payer: payer(request)) { [shard] result in
+        shard.store.peek(topic, asker(request)) { [shard] result in
             switch result {
             case .failure(let refusal): respond(BroadcastRoute.refused(refusal))
             case .success(let peek):
@@ -180,7 +199,7 @@ struct TopicRoute {
     // MARK: Audit
 
     private func audit(_ request: HTTPRequest, _ topic: Topic, _ respond: @escaping Respond) {
-        shard.store.peek(topic, payer: payer(request)) { [shard] result in
+        shard.store.peek(topic, asker(request), isTold: false) { [shard] result in
             switch result {
             case .failure(let refusal): respond(BroadcastRoute.refused(refusal))
             case .success(let peek):

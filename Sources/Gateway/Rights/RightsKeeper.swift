@@ -13,6 +13,9 @@ final class RightsKeeper {
     private var nextRoundMs: Int
     /// Sessions of the round that one sweep looks at.
     private var sessionsPerSweep = 1
+    /// Whether the round asks the scripts that decide who may join: only when changes may have been missed, since each
+    /// question is a call of its own.
+    private var asksScripts = false
 
     /// Whether a question had no answer, so that every membership is to be looked at soon.
     private var hasMissed = false
@@ -31,11 +34,12 @@ final class RightsKeeper {
     func take(_ change: RightsChange) {
         if !change.revocations.isEmpty || change.keysReplaced { endWithdrawn(change) }
         if change.checksMemberships {
+            asksScripts = true
             begin(over: RightsKeeper.urgentSweeps)
         } else if !change.removals.isEmpty {
             var topics: [[UInt8]: [Topic]] = [:]
             for removal in change.removals { topics[removal.user, default: []].append(removal.topic) }
-            check(shard.sessions) { user, topic in topics[user]?.contains(topic) == true }
+            check(shard.sessions, asksScripts: true) { user, topic in topics[user]?.contains(topic) == true }
         }
     }
 
@@ -46,16 +50,18 @@ final class RightsKeeper {
         guard store.isReady else { return }
         if hasMissed {
             hasMissed = false
+            asksScripts = true
             begin(over: RightsKeeper.urgentSweeps)
         }
         if round.isEmpty, shard.nowMs >= nextRoundMs {
             nextRoundMs = shard.nowMs + shard.limits.membershipCheckMs
+            asksScripts = false
             begin(over: shard.limits.membershipCheckMs / RightsKeeper.sweepMs / 2)
         }
         guard !round.isEmpty else { return }
         let part = Array(round.suffix(sessionsPerSweep))
         round.removeLast(part.count)
-        check(part) { _, _ in true }
+        check(part, asksScripts: asksScripts) { _, _ in true }
     }
 
     /// Begins a round that is to be over after so many sweeps.
@@ -78,17 +84,32 @@ final class RightsKeeper {
         }
     }
 
-    /// Asks whether the sessions' users are still members of the topics that they hold by membership.
-    private func check(_ sessions: [Session], _ isWanted: ([UInt8], Topic) -> Bool) {
+    /// Asks whether the sessions' users are still members of the topics that they hold by membership, and the scripts of
+    /// topics whether they may still be there.
+    private func check(_ sessions: [Session], asksScripts: Bool, _ isWanted: ([UInt8], Topic) -> Bool) {
         var holders: [Topic: [Session]] = [:]
         for session in sessions {
             guard case .user(let identity) = session.caller else { continue }
             for topic in session.topicsHeld where isWanted(identity.user, topic) {
+                if asksScripts, shard.store.isPersonal(topic) { askScript(topic, session) }
                 guard shard.node.access.subscribe(topic, session.caller) == .askMembership else { continue }
                 holders[topic, default: []].append(session)
             }
         }
         for (topic, sessions) in holders { check(topic, sessions) }
+    }
+
+    private func askScript(_ topic: Topic, _ session: Session) {
+        guard let asker = session.asker else { return }
+        shard.store.recheck(topic, asker) { [weak self] result in
+            guard case .failure(let refusal) = result else { return }
+            // What Redis could not answer, and what a script gets wrong, is no word against anybody.
+            if refusal.code == .unavailable || refusal.code == .internalError || refusal.code == .rateLimited {
+                self?.hasMissed = refusal.code == .unavailable || self?.hasMissed == true
+            } else {
+                session.withdraw(topic, refusal)
+            }
+        }
     }
 
     private func check(_ topic: Topic, _ sessions: [Session]) {

@@ -94,6 +94,9 @@ final class Session: TopicClient {
     /// Whose budget pays for what the client asks of Redis.
     var payer: Payer { host.payer(state.caller, at: state.address) }
 
+    /// On whose behalf topics are read.
+    var asker: TopicAsker? { TopicAsker(caller: CommandCaller(caller), payer: payer) }
+
     /// The topics that the client has asked for and has not given up.
     var topicsHeld: [Topic] { state.holdings.map(\.topic) }
 
@@ -131,7 +134,9 @@ final class Session: TopicClient {
         case .readFollows(let topic, let number):
             host.follows(topic) { [self] in take(.follows(number: number, $0)) }
         case .readReplay(let topic, let wanted, let number):
-            host.replay(topic, wanted, payer: payer) { [self] in take(.replayed(topic, number: number, $0)) }
+            host.replay(topic, wanted, asker: TopicAsker(caller: CommandCaller(caller), payer: payer)) { [self] in
+                take(.replayed(topic, number: number, $0))
+            }
         case .tellReplay(let topic, let events, let position, let ref):
             outlet?.replayed(events, of: topic, upTo: position, at: door, ref: ref)
         case .join(let request, let ref):

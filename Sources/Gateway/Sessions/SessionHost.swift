@@ -23,9 +23,10 @@ protocol SessionHost: AnyObject {
     func isMember(_ topic: Topic, user: [UInt8], _ completion: @escaping (Result<Bool, Refusal>) -> Void)
     /// Asks Redis what the topic follows.
     func follows(_ topic: Topic, _ completion: @escaping (Result<[Topic], Refusal>) -> Void)
-    /// Reads the newest events of a topic since a time; the payer pays.
+    /// Reads the newest events of a topic since a time; the asker pays.
     func replay(
-        _ topic: Topic, _ wanted: ReplayRequest, payer: Payer, _ completion: @escaping (Result<Replay, Refusal>) -> Void
+        _ topic: Topic, _ wanted: ReplayRequest, asker: TopicAsker,
+        _ completion: @escaping (Result<Replay, Refusal>) -> Void
     )
     /// Publishes an event; the id is its publisher's.
     func publish(

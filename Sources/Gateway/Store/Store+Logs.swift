@@ -12,6 +12,20 @@ extension Store {
     /// It goes before the reads of callers, and waits only while too much is in flight. Answers come in the order of their
     /// requests.
     func read(_ topic: Topic, _ order: LogRead.Order, since: Position?, _ completion: @escaping LogRead.Completion) {
+        let payer = order == .newest ? joinPayers.removeValue(forKey: topic) : nil
+        read(topic, order, since: since, nil, payer, completion)
+    }
+
+    func isPersonal(_ topic: Topic) -> Bool { scripts.isPersonal(topic) }
+
+    func read(_ topic: Topic, for asker: TopicAsker, since: Position?, _ completion: @escaping LogRead.Completion) {
+        read(topic, .newest, since: since, asker, asker.payer, completion)
+    }
+
+    private func read(
+        _ topic: Topic, _ order: LogRead.Order, since: Position?, _ asker: TopicAsker?, _ payer: Payer?,
+        _ completion: @escaping LogRead.Completion
+    ) {
         // What is missed is rarely much; what it turns out to be is charged afterwards.
         let weightUs = order == .newest ? scripts.positionUs(topic) : Store.repairUs
         // Only who joins is told the state. It is read by the same call, which then has room for fewer events.
@@ -22,8 +36,9 @@ extension Store {
             total: LogPages.Bounds(events: limits.recoveryEventsMax, bytes: limits.recoveryBytesMax),
             page: LogPages.Bounds(
                 events: max(1, limits.logPageEventsMax / share), bytes: limits.logPageBytesMax / share))
-        let payer = order == .newest ? joinPayers.removeValue(forKey: topic) : nil
-        let read = Read(topic: topic, stateful: stateful, payer: payer, completion: turns.turn(of: topic, completion))
+        let read = Read(
+            topic: topic, stateful: stateful, asker: asker, payer: payer,
+            completion: turns.turn(of: topic, completion))
         send(read, pages, before: 0, weightUs: weightUs)
     }
 
@@ -34,6 +49,8 @@ extension Store {
     private struct Read {
         let topic: Topic
         let stateful: StoreScripts.Stateful?
+        /// Who joins a topic whose script decides about it.
+        let asker: TopicAsker?
         let payer: Payer?
         let completion: LogRead.Completion
     }
@@ -67,19 +84,25 @@ extension Store {
         var script = scripts.subscribe
         if before == 0, let stateful = read.stateful {
             script = stateful.subscribe
-            callKeys += stateful.keys(topic, keys)
+            callKeys += stateful.keys(topic, keys, user: read.asker?.caller.user)
         }
         let candidate = epochs.next()
-        let arguments: [[UInt8]] = [
+        var arguments: [[UInt8]] = [
             candidate, run, top(topic)?.fenceText ?? [], Store.decimal(Clock.wallMs()),
             Store.decimal(policy.positionSeconds), pages.since?.epoch ?? [], Store.decimal(pages.since?.offset ?? 0),
             Array(pages.order.rawValue.utf8), Store.decimal(pages.next.events), Store.decimal(pages.next.bytes),
             Store.decimal(limits.idlePositionSeconds), Store.decimal(before),
         ]
+        let personal = before == 0 ? read.stateful?.personal : nil
+        if personal != nil {
+            // Without a caller nobody is let in: the script is told of one who is nobody.
+            let caller = read.asker?.caller ?? .nobody
+            arguments += StateProvider.arguments(topic, caller, nowMs: Clock.wallMs())
+        }
         let json = limits.answers
         link.run(ScriptCall(script: script, keys: callKeys, arguments: arguments), lane: nil) { [self] result in
             completion(
-                result.mapError(\.refusal).flatMap { value in
+                result.mapError { refusal($0, personal) }.flatMap { value in
                     guard let answer = Store.answer(value, pages.order, before: before, json: json) else {
                         return .failure(Store.nonsense)
                     }
@@ -89,6 +112,14 @@ extension Store {
                     return .success(answer)
                 })
         }
+    }
+
+    /// Why a read failed: what a `@subscribe` script said to the caller, or what is wrong with Redis or the script.
+    func refusal(_ failure: RedisFailure, _ personal: StateProvider?) -> Refusal {
+        guard let personal, failure.kind == .other || failure.kind == .script else { return failure.refusal }
+        if let refusal = personal.refusal(failure.detail) { return refusal }
+        onScriptFault(personal.scriptName, failure.detail)
+        return Refusal(.internalError, "the script of this topic failed; the gateway's log tells why")
     }
 
     /// Takes what a page has cost beyond what was paid for the join: the events that were missed, and a new position.
@@ -104,6 +135,8 @@ extension Store {
     func payJoin(_ topic: Topic, payer: Payer, rides: Bool) -> Refusal? {
         if rides { return nil }
         if let refusal = budgets.pay(payer, us: scripts.positionUs(topic), nowMs: reactor.nowMs) { return refusal }
+        // Who joins a personal topic is answered alone, and pays by name.
+        guard !isPersonal(topic) else { return nil }
         // Joins that are given up before they are read leave their payers here.
         if joinPayers.count >= limits.knownPositionsMax { joinPayers.removeAll() }
         joinPayers[topic] = payer

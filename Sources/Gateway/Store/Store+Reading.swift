@@ -47,25 +47,66 @@ extension Store {
 
     /// Reads where a topic stands, its state, and how many gateways are subscribed; creates nothing.
     ///
-    /// The caller pays.
-    func peek(_ topic: Topic, payer: Payer, _ completion: @escaping (Result<Peek, Refusal>) -> Void) {
+    /// The asker pays. Where a script decides who may join, it decides here as well, unless nobody is to be told the
+    /// state.
+    func peek(
+        _ topic: Topic, _ asker: TopicAsker, isTold: Bool = true,
+        _ completion: @escaping (Result<Peek, Refusal>) -> Void
+    ) {
+        let isPersonal = isPersonal(topic)
+        let arguments = isPersonal ? StateProvider.arguments(topic, asker.caller, nowMs: 0) : []
+        let payer = asker.payer
         let key = SharedReader<Peek>.Key(
-            script: "position", keys: [topic.bytes], arguments: [], isAnonymous: payer.kind == .anonymous)
+            script: "position", keys: [topic.bytes], arguments: arguments + (isTold ? [] : [[]]),
+            isAnonymous: payer.kind == .anonymous)
         peeks.read(
-            key, payer: payer, weightUs: scripts.positionUs(topic), run: { [self] done in readPeek(topic, done) },
-            completion)
+            key, payer: payer, weightUs: scripts.positionUs(topic),
+            run: { [self] done in readPeek(topic, isPersonal ? asker : nil, isTold: isTold, done) }, completion)
     }
 
-    private func readPeek(_ topic: Topic, _ completion: @escaping (Result<Peek, Refusal>) -> Void) {
+    /// Asks the script of a topic, where it has one, whether the caller may still be there; the gateway asks for itself.
+    func recheck(
+        _ topic: Topic, _ asker: TopicAsker, _ completion: @escaping (Result<Void, Refusal>) -> Void
+    ) {
+        guard isPersonal(topic) else { return completion(.success(())) }
+        let refuse: (Refusal) -> Void = { completion(.failure($0)) }
+        desk.addOwn(weightUs: scripts.positionUs(topic), refuse: refuse) { [self] over in
+            readPosition(topic, asker, isTold: true) { result in
+                over()
+                completion(result.map { _ in })
+            }
+        }
+    }
+
+    /// Reads where a topic stands; `asker` is the caller whom its script is asked for, `nil` where it has none.
+    private func readPosition(
+        _ topic: Topic, _ asker: TopicAsker?, isTold: Bool,
+        _ completion: @escaping (Result<[RESPValue], Refusal>) -> Void
+    ) {
         guard let run = link.facts?.fence else { return completion(.failure(RedisFailure(.disconnected).refusal)) }
-        let stateful = scripts.stateful(topic)
+        let stateful = isTold ? scripts.stateful(topic) : nil
+        let asked = asker.flatMap { asker in stateful?.personal.map { (asker.caller, $0) } }
+        let more = asked.map { StateProvider.arguments(topic, $0.0, nowMs: Clock.wallMs()) } ?? []
         let call = ScriptCall(
             script: stateful?.position ?? scripts.position,
-            keys: [keys.log(topic), keys.meta(topic)] + (stateful?.keys(topic, keys) ?? []), arguments: [run])
+            keys: [keys.log(topic), keys.meta(topic)] + (stateful?.keys(topic, keys, user: asked?.0.user) ?? []),
+            arguments: [run] + more)
+        link.run(call, lane: nil) { [self] result in
+            completion(
+                result.mapError { refusal($0, asked?.1) }.flatMap { value in
+                    guard let fields = value.elements, fields.count >= 4 else { return .failure(Store.nonsense) }
+                    return .success(fields)
+                })
+        }
+    }
+
+    private func readPeek(
+        _ topic: Topic, _ asker: TopicAsker?, isTold: Bool, _ completion: @escaping (Result<Peek, Refusal>) -> Void
+    ) {
         let (json, channel) = (limits.answers, keys.channel(topic))
-        link.run(call, lane: nil) { [link] result in
-            guard case .success(let value) = result, let fields = value.elements, fields.count >= 4 else {
-                return completion(.failure(result.failure?.refusal ?? Store.nonsense))
+        readPosition(topic, asker, isTold: isTold) { [link] result in
+            guard case .success(let fields) = result else {
+                return completion(.failure(result.failure ?? Store.nonsense))
             }
             let state = fields.count > 4 ? Store.state(fields[4], json: json) : nil
             var peek = Peek(position: Store.position(fields[0], fields[1]), nodes: 0, state: state)

@@ -8,8 +8,23 @@ import Rights
 extension Store {
     /// Reads the newest events of a topic since a time, in one call; creates nothing.
     ///
-    /// The payer pays.
+    /// The asker pays. Where a script decides who may join, it is asked first.
     func replay(
+        _ topic: Topic, _ wanted: ReplayRequest, asker: TopicAsker,
+        _ completion: @escaping (Result<Replay, Refusal>) -> Void
+    ) {
+        guard !isPersonal(topic) else {
+            return peek(topic, asker) { [self] result in
+                switch result {
+                case .failure(let refusal): completion(.failure(refusal))
+                case .success: readReplay(topic, wanted, payer: asker.payer, completion)
+                }
+            }
+        }
+        readReplay(topic, wanted, payer: asker.payer, completion)
+    }
+
+    private func readReplay(
         _ topic: Topic, _ wanted: ReplayRequest, payer: Payer, _ completion: @escaping (Result<Replay, Refusal>) -> Void
     ) {
         let arguments = [Store.decimal(wanted.sinceMs), Store.decimal(wanted.limit)]

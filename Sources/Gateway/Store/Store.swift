@@ -65,6 +65,8 @@ final class Store: TopicReader {
     var idle: IdlePositions
     /// The last event that members here were given; set once the topics are there.
     var lastDelivered: (Topic) -> Position? = { _ in nil }
+    /// Is told what the author of a `@subscribe` script must mend; set once the log is there.
+    var onScriptFault: (_ name: String, _ text: String) -> Void = { _, _ in }
 
     init(
         _ reactor: Reactor, link: CallLink, scripts: StoreScripts, keys: Keys, limits: Limits, access: AccessPolicy,

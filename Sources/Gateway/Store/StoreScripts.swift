@@ -12,6 +12,8 @@ struct StoreScripts: Sendable {
         let keys: [Template]
         /// Microseconds of Redis to read the position and the state.
         let weightUs: Int
+        /// The `@subscribe` script of the namespace; `nil` where the state is the same for everybody.
+        let personal: StateProvider?
     }
 
     let publish: ScriptID
@@ -68,7 +70,8 @@ struct StoreScripts: Sendable {
             stateful[Array(state.namespace.utf8)[...]] = Stateful(
                 subscribe: try id(state.scriptName), position: try id(state.positionName),
                 keys: state.keys.map(\.template),
-                weightUs: library.catalogue.weightMicroseconds(of: state.positionName))
+                weightUs: library.catalogue.weightMicroseconds(of: state.positionName),
+                personal: state.isPersonal ? state : nil)
         }
         self.stateful = stateful
     }
@@ -84,13 +87,16 @@ struct StoreScripts: Sendable {
         max(logUs * count / max(1, limits.logPageEventsMax), logUs * bytes / max(1, limits.logPageBytesMax))
     }
 
+    /// Whether a script decides who may join the topic, and tells each caller a state of its own.
+    func isPersonal(_ topic: Topic) -> Bool { stateful(topic)?.personal != nil }
+
     /// The scripts of a topic's namespace; `nil` when it has no state.
     func stateful(_ topic: Topic) -> Stateful? { stateful[topic.namespace] }
 }
 
 extension StoreScripts.Stateful {
-    /// The state's keys for a topic, in their order.
-    func keys(_ topic: Topic, _ keys: Keys) -> [[UInt8]] {
-        self.keys.compactMap { $0.key(keys) { $0 == "id" ? Array(topic.id) : nil } }
+    /// The state's keys for a topic, in their order; `user` is the caller of a `@subscribe` script.
+    func keys(_ topic: Topic, _ keys: Keys, user: [UInt8]? = nil) -> [[UInt8]] {
+        self.keys.compactMap { $0.key(keys) { $0 == "id" ? Array(topic.id) : user ?? StateProvider.nobody } }
     }
 }

@@ -6,6 +6,8 @@ import Transport
 ///
 /// Thread: the shard's.
 protocol TopicClient: AnyObject {
+    /// On whose behalf it asks; `nil` for nobody in particular.
+    var asker: TopicAsker? { get }
     /// Waits for the topic.
     func joins(_ feed: TopicFeed<Self>)
     /// Is live on the topic, at that place among its members.
@@ -25,6 +27,8 @@ protocol TopicClient: AnyObject {
 }
 
 extension TopicClient {
+    var asker: TopicAsker? { nil }
+
     func deliver(_ batch: DeliveryBatch) {
         for delivery in batch.deliveries { deliver(delivery, isOwed: false) }
     }
@@ -34,6 +38,18 @@ extension TopicClient {
 protocol TopicReader: AnyObject {
     /// Reads what clients that join, or a feed under repair, are told. Answers come in the order of their requests.
     func read(_ topic: Topic, _ order: LogRead.Order, since: Position?, _ completion: @escaping LogRead.Completion)
+    /// Whether each caller is answered by a read of its own.
+    func isPersonal(_ topic: Topic) -> Bool
+    /// Reads what a caller that joins a personal topic is told, or why it may not join.
+    func read(_ topic: Topic, for asker: TopicAsker, since: Position?, _ completion: @escaping LogRead.Completion)
+}
+
+extension TopicReader {
+    func isPersonal(_ topic: Topic) -> Bool { false }
+
+    func read(_ topic: Topic, for asker: TopicAsker, since: Position?, _ completion: @escaping LogRead.Completion) {
+        read(topic, .newest, since: since, completion)
+    }
 }
 
 /// A client that has asked for a topic and waits for Redis.
@@ -148,11 +164,11 @@ final class TopicFeed<Client: TopicClient> {
         aheadCount -= 1
     }
 
-    /// Where one read for all who wait has to begin: the earliest position among those of one epoch.
+    /// Where one read for those who are asked has to begin: the earliest position among those of one epoch.
     ///
     /// The feed's own epoch goes first; whoever stands in another one is answered by another read if that is the log's.
     var earliestSince: Position? {
-        let waiting = joining.compactMap(\.since)
+        let waiting = joining.lazy.filter(\.isAsked).compactMap(\.since)
         let epoch = waiting.first { $0.epoch == cursor.position?.epoch }?.epoch ?? waiting.first?.epoch
         return waiting.filter { $0.epoch == epoch }.min { $0.offset < $1.offset }
     }

@@ -16,12 +16,20 @@ extension TopicTable {
     /// Asks the store; `read` may be over already when it had to wait for its turn.
     func readForJoining(_ feed: TopicFeed<Client>, _ read: Int) {
         guard feed.joinRead.number == read else { return pass() }
-        for index in feed.joining.indices { feed.joining[index].isAsked = true }
+        let asker = store.isPersonal(feed.topic) ? feed.joining.first?.client.asker : nil
+        // One read is for one caller there, perhaps on several devices; who stands behind is answered by the next.
+        let count = asker.map { asker in feed.joining.prefix { $0.client.asker == asker }.count } ?? feed.joining.count
+        for index in 0..<count { feed.joining[index].isAsked = true }
         let since = feed.earliestSince
         feed.joinRead = .asked(read, since: since, held: [])
-        store.read(feed.topic, .newest, since: since) { [unowned self, feed] result in
+        let completion: LogRead.Completion = { [unowned self, feed] result in
             answered(feed, read, result)
             pass()
+        }
+        if let asker {
+            store.read(feed.topic, for: asker, since: since, completion)
+        } else {
+            store.read(feed.topic, .newest, since: since, completion)
         }
     }
 

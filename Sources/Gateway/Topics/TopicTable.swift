@@ -73,7 +73,7 @@ final class TopicTable<Client: TopicClient> {
     /// Whether the read that others wait for would answer a client that joins now.
     func rides(_ topic: Topic) -> Bool {
         // Those who were asked for stand before those who came later.
-        feeds[topic]?.joining.last.map { !$0.isAsked } ?? false
+        !store.isPersonal(topic) && (feeds[topic]?.joining.last.map { !$0.isAsked } ?? false)
     }
 
     /// Lets a client join, which has paid; it is answered with `subscribed` or refused.

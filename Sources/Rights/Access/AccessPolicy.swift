@@ -30,6 +30,8 @@ public struct AccessPolicy: Sendable {
     private static let notGranted = Refusal(
         .forbidden, "The token's topics do not name this topic, and its user is not one of its members.")
     private static let serviceOnly = Refusal(.forbidden, "Only services may do this.")
+    private static let otherGrant = Refusal(.forbidden, "This token is for another topic.")
+    private static let noPublisher = Refusal(.forbidden, "This token is for commands; it publishes nothing.")
     private static let unknown = Refusal(.notFound, "No such namespace.")
 
     /// Takes the namespaces of the configuration; throws on a name that no topic could have.
@@ -57,12 +59,16 @@ public struct AccessPolicy: Sendable {
     /// Whether the caller may publish on the topic.
     public func publish(_ topic: Topic, _ caller: Caller) -> Decision {
         guard let policy = policy(of: topic) else { return .refuse(AccessPolicy.unknown) }
+        if case .user(let identity) = caller, identity.grant != nil, policy.publish != .anyone {
+            return .refuse(AccessPolicy.noPublisher)
+        }
         return AccessPolicy.decide(policy.publish, topic, caller)
     }
 
     private static func decide(_ rule: NamespacePolicy.Rule, _ topic: Topic, _ caller: Caller) -> Decision {
         if rule == .anyone || caller.isService { return .allow }
         guard case .user(let identity) = caller else { return .refuse(anonymous) }
+        if let grant = identity.grant, grant != topic { return .refuse(otherGrant) }
         switch rule {
         case .anyone, .user:
             return .allow

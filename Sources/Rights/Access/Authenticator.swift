@@ -55,7 +55,9 @@ public struct Authenticator: Sendable {
         switch caller {
         case .anonymous: true
         case .publishable, .service: apiKeys.has(caller)
-        case .user(let identity): verifier.keys.has(mark: identity.keyMark)
+        case .user(let identity):
+            identity.grant == nil
+                ? verifier.keys.has(mark: identity.keyMark) : verifier.grants.has(mark: identity.keyMark)
         }
     }
 }

@@ -38,6 +38,13 @@ public struct Identity: Sendable, Equatable {
     /// Tells the key that verified the signature from others, also when neither has an id; 0 where none did.
     public let keyMark: UInt64
 
+    /// Claim `is_anonymous` or `anonymous`: the user is nobody's account, such as a guest of a listening session.
+    public let isGuest: Bool
+    /// The one topic of a token that a script had the gateway sign; `nil` for every other token.
+    ///
+    /// Its bearer may subscribe to the topic and call its commands, and nothing else that needs a token.
+    public let grant: Topic?
+
     /// The most bytes of ``tokenID``.
     public static let tokenIDBytesMax = 256
     /// The most bytes of ``user``.
@@ -48,7 +55,8 @@ public struct Identity: Sendable, Equatable {
     /// Makes an identity; `nil` when the user is out of its grammar or there are too many topics.
     public init?(
         user: [UInt8], role: Role, topics: [TopicPattern], expiresAt: Int, issuedAt: Int? = nil,
-        issuer: [UInt8]? = nil, keyID: [UInt8]? = nil, tokenID: [UInt8]? = nil, keyMark: UInt64 = 0
+        issuer: [UInt8]? = nil, keyID: [UInt8]? = nil, tokenID: [UInt8]? = nil, keyMark: UInt64 = 0,
+        isGuest: Bool = false
     ) {
         guard Identity.isUser(user), topics.count <= Identity.topicsMax else { return nil }
         self.user = user
@@ -60,6 +68,16 @@ public struct Identity: Sendable, Equatable {
         self.keyID = keyID
         self.tokenID = tokenID
         self.keyMark = keyMark
+        self.isGuest = isGuest
+        grant = nil
+    }
+
+    /// The bearer of a token of the gateway's own.
+    init?(_ grant: Grant, keyMark: UInt64) {
+        guard let pattern = TopicPattern(grant.topic.bytes) else { return nil }
+        (user, role, topics, issuer, keyID) = (grant.user, .user, [pattern], nil, nil)
+        (expiresAt, issuedAt, tokenID) = (grant.expiresAt, grant.issuedAt, grant.tokenID)
+        (self.keyMark, isGuest, self.grant) = (keyMark, grant.isGuest, grant.topic)
     }
 
     /// Whether the bytes may be a user: 1...128 of `[A-Za-z0-9._~:-]`.
@@ -79,10 +97,14 @@ public struct Identity: Sendable, Equatable {
         topics.contains { $0.matches(topic) }
     }
 
-    /// Whether a session of `current` may go on with this token: a refresh never changes user, role or issuer.
+    /// Whether heartbeats are run while the user has a connection: a token for one topic says nothing of where its user is.
+    public var hasHeartbeat: Bool { role == .user && grant == nil }
+
+    /// Whether a session of `current` may go on with this token: a refresh never changes user, role or issuer, nor the topic
+    /// of a token of the gateway's own.
     ///
     /// Topics may differ; the caller must take away what the new token no longer grants.
     public func mayRefresh(_ current: Identity) -> Bool {
-        user == current.user && role == current.role && issuer == current.issuer
+        user == current.user && role == current.role && issuer == current.issuer && grant == current.grant
     }
 }

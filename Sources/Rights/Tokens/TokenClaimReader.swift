@@ -27,10 +27,13 @@ struct TokenClaimReader {
             let identity = Identity(
                 user: claims["sub"].map { $0.stringBytes ?? [] } ?? standIn, role: role, topics: topics,
                 expiresAt: expiresAt, issuedAt: issuedAt, issuer: issuer, keyID: key.id, tokenID: tokenID(),
-                keyMark: key.mark)
+                keyMark: key.mark, isGuest: isGuest)
         else { throw .subject }
         return .user(identity)
     }
+
+    /// Supabase's name of the claim, and ours.
+    private var isGuest: Bool { claims["is_anonymous"]?.bool == true || claims["anonymous"]?.bool == true }
 
     /// The name by which this token can be revoked, if it has one that can be.
     private func tokenID() -> [UInt8]? {

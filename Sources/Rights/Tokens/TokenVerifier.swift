@@ -10,12 +10,15 @@ public struct TokenVerifier: Sendable {
     public let keys: TokenKeys
     /// The rules.
     public let rules: TokenRules
+    /// The secrets of the gateway's own tokens.
+    public let grants: GrantKeys
 
     private static let headerLimits = JSON.Limits(depthMax: 4, elementsMax: 64)
     private static let claimLimits = JSON.Limits(depthMax: 8, elementsMax: 1_024)
 
     /// Makes a verifier.
-    public init(keys: TokenKeys, rules: TokenRules) {
+    public init(keys: TokenKeys, rules: TokenRules, grants: GrantKeys = GrantKeys()) {
+        self.grants = grants
         self.keys = keys
         self.rules = rules
     }
@@ -50,6 +53,7 @@ public struct TokenVerifier: Sendable {
             !token[(second + 1)...].contains(dot)
         else { throw .shape }
         let header = try TokenVerifier.header(token[..<first])
+        if header.isGrant { return try judgeGrant(token, payload: (first + 1)..<second, now: now) }
         let candidates: [TokenKey]
         switch keys.select(header.algorithm, keyID: header.keyID) {
         case .keys(let keys): candidates = keys
@@ -65,25 +69,41 @@ public struct TokenVerifier: Sendable {
         return try TokenClaimReader(claims: claims, rules: rules, now: now).caller(verifiedBy: key)
     }
 
+    /// Judges a token of the gateway's own: no other key may have signed it, and no other rule lengthens it.
+    private func judgeGrant(_ token: [UInt8], payload: Range<Int>, now: Int) throws(TokenFailure) -> Caller {
+        guard !grants.isEmpty else { throw .key }
+        guard let signature = Base64.decode(token[(payload.upperBound + 1)...], .url),
+            let bytes = Base64.decode(token[payload], .url)
+        else { throw .encoding }
+        guard let key = grants.signer(signature, of: token[..<payload.upperBound]) else { throw .signature }
+        let claims = try TokenVerifier.object(bytes, TokenVerifier.claimLimits, or: .claims)
+        guard let grant = Grant(claims), let identity = Identity(grant, keyMark: key.mark) else { throw .claims }
+        guard now < grant.expiresAt + max(0, rules.leewaySeconds) else { throw .expired }
+        return .user(identity)
+    }
+
     private static func header(
         _ segment: ArraySlice<UInt8>
-    ) throws(TokenFailure) -> (algorithm: TokenAlgorithm, keyID: [UInt8]?) {
+    ) throws(TokenFailure) -> (algorithm: TokenAlgorithm, keyID: [UInt8]?, isGrant: Bool) {
         guard let bytes = Base64.decode(segment, .url) else { throw .encoding }
         let header = try object(bytes, headerLimits, or: .header)
         for name in ["crit", "b64", "zip", "enc", "cty"] where header[name] != nil { throw .extended }
+        var isGrant = false
         if let type = header["typ"] {
             guard let type = type.stringBytes else { throw .header }
-            guard ["JWT", "at+jwt"].contains(where: { ASCII.equalIgnoringCase(type, Array($0.utf8)) }) else {
+            isGrant = type.elementsEqual(GrantKeys.type.utf8)
+            guard isGrant || ["JWT", "at+jwt"].contains(where: { ASCII.equalIgnoringCase(type, Array($0.utf8)) }) else {
                 throw .extended
             }
         }
         guard let name = header["alg"]?.stringBytes, let algorithm = TokenAlgorithm(name) else { throw .algorithm }
-        guard let kid = header["kid"] else { return (algorithm, nil) }
+        guard !isGrant || (algorithm == .hs256 && header["kid"] == nil) else { throw .header }
+        guard let kid = header["kid"] else { return (algorithm, nil, isGrant) }
         guard let keyID = kid.stringBytes, !keyID.isEmpty, keyID.count <= TokenKeys.keyIDBytesMax else {
             throw .header
         }
         guard TokenKeys.isKeyID(keyID) else { throw .key }
-        return (algorithm, keyID)
+        return (algorithm, keyID, false)
     }
 
     private static func object(

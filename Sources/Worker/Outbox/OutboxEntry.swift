@@ -9,16 +9,47 @@ struct OutboxEntry: Equatable {
         case event(Topic, EventName, data: [UInt8])
         /// Call a command.
         case call(command: String, arguments: [UInt8])
+        /// Take a user into the members of a topic, or out of them.
+        case member(Topic, user: [UInt8], isMember: Bool)
         /// Nothing can be; the reason is for the log.
         case unreadable(String)
+    }
+
+    /// One thing to do of an entry.
+    struct Part {
+        /// The entry.
+        let entry: OutboxEntry
+        /// Which of its ``OutboxEntry/items``.
+        let index: Int
+
+        /// What is to be done.
+        var item: Item { entry.items[index] }
+
+        /// The id that makes a second run of the part harmless.
+        ///
+        /// The only part of an entry has the entry's, so that a worker of an earlier version finds what it has done.
+        var operation: MessageID? {
+            var text = OutboxEntry.prefix + entry.id
+            if entry.items.count > 1 { text.append(text: ":\(index)") }
+            return MessageID(text)
+        }
+
+        /// What the dead entries keep of it, fields and values in turn.
+        var fields: [[UInt8]] {
+            guard entry.items.count > 1, case .event(let topic, let event, let data) = item else { return entry.fields }
+            return [Array("t".utf8), topic.bytes, Array("e".utf8), event.bytes, Array("d".utf8), data]
+        }
     }
 
     /// Its id in the stream.
     let id: [UInt8]
     /// Its fields and values in turn, as they were found.
     let fields: [[UInt8]]
-    /// What they mean.
-    let item: Item
+    /// What they mean: at least one item; several are events, each on its own topic.
+    let items: [Item]
+
+    /// The most topics of one entry; scripts name no more.
+    static let topicsMax = 1_000
 
     /// Reads one element of a reply to XRANGE; `nil` when it is no such element.
     init?(_ value: RESPValue) {
@@ -27,16 +58,16 @@ struct OutboxEntry: Equatable {
         else { return nil }
         self.id = id
         self.fields = fields.compactMap(\.self)
-        item = OutboxEntry.item(self.fields)
+        items = OutboxEntry.items(self.fields)
     }
 
     /// What the id of the event or operation begins with, before the entry's id.
     static let prefix = Array("o:".utf8)
 
-    /// The id that makes a second run of the entry harmless.
-    var operation: MessageID? { MessageID(OutboxEntry.prefix + id) }
+    /// What is to be done, in its order.
+    var parts: [Part] { items.indices.map { Part(entry: self, index: $0) } }
 
-    private static func item(_ fields: [[UInt8]]) -> Item {
+    private static func items(_ fields: [[UInt8]]) -> [Item] {
         func value(_ name: StaticString) -> [UInt8]? {
             for index in stride(from: 0, to: fields.count - 1, by: 2)
             where fields[index].elementsEqual(String(describing: name).utf8) {
@@ -45,24 +76,63 @@ struct OutboxEntry: Equatable {
             return nil
         }
         if let command = value("c") {
-            guard let arguments = value("a") else { return .unreadable("a call without arguments") }
-            return .call(command: String(decoding: command, as: UTF8.self), arguments: arguments)
+            guard let arguments = value("a") else { return [.unreadable("a call without arguments")] }
+            return [.call(command: String(decoding: command, as: UTF8.self), arguments: arguments)]
         }
-        guard let topic = value("t").flatMap({ Topic($0) }) else { return .unreadable("neither a call nor a topic") }
-        guard let event = value("e").flatMap({ EventName($0) }) else { return .unreadable("no event name") }
-        // Gateways pass none of their own words on: in the log it would be a hole for every subscriber.
-        guard !event.isReserved else { return .unreadable("an event name that the gateway keeps for itself") }
-        guard let data = value("d") else { return .unreadable("no data") }
-        return .event(topic, event, data: data)
+        if let topics = value("m") {
+            return events(topics, event: value("e"), data: value("d"), lengths: value("l"))
+        }
+        guard let topic = value("t").flatMap({ Topic($0) }) else { return [.unreadable("neither a call nor a topic")] }
+        if let user = value("u") {
+            switch value("x") {
+            case Array("add".utf8)?: return [.member(topic, user: user, isMember: true)]
+            case Array("remove".utf8)?: return [.member(topic, user: user, isMember: false)]
+            default: return [.unreadable("a change of members that is none")]
+            }
+        }
+        return [event(topic, value("e"), data: value("d"))]
     }
 
+    /// The events of an entry for several topics: the same data for each, or of each so many bytes as `lengths` says.
+    private static func events(_ topics: [UInt8], event name: [UInt8]?, data: [UInt8]?, lengths: [UInt8]?) -> [Item] {
+        let space = UInt8(ascii: " ")
+        let topics = topics.split(separator: space).map { Topic($0) }
+        guard !topics.isEmpty, topics.count <= topicsMax else { return [.unreadable("no topics, or too many")] }
+        var all = topics.map { _ in data }
+        if let lengths, let data {
+            let counts = lengths.split(separator: space).map { ASCII.decimal($0) ?? data.count + 1 }
+            var rest = data[...]
+            guard counts.count == topics.count, counts.allSatisfy({ $0 <= data.count }),
+                counts.reduce(0, +) == data.count
+            else { return [.unreadable("data of other lengths than it says")] }
+            for (index, count) in counts.enumerated() {
+                all[index] = Array(rest.prefix(count))
+                rest = rest.dropFirst(count)
+            }
+        }
+        return zip(topics, all).map { topic, data in
+            guard let topic else { return .unreadable("an event for no topic") }
+            return event(topic, name, data: data)
+        }
+    }
+
+    private static func event(_ topic: Topic, _ name: [UInt8]?, data: [UInt8]?) -> Item {
+        guard let event = name.flatMap({ EventName($0) }) else { return .unreadable("no event name") }
+        // Gateways pass none of their own words on: in the log it would be a hole for every subscriber.
+        guard !event.isReserved else { return .unreadable("an event name that the gateway keeps for itself") }
+        guard let data else { return .unreadable("no data") }
+        return .event(topic, event, data: data)
+    }
+}
+
+extension OutboxEntry.Part {
     /// What it is for, for the log: the topic or the command, printable, at most 200 bytes.
     ///
     /// Never what it carries: that is the users'.
     var subject: String {
         let text: [UInt8] =
             switch item {
-            case .event(let topic, _, _): topic.bytes
+            case .event(let topic, _, _), .member(let topic, _, _): topic.bytes
             case .call(let command, _): Array(command.utf8)
             case .unreadable: Array("unreadable".utf8)
             }

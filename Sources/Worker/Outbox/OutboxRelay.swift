@@ -12,7 +12,7 @@ import Service
 /// is done under an id of its own, and its successor in the lane is begun only when it was done. An entry is deleted
 /// when it was done; one that can never be done goes to a stream of its own. Thread: the worker's.
 final class OutboxRelay {
-    private typealias Queue = RelayQueue<OutboxEntry>
+    private typealias Queue = RelayQueue<OutboxEntry.Part>
 
     private let parts: WorkerParts
     private let link: CallLink
@@ -28,8 +28,8 @@ final class OutboxRelay {
     private var readMs = Int.min
     /// The last entry that was read.
     private var last: [UInt8]?
-    /// Done, to be deleted at the end of the tick.
-    private var done: [[UInt8]] = []
+    /// What is done is deleted at the end of the tick.
+    private var book = OutboxBook()
 
     /// Commands that this worker does not have, as far as the log was told.
     private var unknown: Set<String> = []
@@ -50,7 +50,7 @@ final class OutboxRelay {
         Queue(inFlightMax: limits.relaysMax, retryMinMs: 50, retryMaxMs: 5_000)
     }
 
-    /// How many entries were read and are not done.
+    /// How many parts of entries were read and are not done.
     var waitingCount: Int { queue.count }
 
     /// When there is something to do.
@@ -76,7 +76,7 @@ final class OutboxRelay {
     func restart() {
         generation += 1
         queue = OutboxRelay.queue(parts.limits)
-        done = []
+        book = OutboxBook()
         last = nil
         isReading = false
         readMs = Int.min
@@ -122,23 +122,26 @@ final class OutboxRelay {
 
     private func take(_ elements: [RESPValue]) {
         for element in elements {
+            // One entry may have a thousand parts. Those beyond the window are read again.
+            guard queue.count < parts.limits.relayWindowMax else { break }
             guard let entry = OutboxEntry(element) else { continue }
             last = entry.id
-            queue.add(Queue.Entry(id: entry.id, lane: lane(entry), item: entry))
+            book.began(entry)
+            for part in entry.parts { queue.add(Queue.Entry(id: entry.id, lane: lane(part), item: part)) }
         }
         if !elements.isEmpty { readMs = Int.min }
     }
 
-    /// What entries are ordered by: the topic of an event, the home of a call.
-    private func lane(_ entry: OutboxEntry) -> UInt64 {
-        switch entry.item {
-        case .event(let topic, _, _): StableHash.of(topic.bytes)
+    /// What parts are ordered by: the topic of an event or of members, the home of a call.
+    private func lane(_ part: OutboxEntry.Part) -> UInt64 {
+        switch part.item {
+        case .event(let topic, _, _), .member(let topic, _, _): StableHash.of(topic.bytes)
         case .call(let name, let arguments):
             switch bound(name, arguments) {
             case .success(let (descriptor, bound)): StableHash.of(home(descriptor, bound)?.bytes ?? Array(name.utf8))
-            case .failure: StableHash.of(entry.id)
+            case .failure: StableHash.of(part.entry.id)
             }
-        case .unreadable: StableHash.of(entry.id)
+        case .unreadable: StableHash.of(part.entry.id)
         }
     }
 
@@ -169,20 +172,22 @@ final class OutboxRelay {
     }
 
     private func begin(_ queued: Queue.Entry) {
-        let entry = queued.item
+        let part = queued.item
         let current = generation
-        switch entry.item {
+        switch part.item {
         case .unreadable(let reason):
             give(up: queued, because: reason)
         case .event(let topic, let event, let data):
-            publish(topic, PublishCall.Event(event, data: data, id: entry.operation.map { .outbox($0) }), queued)
+            publish(topic, PublishCall.Event(event, data: data, id: part.operation.map { .outbox($0) }), queued)
+        case .member(let topic, let user, let isMember):
+            setMember(topic, user, isMember: isMember, queued)
         case .call(let name, let arguments):
             switch bound(name, arguments) {
             case .failure(let refusal):
                 if parts.library.catalogue.command(named: name) == nil { tellUnknown(name) }
                 give(up: queued, because: refusal.message)
             case .success(let (descriptor, bound)):
-                let operation = entry.operation.map { OperationID.named($0) }
+                let operation = part.operation.map { OperationID.named($0) }
                 runner.run(descriptor, bound, caller: .worker, operation: operation) { [weak self] result in
                     guard let self, generation == current else { return }
                     switch result {
@@ -234,6 +239,25 @@ final class OutboxRelay {
         }
     }
 
+    private func setMember(_ topic: Topic, _ user: [UInt8], isMember: Bool, _ queued: Queue.Entry) {
+        let most = Array(String(parts.limits.membersMax).utf8)
+        let call = ScriptCall(
+            script: parts.setMember, keys: [parts.keys.members(topic), parts.keys.removed],
+            arguments: [topic.bytes, user, Array((isMember ? "add" : "remove").utf8), most])
+        let current = generation
+        link.run(call, lane: nil) { [weak self] result in
+            guard let self, generation == current else { return }
+            switch result {
+            case .success(let value) where value.integer == -1:
+                give(up: queued, because: "the topic has as many members as it may")
+            case .success: succeeded(queued)
+            case .failure(let failure) where OutboxRelay.isLasting(failure):
+                give(up: queued, because: "\(failure.metricLabel): \(failure.detail)")
+            case .failure: retry(queued)
+            }
+        }
+    }
+
     /// Whether waiting does not help: the entry or the key is at fault.
     ///
     /// A missing right is the operator's to give.
@@ -248,7 +272,7 @@ final class OutboxRelay {
 
     private func succeeded(_ entry: Queue.Entry) {
         figures.relayed += 1
-        done.append(entry.id)
+        book.finished(entry.item)
         queue.finished(entry.lane)
     }
 
@@ -258,16 +282,17 @@ final class OutboxRelay {
 
     /// Moves an entry to the dead ones, and only then deletes it.
     private func give(up queued: Queue.Entry, because reason: String) {
-        let entry = queued.item
+        let part = queued.item
+        let fields = part.fields
         var command = RedisCall("XADD", parts.keys.outboxDead, Array("MAXLEN".utf8), Array("~".utf8))
         command.append(decimal: parts.limits.outboxDeadMax)
         for text in ["*", "id"] { command.append(Array(text.utf8)) }
-        command.append(entry.id)
+        command.append(part.entry.id)
         command.append("reason")
         command.append(Array(reason.utf8.prefix(500)))
-        for field in entry.fields { command.append(field) }
+        for field in fields { command.append(field) }
         // A stream takes fields and values in pairs.
-        if entry.fields.count % 2 != 0 { command.append("") }
+        if fields.count % 2 != 0 { command.append("") }
         let current = generation
         link.call(command) { [weak self] result in
             guard let self, generation == current else { return }
@@ -276,10 +301,10 @@ final class OutboxRelay {
             parts.log.write(
                 .error, "an entry of the outbox was given up",
                 [
-                    ("entry", String(decoding: entry.id, as: UTF8.self)), ("reason", String(reason.prefix(200))),
-                    ("subject", entry.subject), ("bytes", "\(entry.byteCount)"),
+                    ("entry", String(decoding: part.entry.id, as: UTF8.self)), ("reason", String(reason.prefix(200))),
+                    ("subject", part.subject), ("bytes", "\(part.byteCount)"),
                 ])
-            done.append(queued.id)
+            book.finished(part)
             queue.finished(queued.lane)
         }
     }
@@ -288,10 +313,9 @@ final class OutboxRelay {
     ///
     /// Should this be lost, the entries are done again, without effect.
     private func delete() {
-        guard !done.isEmpty else { return }
+        guard !book.done.isEmpty else { return }
         var command = RedisCall("XDEL", parts.keys.outbox)
-        for id in done { command.append(id) }
-        done = []
+        for id in book.take() { command.append(id) }
         link.call(command) { _ in }
     }
 }

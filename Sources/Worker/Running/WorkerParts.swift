@@ -19,6 +19,7 @@ struct WorkerParts: Sendable {
     let keyspaceEvents: KeyspaceEvents
     let lease: ScriptID
     let publish: ScriptID
+    let setMember: ScriptID
     /// Where the time of Redis's data is remembered, and what an earlier worker remembered.
     let dataTimeFile: String?
     let dataSeenMs: Int?
@@ -30,16 +31,20 @@ struct WorkerParts: Sendable {
         redis = try RedisTarget.reading(settings.redis, limits: settings.limits)
         library = try ScriptLibrary(
             directory: settings.scripts, namespaces: settings.namespaces.keys, reservedPaths: [])
-        guard let lease = library.table["lease"]?.id, let publish = library.table["publish"]?.id else {
+        guard let lease = library.table["lease"]?.id, let publish = library.table["publish"]?.id,
+            let setMember = library.table["set_member"]?.id
+        else {
             throw StartProblem("the embedded scripts are incomplete")
         }
         self.lease = lease
         self.publish = publish
+        self.setMember = setMember
         limits = settings.limits
         keyspaceEvents = settings.keyspaceEvents
         commands = CommandSettings(
             keys: Keys(prefix: Array(settings.redisPrefix.utf8)), policies: settings.namespaces,
             outboxMax: settings.limits.outboxMax, doneSeconds: settings.limits.relayedSeconds,
+            membersMax: settings.limits.membersMax,
             answerLimits: settings.limits.answers, answerBytesMax: settings.limits.answerBytesMax,
             nowMs: { Clock.wallMs() })
         dataTimeFile = settings.dataTimeFile

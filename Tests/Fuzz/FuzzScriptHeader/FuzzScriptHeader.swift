@@ -42,7 +42,7 @@ private func bind(_ command: CommandDescriptor, _ body: [UInt8]) {
     else { return }
     precondition(bound.values.count == command.arguments.count)
     let settings = CommandSettings(
-        keys: Keys(prefix: []), policies: NamespacePolicy.defaults, outboxMax: 1, doneSeconds: 1,
+        keys: Keys(prefix: []), policies: NamespacePolicy.defaults, outboxMax: 1, doneSeconds: 1, membersMax: 1,
         answerLimits: Limits().answers, answerBytesMax: Limits().answerBytesMax, nowMs: { 0 })
     let moment = CommandCallBuilder.Moment(nowMs: 0, run: [], epoch: [], random: [])
     let call = CommandCallBuilder(settings).call(

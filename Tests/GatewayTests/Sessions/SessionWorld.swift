@@ -185,7 +185,8 @@ final class SessionWorld: TopicReader, QuietHost {
     }
 
     func replay(
-        _ topic: Topic, _ wanted: ReplayRequest, payer: Payer, _ completion: @escaping (Result<Replay, Refusal>) -> Void
+        _ topic: Topic, _ wanted: ReplayRequest, asker: TopicAsker,
+        _ completion: @escaping (Result<Replay, Refusal>) -> Void
     ) {
         var answer = Replay(position: nil, events: [])
         call("replay of \(topic)") { [unowned self] in

@@ -181,7 +181,7 @@ struct SessionState {
 
     private mutating func adopt(_ identity: Identity, wallMs: Int) {
         // A refreshed token is the same user's.
-        if caller.isAnonymous, identity.role == .user { actions.append(.came(user: identity.user)) }
+        if caller.isAnonymous, identity.hasHeartbeat { actions.append(.came(user: identity.user)) }
         caller = .user(identity)
         establish()
         // A token taken within the leeway after its end still has the rest of the leeway.
@@ -284,7 +284,7 @@ struct SessionState {
     /// The connection is over: every topic is left.
     private mutating func end() {
         isClosed = true
-        if case .user(let identity) = caller, identity.role == .user { actions.append(.left(user: identity.user)) }
+        if case .user(let identity) = caller, identity.hasHeartbeat { actions.append(.left(user: identity.user)) }
         endFollowings()
         for holding in holdings where holding.isLive || holding.waits(.topic) { actions.append(.leave(holding.topic)) }
         holdings = []

@@ -1,0 +1,27 @@
+import Core
+
+/// `@mint TOPIC DURATION`: the token that a script may have the gateway sign opens this topic for so long.
+public struct MintDeclaration: Hashable, Sendable {
+    /// The one topic of the token.
+    public let topic: Template
+    /// How long it lasts, seconds.
+    public let seconds: Int
+
+    private static let units = ["s": 1, "m": 60, "h": 3_600, "d": 86_400]
+    /// How long a token may last, seconds; a revocation is remembered for as long.
+    static let range = 60...2_592_000
+
+    /// Reads `session:{sessionId} 6 h`.
+    init(header text: String) throws(HeaderFault) {
+        let words = HeaderText.words(text)
+        guard words.count == 3, let count = ASCII.decimal(Array(words[1].utf8)),
+            let unit = MintDeclaration.units[words[2]], count <= MintDeclaration.range.upperBound,
+            MintDeclaration.range.contains(count * unit)
+        else {
+            throw HeaderFault("expected a topic and 1 m to 30 d, e.g. session:{sessionId} 6 h; units are s, m, h, d")
+        }
+        topic = try Template(topic: words[0])
+        guard topic.variable != nil else { throw HeaderFault("a token is for one topic; name an argument, not *") }
+        seconds = count * unit
+    }
+}
