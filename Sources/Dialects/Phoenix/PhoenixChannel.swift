@@ -10,6 +10,8 @@ struct PhoenixChannel {
         var wantsAcknowledgements = false
         /// It is told who is here (`config.presence.enabled`).
         var wantsPresence = false
+        /// It is told by a `system` message that broadcasts come from now on (`config.broadcast.replication_ready`).
+        var wantsReadiness = false
         /// Under which name it is listed (`config.presence.key`); `nil` for one of its own.
         var presenceKey: [UInt8]?
     }

@@ -73,6 +73,11 @@ extension PhoenixConversation {
             let reason: GapReason = since.epoch == position.epoch ? .missed : .reset
             steps.append(.say(writer.gap(topic, position, reason)))
         }
+        // The clients that want flat payloads are also those that wait for this without asking.
+        if pending.options.wantsReadiness || dialect.encoder.flattens(topic) {
+            let notice = "Replication connection established"
+            steps.append(.say(writer.system(topic, joinRef: pending.joinRef, isError: false, notice)))
+        }
         if pending.asksForChanges {
             steps.append(
                 .say(

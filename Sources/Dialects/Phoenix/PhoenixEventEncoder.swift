@@ -14,6 +14,9 @@ public struct PhoenixEventEncoder: EventEncoder {
         self.flattened = flattened
     }
 
+    /// Whether payloads of the topic have the members of the event's data beside the wrapper's own.
+    func flattens(_ topic: Topic) -> Bool { !flattened.isEmpty && flattened.contains(Array(topic.namespace)) }
+
     /// `phoenix-v1` or `phoenix-v2`.
     public var name: String { "phoenix-" + version.rawValue }
 
@@ -52,7 +55,7 @@ public struct PhoenixEventEncoder: EventEncoder {
         text.append(text: "\",\"payload\":")
         text.append(contentsOf: message.data)
         append(metaOf: message, isReplay: isReplay, after: ",\"meta\":", to: &text)
-        if !flattened.isEmpty, flattened.contains(Array(topic.namespace)) { append(membersOf: message.data, to: &text) }
+        if flattens(topic) { append(membersOf: message.data, to: &text) }
         text.append(text: version == .v1 ? "},\"ref\":null}" : "}]")
         return WireUnit(.text, text)
     }

@@ -29,6 +29,7 @@ struct PhoenixJoin {
         options.wantsOwn = PhoenixJoin.flag(broadcast?["self"])
         options.wantsAcknowledgements = PhoenixJoin.flag(broadcast?["ack"])
         options.wantsPresence = PhoenixJoin.flag(config["presence"]?["enabled"])
+        options.wantsReadiness = PhoenixJoin.flag(broadcast?["replication_ready"])
         readKey(config["presence"]?["key"])
         if let epoch = broadcast?["since"]?["epoch"]?.stringBytes, let offset = broadcast?["since"]?["offset"]?.int {
             since = Position(epoch: epoch, offset: offset)

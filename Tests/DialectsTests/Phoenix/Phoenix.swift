@@ -12,9 +12,10 @@ struct Phoenix {
     /// What was said and not looked at yet; binary units begin with `bytes:` and are hexadecimal.
     private(set) var said: [String] = []
 
-    init(_ version: PhoenixVersion, channelsMax: Int = 3) {
-        conversation = PhoenixDialect(version, json: Phoenix.json, channelsMax: channelsMax, publishBytesMax: 60)
-            .converse()
+    init(_ version: PhoenixVersion, channelsMax: Int = 3, flattened: Set<[UInt8]> = []) {
+        conversation = PhoenixDialect(
+            version, json: Phoenix.json, channelsMax: channelsMax, publishBytesMax: 60, flattened: flattened
+        ).converse()
         var steps: [ConversationStep] = []
         conversation.began(nowMs: 0, &steps)
         #expect(steps == [.open(.main, token: nil)])

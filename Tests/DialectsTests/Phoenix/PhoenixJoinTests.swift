@@ -67,6 +67,20 @@ import Testing
             ])
     }
 
+    /// A client that waits for `system` with status `ok` waited for ever.
+    @Test(arguments: PhoenixVersion.allCases, [("{\"replication_ready\":true}", false), ("{}", true), ("{}", false)])
+    func readinessIsToldToWhoWantsIt(_ version: PhoenixVersion, _ asked: (broadcast: String, isFlat: Bool)) throws {
+        var phoenix = Phoenix(version, flattened: asked.isFlat ? [Array("order".utf8)] : [])
+        phoenix.send(Phoenix.join(version, Phoenix.order, "{\"broadcast\":\(asked.broadcast)}"))
+        try phoenix.answer(try Phoenix.subscribed())
+        let notice =
+            "{\"extension\":\"system\",\"status\":\"ok\",\"message\":\"Replication connection established\","
+            + "\"channel\":\"order:42\"}"
+        let wanted = [Phoenix.message(version, Phoenix.order, "system", notice, ref: nil, joinRef: "1")]
+        let isTold = asked.isFlat || asked.broadcast != "{}"
+        #expect(phoenix.heard() == [Phoenix.reply(version, "ok", Self.replyOK, ref: "1")] + (isTold ? wanted : []))
+    }
+
     @Test func tooManyDatabaseChangesAreNotKept() throws {
         var phoenix = Phoenix(.v2)
         let table = String(repeating: "t", count: 4_000)
