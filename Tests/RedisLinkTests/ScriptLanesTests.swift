@@ -132,7 +132,7 @@ import Testing
     @Test(arguments: 1...60 as ClosedRange<UInt64>)
     func flushesCostNeitherFailureNorOrder(_ seed: UInt64) throws {
         var simulation = try Simulation(seed: seed, links: 3)
-        for _ in 0..<Histories.count(1_500) { try simulation.step(flushOneIn: 2, lanes: 5) }
+        for _ in 0..<Histories.count(1_500, atLeast: 100) { try simulation.step(flushOneIn: 2, lanes: 5) }
         simulation.settle()
         #expect(simulation.failures == 0, "seed \(seed)")
         #expect(simulation.inversions == 0, "seed \(seed)")
