@@ -175,6 +175,47 @@ import Testing
         }
     }
 
+    @Test func whatIsAUsersIsErasedAndToldByScriptsOfOneArgument() throws {
+        func data(_ tag: String, allow: String = "worker", more: String = "") -> ScriptFile {
+            let user = "@arg userId user\n@key notes user:{userId}#notes"
+            return script(
+                "d", "@command d\n@summary S.\n@allow \(allow)\n\(user)\n\(tag)\n@returns {}\n@cost O(1)\n\(more)")
+        }
+        let erasing = try catalogue(data("@erases"))
+        #expect(erasing.erasers.map(\.name) == ["d"] && erasing.exporters.isEmpty)
+        let telling = try catalogue(data("@exports", more: "@readonly"))
+        #expect(telling.exporters.map(\.exportName) == ["d"] && telling.erasers.isEmpty)
+        #expect(problems(data("@exports")) == ["d.lua:6: @exports: the script must be @readonly"])
+        #expect(problems(data("@erases", more: "@readonly")) == ["d.lua:6: @erases: a @readonly script erases nothing"])
+        #expect(problems(data("@erases", allow: "user")) == ["d.lua:6: @erases: the script must @allow worker"])
+        #expect(
+            problems(data("@erases", more: "@arg shopId id")) == [
+                "d.lua:6: @erases: the script must have exactly one required argument, userId user"
+            ])
+    }
+
+    @Test func membersAndTokensNeedATopicOfTheScript() throws {
+        #expect(
+            problems(command("c", "@members")) == [
+                "c.lua:8: @members: the members are those of a topic; declare it by @topic"
+            ])
+        #expect(
+            problems(reader("r", "@arg a id", more: "@members")) == [
+                "r.lua:7: @members: a @readonly script changes no members"
+            ])
+        let minting = try catalogue(command("c", "@mint dj:{shopId} 6 h"))
+        #expect(minting.command(named: "c")?.mint?.seconds == 21_600)
+        for wrong in [
+            "dj:* 6 h", "dj:{shopId}", "dj:{shopId} 59 s", "dj:{shopId} 31 d", "dj:{shopId} 6 w", "dj:{shopId} -1 h",
+        ] {
+            #expect(problems(command("c", "@mint " + wrong)).count == 1, "\(wrong)")
+        }
+        #expect(
+            problems(command("c", "@arg other id\n@mint dj:{other} 6 h")) == [
+                "c.lua:9: @mint: the token is for a topic of the script's own id, {shopId}"
+            ])
+    }
+
     @Test func joinsHaveKeysOfTheTopicAndItsCaller() throws {
         func join(_ file: String, _ key: String, body: String = "return {}\n") -> ScriptFile {
             script(file, "@subscribe shop\n@summary S.\n@key own \(key)\n@errors banned 423\n@cost O(1)", body: body)

@@ -10,6 +10,8 @@ public struct Catalogue: Sendable {
     public let refreshes: [CommandDescriptor]
     /// What gateways run regularly for each user with a live connection.
     public let heartbeats: [CommandDescriptor]
+    /// What erases and what tells what belongs to a user, in name order.
+    public let erasers, exporters: [CommandDescriptor]
     /// The state providers, by namespace.
     public let states: [String: StateProvider]
     /// The embedded scripts without a kind, which the gateway calls itself.
@@ -49,6 +51,7 @@ public struct Catalogue: Sendable {
         refreshes = reader.scripts.filter { $0.descriptor.refresh != nil }.map(\.descriptor)
             .sorted { $0.name < $1.name }
         heartbeats = commands.filter { $0.heartbeatSeconds != nil }
+        (erasers, exporters) = (commands.filter(\.erases), commands.filter(\.exports))
         states = reader.states
         plain = reader.plain
         disabled = reader.disabled.sorted { $0.name < $1.name }

@@ -191,6 +191,11 @@ struct CatalogueReader {
                         script.descriptor.file, line,
                         "@http: \(route.path) lies under the gateway's own /" + own.joined(separator: "/"))
                 }
+                if route.overlaps(["v1", "users", "*", "data"], prefix: false), route.segments.count == 4 {
+                    problem(
+                        script.descriptor.file, line,
+                        "@http: \(route.path) is the gateway's own, for @erases and @exports")
+                }
                 let shape = route.method.rawValue + " " + route.shape
                 if let other = first[shape] {
                     problem(

@@ -69,6 +69,10 @@ public struct CommandDescriptor: Sendable {
     public internal(set) var usesRandom = false
     /// Whether it changes who the members of its topics are.
     public internal(set) var changesMembers = false
+    /// Whether it erases what belongs to a user, its one required argument.
+    public internal(set) var erases = false
+    /// Whether it tells what belongs to a user, its one required argument.
+    public internal(set) var exports = false
     /// The token that it may have the gateway sign.
     public internal(set) var mint: MintDeclaration?
     /// How often gateways run it for each user with a live connection, in seconds; `nil`: never.
@@ -85,6 +89,12 @@ public struct CommandDescriptor: Sendable {
     init(name: String, file: ScriptFile) {
         self.name = name
         self.file = file
+    }
+
+    /// What its part of a user's exported data is called: the folder of the file, and the command's name where there is none.
+    public var exportName: String {
+        let parts = file.path.split(separator: "/")
+        return parts.count > 1 ? String(parts[parts.count - 2]) : name
     }
 
     /// The topic of the home of a call: the namespace and the id that its keys share.

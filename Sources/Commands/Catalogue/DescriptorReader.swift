@@ -16,6 +16,7 @@ struct DescriptorReader {
         var idempotent = 1
         var members = 1
         var mint = 1
+        var data = 1
         var topics: [Int] = []
         var routes: [Int] = []
         var keys: [Int] = []
@@ -75,6 +76,9 @@ struct DescriptorReader {
         case .rate(let rate):
             descriptor.rates.append(rate)
             lines.rates.append(tag.line)
+        case .erases, .exports:
+            if tag.value == .erases { descriptor.erases = true } else { descriptor.exports = true }
+            lines.data = tag.line
         case .mint(let mint):
             descriptor.mint = mint
             lines.mint = tag.line
@@ -229,6 +233,23 @@ struct DescriptorReader {
                 descriptor.isReadOnly
                     ? "@members: a @readonly script changes no members"
                     : "@members: the members are those of a topic; declare it by @topic")
+        }
+        if descriptor.erases || descriptor.exports {
+            let word = descriptor.erases ? "@erases" : "@exports"
+            let required = descriptor.arguments.filter(\.isRequired)
+            let isUser = required.first.map { $0.name == "userId" && ($0.type == .user || $0.type == .id) } ?? false
+            if required.count != 1 || !isUser {
+                problem(lines.data, "\(word): the script must have exactly one required argument, userId user")
+            }
+            if !descriptor.rights.roles.contains(.worker) {
+                problem(lines.data, "\(word): the script must @allow worker")
+            }
+            if descriptor.exports != descriptor.isReadOnly {
+                problem(
+                    lines.data,
+                    descriptor.exports
+                        ? "@exports: the script must be @readonly" : "@erases: a @readonly script erases nothing")
+            }
         }
         if let mint = descriptor.mint {
             if descriptor.isReadOnly || descriptor.isIdempotent {

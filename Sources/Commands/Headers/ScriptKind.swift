@@ -44,7 +44,11 @@ public enum ScriptKind: String, Sendable {
     var foreign: Set<ScriptTag> {
         switch self {
         case .command: [.refresh, .coalesce, .state, .subscribe, .part]
-        case .refresh: [.http, .mint, .allow, .rate, .readonly, .idempotent, .heartbeat, .state, .subscribe, .part]
+        case .refresh:
+            [
+                .http, .mint, .erases, .exports, .allow, .rate, .readonly, .idempotent, .heartbeat, .state, .subscribe,
+                .part,
+            ]
         case .part: Set(ScriptTag.allCases).subtracting([.part, .summary])
         case .state:
             Set(ScriptTag.allCases)

@@ -40,6 +40,10 @@ public enum ScriptTag: String, CaseIterable, Sendable {
     case coalesce
     /// It changes who the members of its topics are.
     case members
+    /// It erases what belongs to a user.
+    case erases
+    /// It tells what belongs to a user.
+    case exports
     /// A token that it may have the gateway sign.
     case mint
     /// How often gateways run it for each user with a live connection.
@@ -58,13 +62,18 @@ public enum ScriptTag: String, CaseIterable, Sendable {
         switch self {
         case .http, .arg, .key, .topic, .emits, .refresh, .include, .rate: true
         case .command, .summary, .allow, .calls, .returns, .errors, .cost, .weight, .readonly, .idempotent, .random,
-            .members, .mint, .coalesce, .heartbeat, .state, .subscribe, .part:
+            .members, .mint, .erases, .exports, .coalesce, .heartbeat, .state, .subscribe, .part:
             false
         }
     }
 
     /// Whether it stands alone, without a value.
-    var isBare: Bool { self == .readonly || self == .random || self == .idempotent || self == .members }
+    var isBare: Bool {
+        switch self {
+        case .readonly, .random, .idempotent, .members, .erases, .exports: true
+        default: false
+        }
+    }
 
     /// The most times a header may have a repeatable tag; no script needs more, and a call's size depends on it.
     static let repetitionsMax = 32

@@ -31,6 +31,8 @@ enum TagReader {
         case .idempotent: return .idempotent
         case .random: return .random
         case .members: return .members
+        case .erases: return .erases
+        case .exports: return .exports
         case .mint: return .mint(try MintDeclaration(header: text))
         case .refresh: return .refresh(try Template(key: text))
         case .coalesce: return .coalesce(milliseconds: try number(text, unit: "ms", 1...60_000))

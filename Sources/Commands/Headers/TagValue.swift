@@ -36,6 +36,10 @@ public enum TagValue: Equatable, Sendable {
     case random
     /// `@members`
     case members
+    /// `@erases`
+    case erases
+    /// `@exports`
+    case exports
     /// `@mint TOPIC DURATION`
     case mint(MintDeclaration)
     /// `@refresh TEMPLATE`

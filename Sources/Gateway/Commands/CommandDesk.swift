@@ -182,6 +182,53 @@ final class CommandDesk {
         return request.scope.isEmpty ? nil : .numbered(connection: request.scope, number: id.bytes)
     }
 
+    // MARK: What belongs to a user
+
+    /// Runs a read-only command of the gateway's own for one user; whoever asked has paid.
+    func run(_ command: CommandDescriptor, user: [UInt8], _ completion: @escaping Completion) {
+        let arguments = [TextArgument(name: "userId", value: user)]
+        do throws(Refusal) {
+            let bound = try ArgumentBinder.bind(command, body: nil, path: arguments, caller: .worker)
+            statistics.commands.add(1)
+            runner.run(command, bound, caller: .worker, operation: nil, completion)
+        } catch {
+            completion(.failure(CommandFailure(error)))
+        }
+    }
+
+    /// Puts a call of each command into the outbox, for one user; `nil` once all are there.
+    ///
+    /// Should some be there and others not, the request is made again: to erase twice changes nothing.
+    func queue(_ commands: [CommandDescriptor], user: [UInt8], _ completion: @escaping (Refusal?) -> Void) {
+        var arguments: [UInt8] = []
+        arguments.append(text: "{\"userId\":")
+        arguments.append(jsonString: user)
+        arguments.append(text: "}")
+        let outbox = node.keys.outbox
+        link.call(RedisCall("XLEN", outbox)) { [node, link] result in
+            guard case .success(let value) = result, let waiting = value.integer else {
+                return completion(RedisFailure(.disconnected).refusal)
+            }
+            guard waiting + commands.count <= node.limits.outboxMax else {
+                return completion(Refusal(.unavailable, "the outbox is full: is a worker running?"))
+            }
+            var (left, failure) = (commands.count, Refusal?.none)
+            for command in commands {
+                var call = RedisCall("XADD", outbox, Array("*".utf8), Array("c".utf8))
+                call.append(Array(command.name.utf8))
+                call.append(Array("a".utf8))
+                call.append(arguments)
+                link.call(call) { result in
+                    if case .failure(let refused) = result { failure = refused.refusal }
+                    left -= 1
+                    guard left == 0 else { return }
+                    link.call(RedisCall("PUBLISH", outbox, [])) { _ in }
+                    completion(failure)
+                }
+            }
+        }
+    }
+
     // MARK: Heartbeats
 
     /// A connection of a user came.

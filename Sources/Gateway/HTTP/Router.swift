@@ -35,6 +35,7 @@ final class Router {
     private let operations: OperationsRoute
     private let commands: CommandRoute
     private let rights: RightsRoute
+    private let userData: UserDataRoute
     private let guests: GuestRoute?
     private let orders: OrderRoute
     let crossOrigin: CrossOrigin
@@ -49,6 +50,7 @@ final class Router {
         operations = OperationsRoute(shard: shard)
         commands = CommandRoute(shard: shard)
         rights = RightsRoute(shard: shard)
+        userData = UserDataRoute(shard: shard)
         polling = PollingRoute(shard: shard)
         guests = shard.node.guests.map { GuestRoute(shard: shard, guests: $0) }
         orders = OrderRoute(shard: shard)
@@ -58,7 +60,8 @@ final class Router {
 
     /// Whether a path looks at credentials at all.
     func asksForCredentials(_ segments: [String], _ method: HTTPMethod) -> Bool {
-        if RightsRoute.owns(segments) || BroadcastRoute.owns(segments) || Router.isTopic(segments)
+        if RightsRoute.owns(segments) || UserDataRoute.owns(segments) || BroadcastRoute.owns(segments)
+            || Router.isTopic(segments)
             || Router.isCommand(segments) || SupabaseRoute.owns(segments)
         {
             return true
@@ -69,6 +72,7 @@ final class Router {
     /// Why a caller may not ask what it asks, as far as the head tells; `nil` when it may, or the path decides later.
     func refusal(_ segments: [String], _ method: HTTPMethod, _ caller: Caller) -> Refusal? {
         if RightsRoute.owns(segments) { return RightsRoute.refusal(segments, caller) }
+        if UserDataRoute.owns(segments) { return UserDataRoute.refusal(segments, caller) }
         if BroadcastRoute.owns(segments) { return BroadcastRoute.refusal(caller) }
         if SupabaseRoute.owns(segments) { return SupabaseRoute.refusal(caller) }
         if caller.isAnonymous && !shard.node.allowsAnonymous {
@@ -114,6 +118,7 @@ final class Router {
             if BroadcastRoute.owns(segments) { return broadcast.answer(request, respond) }
             if SupabaseRoute.owns(segments) { return supabase.answer(request, respond) }
             if RightsRoute.owns(segments) { return rights.answer(request, respond) }
+            if UserDataRoute.owns(segments) { return userData.answer(request, respond) }
             if Router.isTopic(segments) { return topics.answer(request, respond) }
             if Router.isCommand(segments) { return commands.answer(request, name: segments[2], respond) }
             if segments == ["v1", "openapi.json"] { return respond(description(request)) }

@@ -1,0 +1,107 @@
+import Commands
+import Core
+import HTTPCodec
+import Reactors
+import Rights
+
+/// `DELETE` and `GET /v1/users/{userId}/data`: everything of a user is erased, or told.
+///
+/// What belongs to a user is known to the scripts that say `@erases` and `@exports`. Services may ask, and the user
+/// himself. Thread: the shard's.
+struct UserDataRoute {
+    unowned let shard: Shard
+
+    /// Whether the path is this one.
+    static func owns(_ segments: [String]) -> Bool {
+        segments.count == 4 && segments[0] == "v1" && segments[1] == "users" && segments[3] == "data"
+    }
+
+    /// Why a caller may not ask; `nil` when it may.
+    ///
+    /// A token that is for some topics only, of a service or of the gateway's own, does not reach a user's data.
+    static func refusal(_ segments: [String], _ caller: Caller) -> Refusal? {
+        switch caller {
+        case .service: return nil
+        case .anonymous, .publishable: return Refusal(.unauthorized, "a token or an API key is needed")
+        case .user(let identity) where identity.role == .service:
+            return identity.topics.isEmpty ? nil : Refusal(.forbidden, "this service's token is for its topics only")
+        case .user(let identity):
+            guard identity.grant == nil, segments[2].utf8.elementsEqual(identity.user) else {
+                return Refusal(.forbidden, "only services and the user himself may do this")
+            }
+            return nil
+        }
+    }
+
+    /// Answers the request.
+    func answer(_ request: HTTPRequest, _ respond: @escaping Respond) {
+        do throws(Refusal) {
+            let user = Array(request.segments[2].utf8)
+            guard Identity.isUser(user) else {
+                throw Refusal(.badRequest, "the user must be 1 to 128 of A-Z a-z 0-9 . _ ~ : -")
+            }
+            guard request.body.isEmpty else { throw Refusal(.badRequest, "this takes no body") }
+            switch request.head.method {
+            case .delete: try erase(user, request, respond)
+            case .get, .head: try export(user, request, respond)
+            default: respond(.methodNotAllowed([.get, .head, .delete], keepAlive: true))
+            }
+        } catch {
+            respond(.refusal(error, keepAlive: true))
+        }
+    }
+
+    /// Lets the caller pay for all the scripts at once.
+    private func pay(_ commands: [CommandDescriptor], _ request: HTTPRequest) throws(Refusal) {
+        let nowMs = shard.nowMs
+        if case .user(let identity) = request.caller, identity.role == .user,
+            let waitMs = shard.node.waitForUserAction(identity.user, nowMs: nowMs)
+        {
+            throw Refusal(.rateLimited, "too many requests in a row", retryAfterMs: waitMs)
+        }
+        let payer = shard.node.payer(request.caller, at: request.origin.address)
+        let weightUs = commands.reduce(0) { $0 + $1.weightMicroseconds }
+        if let refusal = shard.node.budgets.pay(payer, us: weightUs, nowMs: nowMs) { throw refusal }
+    }
+
+    private func erase(_ user: [UInt8], _ request: HTTPRequest, _ respond: @escaping Respond) throws(Refusal) {
+        let erasers = shard.node.library.catalogue.erasers
+        guard !erasers.isEmpty else { throw Refusal(.notFound, "no script of this gateway erases anything") }
+        try pay(erasers, request)
+        shard.commands.queue(erasers, user: user) { refusal in
+            if let refusal { return respond(BroadcastRoute.refused(refusal)) }
+            var body: [UInt8] = []
+            body.append(text: "{\"userId\":")
+            body.append(jsonString: user)
+            body.append(text: ",\"queued\":\(erasers.count)}")
+            respond(.json(status: 202, body: body, keepAlive: true))
+        }
+    }
+
+    private func export(_ user: [UInt8], _ request: HTTPRequest, _ respond: @escaping Respond) throws(Refusal) {
+        let exporters = shard.node.library.catalogue.exporters
+        guard !exporters.isEmpty else { throw Refusal(.notFound, "no script of this gateway exports anything") }
+        try pay(exporters, request)
+        export(user, exporters[...], [], respond)
+    }
+
+    /// Reads one script after the other, so that Redis serves others between two of them.
+    private func export(
+        _ user: [UInt8], _ rest: ArraySlice<CommandDescriptor>, _ told: [UInt8], _ respond: @escaping Respond
+    ) {
+        guard let next = rest.first else {
+            return respond(.json(status: 200, body: [UInt8(ascii: "{")] + told + [UInt8(ascii: "}")], keepAlive: true))
+        }
+        shard.commands.run(next, user: user) { result in
+            switch result {
+            case .failure: respond(CommandRoute.response(result))
+            case .success(let answer):
+                var told = told
+                if !told.isEmpty { told.append(UInt8(ascii: ",")) }
+                told.append(jsonString: Array(next.exportName.utf8))
+                told.append(UInt8(ascii: ":"))
+                export(user, rest.dropFirst(), told + answer.json, respond)
+            }
+        }
+    }
+}

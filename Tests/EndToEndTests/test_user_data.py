@@ -1,0 +1,83 @@
+"""`DELETE` and `GET /v1/users/{userId}/data`: everything of a user is erased or told, for the user and for services."""
+
+import pytest
+
+from gateway_process import API_KEY, error_code
+from operator_scripts import write_scripts
+from tokens import sign
+from waiting import eventually
+
+HEADER = """-- @command  {name}
+-- @summary  For these tests.
+-- @allow    worker
+-- @arg      userId user
+-- @key      notes user:{{userId}}#notes
+-- @key      friends user:{{userId}}#friends
+-- @{tag}
+-- @returns  {{}}
+-- @cost     O(1)
+-- @weight   100
+"""
+# A few at each call: what is left is the next call's.
+ERASE = HEADER.format(name="erase_notes", tag="erases") + """-- @calls    erase_notes
+local left = read('LLEN', key.notes)
+if left > 3 then
+  write('LTRIM', key.notes, 3, -1)
+  later('erase_notes', {userId = args.userId})
+else
+  write('DEL', key.notes, key.friends)
+end
+return {}
+"""
+EXPORT = HEADER.format(name="export_notes", tag="exports") + """-- @readonly
+return {notes = array(read('LRANGE', key.notes, 0, 99))}
+"""
+
+
+@pytest.fixture(scope="module")
+def scripts(tmp_path_factory):
+    return write_scripts(tmp_path_factory.mktemp("packs") / "people", erase_notes=ERASE, export_notes=EXPORT)
+
+
+@pytest.fixture
+def gw(gateway, scripts, server):
+    return gateway("--scripts", scripts, server=server)
+
+
+def data(gw, key, user, method="GET", **more):
+    with gw.http(key=key) as http:
+        return http.request(method, f"/v1/users/{user}/data", **more)
+
+
+def test_a_users_data_are_told_and_erased(gw, worker, scripts, server, token):
+    with server.client() as db:
+        for user in ("ann", "bob"):
+            db.rpush(f"user:{user}#notes", *(f"{user}-{number}" for number in range(10)))
+            db.sadd(f"user:{user}#friends", "eve")
+        assert data(gw, token("ann"), "ann").json() == {"people": {"notes": [f"ann-{number}" for number in range(10)]}}
+        answer = data(gw, token("ann"), "ann", "DELETE")
+        assert (answer.status_code, answer.json()) == (202, {"userId": "ann", "queued": 1})
+        worker(server=server, scripts=scripts)
+        eventually(lambda: not db.keys("*ann#notes*") and not db.keys("*ann#friends*"), 5, "the erasure")
+        assert data(gw, API_KEY, "ann").json() == {"people": {"notes": []}}
+        assert db.llen("user:bob#notes") == 10, "nobody else's"
+        eventually(lambda: db.xlen("#outbox") == 0, 5, "the outbox")
+
+
+def test_only_services_and_the_user_himself_may_ask(gw, token, secret, server):
+    for method in ("GET", "DELETE"):
+        for key, status in ((None, 401), (token("bob"), 403), (token("bob", topics=["user:ann"]), 403),
+                            (sign(secret, "billing", role="service", topics=["user:*"]), 403)):
+            assert data(gw, key, "ann", method).status_code == status, (method, status)
+        assert data(gw, sign(secret, "billing", role="service"), "ann", method).status_code in (200, 202)
+    assert error_code(data(gw, API_KEY, "a b", "DELETE")) == "bad_request"
+    assert data(gw, API_KEY, "ann", "POST").status_code == 405
+    assert data(gw, API_KEY, "ann", "DELETE", content=b"{}").status_code == 400
+    with gw.http() as http:
+        assert http.post("/v1/commands/erase_notes", json={"userId": "ann"}).status_code == 404, "the worker's alone"
+
+
+def test_a_full_outbox_takes_no_erasure(gateway, scripts, server):
+    gw = gateway("--scripts", scripts, server=server, limits={"outboxMax": 1})
+    assert data(gw, API_KEY, "ann", "DELETE").status_code == 202
+    assert error_code(data(gw, API_KEY, "ann", "DELETE")) == "unavailable"
