@@ -19,7 +19,7 @@ ROOT = Path(__file__).resolve().parents[1]
 sys.path[:0] = [str(ROOT / "Tests"), str(ROOT / "Tests" / "LuaTests"), str(ROOT / "bench")]
 
 from command_scripts import Commands, Failed, Header  # noqa: E402
-from lua_scripts import LUA, Scripts  # noqa: E402
+from lua_scripts import Scripts, script_names, script_path  # noqa: E402
 from support.redis_server import RedisServer  # noqa: E402
 from weight_cases import CASES, Site  # noqa: E402
 import weight_cases_shops  # noqa: E402, F401
@@ -70,8 +70,7 @@ def main() -> int:
     arguments.add_argument("--only", default="", help="names of scripts, separated by commas")
     arguments.add_argument("--markdown", action="store_true", help="print the table for docs/benchmarks.md")
     options = arguments.parse_args()
-    names = sorted(path.stem for path in LUA.glob("*.lua")
-                   if path.stem not in UNMEASURED and not path.stem.startswith("part_"))
+    names = [name for name in script_names() if name not in UNMEASURED and not name.startswith("part_")]
     missing = [name for name in names if name not in CASES]
     if missing:
         print("no case in bench/weight_cases.py for: " + ", ".join(missing))
@@ -88,7 +87,7 @@ def main() -> int:
         db = server.client()
         for name in chosen:
             script = max((one for one in names if f"{name}_".startswith(f"{one}_")), key=len)
-            header = Header.read(LUA / f"{script}.lua")
+            header = Header.read(script_path(script))
             declared = int(header.tag("weight") or 1000)
             least, quartile, median = measure(db, name, options.runs)
             note = "a read" if is_read(header) else ""

@@ -44,9 +44,12 @@ public enum CommandLine {
     /// - Parameters:
     ///   - arguments: The words after the program's name.
     ///   - environment: All variables; those that do not begin with `SWITCHBOARD_` are ignored.
-    ///   - readFile: Gives a file's bytes, `nil` when it cannot be read; called at most once, for the config file.
+    ///   - packs: The text of each built-in pack's `pack.json`, by the pack's name.
+    ///   - readFile: Gives a file's bytes, `nil` when it cannot be read; called for the config file and for the
+    ///     `pack.json` of the operator's scripts.
     public static func parse(
-        arguments: [String], environment: [String: String], readFile: (String) -> [UInt8]?
+        arguments: [String], environment: [String: String], packs: [String: [UInt8]] = [:],
+        readFile: (String) -> [UInt8]?
     ) -> CommandLineResult {
         guard let first = arguments.first else { return .help(HelpText.overview()) }
         let rest = arguments.dropFirst()
@@ -61,7 +64,7 @@ public enum CommandLine {
         if rest.prefix(while: { $0 != "--" }).contains(where: { $0 == "--help" || $0 == "-h" }) {
             return help(first)
         }
-        return parse(command, words: rest, environment: environment, readFile: readFile)
+        return parse(command, words: rest, environment: environment, packs: packs, readFile: readFile)
     }
 
     private static func help(_ word: String?) -> CommandLineResult {
@@ -81,7 +84,7 @@ public enum CommandLine {
 
     private static func parse(
         _ command: CommandName, words: ArraySlice<String>, environment: [String: String],
-        readFile: (String) -> [UInt8]?
+        packs: [String: [UInt8]], readFile: (String) -> [UInt8]?
     ) -> CommandLineResult {
         let flags = FlagReader(command: command, words: words)
         let variables = EnvironmentReader(command: command, environment: environment)
@@ -95,6 +98,11 @@ public enum CommandLine {
         values.add(file.given)
         values.add(variables.given)
         values.add(flags.given)
+        let own = values.text("scripts").map { $0 + "/pack.json" }
+        let chosen = PackReader(
+            values.text("packs"), source: values.source("packs"), embedded: packs,
+            own: own.flatMap { path in readFile(path).map { (path, $0) } })
+        values.problems.insert(contentsOf: file.readPolicies(over: chosen), at: file.problems.count)
         values = CrossChecks.checked(values)
         if command.operands.isEmpty {
             for word in flags.operands {

@@ -24,7 +24,7 @@ struct NodeParts {
     init(_ settings: GatewaySettings) throws(StartProblem) {
         redis = try RedisTarget.reading(settings.redis, limits: settings.limits)
         library = try ScriptLibrary(
-            directory: settings.scripts, namespaces: settings.namespaces.keys,
+            packs: settings.packs, directory: settings.scripts, namespaces: settings.namespaces.keys,
             reservedPaths: settings.sockets.keys.filter { !$0.contains("{") }
                 + [settings.socketIOPath, "/echo", "/demo"] + WebPages.files.keys)
         scripts = try StoreScripts(library)

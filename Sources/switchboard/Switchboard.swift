@@ -1,3 +1,4 @@
+import Commands
 import Configuration
 import Core
 import Gateway
@@ -10,7 +11,7 @@ struct Switchboard {
     static func main() {
         let arguments = Array(arguments.dropFirst())
         let result = Configuration.CommandLine.parse(
-            arguments: arguments, environment: ProcessEnvironment.all,
+            arguments: arguments, environment: ProcessEnvironment.all, packs: ScriptLibrary.packs,
             readFile: { try? Files.read($0, bytesMax: 1 << 20) })
         exit(run(result))
     }

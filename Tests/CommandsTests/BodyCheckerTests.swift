@@ -58,7 +58,7 @@ import Testing
 
     @Test func everyBuiltInBodyIsRight() throws {
         let library = try ScriptLibrary(
-            directory: nil,
+            packs: ["barbershop"], directory: nil,
             namespaces: ["shop", "dj", "user", "booking", "challenge", "feed", "conversation", "barber", "order"],
             reservedPaths: [])
         #expect(library.catalogue.bodyMistakes.map(\.description) == [])

@@ -68,10 +68,10 @@ import Testing
     }
 
     /// Whoever pays for a call must know its price: every built-in script says one.
-    @Test(arguments: Scripts.files.map(\.name)) func everyBuiltInScriptSaysItsWeight(_ name: String) throws {
-        let source = try #require(Scripts.files.first { $0.name == name }).source
+    @Test(arguments: Scripts.files.map(\.path)) func everyBuiltInScriptSaysItsWeight(_ path: String) throws {
+        let source = try #require(Scripts.files.first { $0.path == path }).source
         var problems: [ScriptProblem] = []
-        let header = ScriptHeader(ScriptFile(name: name, path: name, bytes: source), problems: &problems)
+        let header = ScriptHeader(ScriptFile(name: path, path: path, bytes: source), problems: &problems)
         let says = header.tags.contains { tag in
             if case .weight = tag.value { return true }
             return false

@@ -74,11 +74,14 @@ def test_the_image_installs_what_the_binary_needs():
     assert set(STAGES["build"].packages) == set(listed) - {"redis-server"}
 
 
+BUILD_FILES = ("Package.swift", "scripts/embed.sh")
+
+
 def test_the_context_holds_the_sources_and_nothing_else():
     files = run("git", "ls-files", "--cached", "--others", "--exclude-standard", cwd=ROOT).stdout.splitlines()
     context = {path for path in files if deploy_files.is_in_context(path)}
     for path in files:
-        if path.startswith(("Sources/", "lua/", "web/", "bench/Sources/")) or path == "Package.swift":
+        if path.startswith(("Sources/", "Plugins/", "lua/", "web/", "bench/Sources/")) or path in BUILD_FILES:
             assert path in context
     # SwiftPM refuses a package of which a target has no sources.
     for folder in re.findall(r'tests\(\s*"(\w+)"', (ROOT / "Package.swift").read_text()):

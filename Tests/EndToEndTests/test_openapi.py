@@ -63,7 +63,7 @@ def configuration(gw) -> str:
     JSON Schema cannot say how many bytes a JSON text may have, and no type says what a script refuses by
     `fail('bad_request', ...)`. Such an operation may answer 400 to what fits its schema.
     """
-    pickier = {path.stem for path in GUIDE.parent.glob("*.lua") if "fail('bad_request'" in path.read_text()}
+    pickier = {path.stem for path in GUIDE.parent.glob("*/*.lua") if "fail('bad_request'" in path.read_text()}
     lines = []
     for methods in document(gw)["paths"].values():
         for operation in methods.values():

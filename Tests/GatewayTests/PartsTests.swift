@@ -56,7 +56,7 @@ import Testing
 @Suite struct StoreScriptsTests {
     @Test func theEmbeddedScriptsAssemble() throws {
         let library = try ScriptLibrary(
-            directory: nil, namespaces: NamespacePolicy.defaults.keys, reservedPaths: [])
+            packs: ["barbershop"], directory: nil, namespaces: NamespacePolicy.defaults.keys, reservedPaths: [])
         let scripts = try StoreScripts(library)
         let all = [scripts.publish, scripts.subscribe, scripts.history, scripts.position]
         #expect(Set(all.map { "\($0)" }).count == 4)

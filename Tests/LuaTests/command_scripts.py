@@ -13,7 +13,7 @@ from pathlib import Path
 
 import redis
 
-from lua_scripts import LUA, NOW_MS
+from lua_scripts import LUA, NOW_MS, script_path
 
 POLICY = {"log_max": 200, "log_ttl_s": 300, "meta_ttl_s": 86_700}
 # What the gateway hides from bodies.
@@ -108,24 +108,28 @@ def render(template: str, values: dict) -> str:
 
 
 class Commands:
-    """Runs scripts by name. `attempt`s of one `id` are one operation."""
+    """Runs scripts by name, of a directory first. `attempt`s of one `id` are one operation."""
 
     candidates = itertools.count(1)
 
-    def __init__(self, db: redis.Redis, run: str = "r" * 40, directory: Path = LUA):
+    def __init__(self, db: redis.Redis, run: str = "r" * 40, directory: Path | None = None):
         self.db = db
         self.run_id = run
         self.directory = directory
         self.now_ms = NOW_MS
         self._loaded = {}
 
+    def path(self, name: str) -> Path:
+        """The file of a script: of the directory, or else of the packs that are tested by name alone."""
+        return script_path(name, self.directory)
+
     def text(self, name: str) -> bytes:
         """The whole text that is loaded for a script."""
-        header = Header.read(self.directory / f"{name}.lua")
-        included = [(LUA / f"part_{text}.lua").read_text() for tag, text in header.tags if tag == "include"]
-        shared = [(LUA / f"{part}.lua").read_text() for part in ("prelude", "writes", "values", "command")]
+        header = Header.read(self.path(name))
+        included = [self.path(f"part_{text}").read_text() for tag, text in header.tags if tag == "include"]
+        shared = [self.path(each).read_text() for each in ("prelude", "writes", "values", "command")]
         parts = [*shared, self._generated(header), "local function command()",
-                 "local " + HIDDEN, *included, (self.directory / f"{name}.lua").read_text(), "end",
+                 "local " + HIDDEN, *included, self.path(name).read_text(), "end",
                  "return run(command)"]
         return "\n".join(parts).encode()
 
@@ -173,7 +177,7 @@ class Commands:
     def call(self, name, user="", role="service", id=None, token=1, policy=POLICY, random="0" * 32, now_ms=None,
              epoch=None, outbox_max=1_000_000, members_max=1_000, prefix="", **arguments):
         """Runs a script; returns (answer, is_retry) or raises Failed."""
-        header = Header.read(self.directory / f"{name}.lua")
+        header = Header.read(self.path(name))
         values, flags, texts = {}, "", []
         for argument in header.arguments:
             value = arguments.pop(argument.name, argument.default)

@@ -9,6 +9,8 @@ from pathlib import Path
 import redis
 
 LUA = Path(__file__).resolve().parents[2] / "lua"
+# The packs that the tests call by the scripts' names alone; another pack's are called with its folder.
+PACKS = ["core", "barbershop"]
 NOW_MS = 1_795_205_000_123
 
 
@@ -39,12 +41,23 @@ class Keys:
         return [self.queue, *(f"{self.topic}#{part}" for part in ("status", "bookings", "barbers"))]
 
 
+def script_path(name: str, folder: Path | None = None) -> Path:
+    """Where a script lies: in the folder, or else in one of PACKS."""
+    folders = ([folder] if folder else []) + [LUA / pack for pack in PACKS]
+    return next(path for path in (each / f"{name}.lua" for each in folders) if path.exists())
+
+
+def script_names(*packs: str) -> list[str]:
+    """The names of the files of packs, of PACKS unless others are given."""
+    return sorted(path.stem for pack in packs or PACKS for path in (LUA / pack).glob("*.lua"))
+
+
 def source(*names: str) -> bytes:
     """The text that is loaded: the prelude, the parts that a state includes, and the named scripts."""
-    texts = [(LUA / f"{name}.lua").read_bytes() for name in names]
+    texts = [script_path(name).read_bytes() for name in names]
     parts = re.findall(rb"^-- @include +(\w+)$", texts[0], re.M) if names[0].startswith("state_") else []
-    included = [(LUA / f"part_{part.decode()}.lua").read_bytes() for part in parts]
-    return b"\n".join([(LUA / "prelude.lua").read_bytes(), *included, *texts])
+    included = [script_path(f"part_{part.decode()}").read_bytes() for part in parts]
+    return b"\n".join([script_path("prelude").read_bytes(), *included, *texts])
 
 
 class Scripts:

@@ -4,14 +4,14 @@ import re
 
 import pytest
 
-from lua_scripts import LUA, source
+from lua_scripts import LUA, script_names, script_path, source
 
 SHARED = {"prelude", "writes", "values", "command"}
 PLAIN = {"publish", "subscribe", "history", "replay", "position", "lease", "renew", "reset_epoch", "revoke",
          "rights_changes", "set_member", "here_change", "here_nodes", "here_read"}
 # Leases of several machines need one clock: Redis's.
 TIMED = {"command", "lease", "revoke", "set_member", "here_nodes"}
-FILES = sorted(path.stem for path in LUA.glob("*.lua") if path.stem not in SHARED)
+FILES = [name for name in script_names() if name not in SHARED]
 BODIES = [name for name in FILES if not name.startswith("part_")]
 COMMANDS = [name for name in BODIES if name not in PLAIN and not name.startswith("state_")]
 TAGS = {"command", "summary", "http", "allow", "arg", "key", "topic", "calls", "emits", "returns", "errors", "cost",
@@ -21,7 +21,7 @@ TAGS = {"command", "summary", "http", "allow", "arg", "key", "topic", "calls", "
 def header(name):
     """The leading comment lines and the (tag, text) pairs in them."""
     lines = []
-    for line in (LUA / f"{name}.lua").read_text().splitlines():
+    for line in script_path(name).read_text().splitlines():
         if not line.startswith("--"):
             break
         lines.append(line)
@@ -48,11 +48,11 @@ def test_header_has_every_tag(name):
 
 @pytest.mark.parametrize("name", COMMANDS)
 def test_a_command_writes_by_the_prelude_only(name):
-    body = "\n".join(line for line in (LUA / f"{name}.lua").read_text().splitlines() if not line.startswith("--"))
+    body = "\n".join(line for line in script_path(name).read_text().splitlines() if not line.startswith("--"))
     _, tags = header(name)
     for tag, part in tags:
         if tag == "include":
-            body += (LUA / f"part_{part}.lua").read_text()
+            body += script_path(f"part_{part}").read_text()
     assert "redis." not in body and "KEYS" not in body and "ARGV" not in body
     declared = {words.split()[0] for tag, text in tags if tag == "errors" for words in text.split(",")}
     assert set(re.findall(r"fail\('(\w+)'", body)) == declared - {"bad_request"} | (
@@ -63,14 +63,8 @@ def test_a_command_writes_by_the_prelude_only(name):
 def test_errors_are_declared(name):
     _, tags = header(name)
     declared = set(re.findall(r"[A-Z]{3,}", " ".join(text for tag, text in tags if tag == "errors")))
-    raised = set(re.findall(r"refuse\('([A-Z]+)'", (LUA / f"{name}.lua").read_text()))
+    raised = set(re.findall(r"refuse\('([A-Z]+)'", script_path(name).read_text()))
     assert raised <= declared
-
-
-@pytest.mark.parametrize("name", FILES)
-def test_script_is_embedded(name):
-    assert f'("{name}", PackageResources.{name}_lua)' in (LUA / "Scripts.swift").read_text()
-    assert f'"{name}.lua"' in (LUA.parent / "Package.swift").read_text()
 
 
 @pytest.mark.parametrize("name", FILES)
@@ -80,7 +74,7 @@ def test_script_is_described(name):
 
 @pytest.mark.parametrize("name", sorted(SHARED) + FILES)
 def test_text_is_plain(name):
-    text = (LUA / f"{name}.lua").read_text()
+    text = script_path(name).read_text()
     assert text.isascii() and text.endswith("\n") and "\t" not in text
     assert max(map(len, text.splitlines())) <= 120
     banned = r"math\.random|os\." if name in TIMED else r"redis\.call\('TIME'|math\.random|os\."

@@ -10,7 +10,7 @@ import redis
 
 from command_scripts import Failed, Header
 from dj_model import iso
-from lua_scripts import LUA, NOW_MS
+from lua_scripts import NOW_MS, script_path
 
 SHOP = "42"
 TOPIC = f"shop:{SHOP}"
@@ -229,7 +229,7 @@ def test_an_hour_of_heartbeats_leaves_no_memory(commands, db):
         commands.now_ms = NOW_MS + beat * 20_000
         assert commands.beat_user(userId="ann", role="worker") == {"places": 1}
         for entry, fields in db.xrange("#outbox"):
-            header = Header.read(LUA / f"{fields[b'c'].decode()}.lua")
+            header = Header.read(script_path(fields[b'c'].decode()))
             name = None if header.tag("idempotent") is not None else f"o:{entry.decode()}"
             commands.call(header.name, role="worker", id=name, **json.loads(fields[b"a"]))
             db.xdel("#outbox", entry)

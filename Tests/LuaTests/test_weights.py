@@ -10,13 +10,12 @@ sys.path.append(str(Path(__file__).resolve().parents[2] / "bench"))
 
 import weight_cases_shops  # noqa: E402, F401
 from command_scripts import Header  # noqa: E402
-from lua_scripts import LUA  # noqa: E402
+from lua_scripts import script_names, script_path  # noqa: E402
 from weight_cases import CASES, Site  # noqa: E402
 
 UNMEASURED = {"prelude", "writes", "values", "command", "lease", "reset_epoch"}
-NAMES = sorted(path.stem for path in LUA.glob("*.lua") if path.stem not in UNMEASURED
-               and not path.stem.startswith("part_"))
-READS = [name for name in NAMES if {tag for tag, _ in Header.read(LUA / f"{name}.lua").tags} & {"readonly", "state"}]
+NAMES = [name for name in script_names() if name not in UNMEASURED and not name.startswith("part_")]
+READS = [name for name in NAMES if {tag for tag, _ in Header.read(script_path(name)).tags} & {"readonly", "state"}]
 ANSWER_BYTES_MAX = 65_536
 VALUES_MAX = 10_000
 CALLS_MAX = 120

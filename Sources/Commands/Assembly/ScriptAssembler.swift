@@ -23,7 +23,7 @@ public struct ScriptAssembler: Sendable {
     /// A command or a refresh.
     public func script(_ descriptor: CommandDescriptor) -> AssembledScript {
         var text = ScriptText()
-        text.append(prelude, path: "prelude.lua")
+        text.append(prelude, path: "core/prelude.lua")
         for file in command { text.append(file.bytes, path: file.path) }
         text.append(lines: GeneratedLua.lines(descriptor))
         text.append(lines: ["local function command()", "local " + GeneratedLua.hidden])
@@ -38,10 +38,10 @@ public struct ScriptAssembler: Sendable {
     /// The scripts of a namespace with a state that tell it: `state/NAMESPACE` to who subscribes, `position/NAMESPACE`
     /// to who asks where a topic stands.
     public func scripts(_ state: StateProvider) -> [AssembledScript] {
-        [(state.scriptName, subscribe, "subscribe.lua"), (state.positionName, position, "position.lua")].map {
+        [(state.scriptName, subscribe, "core/subscribe.lua"), (state.positionName, position, "core/position.lua")].map {
             (name, body, path) in
             var text = ScriptText()
-            text.append(prelude, path: "prelude.lua")
+            text.append(prelude, path: "core/prelude.lua")
             if state.isPersonal {
                 for file in command { text.append(file.bytes, path: file.path) }
                 text.append(lines: GeneratedLua.lines(state))
@@ -62,7 +62,7 @@ public struct ScriptAssembler: Sendable {
     /// A script that the gateway calls itself.
     public func script(_ plain: ScriptFile) -> AssembledScript {
         var text = ScriptText()
-        text.append(prelude, path: "prelude.lua")
+        text.append(prelude, path: "core/prelude.lua")
         let offset = text.lineCount
         text.append(plain.bytes, path: plain.path)
         return AssembledScript(name: plain.name, text: text.text, parts: text.parts, bodyLineOffset: offset)

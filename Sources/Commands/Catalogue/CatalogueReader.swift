@@ -18,7 +18,8 @@ struct CatalogueReader {
     private(set) var disabled: [DisabledScript] = []
     private(set) var problems: [ScriptProblem] = []
 
-    private var parts: [String: ScriptFile] = [:]
+    /// The parts by name; a pack has one of a name at most.
+    private var parts: [String: [ScriptFile]] = [:]
     /// The parts that states include, by namespace, and where they say so.
     private var stateIncludes: [(namespace: String, part: String, line: Int)] = []
     /// Why a command or refresh was left out, by its name in the registry.
@@ -41,7 +42,7 @@ struct CatalogueReader {
         let known = problems.count
         let header = ScriptHeader(file, problems: &problems)
         switch header.kind {
-        case .plain where isEmbedded:
+        case .plain where isEmbedded && (file.pack.isEmpty || file.pack == ScriptFile.corePack):
             plain.append(file)
             plainWeights[file.name] = CatalogueReader.weight(header)
         case .plain:
@@ -126,10 +127,10 @@ struct CatalogueReader {
     private mutating func readPart(_ header: ScriptHeader) {
         for tag in header.tags {
             guard case .part(let name) = tag.value else { continue }
-            if let other = parts[name] {
+            if let other = parts[name]?.first(where: { $0.pack == header.file.pack }) {
                 problem(header.file, tag.line, "@part: \(name) is defined in \(other.path)")
             } else {
-                parts[name] = header.file
+                parts[name, default: []].append(header.file)
             }
         }
     }
@@ -159,9 +160,16 @@ struct CatalogueReader {
         }
     }
 
-    /// The part of that name, with a problem when there is none.
+    /// The part that a file means by a name, with a problem when there is none: its own pack's before the gateway's, and
+    /// these before any other's.
     private mutating func part(_ name: String, _ file: ScriptFile, _ line: Int) -> ScriptFile? {
-        if let part = parts[name] { return part }
+        let named = parts[name] ?? []
+        let near = named.first { $0.pack == file.pack } ?? named.first { $0.pack == ScriptFile.corePack }
+        if let part = near ?? named.first {
+            guard near == nil, let other = named.dropFirst().first else { return part }
+            problem(file, line, "@include: both \(part.path) and \(other.path) are a part \(name)")
+            return nil
+        }
         problem(file, line, "@include: there is no part \(name)" + NearestName.hint(parts.keys.sorted(), to: name))
         return nil
     }

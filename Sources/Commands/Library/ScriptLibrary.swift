@@ -3,7 +3,8 @@ import Reactors
 import Scripts
 public import Service
 
-/// The scripts of a process, read and assembled: the embedded ones and those of `--scripts DIR`.
+/// The scripts of a process, read and assembled: those of the built-in packs that it serves, and those of
+/// `--scripts DIR`.
 ///
 /// Immutable and thread-safe.
 public struct ScriptLibrary: Sendable {
@@ -12,16 +13,21 @@ public struct ScriptLibrary: Sendable {
     /// What is loaded into Redis.
     public let table: ScriptTable
 
+    /// What each built-in pack says of itself, the text of its `pack.json`, by the pack's name.
+    public static var packs: [String: [UInt8]] { Scripts.packs }
+
     /// The most files a directory may hold.
     public static let filesMax = 1_000
 
     /// Reads everything; the problem names every file and line that is wrong.
     ///
-    /// `namespaces` are those of the configuration, `reservedPaths` the gateway's own beside those the catalogue knows.
+    /// `packs` are the built-in ones that are served, beside what the gateway calls itself. `namespaces` are those of the
+    /// configuration, `reservedPaths` the gateway's own beside those the catalogue knows.
     public init(
-        directory: String?, namespaces: some Sequence<String>, reservedPaths: [String]
+        packs: [String], directory: String?, namespaces: some Sequence<String>, reservedPaths: [String]
     ) throws(StartProblem) {
-        let embedded = Scripts.files.map { ScriptFile(name: $0.name, path: $0.name + ".lua", bytes: $0.source) }
+        let served = Set(packs + [Scripts.core])
+        let embedded = Scripts.files.filter { served.contains($0.pack) }.map { ScriptFile($0) }
         let operators = try directory.map { directory throws(StartProblem) in try ScriptLibrary.read(directory) } ?? []
         do {
             catalogue = try Catalogue(
@@ -29,13 +35,11 @@ public struct ScriptLibrary: Sendable {
         } catch {
             throw StartProblem(error.problems.map(\.description).joined(separator: "\n"))
         }
-        let preludes = Scripts.commandPreludes.map {
-            ScriptFile(name: $0.name, path: $0.name + ".lua", bytes: $0.source)
-        }
-        func plain(_ name: String) -> [UInt8] { embedded.first { $0.name == name }?.bytes ?? [] }
+        let own = Scripts.files.filter { $0.pack == Scripts.core }
+        func plain(_ name: String) -> [UInt8] { own.first { $0.name == name }?.source ?? [] }
         let assembler = ScriptAssembler(
-            prelude: Scripts.prelude, command: preludes, subscribe: plain("subscribe"),
-            position: plain("position"))
+            prelude: Scripts.prelude, command: Scripts.commandPreludes.map { ScriptFile($0) },
+            subscribe: plain("subscribe"), position: plain("position"))
         do {
             table = try ScriptTable(assembler.scripts(catalogue))
         } catch {
@@ -62,5 +66,12 @@ public struct ScriptLibrary: Sendable {
             }
         }
         return files
+    }
+}
+
+extension ScriptFile {
+    /// An embedded file.
+    init(_ file: Scripts.File) {
+        self.init(name: file.name, path: file.path, bytes: file.source, pack: file.pack)
     }
 }

@@ -15,6 +15,8 @@ public struct GatewaySettings: Sendable, Equatable {
     public var redis = "redis://127.0.0.1:6379"
     /// What is put before every Redis key and channel; `[A-Za-z0-9._:-]{0,64}`.
     public var redisPrefix = ""
+    /// The built-in packs of scripts that are served.
+    public var packs = ["barbershop"]
     /// The directory of the operator's own scripts.
     public var scripts: String?
     /// The certificate chain, a PEM file.
@@ -112,6 +114,7 @@ extension GatewaySettings {
         logLevel = values.choice("log-level", default: logLevel)
         readyFile = values.text("ready-file")
         limits = values.limits
+        packs = file.packs
         namespaces = file.namespaces
         sockets = file.sockets
         testFault = values.choice("test-fault", default: testFault)

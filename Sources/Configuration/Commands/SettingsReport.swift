@@ -55,12 +55,14 @@ extension SettingsReport {
             lines.append(
                 Line(
                     name: key, value: file.namespaces[name].map(SettingsReport.text) ?? "removed",
-                    source: changed ? file.source(key) : .defaults))
+                    source: file.sourceOfPolicy(key, isChanged: changed)))
         }
-        for path in file.socketsChanged.sorted() {
+        for path in Set(file.sockets.keys).union(file.socketsChanged).sorted() {
             let key = "sockets." + path
+            let source = file.sourceOfPolicy(key, isChanged: file.socketsChanged.contains(path))
+            guard source != .defaults else { continue }
             let text = file.sockets[path].map(SettingsReport.text) ?? "closed"
-            lines.append(Line(name: key, value: text, source: file.source(key)))
+            lines.append(Line(name: key, value: text, source: source))
         }
     }
 

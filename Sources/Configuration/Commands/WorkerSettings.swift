@@ -6,6 +6,8 @@ public struct WorkerSettings: Sendable, Equatable {
     public var redis = "redis://127.0.0.1:6379"
     /// What is put before every Redis key and channel; the gateways' own.
     public var redisPrefix = ""
+    /// The built-in packs of scripts that are served; the gateways' own.
+    public var packs = ["barbershop"]
     /// The directory of the operator's scripts; the gateways' own.
     public var scripts: String?
     /// Whether `notify-keyspace-events` may be changed.
@@ -34,6 +36,7 @@ public struct WorkerSettings: Sendable, Equatable {
     public init(beside gateway: GatewaySettings) {
         redis = gateway.redis
         redisPrefix = gateway.redisPrefix
+        packs = gateway.packs
         scripts = gateway.scripts
         log = gateway.log
         logLevel = gateway.logLevel
@@ -55,6 +58,7 @@ extension WorkerSettings {
         logLevel = values.choice("log-level", default: logLevel)
         readyFile = values.text("ready-file")
         limits = values.limits
+        packs = file.packs
         namespaces = file.namespaces
         report = SettingsReport(values, file)
     }

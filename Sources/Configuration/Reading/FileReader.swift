@@ -6,11 +6,13 @@ import Core
 struct FileReader {
     /// What was given, in the file's order.
     private(set) var given: [GivenSetting] = []
-    /// The policies of namespaces, merged over the defaults.
+    /// The packs that are served.
+    private(set) var packs = PackReader.standard
+    /// The policies of namespaces, merged over those of the packs.
     private(set) var namespaces = NamespacePolicy.defaults
     /// Which namespaces the file changed.
     private(set) var namespacesChanged: Set<String> = []
-    /// The rules of WebSockets by path, merged over the defaults.
+    /// The rules of WebSockets by path, merged over those of the packs.
     private(set) var sockets = SocketRules.defaults
     /// Which paths the file changed.
     private(set) var socketsChanged: Set<String> = []
@@ -19,6 +21,9 @@ struct FileReader {
 
     private let path: String
     private let command: CommandName
+    /// What is read once the packs are known.
+    private var policies: (namespaces: JSON.Value?, sockets: JSON.Value?)
+    private var packSources: [String: SettingSource] = [:]
 
     /// The most bytes of a config file.
     static let bytesMax = 1_048_576
@@ -53,6 +58,31 @@ struct FileReader {
         }
     }
 
+    /// Takes what the packs bring, and reads the file's namespaces and sockets over it; returns what is wrong.
+    mutating func readPolicies(over packs: PackReader) -> [SettingProblem] {
+        (self.packs, namespaces, sockets, packSources) = (packs.names, packs.namespaces, packs.sockets, packs.sources)
+        var problems = packs.problems
+        if let value = policies.namespaces {
+            let reader = NamespaceReader(path: path, key: "namespaces", value: value, over: namespaces)
+            namespaces = reader.policies
+            namespacesChanged = reader.changed
+            problems += reader.problems
+        }
+        if let value = policies.sockets {
+            let reader = SocketReader(path: path, key: "sockets", value: value, over: sockets)
+            sockets = reader.rules
+            socketsChanged = reader.changed
+            problems += reader.problems
+            problems += SocketReader.strangers(socketsChanged, sockets, namespaces, path: path)
+        }
+        return problems
+    }
+
+    /// Who said a namespace's policy, or a path's rules, last.
+    func sourceOfPolicy(_ key: String, isChanged: Bool) -> SettingSource {
+        isChanged ? source(key) : packSources[key] ?? .defaults
+    }
+
     /// The place of a key in this file.
     func source(_ key: String) -> SettingSource { .file(path: path, key: key) }
 
@@ -66,31 +96,9 @@ struct FileReader {
             guard let setting = setting(of: member.name) else { continue }
             switch setting.kind {
             case .limit: limits(member, setting)
-            case .namespaces:
-                let reader = NamespaceReader(path: path, key: setting.fileKey, value: member)
-                namespaces = reader.policies
-                namespacesChanged = reader.changed
-                problems.append(contentsOf: reader.problems)
-            case .sockets:
-                let reader = SocketReader(path: path, key: setting.fileKey, value: member)
-                sockets = reader.rules
-                socketsChanged = reader.changed
-                problems.append(contentsOf: reader.problems)
+            case .namespaces: policies.namespaces = member
+            case .sockets: policies.sockets = member
             default: value(member, setting)
-            }
-        }
-        checkSockets()
-    }
-
-    /// A topic of a namespace that does not exist can never be joined; the defaults leave theirs out by themselves.
-    private mutating func checkSockets() {
-        for path in socketsChanged.sorted() {
-            guard let rules = sockets[path] else { continue }
-            for template in rules.join where namespaces[template.namespace] == nil {
-                problem("sockets.\(path).join", "there is no namespace \(template.namespace)")
-            }
-            for (member, namespace) in rules.alias.sorted(by: { $0.key < $1.key }) where namespaces[namespace] == nil {
-                problem("sockets.\(path).alias.\(member)", "there is no namespace \(namespace)")
             }
         }
     }

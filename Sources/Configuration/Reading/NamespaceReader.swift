@@ -1,10 +1,10 @@
 import Core
 
-/// Reads the config file's `namespaces`: an object of policies merged over the defaults, field by field; `null`
-/// removes a namespace.
+/// Reads `namespaces` of the config file or of a pack: an object of policies merged over those that are there, field by
+/// field; `null` removes a namespace.
 struct NamespaceReader {
     /// All policies after the merge.
-    private(set) var policies = NamespacePolicy.defaults
+    private(set) var policies: [String: NamespacePolicy]
     /// The namespaces the file named.
     private(set) var changed: Set<String> = []
     /// What was wrong.
@@ -22,8 +22,10 @@ struct NamespaceReader {
     private static let fresh = NamespacePolicy(
         subscribe: .service, publish: .service, logEventsMax: 200, logSeconds: 300, slow: .disconnect)
 
-    init(path: String, key: String, value: JSON.Value) {
+    /// `base` are the policies that are there.
+    init(path: String, key: String, value: JSON.Value, over base: [String: NamespacePolicy]) {
         self.path = path
+        policies = base
         read(value, key)
     }
 
@@ -52,7 +54,7 @@ struct NamespaceReader {
     }
 
     private mutating func read(_ value: JSON.Value, _ name: String, _ place: String) {
-        let standard = NamespacePolicy.defaults[name]
+        let standard = policies[name]
         var policy = standard ?? NamespaceReader.fresh
         if standard == nil {
             for field in ["subscribe", "publish"] where value[field] == nil {

@@ -1,10 +1,10 @@
 import Core
 
-/// Reads the config file's `sockets`: an object of rules by path, each in place of the default for its path; `null`
-/// closes a path.
+/// Reads `sockets` of the config file or of a pack: an object of rules by path, each in place of those that the path has;
+/// `null` closes a path.
 struct SocketReader {
     /// All rules after the merge, by path.
-    private(set) var rules = SocketRules.defaults
+    private(set) var rules: [String: SocketRules]
     /// The paths the file named.
     private(set) var changed: Set<String> = []
     /// What was wrong.
@@ -18,8 +18,10 @@ struct SocketReader {
     /// Paths where another dialect is spoken.
     private static let taken = ["/realtime/v1/websocket", "/socket/websocket", "/echo"]
 
-    init(path: String, key: String, value: JSON.Value) {
+    /// `base` are the rules that are there.
+    init(path: String, key: String, value: JSON.Value, over base: [String: SocketRules]) {
         self.path = path
+        rules = base
         read(value, key)
     }
 
@@ -31,7 +33,7 @@ struct SocketReader {
         guard value.kind == .object else {
             return problem(key, "expected an object of paths; got " + FileReader.nameOfKind(value))
         }
-        var patterns = SocketRules.defaults.keys.compactMap { PathPattern($0) }
+        var patterns = rules.keys.compactMap { PathPattern($0) }
         for member in value.members {
             let name = member.name
             let place = key + "." + name
@@ -139,5 +141,29 @@ struct SocketReader {
             problem(place, "expected strings in the array; got " + FileReader.nameOfKind(member))
             return nil
         }
+    }
+
+    /// What is wrong where rules name namespaces that do not exist: such a topic can never be joined.
+    ///
+    /// `paths` are those to look at; the defaults leave theirs out by themselves.
+    static func strangers(
+        _ paths: Set<String>, _ rules: [String: SocketRules], _ namespaces: [String: NamespacePolicy], path file: String
+    ) -> [SettingProblem] {
+        var problems: [SettingProblem] = []
+        func problem(_ key: String, _ namespace: String) {
+            problems.append(
+                SettingProblem(
+                    source: .file(path: file, key: key), message: "there is no namespace \(namespace)"))
+        }
+        for path in paths.sorted() {
+            guard let rules = rules[path] else { continue }
+            for template in rules.join where namespaces[template.namespace] == nil {
+                problem("sockets.\(path).join", template.namespace)
+            }
+            for (member, namespace) in rules.alias.sorted(by: { $0.key < $1.key }) where namespaces[namespace] == nil {
+                problem("sockets.\(path).alias.\(member)", namespace)
+            }
+        }
+        return problems
     }
 }

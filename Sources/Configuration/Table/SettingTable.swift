@@ -142,6 +142,9 @@ extension Setting {
 
     private static let policy: [Setting] = [
         Setting(
+            "packs", .packs, processes, default: "barbershop",
+            "Serve these built-in packs of scripts, separated by commas; `all`, or `none` (lua/README.md)."),
+        Setting(
             "scripts", .directory, processes,
             "Serve the commands of this directory's Lua files beside the built-in ones (lua/README.md)."),
         Setting("limit", .limit, processesAndReset, repeatable: true, "Change a limit; docs/limits.md lists them."),

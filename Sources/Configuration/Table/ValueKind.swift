@@ -42,6 +42,8 @@ public enum ValueKind: Sendable, Equatable {
     case position
     /// `name=value` of `Limits.table`.
     case limit
+    /// Names of packs, separated by commas.
+    case packs
     /// The object of namespace policies; config file only.
     case namespaces
     /// The object of rules of WebSockets by path; config file only.
@@ -69,6 +71,7 @@ public enum ValueKind: Sendable, Equatable {
         case .messageID: "ID"
         case .position: "EPOCH:OFFSET"
         case .limit: "NAME=VALUE"
+        case .packs: "NAMES"
         case .namespaces, .sockets: "OBJECT"
         }
     }
@@ -82,7 +85,7 @@ public enum ValueKind: Sendable, Equatable {
         if text.utf8.count > ValueKind.bytesMax { throw ValueFault(expected: "at most \(ValueKind.bytesMax) bytes") }
         if PrintableText.hasControl(text) { throw ValueFault(expected: "a value without control characters") }
         switch self {
-        case .text, .file, .directory, .namespaces, .sockets: return
+        case .text, .file, .directory, .packs, .namespaces, .sockets: return
         case .keyFile: _ = try KeyFile(parsing: text)
         case .roleMapping: _ = try RoleMapping(parsing: text)
         case .hostPort: _ = try HostPort(parsing: text)

@@ -38,7 +38,7 @@ public final class EpochReset {
         self.settings = settings
         let target = try RedisTarget.reading(settings.redis, limits: settings.limits)
         let library = try ScriptLibrary(
-            directory: nil, namespaces: NamespacePolicy.defaults.keys, reservedPaths: [])
+            packs: [], directory: nil, namespaces: NamespacePolicy.defaults.keys, reservedPaths: [])
         let table: ScriptTable
         do {
             guard let entry = library.table["reset_epoch"] else {

@@ -30,7 +30,7 @@ struct WorkerParts: Sendable {
     init(_ settings: WorkerSettings, log: Log) throws(StartProblem) {
         redis = try RedisTarget.reading(settings.redis, limits: settings.limits)
         library = try ScriptLibrary(
-            directory: settings.scripts, namespaces: settings.namespaces.keys, reservedPaths: [])
+            packs: settings.packs, directory: settings.scripts, namespaces: settings.namespaces.keys, reservedPaths: [])
         guard let lease = library.table["lease"]?.id, let publish = library.table["publish"]?.id,
             let setMember = library.table["set_member"]?.id
         else {

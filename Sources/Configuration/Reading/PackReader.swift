@@ -1,0 +1,138 @@
+import Core
+
+/// Reads which packs of scripts are served, and what their `pack.json` brings: namespaces and sockets (lua/README.md).
+///
+/// The config file is read over it, so the operator's word is the last. What a pack says of its routes is read where
+/// its scripts are.
+struct PackReader {
+    /// The built-in packs that are served, each behind those that it needs.
+    private(set) var names: [String] = []
+    /// The policies of namespaces, merged over the defaults.
+    private(set) var namespaces = NamespacePolicy.defaults
+    /// The rules of WebSockets by path, merged over the defaults.
+    private(set) var sockets = SocketRules.defaults
+    /// Which pack named a namespace or a path last, by `namespaces.NAME` and `sockets.PATH`.
+    private(set) var sources: [String: SettingSource] = [:]
+    /// What was wrong.
+    private(set) var problems: [SettingProblem] = []
+
+    /// The packs that are served unless the operator says otherwise.
+    static let standard = ["barbershop"]
+    /// The words for every pack and for none.
+    static let words = ["all", "none"]
+    /// The most bytes of a `pack.json`.
+    static let bytesMax = 65_536
+    private static let fields = ["summary", "needs", "namespaces", "sockets", "errors"]
+    private static let jsonLimits = JSON.Limits(depthMax: 16, elementsMax: 10_000)
+
+    private let embedded: [String: [UInt8]]
+
+    /// Reads the chosen packs.
+    ///
+    /// - Parameters:
+    ///   - chosen: What the setting says; `nil` for the standard ones.
+    ///   - source: Where it says so.
+    ///   - embedded: The text of each built-in pack's `pack.json`, by name.
+    ///   - own: The path and the text of the operator's `pack.json`; `nil` when there is none.
+    init(
+        _ chosen: String?, source: SettingSource, embedded: [String: [UInt8]], own: (path: String, bytes: [UInt8])? = nil
+    ) {
+        self.embedded = embedded
+        for name in PackReader.names(chosen, embedded) {
+            if chosen != nil, embedded[name] == nil {
+                let known = embedded.keys.sorted() + PackReader.words
+                let hint = NearestName.hint(known, to: name)
+                problems.append(
+                    SettingProblem(
+                        source: source,
+                        message: "there is no pack " + PrintableText.quoted(name)
+                            + (hint.isEmpty ? "; there are " + known.joined(separator: ", ") : hint)))
+                continue
+            }
+            take(name, through: [])
+        }
+        if let own { read(own.path, own.bytes, through: []) }
+    }
+
+    private static func names(_ chosen: String?, _ embedded: [String: [UInt8]]) -> [String] {
+        switch chosen {
+        case nil: standard
+        case "all": embedded.keys.sorted()
+        case "none": []
+        case let text?:
+            text.split(separator: ",", omittingEmptySubsequences: false).map { String($0) }
+        }
+    }
+
+    /// Takes a built-in pack, unless it was taken; `through` are those that need it.
+    private mutating func take(_ name: String, through: [String]) {
+        guard !names.contains(name), !through.contains(name) else { return }
+        if let bytes = embedded[name] { read(name + "/pack.json", bytes, through: through + [name]) }
+        names.append(name)
+    }
+
+    private mutating func problem(_ path: String, _ key: String, _ message: String) {
+        problems.append(SettingProblem(source: .file(path: path, key: key), message: message))
+    }
+
+    private mutating func read(_ path: String, _ bytes: [UInt8], through: [String]) {
+        guard bytes.count <= PackReader.bytesMax else {
+            return problem(path, "", "larger than \(PackReader.bytesMax) bytes")
+        }
+        do {
+            let document = try JSON(parsing: bytes, limits: PackReader.jsonLimits)
+            guard document.root.kind == .object else { return problem(path, "", "expected an object") }
+            read(path, document.root, through: through)
+        } catch {
+            let line = JSON.faultOffset(in: bytes, limits: PackReader.jsonLimits).map { offset in
+                " at line \(1 + bytes.prefix(offset).count { $0 == 0x0a })"
+            }
+            problem(path, "", error.rawValue + (line ?? ""))
+        }
+    }
+
+    private mutating func read(_ path: String, _ root: JSON.Value, through: [String]) {
+        for member in root.members {
+            switch member.name {
+            case "needs": needs(path, member, through: through)
+            case "summary", "namespaces", "sockets", "errors": break
+            default:
+                problem(path, member.name, "unknown key" + NearestName.hint(PackReader.fields, to: member.name))
+            }
+        }
+        if root["summary"].map({ $0.string?.isEmpty ?? true }) ?? false {
+            problem(path, "summary", "expected a sentence about the pack")
+        }
+        if let value = root["namespaces"] {
+            let reader = NamespaceReader(path: path, key: "namespaces", value: value, over: namespaces)
+            namespaces = reader.policies
+            problems += reader.problems
+            for name in reader.changed { note("namespaces." + name, path) }
+        }
+        if let value = root["sockets"] {
+            let reader = SocketReader(path: path, key: "sockets", value: value, over: sockets)
+            sockets = reader.rules
+            problems += reader.problems
+            for name in reader.changed { note("sockets." + name, path) }
+            problems += SocketReader.strangers(reader.changed, sockets, namespaces, path: path)
+        }
+    }
+
+    private mutating func note(_ key: String, _ path: String) {
+        sources[key] = .file(path: path, key: key)
+    }
+
+    private mutating func needs(_ path: String, _ value: JSON.Value, through: [String]) {
+        guard value.kind == .array else {
+            return problem(path, "needs", "expected an array of packs; got " + FileReader.nameOfKind(value))
+        }
+        for member in value.members {
+            guard let name = member.string, embedded[name] != nil else {
+                let hint = member.string.map { NearestName.hint(embedded.keys.sorted(), to: $0) } ?? ""
+                problem(path, "needs", "expected the names of built-in packs" + hint)
+                continue
+            }
+            take(name, through: through)
+        }
+    }
+}

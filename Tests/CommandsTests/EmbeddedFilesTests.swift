@@ -1,0 +1,46 @@
+import FoundationEssentials
+import Scripts
+import Testing
+
+@testable import Commands
+
+/// What lies in the folders of `lua/` is in the program.
+@Suite struct EmbeddedFilesTests {
+    private static let folder = "/" + #filePath.split(separator: "/").dropLast(3).joined(separator: "/") + "/lua"
+
+    private func files(_ pack: String) throws -> [String] {
+        try FileManager.default.contentsOfDirectory(atPath: "\(EmbeddedFilesTests.folder)/\(pack)").sorted()
+    }
+
+    private var packs: [String] {
+        get throws {
+            try FileManager.default.contentsOfDirectory(atPath: EmbeddedFilesTests.folder)
+                .filter { !$0.contains(".") }.sorted()
+        }
+    }
+
+    /// A script that was not in two lists of Swift code did not exist, and nothing said so.
+    @Test func everyScriptIsEmbeddedByteForByte() throws {
+        let embedded = Scripts.files + Scripts.commandPreludes
+        var count = 1
+        for pack in try packs {
+            for file in try files(pack) where file.hasSuffix(".lua") && file != "prelude.lua" {
+                let path = "\(pack)/\(file)"
+                let bytes = try Data(contentsOf: URL(filePath: "\(EmbeddedFilesTests.folder)/\(path)"))
+                #expect(embedded.first { $0.path == path }?.source == Array(bytes), "\(path)")
+                count += 1
+            }
+        }
+        #expect(count == embedded.count + 1)
+        let prelude = try Data(contentsOf: URL(filePath: "\(EmbeddedFilesTests.folder)/core/prelude.lua"))
+        #expect(Scripts.prelude == Array(prelude))
+    }
+
+    @Test func everyPackSaysWhatItIs() throws {
+        for pack in try packs where pack != Scripts.core {
+            let bytes = try Data(contentsOf: URL(filePath: "\(EmbeddedFilesTests.folder)/\(pack)/pack.json"))
+            #expect(Scripts.packs[pack] == Array(bytes), "\(pack)")
+        }
+        #expect(Scripts.packs["barbershop"] != nil)
+    }
+}

@@ -1,0 +1,90 @@
+import Configuration
+import Testing
+
+/// Packs of scripts: which are served, and what they bring.
+@Suite struct PacksTests {
+    private static let embedded: [String: String] = [
+        "barbershop": #"{"summary": "Shops."}"#,
+        "people": #"{"namespaces": {"person": {"subscribe": "owner", "publish": "service"}}}"#,
+        "chat": #"""
+            {"needs": ["people"], "namespaces": {"chat": {"subscribe": "granted", "publish": "service", "log": {"events": 7}}},
+             "sockets": {"/chat/{id}": {"join": ["chat:{id}"], "fold": "lower"}}, "errors": []}
+            """#,
+    ]
+
+    /// Reads a command line with the packs above, a config file and an own pack.
+    private func read(
+        _ words: String, file: String? = nil, own: String? = nil, packs: [String: String] = embedded
+    ) -> CommandLineResult {
+        let words = words.split(separator: " ").map { String($0) } + (file == nil ? [] : ["--config", "c.json"])
+        return Configuration.CommandLine.parse(
+            arguments: words, environment: [:], packs: packs.mapValues { Array($0.utf8) }
+        ) { path in
+            ["c.json": file, "mine/pack.json": own][path].flatMap { $0 }.map { Array($0.utf8) }
+        }
+    }
+
+    @Test func theStandardPackIsServedUnlessOthersAreNamed() throws {
+        #expect(try #require(gateway(read(plain))).packs == ["barbershop"])
+        #expect(try #require(gateway(read(plain + " --packs none"))).packs == [])
+        #expect(try #require(gateway(read(plain + " --packs all"))).packs == ["barbershop", "people", "chat"])
+        #expect(try #require(gateway(read(plain, file: #"{"packs": "people"}"#))).packs == ["people"])
+    }
+
+    @Test func whatAPackNeedsComesWithItAndBefore() throws {
+        let settings = try #require(gateway(read(plain + " --packs chat")))
+        #expect(settings.packs == ["people", "chat"])
+        #expect(settings.namespaces["person"]?.subscribe == .owner && settings.namespaces["chat"]?.logEventsMax == 7)
+        #expect(settings.sockets["/chat/{id}"]?.foldsPath == true)
+        #expect(settings.namespaces["shop"] != nil, "the defaults stay")
+        #expect(try #require(gateway(read(plain))).namespaces["chat"] == nil)
+    }
+
+    @Test func packsThatNeedEachOtherAreServedBoth() throws {
+        let packs = ["a": #"{"needs": ["b"]}"#, "b": #"{"needs": ["a"]}"#]
+        #expect(try #require(gateway(read(plain + " --packs a", packs: packs))).packs == ["b", "a"])
+    }
+
+    @Test func theOperatorsWordIsTheLast() throws {
+        let file = #"{"namespaces": {"chat": {"log": {"events": 9}}, "person": null}, "sockets": {"/chat/{id}": null}}"#
+        let settings = try #require(gateway(read(plain + " --packs chat", file: file)))
+        #expect(settings.namespaces["chat"]?.logEventsMax == 9 && settings.namespaces["chat"]?.subscribe == .granted)
+        #expect(settings.namespaces["person"] == nil && settings.sockets["/chat/{id}"] == nil)
+        #expect(settings.describe().contains("namespaces.person"))
+    }
+
+    @Test func theReportSaysWhichPackSaidIt() throws {
+        let lines = try #require(gateway(read(plain + " --packs chat"))).report.lines
+        let line = try #require(lines.first { $0.name == "namespaces.chat" })
+        #expect(line.source.description == "chat/pack.json: namespaces.chat")
+        #expect(lines.first { $0.name == "sockets./chat/{id}" }?.source.description.hasPrefix("chat/pack.json") == true)
+    }
+
+    @Test func theOperatorsScriptsBringAPackOfTheirOwn() throws {
+        let own = #"{"needs": ["people"], "namespaces": {"mine": {"subscribe": "user", "publish": "service"}}}"#
+        let settings = try #require(gateway(read(plain + " --scripts mine", own: own)))
+        #expect(settings.packs == ["barbershop", "people"] && settings.namespaces["mine"]?.subscribe == .user)
+        #expect(try #require(gateway(read(plain + " --scripts mine"))).packs == ["barbershop"])
+    }
+
+    @Test func mistakesNameThePackAndThePlace() {
+        #expect(
+            problems(read(plain + " --packs chta")) == ["--packs: there is no pack 'chta'; did you mean chat?"])
+        #expect(
+            problems(read(plain + " --packs xyzzy")) == [
+                "--packs: there is no pack 'xyzzy'; there are barbershop, chat, people, all, none"
+            ])
+        func own(_ text: String) -> [String] { problems(read(plain + " --scripts mine", own: text)) }
+        #expect(own(#"{"needs": ["chta"]}"#).first?.hasPrefix("mine/pack.json: needs: expected the names") == true)
+        #expect(own(#"{"needs": "chat"}"#).first?.contains("expected an array of packs") == true)
+        #expect(own(#"{"sumary": "x"}"#) == ["mine/pack.json: sumary: unknown key; did you mean summary?"])
+        #expect(own(#"{"summary": ""}"#).first?.contains("expected a sentence") == true)
+        #expect(own("{").first?.hasPrefix("mine/pack.json: ") == true)
+        #expect(own("[]") == ["mine/pack.json: expected an object"])
+        #expect(
+            own(#"{"sockets": {"/x": {"join": ["nowhere:1"]}}}"#) == [
+                "mine/pack.json: sockets./x.join: there is no namespace nowhere"
+            ])
+        #expect(own(#"{"namespaces": {"x": {"subscribe": "user"}}}"#).first?.contains("who may publish") == true)
+    }
+}
