@@ -230,6 +230,13 @@ def position(site):
     return lambda n: site.scripts.position()
 
 
+@case
+def resolve(site):
+    site.fill(lambda pipe, n: pipe.hset(f"user:{n}#place", mapping={f"f{i}": i for i in range(100)}), 32)
+    keys = [f"user:{n}#place" for n in range(32)]
+    return lambda n: site.scripts.resolve(keys, ["f7"] * 32)
+
+
 def state_case(namespace, fill, id, facets, name=None):
     """A join of a topic with a state; the weight of a join without one is taken off."""
     def run(site):

@@ -101,7 +101,7 @@ public enum CommandLine {
         let own = values.text("scripts").map { $0 + "/pack.json" }
         let chosen = PackReader(
             values.text("packs"), source: values.source("packs"), embedded: packs,
-            own: own.flatMap { path in readFile(path).map { (path, $0) } })
+            own: own.flatMap { path in readFile(path).map { (path: path, bytes: $0) } })
         values.problems.insert(contentsOf: file.readPolicies(over: chosen), at: file.problems.count)
         values = CrossChecks.checked(values)
         if command.operands.isEmpty {

@@ -99,7 +99,7 @@ final class Node: Sendable {
         commands = parts.commandSettings(settings)
         openAPI = OpenAPI.document(
             parts.library.catalogue, version: ProductVersion.text, limits: settings.limits,
-            hasOperations: settings.ops == nil)
+            hasOperations: settings.ops == nil, errors: parts.library.routeErrors)
         access = parts.access
         origins = parts.origins
         let proofs = SessionProofs()

@@ -19,8 +19,20 @@ public struct HTTPResponse: Sendable, Equatable {
     /// The interim answer to `Expect: 100-continue`, ready to be sent before the body is read.
     public static let continue100: [UInt8] = Array("HTTP/1.1 100 Continue\r\n\r\n".utf8)
 
+    /// What an answer with an error tells.
+    public struct Failure: Sendable, Equatable {
+        /// The code.
+        public let code: String
+        /// The sentence.
+        public let message: String
+    }
+
     /// The status; 101 or 200...599.
     public let status: Int
+    /// The error that the body tells in the gateway's own form; `nil` for anything else.
+    public private(set) var failure: Failure?
+    /// What ``setRetryAfter(seconds:)`` said.
+    public private(set) var retryAfterSeconds: Int?
     /// The header fields in the order they are sent, without those the encoder writes itself.
     public private(set) var fields: [Field] = []
     /// The body; not sent in answer to HEAD, nor with 101, 204 and 304.
@@ -109,6 +121,7 @@ public struct HTTPResponse: Sendable, Equatable {
         body.append(jsonString: message)
         body.append(text: "}}")
         var response = json(status: status, body: body, keepAlive: keepAlive)
+        response.failure = Failure(code: code, message: message)
         switch status {
         case 401: response.add(.wwwAuthenticate, "Bearer")
         case 415: response.add(.acceptEncoding, "identity")
@@ -117,6 +130,13 @@ public struct HTTPResponse: Sendable, Equatable {
             response.add(.secWebSocketVersion, "13")
         default: break
         }
+        return response
+    }
+
+    /// The same answer, its fields included, with another status and another body of JSON text.
+    public func retold(status: Int, body: [UInt8]) -> HTTPResponse {
+        var response = HTTPResponse(status: status, body: body, keepAlive: keepAlive)
+        response.fields = fields
         return response
     }
 
@@ -146,6 +166,7 @@ public struct HTTPResponse: Sendable, Equatable {
 
     /// Tells the client when to try again; below 0 counts as 0 (RFC 9110 section 10.2.3).
     public mutating func setRetryAfter(seconds: Int) {
+        retryAfterSeconds = max(0, seconds)
         set(.retryAfter, HTTPHeaderValue(decimal: max(0, seconds)))
     }
 

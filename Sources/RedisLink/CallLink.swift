@@ -109,6 +109,9 @@ public final class CallLink: RedisSocketOwner {
         }
     }
 
+    /// The most calls that are in flight.
+    public var callsMax: Int { target.inFlightMax }
+
     /// Whether a call of the lane is in flight or waits: what is called without a lane may run before it.
     public func isBusy(_ lane: UInt64) -> Bool { lanes.isBusy(lane) }
 

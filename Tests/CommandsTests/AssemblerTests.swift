@@ -86,7 +86,7 @@ import Testing
         #expect(script.translate("user_script:\(body + 20): boom") == "full.lua:20: boom")
         #expect(
             script.translate("ERR user_script:\(body + 19): in (user_script:2, user_script:4)")
-                == "ERR full.lua:19: in (prelude.lua:2, command.lua:1)")
+                == "ERR full.lua:19: in (core/prelude.lua:2, command.lua:1)")
         #expect(script.translate("user_script:\(body + 21): x") == "user_script:\(body + 21): x")
         #expect(script.translate("user_script:6: x") == "user_script:6: x", "a generated line")
         for odd in ["", "user_script:", "user_script:99999999999999999999", "user_script:0", "user_script:x1"] {
@@ -108,7 +108,7 @@ import Testing
         #expect(
             fault(body + 22, "'end' expected (to close 'function' at line \(body - 1)) near '<eof>'")
                 == "full.lua:20: 'end' expected (to close 'function' that holds the file) near '<eof>'")
-        #expect(fault(2, "x") == "prelude.lua:2: x")
+        #expect(fault(2, "x") == "core/prelude.lua:2: x")
         #expect(fault(6, "x") == "full.lua:1: x", "a generated line")
         for odd in ["", "NOPERM no", "user_script:", "user_script:99999999999999999999: x"] {
             #expect(script.compileFault(odd) == odd)

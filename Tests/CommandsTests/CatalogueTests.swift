@@ -11,7 +11,8 @@ import Testing
     @Test func keysAndHomeTopicsBelongToOneID() {
         #expect(
             problems(command("a", "@arg userId id\n@key more user:{userId}#places")) == [
-                "a.lua:9: @key: all keys of a script belong to one id; the first is {shopId}, this {userId}"
+                "a.lua:9: @key: all keys of a script belong to one id; the first is {shopId}, this {userId}; a script that "
+                    + "needs both says why by @span"
             ])
         #expect(problems(command("a", "@arg userId id\n@topic user:{userId}")) == [])
         let none = script(
@@ -264,7 +265,7 @@ import Testing
 
     private func found(_ catalogue: Catalogue, _ method: HTTPMethod, _ path: String) -> String {
         switch catalogue.route(method: method, segments: path.split(separator: "/").map { String($0) }) {
-        case .command(let descriptor, let arguments):
+        case .command(let descriptor, _, let arguments):
             ([descriptor.name] + arguments.map { "\($0.name)=\(text($0.value) ?? "")" }).joined(separator: " ")
         case .methodNotAllowed(let methods): methods.map(\.rawValue).joined(separator: " ")
         case .none: "none"

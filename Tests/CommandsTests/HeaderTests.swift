@@ -132,7 +132,7 @@ import Testing
             "@arg end id",
             "@arg: an argument's name is a lower-case letter, then at most 63 of A-Z a-z 0-9, and no word of Lua"
         ),
-        ("@arg id id", "@arg: id is the operation's own; choose another name, e.g. shopId"),
+        ("@arg id id", "@arg: id is the operation's own; choose another name, e.g. itemId as id"),
         ("@arg x", "@arg: expected a name and a type, e.g. shopId id"),
         (
             "@arg x strnig 1..2",
@@ -147,7 +147,8 @@ import Testing
         ("@arg x json 10", "@arg: expected json BYTES DEPTH, at most 65536 bytes and 32 levels"),
         (
             "@arg x id optinal",
-            "@arg: unexpected \"optinal\" after the type; only optional, = DEFAULT or -- text; did you mean optional?"
+            "@arg: unexpected \"optinal\" after the type; only optional or = DEFAULT, then fold lower, then as NAME, then "
+                + "-- text; did you mean optional?"
         ),
         ("@arg x int 1..5 = 9", "@arg: the default must be a whole number from 1 to 5"),
         ("@arg x time = 0", "@arg: an argument of type time has no default"),

@@ -10,7 +10,7 @@ import Testing
         "-- @", "@", "{", "}", "#", ":", "..", "|", ",", "=", " -- ", "\n", "\r\n", "\t", "\0", "é", "arg", "key",
         "topic",
         "optional", "string", "int", "enum", "json", "-9223372036854775808", "9223372036854775807", "1e999", "shopId",
-        "*", "/",
+        "*", "/", " as ", " fold lower", "geohash(", " else ", "@span", "@resolve", "@derive",
     ]
 
     private static func mutated(_ source: [UInt8], _ random: inout Seeded) -> [UInt8] {
@@ -37,6 +37,12 @@ import Testing
         command("a", "@topic dj:{shopId}\n@http POST /v1/x/{shopId}\n@errors full 410\n@emits e {x}\n@calls a").bytes,
         reader("r", "@arg a string 1..5 = x\n@arg b json 9 2\n@arg c ids 0..9\n@arg d number -1..1").bytes,
         script("s", "@refresh shop:{x}#b\n@coalesce 9 ms\n@summary S.\n@cost O(1)\n@arg x id\n@key b shop:{x}#b").bytes,
+        command(
+            "w",
+            "@arg item id fold lower as id\n@arg lat number -90..90 as la\n@arg lon number -180..180 = 0\n"
+                + "@derive c = geohash(lat, lon, 6)\n@resolve r = user:{shopId}#r f else gone 410 -- None.\n"
+                + "@span -- Both.\n@key k dj:{c}#k#{r}\n@topic user:{r}\n@http PUT /v1/x/{id} 204"
+        ).bytes,
         script("t", "@state shop\n@summary S.\n@key c queue:{id}\n@cost O(1)").bytes,
     ]
 
@@ -46,7 +52,7 @@ import Testing
         let assembler = ScriptAssembler(prelude: [], command: [], subscribe: [], position: [])
         var accepted = 0
         for round in 0..<Histories.count(1_500, atLeast: 600) {
-            let source = MutationTests.mutated(MutationTests.seeds[round % 4], &random)
+            let source = MutationTests.mutated(MutationTests.seeds[round % MutationTests.seeds.count], &random)
             let file = ScriptFile(name: "f", path: "f.lua", bytes: source)
             let lines = source.count { $0 == 0x0a } + 1
             do throws(CatalogueFailure) {

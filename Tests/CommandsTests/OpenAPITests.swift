@@ -94,7 +94,10 @@ import Testing
         #expect(raw(properties["data"]?["default"]) == "{\"a\": [1]}")
         let inRoute = try at(
             try OpenAPITests.document(), "paths", "/v1/shops/{shopId}/tracks/{trackId}/vote", "post")
-        #expect(inRoute["parameters"]?.members.compactMap { $0["name"]?.string } == ["shopId", "trackId"])
+        #expect(
+            inRoute["parameters"]?.members.compactMap { $0["name"]?.string } == [
+                "shopId", "trackId", "Idempotency-Key",
+            ])
         let rest = try at(inRoute, "requestBody", "content", "application/json", "schema", "properties")
         #expect(rest.members.map(\.name) == ["userId", "vote", "weight", "friends", "at", "data", "id"])
     }

@@ -1,4 +1,5 @@
 import Configuration
+import Core
 import Testing
 
 /// Packs of scripts: which are served, and what they bring.
@@ -7,9 +8,9 @@ import Testing
         "barbershop": #"{"summary": "Shops."}"#,
         "people": #"{"namespaces": {"person": {"subscribe": "owner", "publish": "service"}}}"#,
         "chat": #"""
-            {"needs": ["people"], "namespaces": {"chat": {"subscribe": "granted", "publish": "service", "log": {"events": 7}}},
-             "sockets": {"/chat/{id}": {"join": ["chat:{id}"], "fold": "lower"}}, "errors": []}
-            """#,
+        {"needs": ["people"], "namespaces": {"chat": {"subscribe": "granted", "publish": "service", "log": {"events": 7}}},
+         "sockets": {"/chat/{id}": {"join": ["chat:{id}"], "fold": "lower"}}, "errors": []}
+        """#,
     ]
 
     /// Reads a command line with the packs above, a config file and an own pack.
@@ -69,10 +70,10 @@ import Testing
 
     @Test func mistakesNameThePackAndThePlace() {
         #expect(
-            problems(read(plain + " --packs chta")) == ["--packs: there is no pack 'chta'; did you mean chat?"])
+            problems(read(plain + " --packs chta")) == ["--packs: there is no pack \"chta\"; did you mean chat?"])
         #expect(
             problems(read(plain + " --packs xyzzy")) == [
-                "--packs: there is no pack 'xyzzy'; there are barbershop, chat, people, all, none"
+                "--packs: there is no pack \"xyzzy\"; there are barbershop, chat, people, all, none"
             ])
         func own(_ text: String) -> [String] { problems(read(plain + " --scripts mine", own: text)) }
         #expect(own(#"{"needs": ["chta"]}"#).first?.hasPrefix("mine/pack.json: needs: expected the names") == true)

@@ -4,7 +4,8 @@ import Configuration
 func read(_ arguments: String, env: [String: String] = [:], file: String? = nil) -> CommandLineResult {
     var words = arguments.split(separator: " ").map { String($0) }
     if file != nil { words += ["--config", "c.json"] }
-    return Configuration.CommandLine.parse(arguments: words, environment: env) { path in
+    return Configuration.CommandLine.parse(arguments: words, environment: env, packs: ["barbershop": Array("{}".utf8)])
+    { path in
         path == "c.json" ? file.map { Array($0.utf8) } : nil
     }
 }

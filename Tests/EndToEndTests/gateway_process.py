@@ -55,9 +55,9 @@ class Gateway(NodeProcess):
         host, port = self.address()
         return Client(f"wss://{host}:{port}{path}", self.certificate.trusting_context(), **options)
 
-    def http(self, key: str | None = API_KEY, **options) -> httpx.Client:
+    def http(self, key: str | None = API_KEY, headers: dict | None = None, **options) -> httpx.Client:
         """An HTTP client that presents an API key."""
-        headers = {"apikey": key} if key is not None else {}
+        headers = ({"apikey": key} if key is not None else {}) | (headers or {})
         return httpx.Client(
             base_url=self.origin, verify=self.certificate.trusting_context(), headers=headers, timeout=10,
             trust_env=False, **options)

@@ -7,16 +7,27 @@ GUIDE = Path(__file__).resolve().parents[2] / "lua" / "README.md"
 EXAMPLE = "lend_umbrella"
 
 
-def example() -> str:
-    """The worked example of the guide: its only block of Lua."""
+def examples() -> dict[str, str]:
+    """The guide's complete scripts, by the names of their commands."""
     blocks = re.findall(r"^```lua\n(.*?)^```$", GUIDE.read_text(), re.M | re.S)
-    assert len(blocks) == 1, "the guide has one complete script"
-    return blocks[0]
+    return {name: block for block in blocks for name in re.findall(r"^-- @command +(\w+)$", block, re.M)}
 
 
-def write_scripts(directory: Path, **texts: str) -> str:
-    """Writes scripts by name; returns the directory as `--scripts` takes it."""
+def example() -> str:
+    """The guide's first script."""
+    return examples()[EXAMPLE]
+
+
+def example_pack() -> str:
+    """The `pack.json` of the guide."""
+    return re.search(r"^```json\n(\{\n  \"summary\".*?)^```$", GUIDE.read_text(), re.M | re.S)[1]
+
+
+def write_scripts(directory: Path, pack: str = "", **texts: str) -> str:
+    """Writes scripts by name, and the text of a `pack.json`; returns the directory as `--scripts` takes it."""
     directory.mkdir(parents=True, exist_ok=True)
+    if pack:
+        (directory / "pack.json").write_text(pack)
     for name, text in texts.items():
         (directory / f"{name}.lua").write_text(text)
     return str(directory)

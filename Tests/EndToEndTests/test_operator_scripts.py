@@ -125,6 +125,16 @@ MISTAKES = {
     "reserved event": (script("a", emits="gap {a}"), "@emits", ""),
     "weightless": (script("a", weight="0"), "@weight: expected the microseconds", "300"),
     "rate of nobody": (script("a", rate="6/60 s usr"), "counts by user, address, key", "user"),
+    "wire name": (script("a", arg=["shopId id", "n id as a-b"]), "after as: a lower-case letter", "A-Z a-z 0-9 _"),
+    "wire name twice": (script("a", arg=["shopId id", "n id as shopId"]), "another value is called shopId", ""),
+    "folded number": (script("a", arg=["shopId id", "n int 1..2 fold lower"]), "fold lower is for id", "not for int"),
+    "status": (script("a", http="POST /v1/things/{shopId} 404"), "200, 201, 202 or 204", "refusals have their own"),
+    "resolved without a word": (script("a", resolve="x = shop:{shopId}#x else not_found"), "behind -- stands", "e.g."),
+    "resolved by nothing": (script("a", resolve="x = shop:{shpId}#x else not_found -- S."), "{shpId} is no @arg",
+                            "shopId"),
+    "derived of nothing": (script("a", derive="c = geohash(shopId, shopId, 5)"), "must be an argument number",
+                           "not optional"),
+    "span of one": (script("a", span="-- for fun"), "belong to one id already", "leave it out"),
     "tag twice": (script("a", summary=["One.", "Two."]), "@summary was given before", "line 2"),
 }
 

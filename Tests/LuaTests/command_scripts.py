@@ -37,6 +37,29 @@ class Argument:
     kind: str
     optional: bool = False
     default: str | None = None
+    wire: str = ""
+    folds: bool = False
+
+
+@dataclass
+class Resolved:
+    """A value read before the script runs: `NAME = KEY [FIELD] else CODE [STATUS] -- SENTENCE`."""
+
+    name: str
+    key: str
+    field: str
+    code: str
+    sentence: str
+
+
+@dataclass
+class Derived:
+    """A value made of arguments: `NAME = geohash(LATITUDE, LONGITUDE, LENGTH)`."""
+
+    name: str
+    latitude: str
+    longitude: str
+    length: int
 
 
 @dataclass
@@ -49,6 +72,8 @@ class Header:
     keys: list[tuple[str, str]] = field(default_factory=list)
     topics: list[str] = field(default_factory=list)
     calls: list[str] = field(default_factory=list)
+    derived: list[Derived] = field(default_factory=list)
+    resolved: list[Resolved] = field(default_factory=list)
 
     @classmethod
     def read(cls, path: Path) -> "Header":
@@ -61,6 +86,12 @@ class Header:
                 header.keys.append(tuple(text.split()))
             elif tag == "topic":
                 header.topics.append(text.strip())
+            elif tag == "derive":
+                name, *words, length = re.fullmatch(r"(\w+) *= *geohash\((\w+) *, *(\w+) *, *(\d+)\)", text).groups()
+                header.derived.append(Derived(name, *words, int(length)))
+            elif tag == "resolve":
+                header.resolved.append(Resolved(*re.fullmatch(
+                    r"(\w+) = (\S+)(?: (?!else )(\S+))? else (\w+)(?: \d+)? -- (.+)", text).groups(default="")))
             elif tag == "calls":
                 header.calls += [name.strip() for name in text.split(",")]
         return header
@@ -68,13 +99,17 @@ class Header:
     @staticmethod
     def _argument(text):
         text = text.split(" -- ")[0].strip()
+        text, _, wire = text.partition(" as ")
+        folds = text.endswith(" fold lower")
+        text = text.removesuffix(" fold lower")
         name, rest = text.split(None, 1)
+        more = {"wire": wire or name, "folds": folds}
         if rest.endswith(" optional"):
-            return Argument(name, rest.removesuffix(" optional").strip(), optional=True)
+            return Argument(name, rest.removesuffix(" optional").strip(), optional=True, **more)
         if " = " in rest:
             kind, default = rest.split(" = ", 1)
-            return Argument(name, kind.strip(), default=default.strip())
-        return Argument(name, rest.strip())
+            return Argument(name, kind.strip(), default=default.strip(), **more)
+        return Argument(name, rest.strip(), **more)
 
     def tag(self, name):
         return next((text for tag, text in self.tags if tag == name), None)
@@ -96,11 +131,28 @@ class Header:
     @property
     def home_topics(self):
         variable = VARIABLE.search(self.home).group(1)
+        if self.tag("span") is not None:
+            return [topic for topic in self.topics if VARIABLE.findall(topic)]
         return [topic for topic in self.topics if VARIABLE.findall(topic) == [variable]]
 
     @property
     def foreign(self):
         return {topic.split(":")[0] for topic in self.topics if topic not in self.home_topics}
+
+
+def geohash(latitude: float, longitude: float, length: int) -> str:
+    """The name of the cell of a place (base 32, longitude first)."""
+    bounds, text = [[-180.0, 180.0], [-90.0, 90.0]], ""
+    for place in range(length):
+        digit = 0
+        for step in range(5):
+            axis = (place * 5 + step) % 2
+            value, (low, high) = (longitude, latitude)[axis], bounds[axis]
+            middle = (low + high) / 2
+            digit = digit * 2 + (value >= middle)
+            bounds[axis] = [middle, high] if value >= middle else [low, middle]
+        text += "0123456789bcdefghjkmnpqrstuvwxyz"[digit]
+    return text
 
 
 def render(template: str, values: dict) -> str:
@@ -138,7 +190,7 @@ class Commands:
         homes = header.home_topics
         first_key = 3 + 2 * len(homes)
         first_argument = 13 + 6 * len(homes)
-        removed = first_key + len(header.keys) + header.is_refresh
+        removed = first_key + len(header.keys) + len(header.resolved) + header.is_refresh
         lines = []
         lines.append(f"first_key, last_key = {first_key}, {first_key + len(header.keys) - 1}")
         for index, (name, _) in enumerate(header.keys):
@@ -154,6 +206,16 @@ class Commands:
             value = {"int": f"tonumber({text})", "number": f"tonumber({text})", "time": f"tonumber({text})",
                      "bool": f"{text} == '1'", "ids": f"words({text})"}.get(kind, text)
             lines.append(f"if given({index + 1}) then args.{argument.name} = {value} end")
+        made = first_argument + len(header.arguments)
+        for index, value in enumerate([*header.derived, *header.resolved]):
+            lines.append(f"args.{value.name} = ARGV[{made + index}]")
+        found = []
+        for index, value in enumerate(header.resolved):
+            text = f", field = '{value.field}'" if value.field else ""
+            found.append(f"{{key = KEYS[{first_key + len(header.keys) + index}], "
+                         f"value = ARGV[{made + len(header.derived) + index}]{text}}}")
+        if found:
+            lines.append(f"resolved = {{{', '.join(found)}}}")
         lines.append("optional = ' " + "".join(each.name + " " for each in header.arguments if each.optional) + "'")
         if header.tag("readonly") is not None:
             lines.append("readonly = true")
@@ -169,7 +231,7 @@ class Commands:
             lines.append(f"mint_s = {int(count) * {'s': 1, 'm': 60, 'h': 3_600, 'd': 86_400}[unit]}")
         if header.changes_members:
             lines.append(f"roster = {{removed = KEYS[{removed}], "
-                         f"max = tonumber(ARGV[{first_argument + len(header.arguments)}])}}")
+                         f"max = tonumber(ARGV[{made + len(header.derived) + len(header.resolved)}])}}")
         if header.is_refresh:
             lines.append(f"fence = KEYS[{first_key + len(header.keys)}]")
         return "\n".join(lines)
@@ -180,7 +242,10 @@ class Commands:
         header = Header.read(self.path(name))
         values, flags, texts = {}, "", []
         for argument in header.arguments:
-            value = arguments.pop(argument.name, argument.default)
+            # A call that another script asked for uses the names on the wire.
+            value = arguments.pop(argument.name, arguments.pop(argument.wire, argument.default))
+            if argument.folds and value is not None:
+                value = value.lower() if isinstance(value, str) else [each.lower() for each in value]
             if value is None and argument.kind == "user" and user:
                 value = user
             assert value is not None or argument.optional, f"{name} needs {argument.name}"
@@ -190,6 +255,7 @@ class Commands:
             if argument.kind == "user" and value is not None:
                 user = value
         assert not arguments, f"{name} has no {list(arguments)}"
+        self._make(header, values)
         homes = [render(topic, values) for topic in header.home_topics]
         home = render(header.home, values)
         digest = hashlib.sha1(f"{user} {role} {id}".encode()).hexdigest()[:32]
@@ -197,6 +263,7 @@ class Commands:
         for topic in homes:
             keys += [f"{prefix}{topic}#log", f"{prefix}{topic}#meta"]
         keys += [prefix + render(template, values) for _, template in header.keys]
+        keys += [prefix + render(value.key, values) for value in header.resolved]
         if header.is_refresh:
             keys.append(f"{prefix}{home}#fence")
         fingerprint = hashlib.sha1(json.dumps([name, texts]).encode()).hexdigest() if id else ""
@@ -205,10 +272,22 @@ class Commands:
                 token if header.is_refresh else "", flags]
         for topic in homes:
             argv += [topic, prefix + topic, policy["log_max"], policy["log_ttl_s"], policy["meta_ttl_s"], ""]
+        texts += [values[value.name] for value in [*header.derived, *header.resolved]]
         if header.changes_members:
             keys += [prefix + "#removed", *(f"{prefix}{topic}#members" for topic in homes)]
             texts.append(members_max)
         return self._evaluate(name, keys, argv + texts)
+
+    def _make(self, header, values):
+        """Adds what the gateway makes of the arguments, and what it finds by them."""
+        for value in header.derived:
+            values[value.name] = geohash(float(values[value.latitude]), float(values[value.longitude]), value.length)
+        for value in header.resolved:
+            key = render(value.key, values)
+            found = self.db.hget(key, value.field) if value.field else self.db.get(key)
+            if found is None:
+                raise Failed(value.code, value.sentence)
+            values[value.name] = found.decode()
 
     @staticmethod
     def _text(value):

@@ -163,6 +163,9 @@ class Scripts:
         epoch, offset, exists, length, *_ = self.call("position", [keys.log, keys.meta], [run or self.run])
         return epoch.decode(), int(offset), exists, length
 
+    def resolve(self, keys, fields):
+        return [value and value.decode() for value in self.call("resolve", keys, fields)]
+
     def reset_epoch(self, topic="shop:42", life=None, mode="reset"):
         return self.call("reset_epoch", [Keys(topic).meta], [topic, life or self.run, "x-nobodys", mode])
 

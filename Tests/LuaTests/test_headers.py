@@ -8,14 +8,15 @@ from lua_scripts import LUA, script_names, script_path, source
 
 SHARED = {"prelude", "writes", "values", "command"}
 PLAIN = {"publish", "subscribe", "history", "replay", "position", "lease", "renew", "reset_epoch", "revoke",
-         "rights_changes", "set_member", "here_change", "here_nodes", "here_read"}
+         "rights_changes", "set_member", "here_change", "here_nodes", "here_read", "resolve"}
 # Leases of several machines need one clock: Redis's.
 TIMED = {"command", "lease", "revoke", "set_member", "here_nodes"}
 FILES = [name for name in script_names() if name not in SHARED]
 BODIES = [name for name in FILES if not name.startswith("part_")]
 COMMANDS = [name for name in BODIES if name not in PLAIN and not name.startswith("state_")]
 TAGS = {"command", "summary", "http", "allow", "arg", "key", "topic", "calls", "emits", "returns", "errors", "cost",
-        "state", "weight", "rate", "readonly", "idempotent", "random", "refresh", "coalesce", "heartbeat", "include"}
+        "state", "weight", "rate", "derive", "resolve", "span", "readonly", "idempotent", "random", "refresh",
+        "coalesce", "heartbeat", "include"}
 
 
 def header(name):

@@ -6,7 +6,7 @@ import pytest
 import redis
 
 from command_scripts import HIDDEN
-from lua_scripts import LUA, NOW_MS
+from lua_scripts import NOW_MS, script_path
 
 TOPIC = "group:7"
 BODY = """
@@ -26,12 +26,12 @@ class Joins:
         generated = ["own_arguments = 4", "now_ms = integer(ARGV[#ARGV - 3], 0, INTEGER_MAX)",
                      "caller = known_as(ARGV[#ARGV - 2], ARGV[#ARGV - 1])", "args = {id = ARGV[#ARGV]}",
                      "readonly = true", "key = {bans = KEYS[3], own = KEYS[4]}", "first_key, last_key = 3, 4"]
-        files = [(LUA / f"{part}.lua").read_text() for part in ("prelude", "writes", "values", "command")]
+        files = [script_path(part).read_text() for part in ("prelude", "writes", "values", "command")]
         return "\n".join([
             *files, *generated, "local function command()",
             "local " + HIDDEN + ", topic_log, given, state, own_arguments", self.body, "end",
             "local refused = decide(command)", "if refused then return refused end",
-            (LUA / f"{name}.lua").read_text()])
+            script_path(name).read_text()])
 
     def _call(self, name, arguments, user, role):
         keys = [f"{TOPIC}#log", f"{TOPIC}#meta", f"{TOPIC}#bans", f"{TOPIC}#own#{user or '*'}"]

@@ -16,6 +16,7 @@ local EACH_BYTES_MAX = 16777216  -- the data of one emit_each as the logs of its
 
 -- From the header, by the generated part.
 local homes, foreign, callable = {}, {}, {}
+local resolved -- what the gateway found by keys of other ids: key, field and value
 local fence
 local mint_s -- with @mint: how long a token lasts
 local roster -- with @members: the key of removals, and how many members a topic may have
@@ -345,6 +346,16 @@ local function run(body)
   if fingerprint ~= '' then
     local known = retried(fingerprint)
     if known then return known end
+  end
+  for index = 1, resolved and #resolved or 0 do
+    local found, value = resolved[index], nil
+    if found.field then
+      value = redis.pcall('HGET', found.key, found.field)
+    else
+      value = redis.pcall('GET', found.key)
+    end
+    if failed(value) then return bad_key('a resolved key', value) end
+    if value ~= found.value then return refuse('STALE', 'a resolved value is another by now') end
   end
   local result, wrong = result_of(body)
   if wrong then return wrong end

@@ -7,10 +7,14 @@ public enum ArgumentBinder {
         case text([UInt8])
         case json(JSON.Value)
 
-        func argument(_ type: ArgumentType) -> [UInt8]? {
+        func argument(_ type: ArgumentType, folds: Bool) -> [UInt8]? {
             switch self {
-            case .text(let text): type.argument(ofText: text)
-            case .json(let value): type.argument(of: value)
+            case .text(let text): return type.argument(ofText: folds ? text.map(ASCII.lowercased) : text)
+            case .json(let value):
+                guard folds else { return type.argument(of: value) }
+                // A choice is compared when it is folded already; of all else, what is valid stays so.
+                if let text = value.stringBytes { return type.argument(ofText: text.map(ASCII.lowercased)) }
+                return type.argument(of: value)?.map(ASCII.lowercased)
             }
         }
     }
@@ -19,7 +23,8 @@ public enum ArgumentBinder {
     ///
     /// Also throws `forbidden` or `unauthorized` when the caller may not act for the user given. `body` is the JSON
     /// object of a message or a request, `nil` when there is none; `query` is for GET routes. An argument may be given
-    /// in several places if it is the same in all. `known` stands for required arguments that are not given.
+    /// in several places if it is the same in all. `known` stands for required arguments that are not given. All names are
+    /// those on the wire.
     public static func bind(
         _ descriptor: CommandDescriptor, body: JSON.Value?, path: [TextArgument] = [], query: [TextArgument] = [],
         known: [String: [UInt8]] = [:], caller: CommandCaller
@@ -31,8 +36,8 @@ public enum ArgumentBinder {
         var values: [[UInt8]?] = []
         var actingUser = caller.user
         for argument in descriptor.arguments {
-            var value = try value(argument, given[argument.name] ?? [])
-            if value == nil, argument.isRequired, argument.type != .user, let text = known[argument.name] {
+            var value = try value(argument, given[argument.wire] ?? [])
+            if value == nil, argument.isRequired, argument.type != .user, let text = known[argument.wire] {
                 value = try self.value(argument, [.text(text)])
             }
             guard argument.type == .user else {
@@ -40,19 +45,37 @@ public enum ArgumentBinder {
                 if value == nil && argument.isRequired { throw missing(argument) }
                 continue
             }
-            let user = try user(argument, value, caller)
+            let isOwn = isOwn(argument, given[argument.wire] ?? [], caller)
+            let user = try user(argument, isOwn ? caller.user : value, caller)
             actingUser = user
             values.append(user)
         }
         return BoundArguments(
-            values: values, actingUser: actingUser, operation: try operation(given["id"] ?? []))
+            values: values, derived: try derived(descriptor, values), actingUser: actingUser,
+            operation: descriptor.takesID ? nil : try operation(given["id"] ?? []))
+    }
+
+    private static func derived(
+        _ descriptor: CommandDescriptor, _ values: [[UInt8]?]
+    ) throws(Refusal) -> [[UInt8]] {
+        var derived: [[UInt8]] = []
+        for value in descriptor.derived {
+            func argument(_ name: String) -> [UInt8]? {
+                descriptor.arguments.firstIndex { $0.name == name }.flatMap { values[$0] }
+            }
+            guard let latitude = argument(value.latitude), let longitude = argument(value.longitude),
+                let text = value.value(latitude: latitude, longitude: longitude)
+            else { throw Refusal(.badRequest, "'\(value.latitude)' and '\(value.longitude)' are no place") }
+            derived.append(text)
+        }
+        return derived
     }
 
     /// Gathers what is given by name, and refuses what is not declared.
     private static func collect(
         _ descriptor: CommandDescriptor, _ body: JSON.Value?, _ texts: [TextArgument]
     ) throws(Refusal) -> [String: [Given]] {
-        let names = descriptor.arguments.map(\.name) + ["id"]
+        let names = descriptor.arguments.map(\.wire) + (descriptor.takesID ? [] : ["id"])
         var given: [String: [Given]] = [:]
         func unknown(_ name: String) -> Refusal {
             Refusal(
@@ -77,18 +100,18 @@ public enum ArgumentBinder {
 
     /// Whether a text is the JSON `null`, which counts as absent wherever it is written.
     private static func isNull(_ text: TextArgument, _ descriptor: CommandDescriptor) -> Bool {
-        guard case .json? = descriptor.arguments.first(where: { $0.name == text.name })?.type else { return false }
+        guard case .json? = descriptor.arguments.first(where: { $0.wire == text.name })?.type else { return false }
         return (try? JSON(parsing: text.value, limits: JSON.Limits(depthMax: 0, elementsMax: 1)))?.root.kind == .null
     }
 
     private static func value(_ argument: ArgumentDeclaration, _ given: [Given]) throws(Refusal) -> [UInt8]? {
         var found: [UInt8]?
         for item in given {
-            guard let value = item.argument(argument.type) else {
-                throw Refusal(.badRequest, "'\(argument.name)' must be \(argument.type.expectation)")
+            guard let value = item.argument(argument.type, folds: argument.folds) else {
+                throw Refusal(.badRequest, "'\(argument.wire)' must be \(argument.type.expectation)")
             }
             if let found, found != value {
-                throw Refusal(.badRequest, "'\(argument.name)' is given twice, with different values")
+                throw Refusal(.badRequest, "'\(argument.wire)' is given twice, with different values")
             }
             found = value
         }
@@ -96,7 +119,13 @@ public enum ArgumentBinder {
     }
 
     private static func missing(_ argument: ArgumentDeclaration) -> Refusal {
-        Refusal(.badRequest, "'\(argument.name)' is missing; it must be \(argument.type.expectation)")
+        Refusal(.badRequest, "'\(argument.wire)' is missing; it must be \(argument.type.expectation)")
+    }
+
+    /// Whether the caller's own user was given as it is: a user's name may have capitals that folding takes away.
+    private static func isOwn(_ argument: ArgumentDeclaration, _ given: [Given], _ caller: CommandCaller) -> Bool {
+        argument.folds && !given.isEmpty
+            && given.allSatisfy { $0.argument(argument.type, folds: false) == caller.user }
     }
 
     /// The user acted for.
@@ -106,12 +135,12 @@ public enum ArgumentBinder {
         switch caller.role {
         case .user:
             guard value == nil || value == caller.user else {
-                throw Refusal(.forbidden, "'\(argument.name)' is another user; a user acts for none but itself")
+                throw Refusal(.forbidden, "'\(argument.wire)' is another user; a user acts for none but itself")
             }
             return caller.user
         case .anonymous:
             guard value == nil && argument.presence == .optional else {
-                throw Refusal(.unauthorized, "'\(argument.name)' needs a token of that user")
+                throw Refusal(.unauthorized, "'\(argument.wire)' needs a token of that user")
             }
             return nil
         case .service, .worker:
@@ -119,7 +148,7 @@ public enum ArgumentBinder {
             // Not malformed: a user may leave it out. It is a service that has to say whom it acts for.
             throw caller.role == .worker
                 ? missing(argument)
-                : Refusal(.forbidden, "'\(argument.name)' is missing; a service says which user it acts for")
+                : Refusal(.forbidden, "'\(argument.wire)' is missing; a service says which user it acts for")
         }
     }
 

@@ -1,6 +1,6 @@
 import Core
 
-/// Reads `NAME TYPE [optional | = DEFAULT] [-- description]`.
+/// Reads `NAME TYPE [optional | = DEFAULT] [fold lower] [as WIRE] [-- description]`.
 enum ArgumentReader {
     /// The most characters a string may be declared with.
     private static let charactersMax = 65_536
@@ -20,12 +20,47 @@ enum ArgumentReader {
                 "an argument's name is a lower-case letter, then at most 63 of A-Z a-z 0-9, and no word of Lua")
         }
         guard name != "id" && name != "ref" else {
-            throw HeaderFault("\(name) is the operation's own; choose another name, e.g. shopId")
+            let mend = name == "id" ? ", e.g. itemId as id" : ", e.g. shopId"
+            throw HeaderFault("\(name) is the operation's own; choose another name" + mend)
         }
         let type = try type(word, &words)
+        let wire = try wire(&words) ?? name
+        let folds = try folds(type, &words)
         return ArgumentDeclaration(
-            name: name, type: type, presence: try presence(type, words),
+            name: name, wire: wire, type: type, presence: try presence(type, words, folds: folds), folds: folds,
             text: parts.map { HeaderText.trimmed($0.after) } ?? "")
+    }
+
+    /// Takes `as WIRE` from the end; `nil` when there is none.
+    private static func wire(_ words: inout ArraySlice<String>) throws(HeaderFault) -> String? {
+        if words.last == "as" { throw HeaderFault("as needs the name that clients send, e.g. as join_code") }
+        guard let name = words.last, words.dropLast().last == "as" else { return nil }
+        words.removeLast(2)
+        guard HeaderText.isWireName(name) else {
+            throw HeaderFault(
+                "after as: a lower-case letter, then at most 63 of A-Z a-z 0-9 _; got " + PrintableText.quoted(name))
+        }
+        guard name != "ref" else { throw HeaderFault("ref names a client's message; no argument is called so") }
+        return name
+    }
+
+    /// Takes `fold lower` from the end.
+    private static func folds(_ type: ArgumentType, _ words: inout ArraySlice<String>) throws(HeaderFault) -> Bool {
+        if words.last == "fold" || words.dropLast().last == "fold" && words.last != "lower" {
+            throw HeaderFault("expected fold lower; there is no other way to fold")
+        }
+        guard words.last == "lower", words.dropLast().last == "fold" else { return false }
+        words.removeLast(2)
+        switch type {
+        case .id, .user, .string, .ids: return true
+        case .choice(let choices):
+            guard choices.allSatisfy({ !$0.utf8.contains(where: ASCII.isUpper) }) else {
+                throw HeaderFault("with fold lower no choice may have a capital: it could never be given")
+            }
+            return true
+        case .int, .number, .bool, .json, .time:
+            throw HeaderFault("fold lower is for id, user, string, enum and ids, not for \(type.word)")
+        }
     }
 
     private static func type(_ word: String, _ words: inout ArraySlice<String>) throws(HeaderFault) -> ArgumentType {
@@ -87,21 +122,23 @@ enum ArgumentReader {
     }
 
     private static func presence(
-        _ type: ArgumentType, _ words: ArraySlice<String>
+        _ type: ArgumentType, _ words: ArraySlice<String>, folds: Bool
     ) throws(HeaderFault) -> ArgumentDeclaration.Presence {
         guard let first = words.first else { return .required }
         if first == "optional" && words.count == 1 { return .optional }
         guard first == "=" else {
             throw HeaderFault(
-                "unexpected " + PrintableText.quoted(first) + " after the type; only optional, = DEFAULT or -- text"
-                    + NearestName.hint(["optional"], to: first))
+                "unexpected " + PrintableText.quoted(first)
+                    + " after the type; only optional or = DEFAULT, then fold lower, then as NAME, then -- text"
+                    + NearestName.hint(["optional", "fold", "as"], to: first))
         }
         switch type {
         case .user, .ids, .time: throw HeaderFault("an argument of type \(type.word) has no default")
         case .id, .string, .int, .number, .choice, .bool, .json: break
         }
         let text = words.dropFirst().joined(separator: " ")
-        guard let value = type.argument(ofText: Array(text.utf8)) else {
+        let given = Array(text.utf8)
+        guard let value = type.argument(ofText: folds ? given.map(ASCII.lowercased) : given) else {
             throw HeaderFault("the default must be " + type.expectation)
         }
         return .byDefault(value)

@@ -16,12 +16,16 @@ struct CallLayout {
     private let topicCount: Int
     private let keyCount: Int
     private let argumentCount: Int
+    private let derivedCount: Int
+    private let resolvedCount: Int
     private let hasFence: Bool
 
     init(_ descriptor: CommandDescriptor) {
         topicCount = descriptor.homeTopics.count
         keyCount = descriptor.keys.count
         argumentCount = descriptor.arguments.count
+        derivedCount = descriptor.derived.count
+        resolvedCount = descriptor.resolved.count
         hasFence = descriptor.refresh != nil
     }
 
@@ -29,16 +33,22 @@ struct CallLayout {
     func log(_ topic: Int) -> Int { CallLayout.fixedKeys + CallLayout.keysPerTopic * topic + 1 }
     /// The n-th key of the header, from 0.
     func key(_ index: Int) -> Int { CallLayout.fixedKeys + CallLayout.keysPerTopic * topicCount + index + 1 }
+    /// The key of the n-th resolved value, from 0.
+    func resolvedKey(_ index: Int) -> Int { key(keyCount) + index }
     /// The fence of a refresh.
-    var fence: Int { key(keyCount) }
+    var fence: Int { resolvedKey(resolvedCount) }
     /// Who was taken out of members, for a script that changes them; the members of each home topic follow.
-    var removed: Int { key(keyCount) + (hasFence ? 1 : 0) }
+    var removed: Int { fence + (hasFence ? 1 : 0) }
     /// The members of the n-th home topic, from 0.
     func members(_ topic: Int) -> Int { removed + 1 + topic }
     /// How many members a topic may have, for a script that changes them.
-    var membersMax: Int { argument(argumentCount) }
+    var membersMax: Int { resolved(resolvedCount) }
     /// The first of the n-th home topic's values, from 0.
     func topic(_ topic: Int) -> Int { CallLayout.fixedArguments + CallLayout.argumentsPerTopic * topic + 1 }
     /// The n-th argument of the header, from 0.
     func argument(_ index: Int) -> Int { topic(topicCount) + index }
+    /// The n-th derived value, from 0.
+    func derived(_ index: Int) -> Int { argument(argumentCount) + index }
+    /// The n-th resolved value, from 0.
+    func resolved(_ index: Int) -> Int { derived(derivedCount) + index }
 }

@@ -7,7 +7,9 @@ enum GeneratedLua {
     static let hidden = """
         redis, server, KEYS, ARGV, _G, getfenv, setfenv, load, loadstring, loadfile, dofile, rawset, os, print, run, commit, \
         commit_event, publish_event, prepare_event, prepare_events, append, begin_epoch, renew, refuse, queued, needs, \
-        first_key, last_key, emitted, outgoing, told, homes, foreign, callable, known, fence, roster, note_removal, mint_s, minted, change_member, home_of, count_effects, known_as, result_of, text_of, decide, check_fence, check_writes, retried
+        first_key, last_key, emitted, outgoing, told, homes, foreign, callable, known, resolved, fence, roster, \
+        note_removal, mint_s, minted, change_member, home_of, count_effects, known_as, result_of, text_of, decide, \
+        check_fence, check_writes, retried
         """
 
     /// What a `@subscribe` script must not reach beyond that: it knows no other topic, and has no optional arguments.
@@ -37,6 +39,12 @@ enum GeneratedLua {
             lines.append("first_key, last_key = \(layout.key(0)), \(layout.key(descriptor.keys.count - 1))")
         }
         arguments(descriptor, layout, into: &lines)
+        table(
+            "resolved",
+            descriptor.resolved.enumerated().map { index, value in
+                let field = value.field.map { ", field = '\($0)'" } ?? ""
+                return "{key = KEYS[\(layout.resolvedKey(index))], value = ARGV[\(layout.resolved(index))]\(field)}"
+            })
         let optional = descriptor.arguments.filter { $0.presence == .optional }.map(\.name)
         if !optional.isEmpty { lines.append("optional = ' " + optional.joined(separator: " ") + " '") }
         if descriptor.isReadOnly { lines.append("readonly = true") }
@@ -63,6 +71,12 @@ enum GeneratedLua {
             } else {
                 always.append(value)
             }
+        }
+        for (index, value) in descriptor.derived.enumerated() {
+            always.append("\(value.name) = ARGV[\(layout.derived(index))]")
+        }
+        for (index, value) in descriptor.resolved.enumerated() {
+            always.append("\(value.name) = ARGV[\(layout.resolved(index))]")
         }
         if !always.isEmpty { lines.append("args = {" + always.joined(separator: ", ") + "}") }
         lines += optional

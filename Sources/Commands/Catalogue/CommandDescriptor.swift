@@ -35,6 +35,12 @@ public struct CommandDescriptor: Sendable {
     public internal(set) var rights = CommandRights([.worker])
     /// The arguments, in the order of `ARGV`.
     public internal(set) var arguments: [ArgumentDeclaration] = []
+    /// What is made of the arguments; it follows them in `ARGV`.
+    public internal(set) var derived: [DerivedValue] = []
+    /// What is read before the script runs; it follows all others in `ARGV`, and its keys follow those of the header.
+    public internal(set) var resolved: [ResolvedValue] = []
+    /// Why it has keys and home topics of several ids; `nil`: it has not.
+    public internal(set) var span: String?
     /// The keys, in the order of `KEYS`.
     public internal(set) var keys: [KeyDeclaration] = []
     /// The topics it may emit on.
@@ -57,6 +63,8 @@ public struct CommandDescriptor: Sendable {
     public internal(set) var cost = ""
     /// How long Redis takes for a call at the script's limits, microseconds.
     public internal(set) var weightMicroseconds = ScriptWeight.assumed
+    /// The weight, and what reading resolved values takes, microseconds: what a caller pays for.
+    public var priceMicroseconds: Int { weightMicroseconds + (resolved.isEmpty ? 0 : 20 + 4 * resolved.count) }
     /// Whether the header says the weight.
     public internal(set) var isWeightDeclared = false
     /// How often one payer may call it; a call must keep each of them.
@@ -79,9 +87,10 @@ public struct CommandDescriptor: Sendable {
     public internal(set) var heartbeatSeconds: Int?
     /// What makes the worker run it; `nil` for a command.
     public internal(set) var refresh: Refresh?
-    /// What its keys and home topics share; `nil` for a read-only command without keys.
+    /// What its keys and home topics share, or with ``span`` the first of them has; `nil` for a read-only command without keys.
     public internal(set) var home: Home?
-    /// The topics it emits on within its own script, in the order of `KEYS`: those of the home's id.
+    /// The topics it emits on within its own script, in the order of `KEYS`: those of the home's id; with ``span`` those of
+    /// any argument.
     public internal(set) var homeTopics: [Template] = []
     /// The namespaces it emits on through the outbox, in order.
     public internal(set) var foreignNamespaces: [String] = []
@@ -98,20 +107,16 @@ public struct CommandDescriptor: Sendable {
     }
 
     /// The topic of the home of a call: the namespace and the id that its keys share.
-    public func homeTopic(_ bound: BoundArguments) -> Topic? { home?.topic { value($0, bound) } }
+    public func homeTopic(_ bound: BoundArguments) -> Topic? { home?.topic { bound.value($0, self) } }
 
     /// The topic of the token that a call may have signed.
-    public func mintTopic(_ bound: BoundArguments) -> Topic? { mint?.topic.topic { value($0, bound) } }
-
-    private func value(_ name: String, _ bound: BoundArguments) -> [UInt8]? {
-        guard let index = arguments.firstIndex(where: { $0.name == name }), bound.values.indices.contains(index) else {
-            return nil
-        }
-        return bound.values[index]
-    }
+    public func mintTopic(_ bound: BoundArguments) -> Topic? { mint?.topic.topic { bound.value($0, self) } }
 
     /// The argument that is the user acted for; `nil` when there is none.
     public var userArgument: ArgumentDeclaration? { arguments.first { $0.type == .user } }
+
+    /// Whether an argument is `id` on the wire; the operation's name then comes in another way.
+    public var takesID: Bool { arguments.contains { $0.wire == "id" } }
 
     /// The script's name in the registry: `command/NAME` or `refresh/NAME`.
     public var scriptName: String { (refresh == nil ? "command/" : "refresh/") + name }

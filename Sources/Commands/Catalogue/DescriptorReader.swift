@@ -3,7 +3,7 @@ import HTTPCodec
 
 /// Makes a descriptor of a header and checks what one header can be checked for alone.
 struct DescriptorReader {
-    private(set) var descriptor: CommandDescriptor
+    var descriptor: CommandDescriptor
     private(set) var problems: [ScriptProblem] = []
     /// Where each thing was declared, for the messages about it.
     private(set) var lines: Lines
@@ -24,6 +24,9 @@ struct DescriptorReader {
         var triggers: [Int] = []
         var includes: [Int] = []
         var rates: [Int] = []
+        var derived: [Int] = []
+        var resolved: [Int] = []
+        var span = 1
     }
 
     init(_ header: ScriptHeader) {
@@ -32,16 +35,19 @@ struct DescriptorReader {
         if header.kind == .refresh { descriptor.refresh = CommandDescriptor.Refresh() }
         for tag in header.tags { take(tag) }
         checkNames()
+        checkDerived()
+        checkResolved()
         checkKeys()
         checkTopics()
         checkHome()
+        checkSpan()
         checkRoutes()
         checkRoles()
         checkRates()
         if descriptor.refresh != nil { checkRefresh() }
     }
 
-    private mutating func problem(_ line: Int, _ message: String) {
+    mutating func problem(_ line: Int, _ message: String) {
         problems.append(ScriptProblem(file: descriptor.file.path, line: line, message: message))
     }
 
@@ -97,6 +103,14 @@ struct DescriptorReader {
         case .heartbeat(let seconds):
             descriptor.heartbeatSeconds = seconds
             lines.heartbeat = tag.line
+        case .derive(let value):
+            descriptor.derived.append(value)
+            lines.derived.append(tag.line)
+        case .resolve(let value):
+            descriptor.resolved.append(value)
+            lines.resolved.append(tag.line)
+        case .span(let reason):
+            (descriptor.span, lines.span) = (reason, tag.line)
         case .include(let name):
             if descriptor.includes.contains(name) { problem(tag.line, "@include: \(name) is included twice") }
             descriptor.includes.append(name)
@@ -113,6 +127,7 @@ struct DescriptorReader {
         where !arguments.insert(argument.name).inserted {
             problem(line, "@arg: \(argument.name) is declared twice")
         }
+        checkWireNames()
         let users = zip(descriptor.arguments, lines.arguments).filter { $0.0.type == .user }
         for (_, line) in users.dropFirst() { problem(line, "@arg: a script acts for one user; this is the second") }
         var keys: Set<String> = []
@@ -129,16 +144,17 @@ struct DescriptorReader {
     }
 
     /// The argument of a variable, with a problem when it is not declared.
-    private mutating func argument(_ name: String, _ line: Int, _ tag: String) -> ArgumentDeclaration? {
+    mutating func argument(_ name: String, _ line: Int, _ tag: String) -> ArgumentDeclaration? {
         if let found = descriptor.arguments.first(where: { $0.name == name }) { return found }
-        let names = descriptor.arguments.map(\.name)
+        let names = descriptor.arguments.map(\.name) + (tag == "@key" ? madeNames : [])
         problem(line, "\(tag): {\(name)} is no @arg" + NearestName.hint(names, to: name))
         return nil
     }
 
     /// Checks that the id of a key or a topic is always there and an id.
-    private mutating func checkID(_ name: String, _ line: Int, _ tag: String) {
-        guard let argument = argument(name, line, tag) else { return }
+    mutating func checkID(_ name: String, _ line: Int, _ tag: String) {
+        // What is made or found is an id always.
+        guard !madeNames.contains(name), let argument = argument(name, line, tag) else { return }
         if argument.type != .id && argument.type != .user {
             problem(line, "\(tag): {\(name)} must be an argument of type id or user, not \(argument.type.word)")
         } else if argument.presence == .optional {
@@ -146,13 +162,13 @@ struct DescriptorReader {
         }
     }
 
-    private mutating func checkMember(_ name: String, _ line: Int) {
-        guard let argument = argument(name, line, "@key") else { return }
-        if argument.presence == .optional { problem(line, "@key: {\(name)} must not be optional") }
+    mutating func checkMember(_ name: String, _ line: Int, _ tag: String) {
+        guard !madeNames.contains(name), let argument = argument(name, line, tag) else { return }
+        if argument.presence == .optional { problem(line, "\(tag): {\(name)} must not be optional") }
         switch argument.type {
         case .id, .user: break
         case .string(let range) where range.lowerBound >= 1 && range.upperBound <= 256: break
-        default: problem(line, "@key: {\(name)} must be an argument of type id, user, or string within 1..256")
+        default: problem(line, "\(tag): {\(name)} must be an argument of type id, user, or string within 1..256")
         }
     }
 
@@ -161,18 +177,21 @@ struct DescriptorReader {
         for (key, line) in zip(descriptor.keys, lines.keys) {
             guard let variable = key.template.variable else { continue }
             checkID(variable, line, "@key")
-            if let home, variable != home, descriptor.arguments.contains(where: { $0.name == variable }) {
-                problem(line, "@key: all keys of a script belong to one id; the first is {\(home)}, this {\(variable)}")
+            if let home, variable != home, descriptor.span == nil, isKnown(variable) {
+                problem(
+                    line,
+                    "@key: all keys of a script belong to one id; the first is {\(home)}, this {\(variable)}; a script "
+                        + "that needs both says why by @span")
             }
-            if let member = key.template.memberVariable { checkMember(member, line) }
+            if let member = key.template.memberVariable { checkMember(member, line, "@key") }
         }
     }
 
     private mutating func checkTopics() {
         for (topic, line) in zip(descriptor.topics, lines.topics) {
             guard let variable = topic.variable else { continue }
-            if !descriptor.arguments.contains(where: { $0.name == variable }) {
-                let hint = NearestName.hint(descriptor.arguments.map(\.name), to: variable)
+            if !isKnown(variable) {
+                let hint = NearestName.hint(descriptor.arguments.map(\.name) + madeNames, to: variable)
                 problem(
                     line,
                     "@topic: {\(variable)} is no @arg; for an id that is none write \(topic.namespace):*" + hint)
@@ -186,7 +205,10 @@ struct DescriptorReader {
     private mutating func checkHome() {
         let templates = descriptor.keys.map(\.template) + descriptor.topics
         let first = templates.first { $0.variable != nil }
-        let isHome = { (topic: Template) in topic.variable != nil && topic.variable == first?.variable }
+        let isSpanning = descriptor.span != nil
+        let isHome = { (topic: Template) in
+            topic.variable != nil && (isSpanning || topic.variable == first?.variable)
+        }
         descriptor.homeTopics = descriptor.topics.filter(isHome)
         descriptor.foreignNamespaces = Set(descriptor.topics.filter { !isHome($0) }.map(\.namespace)).sorted()
         if let first, let variable = first.variable {
@@ -198,12 +220,14 @@ struct DescriptorReader {
     }
 
     private mutating func checkRoutes() {
-        for (route, line) in zip(descriptor.routes, lines.routes) {
+        for (index, line) in lines.routes.enumerated() {
+            let route = descriptor.routes[index]
             if route.method == .get && !descriptor.isReadOnly {
                 problem(line, "@http: a GET may be repeated by anyone, so the script must be @readonly")
             }
             for name in route.arguments {
-                guard let argument = argument(name, line, "@http") else { continue }
+                let given = descriptor.arguments.first { $0.wire == name }?.name ?? name
+                guard let argument = argument(given, line, "@http") else { continue }
                 switch argument.type {
                 case .id, .user, .string, .int, .choice:
                     if !argument.isRequired { problem(line, "@http: {\(name)} must be a required argument") }
@@ -212,6 +236,9 @@ struct DescriptorReader {
                         line,
                         "@http: {\(name)} must be of type id, user, string, int or enum, not \(argument.type.word)")
                 }
+            }
+            descriptor.routes[index] = route.renamed { name in
+                descriptor.arguments.first { $0.name == name }?.wire ?? name
             }
         }
     }
@@ -237,7 +264,7 @@ struct DescriptorReader {
         if descriptor.erases || descriptor.exports {
             let word = descriptor.erases ? "@erases" : "@exports"
             let required = descriptor.arguments.filter(\.isRequired)
-            let isUser = required.first.map { $0.name == "userId" && ($0.type == .user || $0.type == .id) } ?? false
+            let isUser = required.first.map { $0.wire == "userId" && ($0.type == .user || $0.type == .id) } ?? false
             if required.count != 1 || !isUser {
                 problem(lines.data, "\(word): the script must have exactly one required argument, userId user")
             }
@@ -264,7 +291,7 @@ struct DescriptorReader {
             problem(lines.heartbeat, "@heartbeat: the script must @allow worker")
         }
         let required = descriptor.arguments.filter(\.isRequired)
-        let fits = required.first.map { $0.name == "userId" && ($0.type == .id || $0.type == .user) } ?? false
+        let fits = required.first.map { $0.wire == "userId" && ($0.type == .id || $0.type == .user) } ?? false
         if required.count != 1 || !fits {
             problem(lines.heartbeat, "@heartbeat: the script must have exactly one required argument, userId id")
         }

@@ -41,7 +41,7 @@ struct RouteTable: Sendable {
                 HTTPMethod.allCases.filter { methods.contains($0) || ($0 == .head && methods.contains(.get)) })
         }
         return .command(
-            found.descriptor,
+            found.descriptor, found.route,
             zip(found.route.segments, segments).compactMap { segment, text in
                 guard case .argument(let name) = segment else { return nil }
                 return TextArgument(name: name, value: Array(text.utf8))

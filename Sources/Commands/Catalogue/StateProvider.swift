@@ -43,7 +43,9 @@ public struct StateProvider: Sendable {
         descriptor.keys = keys
         descriptor.parts = parts
         descriptor.errors = errors
-        descriptor.arguments = [ArgumentDeclaration(name: "id", type: .id, presence: .required, text: "")]
+        descriptor.arguments = [
+            ArgumentDeclaration(name: "id", wire: "id", type: .id, presence: .required, folds: false, text: "")
+        ]
         return descriptor
     }
 

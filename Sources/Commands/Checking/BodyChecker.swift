@@ -83,7 +83,9 @@ struct BodyChecker {
     private mutating func checkDeclared(_ index: Int, _ word: String) {
         switch word {
         case "key": checkMember(index, descriptor.keys.map(\.name), "key", "@key")
-        case "args": checkMember(index, descriptor.arguments.map(\.name), "args", "@arg")
+        case "args":
+            let made = descriptor.derived.map(\.name) + descriptor.resolved.map(\.name)
+            checkMember(index, descriptor.arguments.map(\.name) + made, "args", "@arg")
         case "random" where !descriptor.usesRandom: problem(index, "random is there with @random only")
         case "write", "emit", "tell_now", "later": checkEffect(index, word)
         case "fail": checkFail(index)

@@ -1,29 +1,41 @@
 import Core
 public import HTTPCodec
 
-/// A route of a command's own: a method and a path whose parts may be arguments.
+/// A route of a command's own: a method, a path whose parts may be arguments, and the status of its answers.
 public struct HTTPRoute: Hashable, Sendable, CustomStringConvertible {
     /// One part of the path.
     public enum Segment: Hashable, Sendable {
         /// Exactly this text.
         case literal(String)
-        /// The argument of this name.
+        /// The argument that clients call so.
         case argument(String)
     }
 
     /// GET, POST, PUT, PATCH or DELETE; a GET route also answers HEAD.
     public let method: HTTPMethod
     /// The parts between slashes; at least one.
-    public let segments: [Segment]
+    public private(set) var segments: [Segment]
+    /// The status of an answer: 200, 201, 202 or 204, and then nothing is said.
+    public let status: Int
 
     private static let methods: [HTTPMethod] = [.get, .post, .put, .patch, .delete]
     /// The most parts a path may have.
     static let segmentsMax = 16
 
-    /// Reads `METHOD /path/{arg}`.
+    private static let statuses = [200, 201, 202, 204]
+
+    /// Reads `METHOD /path/{arg} [STATUS]`.
     init(header text: String) throws(HeaderFault) {
         let words = HeaderText.words(text)
-        guard words.count == 2 else { throw HeaderFault("expected a method and a path, e.g. POST /v1/shops/{shopId}") }
+        guard (2...3).contains(words.count) else {
+            throw HeaderFault(
+                "expected a method, a path and perhaps a status, e.g. POST /v1/shops/{shopId} or PUT /v1/x/{shopId} 204"
+            )
+        }
+        status = words.count == 3 ? ASCII.decimal(Array(words[2].utf8)) ?? 0 : 200
+        guard HTTPRoute.statuses.contains(status) else {
+            throw HeaderFault("the status of an answer is 200, 201, 202 or 204; refusals have their own")
+        }
         guard let method = HTTPMethod(rawValue: words[0]), HTTPRoute.methods.contains(method) else {
             let names = HTTPRoute.methods.map(\.rawValue)
             throw HeaderFault(
@@ -44,7 +56,7 @@ public struct HTTPRoute: Hashable, Sendable, CustomStringConvertible {
     private static func segment(_ text: String) throws(HeaderFault) -> Segment {
         if text.hasPrefix("{") && text.hasSuffix("}") {
             let name = String(text.dropFirst().dropLast())
-            guard HeaderText.isName(name, capitals: true) else {
+            guard HeaderText.isWireName(name) else {
                 throw HeaderFault(PrintableText.quoted(name) + " is no name of an argument")
             }
             return .argument(name)
@@ -56,6 +68,16 @@ public struct HTTPRoute: Hashable, Sendable, CustomStringConvertible {
             throw HeaderFault("a part of the path is letters, digits and . _ ~ -, or an argument in braces")
         }
         return .literal(text)
+    }
+
+    /// The route with other names for its arguments.
+    func renamed(_ name: (String) -> String) -> HTTPRoute {
+        var route = self
+        route.segments = segments.map { segment in
+            if case .argument(let old) = segment { return .argument(name(old)) }
+            return segment
+        }
+        return route
     }
 
     /// The arguments in the path, in order.

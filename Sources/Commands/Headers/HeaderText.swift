@@ -49,6 +49,12 @@ enum HeaderText {
         }
     }
 
+    /// Whether clients may send an argument under the text: a lower-case letter, then letters, digits and `_`.
+    static func isWireName(_ text: String) -> Bool {
+        guard let first = text.utf8.first, ASCII.isLower(first), text.utf8.count <= 64 else { return false }
+        return text.utf8.allSatisfy { ASCII.isLetter($0) || ASCII.isDigit($0) || $0 == UInt8(ascii: "_") }
+    }
+
     /// Words that Lua keeps for itself: `args.end` would not compile.
     static let luaWords: Set<String> = [
         "and", "break", "do", "else", "elseif", "end", "false", "for", "function", "goto", "if", "in", "local", "nil",

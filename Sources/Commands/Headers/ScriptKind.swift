@@ -46,8 +46,8 @@ public enum ScriptKind: String, Sendable {
         case .command: [.refresh, .coalesce, .state, .subscribe, .part]
         case .refresh:
             [
-                .http, .mint, .erases, .exports, .allow, .rate, .readonly, .idempotent, .heartbeat, .state, .subscribe,
-                .part,
+                .http, .mint, .erases, .exports, .allow, .rate, .readonly, .idempotent, .heartbeat, .derive, .resolve,
+                .span, .state, .subscribe, .part,
             ]
         case .part: Set(ScriptTag.allCases).subtracting([.part, .summary])
         case .state:

@@ -12,6 +12,12 @@ public enum ScriptTag: String, CaseIterable, Sendable {
     case arg
     /// A key.
     case key
+    /// A value that the gateway makes of arguments.
+    case derive
+    /// A value that the gateway reads before the script runs.
+    case resolve
+    /// Why it has keys and home topics of several ids.
+    case span
     /// A topic it may emit on.
     case topic
     /// Commands it may call afterwards.
@@ -60,9 +66,9 @@ public enum ScriptTag: String, CaseIterable, Sendable {
     /// Whether a header may have it several times.
     var isRepeatable: Bool {
         switch self {
-        case .http, .arg, .key, .topic, .emits, .refresh, .include, .rate: true
+        case .http, .arg, .derive, .resolve, .key, .topic, .emits, .refresh, .include, .rate: true
         case .command, .summary, .allow, .calls, .returns, .errors, .cost, .weight, .readonly, .idempotent, .random,
-            .members, .mint, .erases, .exports, .coalesce, .heartbeat, .state, .subscribe, .part:
+            .span, .members, .mint, .erases, .exports, .coalesce, .heartbeat, .state, .subscribe, .part:
             false
         }
     }

@@ -4,7 +4,7 @@ public enum TagValue: Equatable, Sendable {
     case command(String)
     /// `@summary TEXT`
     case summary(String)
-    /// `@http METHOD /path`
+    /// `@http METHOD /path [STATUS]`
     case http(HTTPRoute)
     /// `@allow role|role`
     case allow(CommandRights)
@@ -12,6 +12,12 @@ public enum TagValue: Equatable, Sendable {
     case arg(ArgumentDeclaration)
     /// `@key NAME TEMPLATE`
     case key(KeyDeclaration)
+    /// `@derive NAME = geohash(ARG, ARG, N)`
+    case derive(DerivedValue)
+    /// `@resolve NAME = TEMPLATE [FIELD] else CODE [STATUS] -- TEXT`
+    case resolve(ResolvedValue)
+    /// `@span -- TEXT`
+    case span(String)
     /// `@topic TEMPLATE`
     case topic(Template)
     /// `@calls name, name`

@@ -10,6 +10,8 @@ public import Service
 public struct ScriptLibrary: Sendable {
     /// What can be called.
     public let catalogue: Catalogue
+    /// How refusals of the packs' routes look, the longest prefix first.
+    public let routeErrors: [RouteErrors]
     /// What is loaded into Redis.
     public let table: ScriptTable
 
@@ -26,6 +28,7 @@ public struct ScriptLibrary: Sendable {
     public init(
         packs: [String], directory: String?, namespaces: some Sequence<String>, reservedPaths: [String]
     ) throws(StartProblem) {
+        routeErrors = try ScriptLibrary.routeErrors(packs, directory)
         let served = Set(packs + [Scripts.core])
         let embedded = Scripts.files.filter { served.contains($0.pack) }.map { ScriptFile($0) }
         let operators = try directory.map { directory throws(StartProblem) in try ScriptLibrary.read(directory) } ?? []
@@ -45,6 +48,34 @@ public struct ScriptLibrary: Sendable {
         } catch {
             throw StartProblem("the scripts contradict each other: \(error)")
         }
+    }
+
+    private static func routeErrors(
+        _ packs: [String], _ directory: String?
+    ) throws(StartProblem) -> [RouteErrors] {
+        var texts = packs.compactMap { name in Scripts.packs[name].map { (path: name + "/pack.json", bytes: $0) } }
+        if let own = directory.map({ $0 + "/pack.json" }), Files.exists(own) {
+            do {
+                texts.append((own, try Files.read(own, bytesMax: ScriptFile.bytesMax)))
+            } catch {
+                throw StartProblem.file(own, error)
+            }
+        }
+        var errors: [RouteErrors] = []
+        var problems: [ScriptProblem] = []
+        for (path, bytes) in texts {
+            let reader = RouteErrorsReader(bytes, path: path, reserved: Catalogue.reservedPaths)
+            problems += reader.problems
+            for one in reader.errors {
+                if errors.contains(where: { $0.prefix == one.prefix }) {
+                    let text = "errors: another pack says how refusals below \(one.prefix) look"
+                    problems.append(ScriptProblem(file: path, line: 1, message: text))
+                }
+                errors.append(one)
+            }
+        }
+        guard problems.isEmpty else { throw StartProblem(problems.map(\.description).joined(separator: "\n")) }
+        return errors.sorted { ($1.prefix.utf8.count, $0.prefix) < ($0.prefix.utf8.count, $1.prefix) }
     }
 
     /// Reads the `.lua` files of a directory, in the order of their names; other files are left alone.

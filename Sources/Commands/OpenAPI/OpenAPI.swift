@@ -5,14 +5,14 @@ public enum OpenAPI {
     /// The document of a node: JSON text.
     ///
     /// `limits` are those of the configuration; `version` is the gateway's. `hasOperations`: health is asked at the
-    /// same address.
+    /// same address. `errors` say how the packs' routes refuse, the longest prefix first.
     public static func document(
-        _ catalogue: Catalogue, version: String, limits: Limits, hasOperations: Bool = true
+        _ catalogue: Catalogue, version: String, limits: Limits, hasOperations: Bool = true, errors: [RouteErrors] = []
     ) -> [UInt8] {
         var paths = OpenAPIPaths()
         OpenAPIGateway.add(to: &paths, limits, hasOperations: hasOperations)
         for descriptor in catalogue.commands where !descriptor.rights.isWorkerOnly {
-            OpenAPICommand(descriptor).add(to: &paths)
+            OpenAPICommand(descriptor, errors).add(to: &paths)
         }
         let files = Set(catalogue.commands.filter { !$0.rights.isWorkerOnly }.map(\.file.name)).sorted()
         let document: JSONNode = [

@@ -4,9 +4,11 @@ import HTTPCodec
 /// The operations of one command: `POST /v1/commands/NAME` and its own routes.
 struct OpenAPICommand {
     private let descriptor: CommandDescriptor
+    private let errors: [RouteErrors]
 
-    init(_ descriptor: CommandDescriptor) {
+    init(_ descriptor: CommandDescriptor, _ errors: [RouteErrors]) {
         self.descriptor = descriptor
+        self.errors = errors
     }
 
     func add(to paths: inout OpenAPIPaths) {
@@ -24,10 +26,11 @@ struct OpenAPICommand {
 
     private func operation(_ id: String, _ route: HTTPRoute?, _ path: String) -> JSONNode {
         let inPath = route?.arguments ?? []
-        let others = descriptor.arguments.filter { !inPath.contains($0.name) }
+        let others = descriptor.arguments.filter { !inPath.contains($0.wire) }
         let isGet = route?.method == .get
         let parameters =
             (route.map { pathParameters($0, path) } ?? []) + (isGet ? others.map { queryParameter($0) } : [])
+            + (descriptor.isReadOnly ? [] : [OpenAPICommand.idempotencyKey])
         return
             ([
                 "operationId": .text(id), "summary": .text(descriptor.summary), "description": .text(description),
@@ -37,8 +40,13 @@ struct OpenAPICommand {
             .with("x-rate", descriptor.rates.isEmpty ? nil : .array(descriptor.rates.map { .text($0.description) }))
             .with("parameters", parameters.isEmpty ? nil : .array(parameters))
             .with("requestBody", isGet ? nil : body(others))
-            .with("responses", responses)
+            .with("responses", responses(route))
     }
+
+    /// The operation's name, where the body has none or its `id` means something else.
+    private static let idempotencyKey: JSONNode = [
+        "name": "Idempotency-Key", "in": "header", "schema": OpenAPISchemas.reference("OperationId"),
+    ]
 
     private var description: String {
         var lines = ["Answer: " + descriptor.returns, "Cost: " + descriptor.cost]
@@ -53,13 +61,16 @@ struct OpenAPICommand {
         return .array(schemes + (descriptor.rights.roles.contains(.anonymous) ? [.object([])] : []))
     }
 
-    private var responses: JSONNode {
-        let success: JSONNode = [
-            "description": .text(descriptor.returns), "content": OpenAPIErrors.content(["type": "object"]),
-        ]
+    private func responses(_ route: HTTPRoute?) -> JSONNode {
+        let status = route?.status ?? 200
+        let parts = route.map { $0.path.split(separator: "/").map { String($0) } }
+        let success: JSONNode =
+            status == 204
+            ? ["description": "Done; nothing is answered."]
+            : ["description": .text(descriptor.returns), "content": OpenAPIErrors.content(["type": "object"])]
         return OpenAPIErrors.responses(
-            200, success, errors: [401, 403, 429, 503] + (descriptor.isReadOnly ? [] : [409]),
-            declared: descriptor.errors)
+            status, success, errors: [401, 403, 429, 503] + (descriptor.isReadOnly ? [] : [409]),
+            declared: descriptor.errors, retold: parts.flatMap { parts in errors.first { $0.owns(parts) } })
     }
 
     // MARK: Arguments
@@ -68,7 +79,7 @@ struct OpenAPICommand {
     private func pathParameters(_ route: HTTPRoute, _ path: String) -> [JSONNode] {
         let names = path.split(separator: "/").filter { $0.hasPrefix("{") }.map { String($0.dropFirst().dropLast()) }
         return zip(names, route.arguments).compactMap { name, argument in
-            descriptor.arguments.first { $0.name == argument }.map { declaration in
+            descriptor.arguments.first { $0.wire == argument }.map { declaration in
                 [
                     "name": .text(name), "in": "path", "required": true,
                     "schema": OpenAPISchemas.path(declaration),
@@ -79,7 +90,7 @@ struct OpenAPICommand {
 
     private func queryParameter(_ argument: ArgumentDeclaration) -> JSONNode {
         let parameter: JSONNode = [
-            "name": .text(argument.name), "in": "query", "required": .bool(isNeeded(argument)),
+            "name": .text(argument.wire), "in": "query", "required": .bool(isNeeded(argument)),
         ]
         let schema = OpenAPISchemas.query(argument)
         switch argument.type {
@@ -91,12 +102,12 @@ struct OpenAPICommand {
 
     private func body(_ arguments: [ArgumentDeclaration]) -> JSONNode {
         let needed = arguments.filter { isNeeded($0) }
-        let members = arguments.map { ($0.name, OpenAPISchemas.argument($0, isNeeded: isNeeded($0))) }
+        let members = arguments.map { ($0.wire, OpenAPISchemas.argument($0, isNeeded: isNeeded($0))) }
         let operation = OpenAPISchemas.orNull(OpenAPISchemas.reference("OperationId"))
         let schema: JSONNode = [
             "type": "object", "additionalProperties": false,
-            "properties": .object(members + [("id", operation)]),
-            "required": .array(needed.map { .text($0.name) }),
+            "properties": .object(members + (descriptor.takesID ? [] : [("id", operation)])),
+            "required": .array(needed.map { .text($0.wire) }),
         ]
         return ["required": .bool(!needed.isEmpty), "content": OpenAPIErrors.content(schema)]
     }

@@ -30,9 +30,14 @@ enum OpenAPIErrors {
         .object(meanings.map { ("Error\($0.status)", response($0.meaning)) })
     }
 
-    private static func response(_ description: String) -> JSONNode {
-        ["description": .text(description), "content": content(OpenAPISchemas.reference("Error"))]
+    private static func response(
+        _ description: String, _ schema: JSONNode = OpenAPISchemas.reference("Error")
+    ) -> JSONNode {
+        ["description": .text(description), "content": content(schema)]
     }
+
+    /// Told before the path is known, and so in the gateway's own form everywhere.
+    private static let beforeThePath = [400, 408, 414, 431, 501, 505]
 
     /// A body of JSON.
     static func content(_ schema: JSONNode) -> JSONNode {
@@ -41,11 +46,13 @@ enum OpenAPIErrors {
 
     /// The responses of an operation: the success, then the errors by status.
     ///
-    /// `declared` are errors beyond the shared ones: their codes stand in the description.
+    /// `declared` are errors beyond the shared ones: their codes stand in the description. `retold` is how a pack's routes
+    /// tell them.
     static func responses(
-        _ status: Int, _ success: JSONNode, errors: [Int], declared: [DeclaredError] = []
+        _ status: Int, _ success: JSONNode, errors: [Int], declared: [DeclaredError] = [], retold: RouteErrors? = nil
     ) -> JSONNode {
         let all = Set(errors + everywhere + declared.map(\.status)).sorted()
+        if let retold { return self.retold(status, success, all, declared, retold) }
         return .object(
             [("\(status)", success)]
                 + all.map { status in
@@ -56,6 +63,22 @@ enum OpenAPIErrors {
                     }
                     let words = [meaning, "Codes: " + codes.joined(separator: ", ") + "."].compactMap(\.self)
                     return ("\(status)", response(words.joined(separator: " ")))
+                })
+    }
+
+    private static func retold(
+        _ status: Int, _ success: JSONNode, _ all: [Int], _ declared: [DeclaredError], _ errors: RouteErrors
+    ) -> JSONNode {
+        let others = errors.statuses.filter { all.contains($0.key.httpStatus) }.map(\.value)
+        let shapes = [errors.body] + errors.bodies.sorted { $0.key < $1.key }.map(\.value)
+        return .object(
+            [("\(status)", success)]
+                + Set(all + others).sorted().map { status in
+                    let codes = declared.filter { $0.status == status }.map(\.code)
+                    let meaning = meanings.first { $0.status == status }?.meaning ?? "The request cannot be done."
+                    let own = beforeThePath.contains(status) ? [OpenAPISchemas.reference("Error")] : []
+                    let text = codes.isEmpty ? meaning : meaning + " Codes: " + codes.joined(separator: ", ") + "."
+                    return ("\(status)", response(text, ["anyOf": .array(shapes.map(\.schema) + own)]))
                 })
     }
 }

@@ -40,7 +40,8 @@ public struct CommandCallBuilder: Sendable {
         self.settings = settings
     }
 
-    /// Builds a call; `nil` when a namespace has no policy or a name cannot be made, which a catalogue excludes.
+    /// Builds a call; `nil` when a namespace has no policy or a name cannot be made, which a catalogue excludes, and
+    /// while a value is not resolved.
     ///
     /// `operation` is ignored by read-only and idempotent commands; `fence` is for refreshes; `top` tells the last event that is known
     /// of a topic (failures.md 2.3, rule 1).
@@ -48,12 +49,8 @@ public struct CommandCallBuilder: Sendable {
         _ descriptor: CommandDescriptor, _ bound: BoundArguments, caller: CommandCaller, operation: OperationID?,
         fence: Int?, _ moment: Moment, top: (Topic) -> Position? = { _ in nil }
     ) -> Call? {
-        func value(_ name: String) -> [UInt8]? {
-            guard let index = descriptor.arguments.firstIndex(where: { $0.name == name }),
-                bound.values.indices.contains(index)
-            else { return nil }
-            return bound.values[index]
-        }
+        func value(_ name: String) -> [UInt8]? { bound.value(name, descriptor) }
+        guard bound.resolved.count == descriptor.resolved.count else { return nil }
         let operation = descriptor.isReadOnly || descriptor.isIdempotent ? nil : operation
         let home = descriptor.home?.topic(value)
         var keys = [settings.keys.outbox, settings.keys.outbox]
@@ -83,17 +80,32 @@ public struct CommandCallBuilder: Sendable {
             guard let name = key.template.key(settings.keys, value) else { return nil }
             keys.append(name)
         }
+        for resolved in descriptor.resolved {
+            guard let name = resolved.key.key(settings.keys, value) else { return nil }
+            keys.append(name)
+        }
         if descriptor.refresh != nil {
             guard let home else { return nil }
             keys.append(settings.keys.fence(home))
         }
-        arguments += bound.values.map { $0 ?? [] }
+        arguments += bound.values.map { $0 ?? [] } + bound.derived + bound.resolved
         if descriptor.changesMembers {
             keys.append(settings.keys.removed)
             keys += descriptor.homeTopics.compactMap { $0.topic(value).map(settings.keys.members) }
             arguments.append(decimal(settings.membersMax))
         }
         return Call(keys: keys, arguments: arguments)
+    }
+
+    /// Asks for the values that a call needs resolved, `KEYS` and `ARGV` of `resolve.lua`; `nil` when a name cannot be made.
+    public func resolving(_ descriptor: CommandDescriptor, _ bound: BoundArguments) -> Call? {
+        var call = Call(keys: [], arguments: [])
+        for value in descriptor.resolved {
+            guard let key = value.key.key(settings.keys, { bound.value($0, descriptor) }) else { return nil }
+            call.keys.append(key)
+            call.arguments.append(Array((value.field ?? "").utf8))
+        }
+        return call
     }
 
     /// What makes two calls of a read-only command the same: keys and arguments without what differs from call to call.

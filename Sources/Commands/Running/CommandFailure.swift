@@ -10,6 +10,8 @@ public struct CommandFailure: Error, Equatable, Sendable {
     public let status: Int
     /// Whether a refresh was turned away because another worker has a newer fencing token.
     public let isFenced: Bool
+    /// Whether nothing was done because a resolved value is another by now.
+    let isStale: Bool
     /// When the same call may succeed, milliseconds from now; `nil` where that is not known.
     public let retryAfterMs: Int?
 
@@ -19,20 +21,24 @@ public struct CommandFailure: Error, Equatable, Sendable {
     /// A failure that the gateway tells.
     public init(_ refusal: Refusal) {
         (code, message, status) = (refusal.name, refusal.message, refusal.status)
-        (isFenced, retryAfterMs) = (false, refusal.retryAfterMs)
+        (isFenced, isStale, retryAfterMs) = (false, false, refusal.retryAfterMs)
     }
 
     /// A failure that the script told.
     init(_ error: DeclaredError, _ message: String) {
         (code, self.message, status) = (error.code, message, error.status)
-        (isFenced, retryAfterMs) = (false, nil)
+        (isFenced, isStale, retryAfterMs) = (false, false, nil)
     }
 
-    private init(fenced message: String) {
+    private init(conflict message: String, isStale: Bool = false) {
         (code, self.message, status) = (ErrorCode.conflict.rawValue, message, ErrorCode.conflict.httpStatus)
-        (isFenced, retryAfterMs) = (true, nil)
+        (isFenced, self.isStale, retryAfterMs) = (!isStale, isStale, nil)
     }
 
     /// The failure of a refresh whose lease has passed to another worker.
-    public static let fenced = CommandFailure(fenced: "another worker has this since")
+    public static let fenced = CommandFailure(conflict: "another worker has this since")
+
+    /// The failure of a call whose resolved values have changed again and again.
+    static let stale = CommandFailure(
+        conflict: "what this call concerns is changing; try again", isStale: true)
 }

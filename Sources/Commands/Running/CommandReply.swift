@@ -54,6 +54,7 @@ enum CommandReply {
         }
         let (word, rest) = HeaderText.cut(failure.detail, at: " ") ?? (failure.detail, "")
         if word == "FENCED" { return Reading(result: .failure(.fenced)) }
+        if word == "STALE" { return Reading(result: .failure(.stale)) }
         guard word == "FAIL" else { return faulty(failure.detail) }
         let (code, message) = HeaderText.cut(rest, at: " ") ?? (rest, "")
         guard let error = descriptor.error(code) else {

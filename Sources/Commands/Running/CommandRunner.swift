@@ -9,13 +9,24 @@ public final class CommandRunner {
     /// What a call leads to.
     public typealias Completion = (Result<CommandAnswer, CommandFailure>) -> Void
 
-    private let link: CallLink
-    private let scripts: ScriptTable
+    let link: CallLink
+    let scripts: ScriptTable
+    let builder: CommandCallBuilder
+    let onScriptFault: (_ name: String, _ text: String) -> Void
+    /// Lanes in which a call finds its keys.
+    var turns: LaneTurns
     private let settings: CommandSettings
-    private let builder: CommandCallBuilder
     private let top: (Topic) -> Position?
-    private let onScriptFault: (_ name: String, _ text: String) -> Void
     private var epochs = EpochSource()
+
+    /// A call and what is given with it.
+    struct Pending {
+        let descriptor: CommandDescriptor
+        var bound: BoundArguments
+        let caller: CommandCaller
+        let operation: OperationID?
+        let fence: Int?
+    }
 
     /// Makes a runner on a link whose registry holds the scripts.
     ///
@@ -33,7 +44,11 @@ public final class CommandRunner {
         self.top = top
         self.onScriptFault = onScriptFault
         builder = CommandCallBuilder(settings)
+        turns = LaneTurns(waitingMax: link.callsMax)
     }
+
+    /// Whether a call of the lane is in flight or waits.
+    public func isBusy(_ lane: UInt64) -> Bool { turns.isTaken(lane) || link.isBusy(lane) }
 
     /// What makes two calls of a read-only command the same; `nil` when they never are.
     public func likeness(
@@ -52,6 +67,24 @@ public final class CommandRunner {
         _ descriptor: CommandDescriptor, _ bound: BoundArguments, caller: CommandCaller, operation: OperationID?,
         fence: Int? = nil, lane: UInt64? = nil, _ completion: @escaping Completion
     ) {
+        let call = Pending(
+            descriptor: descriptor, bound: bound, caller: caller, operation: operation, fence: fence)
+        run(call, lane: lane, completion)
+    }
+
+    private func run(_ call: Pending, lane: UInt64?, _ completion: @escaping Completion) {
+        // Whoever waited asks again: one that waited before may have taken the lane.
+        switch lane.map({ turns.ask($0) { [weak self] in self?.run(call, lane: lane, completion) } }) ?? .now {
+        case .now where call.descriptor.resolved.isEmpty: runResolved(call, lane: lane, completion)
+        case .now: resolveAndRun(call, lane: lane, completion)
+        case .later: break
+        case .full: completion(.failure(CommandFailure(RedisFailure(.inFlightFull).refusal)))
+        }
+    }
+
+    /// Runs a call whose keys are known.
+    func runResolved(_ call: Pending, lane: UInt64?, _ completion: @escaping Completion) {
+        let (descriptor, bound) = (call.descriptor, call.bound)
         guard let run = link.facts?.fence else {
             return completion(.failure(CommandFailure(RedisFailure(.disconnected).refusal)))
         }
@@ -59,13 +92,13 @@ public final class CommandRunner {
             nowMs: settings.nowMs(), run: run, epoch: epochs.next(),
             random: descriptor.usesRandom || descriptor.mint != nil ? Hexadecimal.text(SecureRandom.bytes(16)) : [])
         guard let script = scripts[descriptor.scriptName],
-            let call = builder.call(
-                descriptor, bound, caller: caller, operation: operation, fence: fence, moment, top: top)
+            let made = builder.call(
+                descriptor, bound, caller: call.caller, operation: call.operation, fence: call.fence, moment, top: top)
         else {
             onScriptFault(descriptor.scriptName, "no call can be made of these arguments")
             return completion(.failure(CommandFailure(Refusal(.internalError, "the command cannot be called"))))
         }
-        let scriptCall = ScriptCall(script: script.id, keys: call.keys, arguments: call.arguments)
+        let scriptCall = ScriptCall(script: script.id, keys: made.keys, arguments: made.arguments)
         link.run(scriptCall, lane: lane) { [onScriptFault, settings] result in
             let reading = CommandReply.read(result, descriptor, settings)
             if let fault = reading.fault { onScriptFault(descriptor.scriptName, script.source.translate(fault)) }

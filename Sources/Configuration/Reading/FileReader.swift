@@ -22,7 +22,7 @@ struct FileReader {
     private let path: String
     private let command: CommandName
     /// What is read once the packs are known.
-    private var policies: (namespaces: JSON.Value?, sockets: JSON.Value?)
+    private var policies: (namespaces: JSON.Value?, sockets: JSON.Value?) = (nil, nil)
     private var packSources: [String: SettingSource] = [:]
 
     /// The most bytes of a config file.

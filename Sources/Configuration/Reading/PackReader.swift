@@ -35,7 +35,8 @@ struct PackReader {
     ///   - embedded: The text of each built-in pack's `pack.json`, by name.
     ///   - own: The path and the text of the operator's `pack.json`; `nil` when there is none.
     init(
-        _ chosen: String?, source: SettingSource, embedded: [String: [UInt8]], own: (path: String, bytes: [UInt8])? = nil
+        _ chosen: String?, source: SettingSource, embedded: [String: [UInt8]],
+        own: (path: String, bytes: [UInt8])? = nil
     ) {
         self.embedded = embedded
         for name in PackReader.names(chosen, embedded) {

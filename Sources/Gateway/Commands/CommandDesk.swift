@@ -133,7 +133,7 @@ final class CommandDesk {
             throw refusal
         }
         guard !command.isReadOnly else { return }
-        if let refusal = budgets.pay(payer, us: command.weightMicroseconds, nowMs: nowMs()) { throw refusal }
+        if let refusal = budgets.pay(payer, us: command.priceMicroseconds, nowMs: nowMs()) { throw refusal }
     }
 
     /// Runs a read-only command when its turn has come; callers who ask the same meanwhile share its answer.
@@ -143,7 +143,7 @@ final class CommandDesk {
         _ command: CommandDescriptor, _ bound: BoundArguments, _ request: Request, _ caller: CommandCaller,
         _ payer: Payer, _ completion: @escaping Completion
     ) {
-        let weightUs = command.weightMicroseconds
+        let weightUs = command.priceMicroseconds
         let answer: (Result<Result<CommandAnswer, CommandFailure>, Refusal>) -> Void = { [statistics] outcome in
             let result = outcome.mapError { CommandFailure($0) }.flatMap { $0 }
             if case .failure = result { statistics.commandsRefused.add(1) }
@@ -153,7 +153,7 @@ final class CommandDesk {
             statistics.commands.add(1)
             runner.run(command, bound, caller: caller, operation: nil, lane: lane, done)
         }
-        let isBusy = request.lane.map { link.isBusy($0) } ?? false
+        let isBusy = request.lane.map { runner.isBusy($0) } ?? false
         if !isBusy, let likeness = runner.likeness(command, bound, caller: caller) {
             let key = SharedReader<Result<CommandAnswer, CommandFailure>>.Key(
                 script: command.scriptName, keys: likeness.keys, arguments: likeness.arguments,

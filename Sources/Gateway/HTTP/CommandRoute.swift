@@ -23,7 +23,7 @@ struct CommandRoute {
 
     /// The command of a script's own route; `nil` when there is none, or none for the method.
     func route(_ method: HTTPMethod, _ segments: [String]) -> CommandDescriptor? {
-        guard case .command(let command, _) = shard.node.library.catalogue.route(method: method, segments: segments)
+        guard case .command(let command, _, _) = shard.node.library.catalogue.route(method: method, segments: segments)
         else { return nil }
         return command
     }
@@ -35,8 +35,8 @@ struct CommandRoute {
             return false
         case .methodNotAllowed(let methods):
             respond(.methodNotAllowed(methods, keepAlive: true))
-        case .command(let command, let path):
-            perform(request, respond) { desk, arguments, caller, completion in
+        case .command(let command, let route, let path):
+            perform(request, status: route.status, respond) { desk, arguments, caller, completion in
                 var arguments = arguments
                 arguments.path = path
                 desk.perform(command, arguments, caller: caller, completion)
@@ -46,13 +46,15 @@ struct CommandRoute {
     }
 
     private func perform(
-        _ request: HTTPRequest, _ respond: @escaping Respond,
+        _ request: HTTPRequest, status: Int = 200, _ respond: @escaping Respond,
         _ call: (CommandDesk, CommandDesk.Request, Caller, @escaping CommandDesk.Completion) -> Void
     ) {
         do throws(Refusal) {
             var arguments = try arguments(request)
             arguments.payer = shard.node.payer(request.caller, at: request.origin.address)
-            call(shard.commands, arguments, request.caller) { result in respond(CommandRoute.response(result)) }
+            call(shard.commands, arguments, request.caller) { result in
+                respond(CommandRoute.response(result, status: status))
+            }
         } catch {
             respond(.refusal(error, keepAlive: true))
         }
@@ -60,6 +62,7 @@ struct CommandRoute {
 
     private func arguments(_ request: HTTPRequest) throws(Refusal) -> CommandDesk.Request {
         var arguments = CommandDesk.Request()
+        arguments.operation = try CommandRoute.operation(request.head)
         guard let items = request.head.queryItems else {
             throw Refusal(.badRequest, "the query has a malformed escape")
         }
@@ -86,11 +89,32 @@ struct CommandRoute {
         }
     }
 
+    /// The name that the header `Idempotency-Key` gives the operation; as a member `id` does, which comes before it.
+    private static func operation(_ head: HTTPRequestHead) throws(Refusal) -> OperationID? {
+        var text: [UInt8]
+        switch head.headers.single("idempotency-key") {
+        case .absent: return nil
+        case .one(let value): text = value
+        case .repeated, .malformed: text = []
+        }
+        // A string of structured fields has quotes (RFC 8941 section 3.3.3).
+        let quote = UInt8(ascii: "\"")
+        if text.count > 1, text.first == quote, text.last == quote { text = Array(text.dropFirst().dropLast()) }
+        guard let id = MessageID(text) else {
+            throw Refusal(
+                .badRequest,
+                "'Idempotency-Key' must be one text of 1 to \(MessageID.bytesMax) of A-Z a-z 0-9 . _ ~ : -")
+        }
+        return .named(id)
+    }
+
     /// The answer as the script gave it, or the error.
-    static func response(_ result: Result<CommandAnswer, CommandFailure>) -> HTTPResponse {
+    static func response(_ result: Result<CommandAnswer, CommandFailure>, status: Int = 200) -> HTTPResponse {
         switch result {
+        case .success where status == 204:
+            return HTTPResponse(status: status, body: [], keepAlive: true)
         case .success(let answer):
-            return .json(status: 200, body: answer.json, keepAlive: true)
+            return .json(status: status, body: answer.json, keepAlive: true)
         case .failure(let failure):
             var response = HTTPResponse.error(
                 failure.code, failure.message, status: failure.status, keepAlive: true)

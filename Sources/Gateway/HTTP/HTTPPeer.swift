@@ -36,6 +36,8 @@ final class HTTPPeer: ConnectionHandler {
     private var pending: Pending?
     /// The last request's fields for pages of other origins; answers to what is no request bear none.
     private var crossOrigin: [HTTPResponse.Field] = []
+    /// How a refusal of the request under way looks; `nil`: as everywhere.
+    private var retelling: ErrorRetelling?
     private var isBusy = false
     private var isProcessing = false
     /// What is to be done when the connection ends before the answer; the client is read meanwhile, to see it go.
@@ -74,7 +76,10 @@ final class HTTPPeer: ConnectionHandler {
         while let connection, connection.isOpen, let event = parser.next(bytes, at: &position) {
             switch event {
             case .head(let head):
-                if case .front = door { crossOrigin = shard.router.crossOrigin.fields(head) }
+                if case .front = door {
+                    crossOrigin = shard.router.crossOrigin.fields(head)
+                    retelling = shard.router.retelling(head)
+                }
                 if let upgrade = head.upgrade {
                     return openWebSocket(head, upgrade, rest: bytes, from: position)
                 }
@@ -147,13 +152,14 @@ final class HTTPPeer: ConnectionHandler {
 
     private func respond(_ response: HTTPResponse) {
         guard isBusy, let head = pending?.head, let connection else { return }
-        var response = response
+        var response = retelling?.retold(response) ?? response
         response.keepAlive = head.keepAlive && response.keepAlive && !shard.node.health.isDraining
         if (200..<300).contains(response.status) { connection.markEstablished() }
         pending = nil
         isBusy = false
         onAbandoned = nil
         shard.requestsInFlight -= 1
+        retelling = nil
         guard response.keepAlive else { return refuse(response, method: head.method, reason: .httpDone) }
         for field in crossOrigin { response.set(field.name, field.value) }
         guard connection.send(response.encoded(for: head.method)) else { return connection.close(.slowConsumer) }
@@ -168,7 +174,7 @@ final class HTTPPeer: ConnectionHandler {
 
     /// Answers and ends the connection.
     private func refuse(_ response: HTTPResponse, method: HTTPMethod?, reason: CloseReason = .httpRefused) {
-        var response = response
+        var response = retelling?.retold(response) ?? response
         response.keepAlive = false
         for field in crossOrigin { response.set(field.name, field.value) }
         connection?.close(reason, last: response.encoded(for: method))

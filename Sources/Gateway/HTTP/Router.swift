@@ -93,6 +93,15 @@ final class Router {
         return SupabaseAnswer.refused(refusal, keepAlive: keepAlive)
     }
 
+    /// How refusals of a request look where a pack says so; `nil`: as everywhere.
+    func retelling(_ head: HTTPRequestHead) -> ErrorRetelling? {
+        let errors = shard.node.library.routeErrors
+        guard !errors.isEmpty, let segments = head.pathSegments?.map({ String(decoding: $0, as: UTF8.self) }),
+            let own = errors.first(where: { $0.owns(segments) })
+        else { return nil }
+        return ErrorRetelling(errors: own, head: head, log: shard.node.log)
+    }
+
     private static func isTopic(_ segments: [String]) -> Bool {
         segments.starts(with: ["v1", "topics"]) && segments.count >= 3
     }

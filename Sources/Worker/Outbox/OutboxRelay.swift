@@ -146,10 +146,7 @@ final class OutboxRelay {
     }
 
     private func home(_ descriptor: CommandDescriptor, _ bound: BoundArguments) -> Topic? {
-        descriptor.home?.topic { name in
-            guard let index = descriptor.arguments.firstIndex(where: { $0.name == name }) else { return nil }
-            return bound.values[index]
-        }
+        descriptor.home?.topic { bound.value($0, descriptor) }
     }
 
     // MARK: Doing

@@ -118,7 +118,7 @@ final class RefreshDesk {
         let descriptor = refreshes[run.refresh]
         guard let token = tokens(run.partition, nowMs), let argument = descriptor.arguments.first,
             let bound = try? ArgumentBinder.bind(
-                descriptor, body: nil, path: [TextArgument(name: argument.name, value: run.id)], caller: .worker)
+                descriptor, body: nil, path: [TextArgument(name: argument.wire, value: run.id)], caller: .worker)
         else { return queue.finished(run.slot, .failed, nowMs: nowMs) }
         runner.run(descriptor, bound, caller: .worker, operation: nil, fence: token) { [weak self] result in
             self?.ended(run, token: token, result)

@@ -38,9 +38,10 @@ private func check(_ catalogue: Catalogue) {
 /// What was bound becomes a call with a value for every argument.
 private func bind(_ command: CommandDescriptor, _ body: [UInt8]) {
     guard let json = try? JSON(parsing: body, limits: Limits().json),
-        let bound = try? ArgumentBinder.bind(command, body: json.root, caller: .worker)
+        var bound = try? ArgumentBinder.bind(command, body: json.root, caller: .worker)
     else { return }
-    precondition(bound.values.count == command.arguments.count)
+    precondition(bound.values.count == command.arguments.count && bound.derived.count == command.derived.count)
+    bound.resolved = command.resolved.map { _ in Array("found".utf8) }
     let settings = CommandSettings(
         keys: Keys(prefix: []), policies: NamespacePolicy.defaults, outboxMax: 1, doneSeconds: 1, membersMax: 1,
         answerLimits: Limits().answers, answerBytesMax: Limits().answerBytesMax, nowMs: { 0 })

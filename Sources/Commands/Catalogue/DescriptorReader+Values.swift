@@ -1,0 +1,79 @@
+import Core
+
+/// The checks of names: arguments, and what the gateway adds to them.
+extension DescriptorReader {
+    /// The names of what is made of arguments or found by them.
+    var madeNames: [String] { descriptor.derived.map(\.name) + descriptor.resolved.map(\.name) }
+
+    /// Whether a template may name it.
+    func isKnown(_ name: String) -> Bool {
+        descriptor.arguments.contains { $0.name == name } || madeNames.contains(name)
+    }
+
+    /// A name means one argument wherever it stands, in a message or in a template.
+    mutating func checkWireNames() {
+        for (index, argument) in descriptor.arguments.enumerated() where argument.wire != argument.name {
+            let others = descriptor.arguments.enumerated().filter { $0.offset != index }.map(\.element)
+            if others.contains(where: { $0.name == argument.wire }) || madeNames.contains(argument.wire) {
+                problem(lines.arguments[index], "@arg: another value is called \(argument.wire)")
+            } else if descriptor.arguments[..<index].contains(where: { $0.wire == argument.wire }) {
+                problem(lines.arguments[index], "@arg: another argument is \(argument.wire) on the wire, too")
+            }
+        }
+    }
+
+    /// Checks what is derived: its arguments are places on the earth, and always there.
+    mutating func checkDerived() {
+        var names = Set(descriptor.arguments.map(\.name))
+        for (value, line) in zip(descriptor.derived, lines.derived) {
+            if !names.insert(value.name).inserted { problem(line, "@derive: \(value.name) is declared twice") }
+            checkPlace(value.latitude, -90...90, line)
+            checkPlace(value.longitude, -180...180, line)
+        }
+    }
+
+    private mutating func checkPlace(_ name: String, _ range: ClosedRange<Double>, _ line: Int) {
+        guard let argument = argument(name, line, "@derive") else { return }
+        guard case .number(let given?) = argument.type, range.contains(given.lowerBound),
+            range.contains(given.upperBound), argument.presence != .optional
+        else {
+            let bounds = "\(Int(range.lowerBound))..\(Int(range.upperBound))"
+            return problem(line, "@derive: {\(name)} must be an argument number \(bounds) that is not optional")
+        }
+    }
+
+    /// Checks what is resolved: by arguments alone, and its error as it is declared elsewhere.
+    mutating func checkResolved() {
+        var names = Set(descriptor.arguments.map(\.name) + descriptor.derived.map(\.name))
+        let found = descriptor.resolved.map(\.name)
+        for (value, line) in zip(descriptor.resolved, lines.resolved) {
+            if !names.insert(value.name).inserted { problem(line, "@resolve: \(value.name) is declared twice") }
+            for (place, name) in value.key.variables.enumerated() {
+                if found.contains(name) {
+                    problem(line, "@resolve: {\(name)} is resolved itself; a key is found by arguments")
+                } else if place == 0 {
+                    checkID(name, line, "@resolve")
+                } else {
+                    checkMember(name, line, "@resolve")
+                }
+            }
+            if descriptor.mint?.topic.variable == value.name {
+                problem(lines.mint, "@mint: {\(value.name)} is resolved; the topic of a token is named by an argument")
+            }
+            guard let other = descriptor.errors.first(where: { $0.code == value.error.code }) else {
+                descriptor.errors.append(value.error)
+                continue
+            }
+            if other.status != value.error.status {
+                problem(line, "@resolve: \(other.code) has the status \(other.status) elsewhere in this header")
+            }
+        }
+    }
+
+    /// Checks that a script that says @span needs it.
+    mutating func checkSpan() {
+        let variables = Set((descriptor.keys.map(\.template) + descriptor.topics).compactMap(\.variable))
+        guard descriptor.span != nil, variables.count < 2 else { return }
+        problem(lines.span, "@span: all keys and topics belong to one id already; leave it out")
+    }
+}

@@ -1,0 +1,136 @@
+import Core
+
+/// Reads `errors` of a `pack.json`: how refusals look, by the prefix of their routes.
+struct RouteErrorsReader {
+    private(set) var errors: [RouteErrors] = []
+    private(set) var problems: [ScriptProblem] = []
+
+    private let path: String
+    private let reserved: [[String]]
+
+    /// The most prefixes of one pack.
+    static let prefixesMax = 16
+    private static let fields = ["routes", "body", "statuses", "bodies"]
+    private static let limits = JSON.Limits(depthMax: 16, elementsMax: 10_000)
+
+    /// Reads the text of a pack's file; `path` is what messages call it, `reserved` are the gateway's own paths.
+    init(_ bytes: [UInt8], path: String, reserved: [String]) {
+        self.path = path
+        self.reserved = reserved.map { path in path.split(separator: "/").map { String($0) } }
+        read(bytes)
+    }
+
+    private mutating func read(_ bytes: [UInt8]) {
+        guard let json = try? JSON(parsing: bytes, limits: RouteErrorsReader.limits), json.root.kind == .object else {
+            return problem("a pack is described by a JSON object")
+        }
+        guard let list = json.root["errors"] else { return }
+        guard list.kind == .array else { return problem("errors: expected an array of objects") }
+        for (index, value) in list.members.enumerated() { read(value, "errors[\(index)]") }
+        if errors.count > RouteErrorsReader.prefixesMax {
+            problem("errors: a pack may have \(RouteErrorsReader.prefixesMax) prefixes")
+        }
+    }
+
+    private mutating func problem(_ message: String) {
+        problems.append(ScriptProblem(file: path, line: 1, message: message))
+    }
+
+    private mutating func read(_ value: JSON.Value, _ place: String) {
+        guard value.kind == .object else { return problem(place + ": expected an object") }
+        for member in value.members where !RouteErrorsReader.fields.contains(member.name) {
+            problem(place + ": unknown key" + NearestName.hint(RouteErrorsReader.fields, to: member.name))
+        }
+        guard let segments = segments(value["routes"], place) else { return }
+        guard let given = value["body"], given.kind == .object, let body = shape(given, place + ".body") else {
+            return problem(place + ".body: expected an object such as {\"error\": \"$message\"}")
+        }
+        errors.append(
+            RouteErrors(
+                segments: segments, statuses: statuses(value["statuses"], place + ".statuses"), body: body,
+                bodies: bodies(value["bodies"], place + ".bodies")))
+    }
+
+    private mutating func segments(_ value: JSON.Value?, _ place: String) -> [String]? {
+        let text = value?.string ?? ""
+        let parts = text.split(separator: "/", omittingEmptySubsequences: false).map { String($0) }
+        let isPlain = parts.dropFirst().dropLast().allSatisfy { part in
+            !part.isEmpty
+                && part.utf8.allSatisfy { ASCII.isLetter($0) || ASCII.isDigit($0) || "._~-".utf8.contains($0) }
+        }
+        guard parts.count >= 3, parts.first == "", parts.last == "", isPlain else {
+            problem(place + ".routes: expected the beginning of paths, between slashes, e.g. /api/v1/")
+            return nil
+        }
+        let segments = Array(parts.dropFirst().dropLast())
+        if let own = reserved.first(where: { !$0.isEmpty && ($0.starts(with: segments) || segments.starts(with: $0)) })
+        {
+            problem(place + ".routes: the gateway's own /" + own.joined(separator: "/") + " is among these")
+            return nil
+        }
+        if errors.contains(where: { $0.segments == segments }) {
+            problem(place + ".routes: \(text) is given twice")
+            return nil
+        }
+        return segments
+    }
+
+    private mutating func shape(_ value: JSON.Value, _ place: String) -> ErrorShape? {
+        do throws(ErrorShape.UnknownWord) {
+            return try ErrorShape(value)
+        } catch {
+            let words = ErrorShape.Word.allCases.map(\.rawValue)
+            problem(
+                place + ": $" + PrintableText.clean(error.word) + " stands for nothing; there are "
+                    + words.map { "$" + $0 }.joined(separator: ", ")
+                    + NearestName.hint(words, to: error.word, prefix: "$"))
+            return nil
+        }
+    }
+
+    private mutating func statuses(_ value: JSON.Value?, _ place: String) -> [ErrorCode: Int] {
+        guard let value else { return [:] }
+        guard value.kind == .object else {
+            problem(place + ": expected an object such as {\"bad_request\": 422}")
+            return [:]
+        }
+        var statuses: [ErrorCode: Int] = [:]
+        for member in value.members {
+            guard let code = ErrorCode(rawValue: member.name) else {
+                let codes = ErrorCode.allCases.map(\.rawValue)
+                problem(
+                    place + "." + PrintableText.clean(member.name) + ": no code of the gateway"
+                        + NearestName.hint(codes, to: member.name) + "; a script's own code has its status in @errors")
+                continue
+            }
+            guard let status = member.int, (400...599).contains(status) else {
+                problem(place + "." + code.rawValue + ": expected a status from 400 to 599")
+                continue
+            }
+            statuses[code] = status
+        }
+        return statuses
+    }
+
+    private mutating func bodies(_ value: JSON.Value?, _ place: String) -> [String: ErrorShape] {
+        guard let value else { return [:] }
+        guard value.kind == .object else {
+            problem(place + ": expected an object of bodies by code")
+            return [:]
+        }
+        var bodies: [String: ErrorShape] = [:]
+        for member in value.members {
+            let field = place + "." + PrintableText.clean(member.name)
+            guard HeaderText.isName(member.name, bytesMax: 32) else {
+                problem(field + ": expected a code such as bad_request")
+                continue
+            }
+            guard member.kind == .object else {
+                problem(field + ": expected an object")
+                continue
+            }
+            bodies[member.name] = shape(member, field)
+        }
+        return bodies
+    }
+}

@@ -1,0 +1,71 @@
+import Core
+import RedisLink
+
+/// Calls whose keys are found by other keys: read first, and read again inside the script.
+extension CommandRunner {
+    /// How often a call whose values changed meanwhile is made anew.
+    private static let triesMax = 3
+
+    /// Finds what a call needs, and runs it; its lane is kept until it is answered.
+    func resolveAndRun(_ call: Pending, lane: UInt64?, _ completion: @escaping Completion) {
+        guard let lane else { return resolve(call, lane: nil, triesLeft: CommandRunner.triesMax, completion) }
+        turns.take(lane)
+        resolve(call, lane: lane, triesLeft: CommandRunner.triesMax) { [self] result in
+            // Those that waited are on their way before whatever the caller sends next.
+            for begin in turns.end(lane) { begin() }
+            completion(result)
+        }
+    }
+
+    private func resolve(_ call: Pending, lane: UInt64?, triesLeft: Int, _ completion: @escaping Completion) {
+        let descriptor = call.descriptor
+        guard let script = scripts["resolve"], let names = builder.resolving(descriptor, call.bound) else {
+            return completion(.failure(broken(descriptor, "the keys to resolve cannot be named")))
+        }
+        let read = ScriptCall(script: script.id, keys: names.keys, arguments: names.arguments)
+        link.run(read, lane: lane) { [self] result in
+            switch values(descriptor, result) {
+            case .failure(let failure): completion(.failure(failure))
+            case .success(let values):
+                var call = call
+                call.bound.resolved = values
+                runResolved(call, lane: lane) { [self] result in
+                    guard case .failure(let failure) = result, failure.isStale, triesLeft > 1 else {
+                        return completion(result)
+                    }
+                    resolve(call, lane: lane, triesLeft: triesLeft - 1, completion)
+                }
+            }
+        }
+    }
+
+    /// The values that were found, each an id; or why the call cannot be made.
+    private func values(
+        _ descriptor: CommandDescriptor, _ reply: Result<RESPValue, RedisFailure>
+    ) -> Result<[[UInt8]], CommandFailure> {
+        let found: [RESPValue]
+        switch reply {
+        case .failure(let failure): return .failure(CommandFailure(failure.refusal))
+        case .success(let value): found = value.elements ?? []
+        }
+        guard found.count == descriptor.resolved.count else {
+            return .failure(broken(descriptor, "a reply of another shape"))
+        }
+        var values: [[UInt8]] = []
+        for (declared, value) in zip(descriptor.resolved, found) {
+            guard let bytes = value.bytes else {
+                return .failure(CommandFailure(declared.error, declared.sentence))
+            }
+            guard Topic.isID(bytes) else {
+                return .failure(broken(descriptor, "\(declared.key) holds no id, so there is no \(declared.name)"))
+            }
+            values.append(bytes)
+        }
+        return .success(values)
+    }
+
+    private func broken(_ descriptor: CommandDescriptor, _ fault: String) -> CommandFailure {
+        onScriptFault(descriptor.scriptName, fault)
+        return CommandFailure(Refusal(.internalError, "the command failed; the gateway's log tells why"))
+    }
+}

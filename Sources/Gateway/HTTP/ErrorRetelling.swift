@@ -1,0 +1,41 @@
+import Commands
+import Configuration
+import Core
+import HTTPCodec
+import Rights
+import Service
+
+/// Tells a request's refusal in the words of the pack that its path belongs to.
+///
+/// Every refusal passes here, whoever made it: the codec, the gate, a route or a script.
+struct ErrorRetelling {
+    /// How the pack's refusals look.
+    let errors: RouteErrors
+    /// What the client calls its request; `nil`: it gets a name of ours.
+    private let given: MessageID?
+    private let log: Log
+
+    init(errors: RouteErrors, head: HTTPRequestHead, log: Log) {
+        self.errors = errors
+        self.log = log
+        if case .one(let value) = head.headers.single("x-request-id") { given = MessageID(value) } else { given = nil }
+    }
+
+    /// The answer in the pack's form; an answer that is no refusal stays as it is.
+    func retold(_ response: HTTPResponse) -> HTTPResponse {
+        guard let failure = response.failure else { return response }
+        let request = errors.namesRequests ? given?.bytes ?? SecureRandom.text(byteCount: 12) : []
+        let name = String(decoding: request, as: UTF8.self)
+        let told = errors.answer(
+            RouteErrors.Refused(
+                code: failure.code, message: failure.message, status: response.status, request: name,
+                retryAfterSeconds: response.retryAfterSeconds))
+        var answer = response.retold(status: told.status, body: told.body)
+        guard !request.isEmpty else { return answer }
+        if let value = HTTPHeaderValue(request) { answer.set(.xRequestID, value) }
+        log.write(
+            .debug, "a request was refused",
+            [("request", name), ("code", failure.code), ("status", "\(told.status)")])
+        return answer
+    }
+}
