@@ -94,7 +94,8 @@ import Testing
         ("@derive c = geohash(userId, userId, 5)", "must be an argument number"),
         ("@derive c = geohsh(a, b, 5)", "did you mean geohash?"), ("@derive c = geohash(a, b)", "and a length from 1"),
         ("@derive c = geohash(a, b, 13)", "and a length from 1 to 12"), ("@derive c", "expected cell ="),
-        ("@derive c = geohash a, b, 5", "expected cell ="),
+        ("@derive c = geohash a, b, 5", "expected cell ="), ("@derive c = uuid(a b)", "a UUID's prefix"),
+        ("@derive c = uid()", "did you mean uuid?"), ("@derive c = uuid", "expected cell ="),
         ("@arg a number -90..90 optional\n@arg b number -180..180\n@derive c = geohash(a, b, 5)", "not optional"),
         ("@arg a number -91..90\n@arg b number -180..180\n@derive c = geohash(a, b, 5)", "{a} must be an argument"),
         ("@key own user:{userId}#own", "a script that needs both says why by @span"),
@@ -141,6 +142,37 @@ import Testing
         let call = try #require(builder.call(near, bound, caller: service, operation: nil, fence: nil, moment))
         #expect(text(call.keys.last) == "dj:u281z#rooms" && text(call.arguments.last) == "u281z")
         #expect(try refusal(near, #"{"lat":91,"lon":0}"#)?.message.hasPrefix("'lat' must be") == true)
+    }
+
+    /// A new thing's id must be known before the script runs, since its keys are named by it.
+    @Test func aNewIDIsAnotherForEachCall() throws {
+        let file = script(
+            "begin",
+            """
+            @command begin
+            @summary S.
+            @allow user|service
+            @arg title string 1..9
+            @derive groupId = uuid(g:)
+            @key group group:{groupId}#group
+            @returns {}
+            @cost O(1)
+            """)
+        let begin = try #require(try catalogue(file).command(named: "begin"))
+        let bound = try (0..<2).map { _ in try bind(begin, #"{"title":"a"}"#) }
+        let ids = try bound.map { try #require(text($0.derived.first)) }
+        #expect(ids[0] != ids[1])
+        #expect(
+            ids.allSatisfy {
+                $0.wholeMatch(of: /g:[0-9a-f]{8}-[0-9a-f]{4}-4[0-9a-f]{3}-[89ab][0-9a-f]{3}-[0-9a-f]{12}/) != nil
+            })
+        let call = try #require(builder.call(begin, bound[0], caller: service, operation: nil, fence: nil, moment))
+        #expect(text(call.keys.last) == "group:" + ids[0] + "#group" && text(call.arguments.last) == ids[0])
+        #expect(
+            CommandCallBuilder.fingerprint(begin, bound[0]) == CommandCallBuilder.fingerprint(begin, bound[1]),
+            "a retry is the same call")
+        #expect(
+            text(DerivedValue.uuid([UInt8](repeating: 0xff, count: 16))) == "ffffffff-ffff-4fff-bfff-ffffffffffff")
     }
 
     @Test func aCallThatIsStaleSaysSo() throws {

@@ -8,6 +8,7 @@ import hashlib
 import itertools
 import json
 import re
+import uuid
 from dataclasses import dataclass, field
 from pathlib import Path
 
@@ -54,12 +55,27 @@ class Resolved:
 
 @dataclass
 class Derived:
-    """A value made of arguments: `NAME = geohash(LATITUDE, LONGITUDE, LENGTH)`."""
+    """A value made for a call: `NAME = geohash(LATITUDE, LONGITUDE, LENGTH)` or `NAME = uuid(PREFIX)`."""
 
     name: str
-    latitude: str
-    longitude: str
-    length: int
+    latitude: str = ""
+    longitude: str = ""
+    length: int = 0
+    prefix: str = ""
+
+    numbers = itertools.count(1)
+
+    @classmethod
+    def read(cls, text: str) -> "Derived":
+        if made := re.fullmatch(r"(\w+) *= *uuid\((.*)\)", text):
+            return cls(made[1], prefix=made[2].strip())
+        name, *words, length = re.fullmatch(r"(\w+) *= *geohash\((\w+) *, *(\w+) *, *(\d+)\)", text).groups()
+        return cls(name, *words, int(length))
+
+    def value(self, values: dict) -> str:
+        if self.length:
+            return geohash(float(values[self.latitude]), float(values[self.longitude]), self.length)
+        return self.prefix + str(uuid.UUID(int=next(Derived.numbers) << 64, version=4))
 
 
 @dataclass
@@ -87,8 +103,7 @@ class Header:
             elif tag == "topic":
                 header.topics.append(text.strip())
             elif tag == "derive":
-                name, *words, length = re.fullmatch(r"(\w+) *= *geohash\((\w+) *, *(\w+) *, *(\d+)\)", text).groups()
-                header.derived.append(Derived(name, *words, int(length)))
+                header.derived.append(Derived.read(text))
             elif tag == "resolve":
                 header.resolved.append(Resolved(*re.fullmatch(
                     r"(\w+) = (\S+)(?: (?!else )(\S+))? else (\w+)(?: \d+)? -- (.+)", text).groups(default="")))
@@ -281,7 +296,7 @@ class Commands:
     def _make(self, header, values):
         """Adds what the gateway makes of the arguments, and what it finds by them."""
         for value in header.derived:
-            values[value.name] = geohash(float(values[value.latitude]), float(values[value.longitude]), value.length)
+            values[value.name] = value.value(values)
         for value in header.resolved:
             key = render(value.key, values)
             found = self.db.hget(key, value.field) if value.field else self.db.get(key)

@@ -63,10 +63,7 @@ public enum ArgumentBinder {
             func argument(_ name: String) -> [UInt8]? {
                 descriptor.arguments.firstIndex { $0.name == name }.flatMap { values[$0] }
             }
-            guard let latitude = argument(value.latitude), let longitude = argument(value.longitude),
-                let text = value.value(latitude: latitude, longitude: longitude)
-            else { throw Refusal(.badRequest, "'\(value.latitude)' and '\(value.longitude)' are no place") }
-            derived.append(text)
+            derived.append(try value.value(argument))
         }
         return derived
     }

@@ -27,8 +27,9 @@ extension DescriptorReader {
         var names = Set(descriptor.arguments.map(\.name))
         for (value, line) in zip(descriptor.derived, lines.derived) {
             if !names.insert(value.name).inserted { problem(line, "@derive: \(value.name) is declared twice") }
-            checkPlace(value.latitude, -90...90, line)
-            checkPlace(value.longitude, -180...180, line)
+            guard case .geohash(let latitude, let longitude, _) = value.source else { continue }
+            checkPlace(latitude, -90...90, line)
+            checkPlace(longitude, -180...180, line)
         }
     }
 

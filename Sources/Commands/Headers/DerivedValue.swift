@@ -1,48 +1,90 @@
 import Core
+import Rights
 
-/// A value that the gateway makes of a call's arguments: `@derive cell = geohash(latitude, longitude, 6)`.
+/// A value that the gateway makes for a call: `@derive cell = geohash(latitude, longitude, 6)`, or
+/// `@derive groupId = uuid()`.
 public struct DerivedValue: Equatable, Sendable {
+    /// What it is made of.
+    enum Source: Equatable, Sendable {
+        /// The name of the cell of a place: two arguments, degrees, and how many characters the name has.
+        case geohash(latitude: String, longitude: String, length: Int)
+        /// A prefix and a new UUID.
+        case uuid(prefix: String)
+    }
+
     /// What templates and the body call it.
     public let name: String
-    /// The argument with the latitude, degrees.
-    public let latitude: String
-    /// The argument with the longitude, degrees.
-    public let longitude: String
-    /// How many characters the cell's name has.
-    public let length: Int
+    let source: Source
 
-    /// Reads `NAME = geohash(LATITUDE, LONGITUDE, LENGTH)`.
+    private static let functions = ["geohash", "uuid"]
+    private static let example = "cell = geohash(latitude, longitude, 6) or groupId = uuid()"
+    /// The most characters of a UUID's prefix.
+    private static let prefixMax = 32
+
+    /// Reads `NAME = geohash(LATITUDE, LONGITUDE, LENGTH)` or `NAME = uuid([PREFIX])`.
     init(header text: String) throws(HeaderFault) {
-        let example = "cell = geohash(latitude, longitude, 6)"
-        guard let (before, after) = HeaderText.cut(text, at: "=") else { throw HeaderFault("expected " + example) }
+        let expected = "expected " + DerivedValue.example
+        guard let (before, after) = HeaderText.cut(text, at: "=") else { throw HeaderFault(expected) }
         name = HeaderText.trimmed(before)
         guard HeaderText.isName(name, capitals: true), !HeaderText.luaWords.contains(name), name != "id" else {
             throw HeaderFault("a derived value's name is a lower-case letter, then A-Z a-z 0-9, no word of Lua, not id")
         }
         let call = HeaderText.trimmed(after)
         guard let (function, rest) = HeaderText.cut(call, at: "("), rest.hasSuffix(")") else {
-            throw HeaderFault("expected " + example)
+            throw HeaderFault(expected)
         }
-        guard function == "geohash" else {
+        switch function {
+        case "geohash": source = try DerivedValue.geohash(HeaderText.list(rest.dropLast()))
+        case "uuid": source = try DerivedValue.uuid(HeaderText.trimmed(rest.dropLast()))
+        default:
             throw HeaderFault(
-                PrintableText.quoted(function) + " derives nothing; there is geohash"
-                    + NearestName.hint(["geohash"], to: function))
+                PrintableText.quoted(function) + " derives nothing; there are geohash and uuid"
+                    + NearestName.hint(DerivedValue.functions, to: function))
         }
-        let words = HeaderText.list(rest.dropLast())
+    }
+
+    private static func geohash(_ words: [String]) throws(HeaderFault) -> Source {
         guard words.count == 3, let length = ASCII.decimal(Array(words[2].utf8)), Geohash.lengths.contains(length)
         else {
             throw HeaderFault(
-                "expected two arguments and a length from \(Geohash.lengths.lowerBound) to \(Geohash.lengths.upperBound), "
-                    + "e.g. " + example)
+                "expected two arguments and a length from \(Geohash.lengths.lowerBound) to "
+                    + "\(Geohash.lengths.upperBound), e.g. cell = geohash(latitude, longitude, 6)")
         }
-        (latitude, longitude, self.length) = (words[0], words[1], length)
+        return .geohash(latitude: words[0], longitude: words[1], length: length)
     }
 
-    /// The value for two arguments as they stand in `ARGV`; `nil` where they are no place.
-    func value(latitude: [UInt8], longitude: [UInt8]) -> [UInt8]? {
-        guard let latitude = Double(String(decoding: latitude, as: UTF8.self)),
-            let longitude = Double(String(decoding: longitude, as: UTF8.self))
-        else { return nil }
-        return Geohash.text(latitude: latitude, longitude: longitude, length: length)
+    private static func uuid(_ prefix: String) throws(HeaderFault) -> Source {
+        guard prefix.isEmpty || prefix.utf8.count <= prefixMax && Topic.isID(Array(prefix.utf8)) else {
+            throw HeaderFault("a UUID's prefix is at most \(prefixMax) of A-Z a-z 0-9 . _ ~ : -, e.g. uuid(guest:)")
+        }
+        return .uuid(prefix: prefix)
+    }
+
+    /// The value for the arguments as they stand in `ARGV`; throws where they are no place.
+    func value(_ argument: (String) -> [UInt8]?) throws(Refusal) -> [UInt8] {
+        switch source {
+        case .uuid(let prefix): return Array(prefix.utf8) + DerivedValue.uuid(SecureRandom.bytes(16))
+        case .geohash(let latitude, let longitude, let length):
+            func degrees(_ name: String) -> Double? {
+                argument(name).flatMap { Double(String(decoding: $0, as: UTF8.self)) }
+            }
+            guard let north = degrees(latitude), let east = degrees(longitude),
+                let text = Geohash.text(latitude: north, longitude: east, length: length)
+            else { throw Refusal(.badRequest, "'\(latitude)' and '\(longitude)' are no place") }
+            return text
+        }
+    }
+
+    /// The text of a UUID of version 4 (RFC 9562 section 5.4), in lower case; `random` are its 16 bytes.
+    static func uuid(_ random: [UInt8]) -> [UInt8] {
+        var bytes = random
+        bytes[6] = bytes[6] & 0x0f | 0x40
+        bytes[8] = bytes[8] & 0x3f | 0x80
+        var text: [UInt8] = []
+        for (place, digit) in Hexadecimal.text(bytes).enumerated() {
+            if [8, 12, 16, 20].contains(place) { text.append(UInt8(ascii: "-")) }
+            text.append(digit)
+        }
+        return text
     }
 }
