@@ -236,6 +236,24 @@ import Testing
         #expect((reading.fault != nil) == isFault)
     }
 
+    @Test(arguments: [
+        (false, nil, "user"), (true, nil, "guest"), (false, "dana k", "user dana k"), (true, "guest", "guest guest"),
+    ])
+    func aScriptIsToldWhatTheTokenSaysOfItsUser(_ isGuest: Bool, _ name: String?, _ text: String) throws {
+        for (role, told) in [(Identity.Role.user, text), (.service, "service")] {
+            let identity = try #require(
+                Identity(
+                    user: bytes("u1"), role: role, topics: [], expiresAt: 0, isGuest: isGuest,
+                    name: name.map { bytes($0) }))
+            let vote = try #require(try catalogue(CallTests.vote).command(named: "vote"))
+            let caller = CommandCaller(.user(identity))
+            let bound = try bind(
+                vote, "{\"shopId\":42,\"trackId\":\"t\",\"vote\":\"up\",\"userId\":\"u1\"}", caller: caller)
+            let call = try #require(builder.call(vote, bound, caller: caller, operation: nil, fence: nil, moment))
+            #expect(call.arguments[2] == bytes(told))
+        }
+    }
+
     @Test func aFencedRefreshIsNoFault() throws {
         let reading = try read(.failure(RedisFailure(reply: bytes("FENCED another worker has this since"))))
         #expect(reading.result == .failure(.fenced) && reading.fault == nil)

@@ -189,6 +189,16 @@ def test_names_and_roles(trial):
     assert answer == {"what": None, "user": "u1", "role": "user", "at": NOW_MS}
 
 
+@pytest.mark.parametrize("told, role, guest, name", [
+    ("user", "user", False, None), ("guest", "user", True, None), ("user dana", "user", False, "dana"),
+    ("guest guest  x", "user", True, "guest  x"), ("user service", "user", False, "service"),
+    ("service", "service", False, None)])
+def test_what_the_token_says_of_its_user(trial, told, role, guest, name):
+    answer, _ = trial("return {role = caller.role, guest = caller.guest, name = caller.name or null}",
+                      user="u1", role=told)
+    assert answer == {"role": role, "guest": guest, "name": name}
+
+
 def test_scripts_leak_no_globals(trial, db):
     before = db.eval("local n = 0 for name in pairs(_G) do n = n + 1 end return n", 0)
     trial("return {}")

@@ -155,4 +155,22 @@ import Testing
                     keyMark: try #require(identity).keyMark))
         #expect(identity?.topics.count == 2)
     }
+
+    @Test(arguments: [
+        (#"{}"#, nil), (#"{"username":"dana"}"#, "dana"), (#"{"username":""}"#, nil), (#"{"username":7}"#, nil),
+        (#"{"username":"a\u0000b"}"#, nil), (#"{"username":"a\nb"}"#, nil), (#"["username"]"#, nil), (#""dana""#, nil),
+    ])
+    func aNameThatCannotBeShownIsNone(_ metadata: String, _ name: String?) throws {
+        let claims = #"{"sub":"u1","exp":1800000600,"is_anonymous":"true","user_metadata":\#(metadata)}"#
+        let identity = try #require(secretVerifier(rules()).verify(token(claims: claims), now: now).identity)
+        #expect(identity.name == name.map { Array($0.utf8) })
+        #expect(!identity.isGuest, "only the JSON value true makes a guest")
+    }
+
+    @Test func aNameHasAtMost64Characters() throws {
+        for (count, isName) in [(64, true), (65, false)] {
+            let text = [String](repeating: "😀", count: count).joined()
+            #expect(Identity.isName(Array(text.utf8)) == isName)
+        }
+    }
 }

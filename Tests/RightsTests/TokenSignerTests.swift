@@ -34,6 +34,21 @@ import Testing
         #expect(signer.algorithm == (pair == nil ? .hs256 : keys.keys[0].algorithm))
     }
 
+    @Test func guestsAndNamesAreSignedAndRead() throws {
+        let signer = try TokenSigner(secretFile: secret + [0x0a])
+        var keys = TokenKeys()
+        try keys.addSecret(secret + [0x0a], keyID: nil)
+        let verifier = TokenVerifier(keys: keys, rules: rules())
+        for (isGuest, name) in [(true, "dana \"x\" ü"), (false, nil), (true, nil), (false, "d")] {
+            let made = try #require(
+                Identity(
+                    user: Array("u1".utf8), role: .user, topics: [], expiresAt: now + 60, isGuest: isGuest,
+                    name: name.map { Array($0.utf8) }))
+            let read = try #require(verifier.verify(signer.sign(TokenClaims(made)), now: now).identity)
+            #expect(read.isGuest == isGuest && read.name == made.name)
+        }
+    }
+
     @Test func olderPrivateKeyFormsAreRead() throws {
         // i2d_PrivateKey writes the older EC form, which `openssl ecparam -genkey` announces with its curve.
         let pem = TestKeyPair.ec.privatePEM

@@ -23,10 +23,13 @@ local roster -- with @members: the key of removals, and how many members a topic
 
 local now_ms = integer(ARGV[1], 0, INTEGER_MAX)
 
--- The caller as bodies know it: `guest` is a user whose token says that it is nobody's account.
+-- The caller as bodies know it: `guest` is a user whose token says that it is nobody's account. Behind the role stands
+-- the name that the token tells.
 local function known_as(user, role)
+  local name = string.match(role, ' (.*)$')
+  if name then role = string.match(role, '^%a+') end
   local guest = role == 'guest'
-  return {user = user ~= '' and user or nil, role = guest and 'user' or role, guest = guest}
+  return {user = user ~= '' and user or nil, role = guest and 'user' or role, guest = guest, name = name}
 end
 local caller = known_as(ARGV[2], ARGV[3])
 

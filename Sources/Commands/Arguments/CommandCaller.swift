@@ -1,3 +1,4 @@
+import Core
 public import Rights
 
 /// Who calls a command, as far as scripts may know.
@@ -11,9 +12,16 @@ public struct CommandCaller: Equatable, Sendable {
     public let principal: [UInt8]
     /// Whether a user's token says that the user is nobody's account.
     public let isGuest: Bool
+    /// How a user's token says that the user is called.
+    public let name: [UInt8]?
 
     /// The caller of a request.
     public init(_ caller: Caller) {
+        if case .user(let identity) = caller, identity.role == .user {
+            name = identity.name
+        } else {
+            name = nil
+        }
         switch caller {
         case .anonymous, .publishable:
             (role, user, principal, isGuest) = (.anonymous, nil, [], false)
@@ -27,10 +35,14 @@ public struct CommandCaller: Equatable, Sendable {
     }
 
     /// What scripts are told of the role: `guest` is a user who is nobody's account.
-    var roleText: [UInt8] { Array((isGuest ? "guest" : role.rawValue).utf8) }
+    ///
+    /// The user's name stands behind it.
+    var roleText: [UInt8] {
+        Array((isGuest ? "guest" : role.rawValue).utf8) + (name.map { [UInt8(ascii: " ")] + $0 } ?? [])
+    }
 
     private init(role: CommandRole) {
-        (self.role, user, principal, isGuest) = (role, nil, [], false)
+        (self.role, user, principal, isGuest, name) = (role, nil, [], false, nil)
     }
 
     /// Who has shown nothing.

@@ -40,6 +40,10 @@ public struct Identity: Sendable, Equatable {
 
     /// Claim `is_anonymous` or `anonymous`: the user is nobody's account, such as a guest of a listening session.
     public let isGuest: Bool
+    /// Claim `user_metadata.username`: how the user wants to be called.
+    ///
+    /// 1...64 characters without control characters, or `nil`. It proves nothing: users may choose it.
+    public let name: [UInt8]?
     /// The one topic of a token that a script had the gateway sign; `nil` for every other token.
     ///
     /// Its bearer may subscribe to the topic and call its commands, and nothing else that needs a token.
@@ -49,6 +53,8 @@ public struct Identity: Sendable, Equatable {
     public static let tokenIDBytesMax = 256
     /// The most bytes of ``user``.
     public static let userBytesMax = 128
+    /// The most bytes of ``name``: 64 characters of four bytes.
+    public static let nameBytesMax = 256
     /// The most entries of ``topics``.
     public static let topicsMax = 256
 
@@ -56,7 +62,7 @@ public struct Identity: Sendable, Equatable {
     public init?(
         user: [UInt8], role: Role, topics: [TopicPattern], expiresAt: Int, issuedAt: Int? = nil,
         issuer: [UInt8]? = nil, keyID: [UInt8]? = nil, tokenID: [UInt8]? = nil, keyMark: UInt64 = 0,
-        isGuest: Bool = false
+        isGuest: Bool = false, name: [UInt8]? = nil
     ) {
         guard Identity.isUser(user), topics.count <= Identity.topicsMax else { return nil }
         self.user = user
@@ -69,6 +75,7 @@ public struct Identity: Sendable, Equatable {
         self.tokenID = tokenID
         self.keyMark = keyMark
         self.isGuest = isGuest
+        self.name = name
         grant = nil
     }
 
@@ -77,7 +84,7 @@ public struct Identity: Sendable, Equatable {
         guard let pattern = TopicPattern(grant.topic.bytes) else { return nil }
         (user, role, topics, issuer, keyID) = (grant.user, .user, [pattern], nil, nil)
         (expiresAt, issuedAt, tokenID) = (grant.expiresAt, grant.issuedAt, grant.tokenID)
-        (self.keyMark, isGuest, self.grant) = (keyMark, grant.isGuest, grant.topic)
+        (self.keyMark, isGuest, name, self.grant) = (keyMark, grant.isGuest, nil, grant.topic)
     }
 
     /// Whether the bytes may be a user: 1...128 of `[A-Za-z0-9._~:-]`.
@@ -88,6 +95,17 @@ public struct Identity: Sendable, Equatable {
     /// Whether the bytes may name a token: 1...256 visible ASCII bytes.
     public static func isTokenID(_ bytes: [UInt8]) -> Bool {
         (1...tokenIDBytesMax).contains(bytes.count) && bytes.allSatisfy { $0 > 0x20 && $0 < 0x7f }
+    }
+
+    /// Whether the bytes may be a ``name``: 1...64 characters of UTF-8, none of them a control character.
+    public static func isName(_ bytes: [UInt8]) -> Bool {
+        guard (1...nameBytesMax).contains(bytes.count), UTF8Text.isValid(bytes) else { return false }
+        var characters = 0
+        for byte in bytes {
+            if byte < 0x20 || byte == 0x7f { return false }
+            if byte & 0xc0 != 0x80 { characters += 1 }
+        }
+        return characters <= 64
     }
 
     /// Whether the token names the topic.

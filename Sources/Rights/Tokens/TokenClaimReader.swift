@@ -27,13 +27,21 @@ struct TokenClaimReader {
             let identity = Identity(
                 user: claims["sub"].map { $0.stringBytes ?? [] } ?? standIn, role: role, topics: topics,
                 expiresAt: expiresAt, issuedAt: issuedAt, issuer: issuer, keyID: key.id, tokenID: tokenID(),
-                keyMark: key.mark, isGuest: isGuest)
+                keyMark: key.mark, isGuest: isGuest, name: name())
         else { throw .subject }
         return .user(identity)
     }
 
     /// Supabase's name of the claim, and ours.
     private var isGuest: Bool { claims["is_anonymous"]?.bool == true || claims["anonymous"]?.bool == true }
+
+    /// How the user wants to be called, as Supabase's tokens tell it; a name that cannot be shown is none.
+    private func name() -> [UInt8]? {
+        guard let metadata = claims["user_metadata"], metadata.kind == .object,
+            let name = metadata["username"]?.stringBytes, Identity.isName(name)
+        else { return nil }
+        return name
+    }
 
     /// The name by which this token can be revoked, if it has one that can be.
     private func tokenID() -> [UInt8]? {

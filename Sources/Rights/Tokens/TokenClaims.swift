@@ -51,6 +51,12 @@ public struct TokenClaims: Sendable, Equatable {
             text.append(text: ",\"aud\":")
             text.append(jsonString: audience)
         }
+        if identity.isGuest { text.append(text: ",\"is_anonymous\":true") }
+        if let name = identity.name {
+            text.append(text: ",\"user_metadata\":{\"username\":")
+            text.append(jsonString: name)
+            text.append(UInt8(ascii: "}"))
+        }
         text.append(UInt8(ascii: "}"))
         return text
     }
