@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """What every built-in script takes of Redis at its limits, against what its header declares.
 
-    .venv/bin/python bench/weights.py [--runs 31] [--only dj,feed] [--markdown]
+    .venv/bin/python bench/weights.py [--runs 31] [--only dj,feed] [--pack queueup] [--markdown]
 
 Starts a redis-server of its own and calls each script as the gateway does, with the keys as large as they may get.
 Redis itself counts the microseconds (INFO commandstats). The lower quartile of the runs is compared, since a busy host
@@ -10,6 +10,7 @@ than its `@weight` says, or a read longer than 2 ms.
 """
 
 import argparse
+import importlib
 import statistics
 import sys
 import tempfile
@@ -19,7 +20,7 @@ ROOT = Path(__file__).resolve().parents[1]
 sys.path[:0] = [str(ROOT / "Tests"), str(ROOT / "Tests" / "LuaTests"), str(ROOT / "bench")]
 
 from command_scripts import Commands, Failed, Header  # noqa: E402
-from lua_scripts import Scripts, script_names, script_path  # noqa: E402
+from lua_scripts import LUA, Scripts, script_names, script_path  # noqa: E402
 from support.redis_server import RedisServer  # noqa: E402
 from weight_cases import CASES, Site  # noqa: E402
 import weight_cases_shops  # noqa: E402, F401
@@ -43,10 +44,10 @@ def microseconds(db) -> float:
     return sum(entry["usec"] for entry in entries)
 
 
-def measure(db, name: str, runs: int) -> tuple[float, float, float]:
+def measure(db, name: str, runs: int, folder: Path | None) -> tuple[float, float, float]:
     """Least, lower quartile and median of one script, microseconds."""
     db.flushall()
-    site = Site(db, Commands(db), Scripts(db))
+    site = Site(db, Commands(db, directory=folder), Scripts(db))
     call = CASES[name](site)
     # Compiled and warm before it counts.
     call(0)
@@ -69,9 +70,15 @@ def main() -> int:
     arguments.add_argument("--runs", type=int, default=31, help="measured calls of each script")
     arguments.add_argument("--only", default="", help="names of scripts, separated by commas")
     arguments.add_argument("--markdown", action="store_true", help="print the table for docs/benchmarks.md")
+    arguments.add_argument("--pack", help="measure the scripts of this pack alone, by bench/weight_cases_PACK.py")
     options = arguments.parse_args()
-    names = [name for name in script_names() if name not in UNMEASURED and not name.startswith("part_")]
-    missing = [name for name in names if name not in CASES]
+    folder = LUA / options.pack if options.pack else None
+    if options.pack:
+        CASES.clear()
+        importlib.import_module(f"weight_cases_{options.pack}")
+    names = [name for name in script_names(*filter(None, [options.pack]))
+             if name not in UNMEASURED and not name.startswith("part_")]
+    missing = [name for name in names if name not in CASES and name != "spotify_search"]
     if missing:
         print("no case in bench/weight_cases.py for: " + ", ".join(missing))
         return 1
@@ -87,9 +94,9 @@ def main() -> int:
         db = server.client()
         for name in chosen:
             script = max((one for one in names if f"{name}_".startswith(f"{one}_")), key=len)
-            header = Header.read(script_path(script))
+            header = Header.read(script_path(script, folder))
             declared = int(header.tag("weight") or 1000)
-            least, quartile, median = measure(db, name, options.runs)
+            least, quartile, median = measure(db, name, options.runs, folder)
             note = "a read" if is_read(header) else ""
             if quartile > declared:
                 note += " MORE THAN DECLARED"

@@ -1,0 +1,237 @@
+"""QueueUp's scripts at their limits: 500 who take part, a queue of 80 songs and 40 KiB, 200 songs that are over."""
+
+import json
+
+from weight_cases import CASES, Site, case
+
+ID = "5f0c2b1e-0000-4000-8000-000000000001"
+DAY_MS = 86_400_000
+PEOPLE, SONGS, SONGS_MAX = 500, 80, 16_384
+MONTH_MS = 30 * DAY_MS
+
+
+def song(number: int, size: int = 510) -> str:
+    """The stored text of a song, of so many bytes."""
+    told = {"id": f"5f0c2b1e-0000-4000-8000-{number:012}", "added_at": "2026-11-20T20:03:20.123Z",
+            "added_by": {"id": f"u{number % 4}", "username": "Ann", "is_anonymous": False},
+            "song": {"id": "4uLU6hMCjMI75M1A2tKUQC", "isrc": "GBARL9300135", "name": "n", "artists": ["A", "B"],
+                     "album": "a" * 20, "duration_ms": 213_573, "image_url": "https://i/1", "source": "spotify"}}
+    told["song"]["name"] = "n" * (size - len(json.dumps(told, separators=(",", ":"))) + 1)
+    return json.dumps(told, separators=(",", ":"))
+
+
+def listening(site: Site, songs: int = SONGS, people: int = PEOPLE, skips: int = 200) -> None:
+    """A session that u0 hosts, that u1 to u499 take part in."""
+    commands, db = site.commands, site.db
+    # Times in keys are Redis's own: what ends must end behind its clock.
+    commands.now_ms += 12 * MONTH_MS
+    now = commands.now_ms
+    key = f"session:{ID}#"
+    db.hset(key + "session", mapping={
+        "created": now, "ends": now + DAY_MS, "code": "party", "host": "u0", "host_note": "abc - Ann", "locked": 0,
+        "paused": 0, "sequence": songs + 1, "bytes": 510 * songs, "added": now, "current": json.loads(song(0))["id"],
+        "votes": 3, "crowd": 0, "finished": 300})
+    db.set("joincode:party", ID)
+    site.fill(lambda pipe, n: pipe.hset(key + "people", f"u{n}", "abc - Somebody"), people)
+    site.fill(lambda pipe, n: pipe.sadd(key + "members", f"u{n}"), people)
+    site.fill(lambda pipe, n: pipe.sadd(key + "skips", f"u{n + 100}"), skips)
+    here = {"session": ID, "tag": "abc", "code": "party"}
+    site.fill(lambda pipe, n: pipe.hset(f"user:u{n}#listening", mapping=here), people)
+    for number in range(songs + 1):
+        id = json.loads(song(number))["id"]
+        db.hset(key + "songs", id, song(number))
+        if number:
+            db.zadd(key + "order", {id: (number % 7 - 3) * SONGS_MAX - number})
+        db.hset(key + "ballots#u1", id, 1)
+    db.hset(key + "adders", mapping={f"u{n}": 20 for n in range(4)})
+    for number in range(101, 301):
+        db.hset(key + "history", number, song(number, 1_200)[:-1] + ',"status":"played","votes":3}')
+    for number in range(100):
+        db.lpush(key + "chat", json.dumps({"id": f"{number:032}", "text": "x" * 500, "sent_at": "2026",
+                                           "user": {"id": "u1", "username": "Ann", "is_anonymous": False}}))
+    for number in range(50):
+        db.hset(key + "tickets", f"{number:032}", now + 1_000)
+
+
+def fresh(n: int) -> str:
+    return f"{n * 2_654_435_761 % 2**32:08x}" * 4
+
+
+def call(site, name, user, **more):
+    """A call by a user; random and time are others each time."""
+    return lambda n: site.commands.call(name, user=user, role="user", random=fresh(n + 1), **more)[0]
+
+
+def simple(name, user="u1", **more):
+    def fill(site):
+        listening(site)
+        return call(site, name, user, **more)
+    CASES[name] = fill
+
+
+simple("current_listening")
+simple("listening_history", sessionId=ID)
+simple("listening_chat")
+simple("react", reaction="x" * 16)
+simple("say", text="x" * 500)
+simple("leave_listening")
+
+
+@case
+def create_listening(site):
+    listening(site)
+
+    def run(n):
+        site.db.delete("joincode:fresh")
+        site.db.hset("user:u1#listening", mapping={"session": ID, "tag": "abc", "code": "party"})
+        site.db.config_resetstat()
+        return call(site, "create_listening", "u1", joinCode="fresh")(n)
+    return run
+
+
+@case
+def join_listening(site):
+    listening(site, people=499)
+
+    def run(n):
+        site.db.hdel(f"session:{ID}#people", "new")
+        site.db.hset("user:new#listening", mapping={"session": "another", "tag": "abc", "code": "party"})
+        site.db.config_resetstat()
+        return call(site, "join_listening", "new", joinCode="party")(n)
+    return run
+
+
+@case
+def scan_ticket(site):
+    listening(site, people=499)
+
+    def run(n):
+        site.db.hdel(f"session:{ID}#people", "new")
+        site.db.config_resetstat()
+        return call(site, "scan_ticket", "new", sessionId=ID, ticket=f"{0:032}")(n)
+    return run
+
+
+@case
+def vote_song(site):
+    listening(site)
+    site.fill(lambda pipe, n: pipe.hset(f"session:{ID}#ballots#u2", f"over-{n}", 1), 160)
+
+    def run(n):
+        site.db.hdel(f"session:{ID}#ballots#u2", json.loads(song(7))["id"])
+        site.fill(lambda pipe, m: pipe.hset(f"session:{ID}#ballots#u2", f"over-{m}", 1), 160)
+        site.db.config_resetstat()
+        return call(site, "vote_song", "u2", songId=json.loads(song(7))["id"], value=1)(n)
+    return run
+
+
+@case
+def unvote_song(site):
+    listening(site)
+
+    def run(n):
+        site.db.hset(f"session:{ID}#ballots#u1", json.loads(song(7))["id"], 1)
+        site.db.config_resetstat()
+        return call(site, "unvote_song", "u1", songId=json.loads(song(7))["id"])(n)
+    return run
+
+
+@case
+def add_song(site):
+    listening(site, songs=79)
+
+    def run(n):
+        top = site.db.zrange(f"session:{ID}#order", 0, -1)[79:]
+        if top:
+            site.db.zrem(f"session:{ID}#order", *top)
+        site.db.hset(f"session:{ID}#session", "bytes", 510 * 79)
+        site.db.hdel(f"session:{ID}#adders", "u1")
+        site.db.config_resetstat()
+        return call(site, "add_song", "u1", trackId="t" * 20, title="n" * 200, artists='["A","B"]', album="a",
+                    durationMs=1, imageUrl="https://i/1")(n)
+    return run
+
+
+def advancing(name, user, prepare=lambda site: None, **more):
+    """A call that ends the song that plays; the queue is filled again each time."""
+    def fill(site):
+        def run(n):
+            site.db.flushdb()
+            site.commands.now_ms -= 12 * MONTH_MS if n else 0
+            listening(site)
+            prepare(site)
+            site.db.config_resetstat()
+            return call(site, name, user, **more)(n)
+        return run
+    CASES[name] = fill
+
+
+advancing("song_finished", "u0")
+advancing("control_listening", "u0", skip=True, isLocked=True)
+advancing("request_skip", "u1", lambda site: site.fill(
+    lambda pipe, n: pipe.sadd(f"session:{ID}#skips", f"u{n + 2}"), 250))
+
+
+@case
+def depart(site):
+    def run(n):
+        site.db.flushdb()
+        site.commands.now_ms -= 12 * MONTH_MS if n else 0
+        listening(site, skips=0)
+        site.fill(lambda pipe, m: pipe.sadd(f"session:{ID}#skips", f"u{m + 2}"), 250)
+        site.db.config_resetstat()
+        return site.commands.call("depart", role="worker", sessionId=ID, userId="u1", tag="abc", code="party")[0]
+    return run
+
+
+@case
+def make_ticket(site):
+    listening(site)
+    site.db.delete(f"session:{ID}#tickets")
+    site.fill(lambda pipe, n: pipe.hset(f"session:{ID}#tickets", f"{n:032}", site.commands.now_ms + 9_000), 49)
+
+    def run(n):
+        site.db.hdel(f"session:{ID}#tickets", fresh(n + 1))
+        answer = call(site, "make_ticket", "u1")(n)
+        site.db.hdel(f"session:{ID}#tickets", fresh(n + 1))
+        return answer
+    return run
+
+
+@case
+def erase_listener(site):
+    def run(n):
+        listening(site) if n == 0 else None
+        site.db.hset("user:u1#listening", mapping={"session": ID, "tag": "abc", "code": "party"})
+        site.fill(lambda pipe, m: pipe.zadd("user:u1#sessions", {f"session-{m}": m}), 50)
+        site.db.config_resetstat()
+        return site.commands.call("erase_listener", role="service", userId="u1")[0]
+    return run
+
+
+@case
+def export_listener(site):
+    listening(site)
+    site.fill(lambda pipe, m: pipe.zadd("user:u1#sessions", {f"session-{m}": m}), 50)
+    return lambda n: site.commands.call("export_listener", role="service", userId="u1")[0]
+
+
+def forgetting(step, **more):
+    """One step: for the user whose every fourth song it is, with the ballots on all, and half of the messages."""
+    def fill(site):
+        def run(n):
+            site.db.flushdb()
+            site.commands.now_ms -= 12 * MONTH_MS if n else 0
+            listening(site)
+            for place in range(0, 100, 2):
+                text = json.dumps({"id": "x", "text": "x" * 500, "user": {"id": "b"}})
+                site.db.lset(f"session:{ID}#chat", place, text)
+            site.db.config_resetstat()
+            return site.commands.call(
+                "forget_listener", role="worker", sessionId=ID, userId="u1", step=step, **more)[0]
+        return run
+    CASES["forget_listener" if step == "ballots" else f"forget_listener_{step}"] = fill
+
+
+for one in ("ballots", "songs", "chat", "history"):
+    forgetting(one)

@@ -1,0 +1,46 @@
+-- @command  control_listening
+-- @summary  Lock or unlock a listening session, pause it or play on, or skip its song; its host may.
+-- @http     PATCH /api/v1/sessions/control_session
+-- @allow    user|service
+-- @arg      isLocked bool optional as is_locked
+-- @arg      skip     bool optional as skip_current_track
+-- @arg      isPaused bool optional as pause_playback
+-- @arg      userId   user -- the host
+-- @resolve  sessionId = user:{userId}#listening session else no_session 404 -- No active session
+-- @include  session
+-- @include  songs
+-- @include  playing
+-- @key      session session:{sessionId}#session
+-- @key      people  session:{sessionId}#people
+-- @key      skips   session:{sessionId}#skips
+-- @key      songs   session:{sessionId}#songs
+-- @key      order   session:{sessionId}#order
+-- @key      adders  session:{sessionId}#adders
+-- @key      history session:{sessionId}#history
+-- @topic    session:{sessionId}
+-- @emits    session.updated {session_id, host, is_locked, is_paused, participant_count, skip_request_count}
+-- @emits    now_playing.updated {session_id, current_song}
+-- @emits    queue.updated {session_id, queue}
+-- @returns  {ok}
+-- @errors   no_session 404, forbidden
+-- @cost     O(n) in the songs of the queue, at most 80
+-- @weight   2000
+-- @rate     30/60 s user
+-- @rate     5/1 s user
+
+local session = own_session()
+if session.host ~= args.userId then fail('forbidden', 'You are not the host of this session') end
+local people = read('HLEN', key.people)
+local before = {locked = session.locked, paused = session.paused}
+if args.isLocked ~= nil then session.locked = args.isLocked end
+if args.isPaused ~= nil then session.paused = args.isPaused end
+local has_changed = session.locked ~= before.locked or session.paused ~= before.paused
+if has_changed then
+  write('HSET', key.session, 'locked', session.locked and '1' or '0', 'paused', session.paused and '1' or '0')
+end
+if args.skip and session.current then
+  advance(session, 'skipped', people, false)
+elseif has_changed then
+  tell_standing(session, people, read('SCARD', key.skips))
+end
+return {ok = true}

@@ -1,0 +1,24 @@
+-- @command  current_listening
+-- @summary  The listening session that a user takes part in, with its queue in order and the user's votes.
+-- @http     GET /api/v1/sessions/current
+-- @allow    user|service
+-- @arg      userId user
+-- @resolve  sessionId = user:{userId}#listening session else no_session 404 -- No active session
+-- @include  session
+-- @include  songs
+-- @include  answer
+-- @key      session session:{sessionId}#session
+-- @key      people  session:{sessionId}#people
+-- @key      skips   session:{sessionId}#skips
+-- @key      songs   session:{sessionId}#songs
+-- @key      order   session:{sessionId}#order
+-- @key      ballots session:{sessionId}#ballots#{userId}
+-- @returns  {session, current_song, queue, my_votes, participant_count, skip_request_count, user_requested_skip}
+-- @errors   no_session 404
+-- @cost     O(n) in the songs of the queue, at most 80
+-- @weight   2000
+-- @rate     120/60 s user
+-- @rate     10/1 s user
+-- @readonly
+
+return whole_session(own_session(), read('HLEN', key.people))

@@ -1,0 +1,49 @@
+-- @command  depart
+-- @summary  End one stay of a user in a listening session, and skip its song when more than half of the others ask so.
+-- @allow    worker
+-- @arg      sessionId id
+-- @arg      userId    id
+-- @arg      tag       id -- of the stay that ends
+-- @arg      code      id -- the session's join code
+-- @span     -- the code ends with its session
+-- @include  session
+-- @include  songs
+-- @include  playing
+-- @key      session session:{sessionId}#session
+-- @key      people  session:{sessionId}#people
+-- @key      skips   session:{sessionId}#skips
+-- @key      songs   session:{sessionId}#songs
+-- @key      order   session:{sessionId}#order
+-- @key      adders  session:{sessionId}#adders
+-- @key      history session:{sessionId}#history
+-- @key      chat    session:{sessionId}#chat
+-- @key      code    joincode:{code}
+-- @topic    session:{sessionId}
+-- @members
+-- @emits    session.updated {session_id, host, is_locked, is_paused, participant_count, skip_request_count}
+-- @emits    now_playing.updated {session_id, current_song}
+-- @emits    queue.updated {session_id, queue}
+-- @returns  {left} -- whether that stay went on until now
+-- @cost     O(n) in the songs of the queue, at most 80
+-- @weight   2000
+--
+-- A user who has come back since has another tag and stays. Once nobody takes part the session has an hour left, so
+-- that its code is soon free again; joining it within the hour takes that back.
+
+local note = read('HGET', key.people, args.userId)
+if not note or noted(note) ~= args.tag then return {left = false} end
+local people = math.max(read('HLEN', key.people) - 1, 0)
+local skips = read('SCARD', key.skips) - read('SISMEMBER', key.skips, args.userId)
+write('HDEL', key.people, args.userId)
+expel('session:' .. args.sessionId, args.userId)
+write('SREM', key.skips, args.userId)
+local session = open_session()
+if session and session.current and skips * 2 > people then
+  advance(session, 'skipped', people, true)
+elseif session then
+  tell_standing(session, people, skips)
+end
+if session and people == 0 and read('GET', key.code) == args.sessionId then
+  end_at(session, math.min(session.ends, now_ms + EMPTY_MS))
+end
+return {left = true}

@@ -1,0 +1,22 @@
+-- @command  erase_listener
+-- @summary  Erase a user from the listening sessions: ballots, requests, messages, and the name on songs.
+-- @allow    service|worker
+-- @arg      userId user
+-- @erases
+-- @key      listening user:{userId}#listening
+-- @key      sessions  user:{userId}#sessions
+-- @calls    depart, forget_listener
+-- @returns  {sessions} -- how many sessions hold something of the user
+-- @cost     O(n) in the user's sessions of the last day, at most 50
+-- @weight   500
+--
+-- Each session forgets by the outbox (forget_listener.lua).
+
+local former = read('HMGET', key.listening, 'session', 'tag', 'code')
+if former[1] and former[2] and former[3] then
+  later('depart', {sessionId = former[1], userId = args.userId, tag = former[2], code = former[3]})
+end
+local sessions = read('ZRANGE', key.sessions, 0, 49)
+for _, session in ipairs(sessions) do later('forget_listener', {sessionId = session, userId = args.userId}) end
+write('UNLINK', key.listening, key.sessions)
+return {sessions = #sessions}

@@ -1,0 +1,42 @@
+-- @command  join_listening
+-- @summary  Take part in the listening session of a join code, and leave the one before.
+-- @http     POST /api/v1/sessions/join
+-- @allow    user|service
+-- @arg      joinCode id as join_code
+-- @arg      userId   user -- who joins
+-- @resolve  sessionId = joincode:{joinCode} else not_found 404 -- Session not found
+-- @span     -- the user's session and the session's users must agree
+-- @include  session
+-- @include  songs
+-- @include  answer
+-- @include  entering
+-- @key      listening user:{userId}#listening
+-- @key      sessions  user:{userId}#sessions
+-- @key      session   session:{sessionId}#session
+-- @key      people    session:{sessionId}#people
+-- @key      members   session:{sessionId}#members
+-- @key      skips     session:{sessionId}#skips
+-- @key      songs     session:{sessionId}#songs
+-- @key      order     session:{sessionId}#order
+-- @key      ballots   session:{sessionId}#ballots#{userId}
+-- @key      adders    session:{sessionId}#adders
+-- @key      history   session:{sessionId}#history
+-- @key      chat      session:{sessionId}#chat
+-- @key      code      joincode:{joinCode}
+-- @topic    session:{sessionId}
+-- @members
+-- @calls    depart
+-- @emits    session.updated {session_id, host, is_locked, is_paused, participant_count, skip_request_count}
+-- @returns  {session, current_song, queue, my_votes, participant_count, skip_request_count, user_requested_skip}
+-- @errors   not_found, locked 403, full 409
+-- @cost     O(n) in the songs of the queue, at most 80
+-- @weight   2000
+-- @rate     20/60 s user
+-- @rate     5/1 s user
+-- @random
+
+local session = open_session()
+if not session then fail('not_found', 'Session not found') end
+return enter(session, function()
+  if session.locked then fail('locked', 'This session is locked') end
+end)

@@ -1,0 +1,21 @@
+-- @command  leave_listening
+-- @summary  Leave the listening session that a user takes part in, if there is one; the host's leaving ends nothing.
+-- @http     POST /api/v1/sessions/leave
+-- @allow    user|service
+-- @arg      userId user -- who leaves
+-- @key      listening user:{userId}#listening
+-- @calls    depart
+-- @returns  {ok}
+-- @cost     O(1)
+-- @weight   150
+-- @rate     20/60 s user
+-- @rate     5/1 s user
+--
+-- The user's own side ends at once, and the session's by the outbox (depart.lua).
+
+local former = read('HMGET', key.listening, 'session', 'tag', 'code')
+if former[1] and former[2] and former[3] then
+  write('UNLINK', key.listening)
+  later('depart', {sessionId = former[1], userId = args.userId, tag = former[2], code = former[3]})
+end
+return {ok = true}

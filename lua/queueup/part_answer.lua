@@ -1,0 +1,29 @@
+-- @part     answer
+-- @summary  The whole of a listening session as one of its users is told it.
+--
+-- It goes behind part_songs.lua.
+
+-- The answer for the caller's user, while `people` take part.
+local function whole_session(session, people)
+  local list = queue()
+  local ids = {}
+  for index, item in ipairs(list) do ids[index] = item.id end
+  ids[#ids + 1] = session.current
+  local votes = {}
+  if #ids > 0 then
+    for index, ballot in ipairs(read('HMGET', key.ballots, unpack(ids))) do
+      if ballot == '1' then votes[ids[index]] = 1 elseif ballot == '-1' then votes[ids[index]] = -1 end
+    end
+  end
+  local current = current_text(session)
+  return {
+    session = {
+      id = args.sessionId, join_code = session.code, created_at = iso(session.created), host = host_of(session),
+      host_provider = session.provider,
+    },
+    current_song = current and raw(current), queue = raw(queue_text(list)), my_votes = votes,
+    skip_request_count = read('SCARD', key.skips), participant_count = people,
+    user_requested_skip = read('SISMEMBER', key.skips, args.userId) == 1,
+    last_skip_was_crowdsourced = session.crowd,
+  }
+end

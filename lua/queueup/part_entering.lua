@@ -1,0 +1,37 @@
+-- @part     entering
+-- @summary  How a user comes into a listening session and leaves the one before.
+--
+-- It goes behind part_answer.lua.
+
+local SESSIONS_USER_MAX = 50
+
+-- Lets the caller's user take part, and answers with the whole session. `may_enter` refuses who may not come in anew.
+local function enter(session, may_enter)
+  local note = read('HGET', key.people, args.userId)
+  local people = read('HLEN', key.people)
+  local former = read('HMGET', key.listening, 'session', 'tag', 'code')
+  if note and former[1] == args.sessionId and former[2] == noted(note) then return whole_session(session, people) end
+  if not note then
+    may_enter()
+    if people >= PEOPLE_MAX then fail('full', 'This session is full') end
+    people = people + 1
+    -- An empty session that somebody comes back to lasts as long as any other.
+    if people == 1 then end_at(session, session.created + SESSION_MS) end
+  end
+  local tag = string.sub(random, 1, 12)
+  write('HSET', key.people, args.userId, stay(tag))
+  ends_with(session, key.people)
+  admit('session:' .. args.sessionId, args.userId)
+  ends_with(session, key.members)
+  write('HSET', key.listening, 'session', args.sessionId, 'tag', tag, 'code', session.code)
+  ends_with(session, key.listening)
+  write('ZREMRANGEBYSCORE', key.sessions, '-inf', decimal(now_ms))
+  write('ZADD', key.sessions, decimal(session.ends), args.sessionId)
+  write('ZREMRANGEBYRANK', key.sessions, 0, -1 - SESSIONS_USER_MAX)
+  write('PEXPIRE', key.sessions, SESSION_MS)
+  if former[1] and former[2] and former[3] and former[1] ~= args.sessionId then
+    later('depart', {sessionId = former[1], userId = args.userId, tag = former[2], code = former[3]})
+  end
+  if not note then tell_standing(session, people, read('SCARD', key.skips)) end
+  return whole_session(session, people)
+end

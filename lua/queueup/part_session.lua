@@ -1,0 +1,101 @@
+-- @part     session
+-- @summary  What a listening session is in Redis, and who takes part in it.
+--
+-- Data of a session; all of it ends by itself, at the latest SESSION_MS after the session was made, and EMPTY_MS after
+-- the last user left it:
+--   session   hash created, ends (ms), code, host, guestless (below), locked, paused, crowd: flags '1' or '0',
+--             sequence: how many songs were added, bytes: what waits in the queue, added: time of the last song, ms,
+--             current, votes: the song that plays and its votes, finished: how many songs are over
+--   people    hash user -> `TAG KIND NAME`: who takes part. A tag is of one stay, so that what ends a former stay ends
+--             no later one. KIND is `guest` or `-`, and NAME may be empty
+--   members   set of users: who may hear the session's topic, as the gateway reads it
+--   skips     set of users who ask to skip the song that plays; all of them take part
+--   songs     hash id -> JSON {id, added_at, song, added_by} of what waits or plays
+--   order     zset id -> VOTES * SONGS_MAX - NUMBER: votes descending, then earlier added; of what waits only
+--   ballots   hash of one user: song -> '1' or '-1'
+--   adders    hash user -> how many of the user's songs wait
+--   history   hash NUMBER -> JSON of a song that is over, the last HISTORY_MAX
+-- And of a user: `listening`, a hash session, tag, code: the one session that the user is in; `sessions`, a zset of the
+-- sessions that hold something of the user, by their ends.
+
+local SESSION_MS = 86400000
+local EMPTY_MS = 3600000
+local PEOPLE_MAX = 500
+local QUEUE_MAX = 80
+local QUEUE_BYTES_MAX = 40960
+local QUEUED_USER_MAX = 25
+local SONG_BYTES_MAX = 2048
+local SONGS_MAX = 16384
+local HISTORY_MAX = 200
+local YEAR_9999_MS = 253370764800000
+
+-- A user as clients are told of one.
+local function person(id, kind, name)
+  return {id = id, username = name ~= '' and name or nil, is_anonymous = kind == 'guest'}
+end
+
+-- What `people` notes of the caller.
+local function stay(tag)
+  return tag .. (caller.guest and ' guest ' or ' - ') .. (caller.name or '')
+end
+
+-- The parts of what `people` notes; nil for what is no such text.
+local function noted(text)
+  return string.match(text or '', '^(%x+) (%S+) ?(.*)$')
+end
+
+-- The session; nil when there is none or it is over.
+local function open_session()
+  local got = read('HMGET', key.session, 'created', 'ends', 'code', 'host', 'host_note', 'provider', 'locked',
+    'paused', 'sequence', 'bytes', 'added', 'current', 'votes', 'crowd', 'finished')
+  local created, ends = integer(got[1], 0, YEAR_9999_MS), integer(got[2], 0, YEAR_9999_MS)
+  if not (created and ends and got[3] and got[4]) or ends <= now_ms then return nil end
+  local votes = got[12] and number(got[13]) or 0
+  return {
+    created = created, ends = ends, code = got[3], host = got[4], host_note = got[5], provider = got[6] or nil,
+    locked = got[7] == '1', paused = got[8] == '1', sequence = integer(got[9], 0, SONGS_MAX) or SONGS_MAX,
+    bytes = integer(got[10], 0, INTEGER_MAX) or 0, added = integer(got[11], 0, YEAR_9999_MS) or 0,
+    current = got[12] or nil, votes = votes, crowd = got[14] == '1',
+    finished = integer(got[15], 0, INTEGER_MAX) or 0,
+  }
+end
+
+-- The host as clients are told of it.
+local function host_of(session)
+  local _, kind, name = noted(session.host_note)
+  return person(session.host, kind, name or '')
+end
+
+-- Lets a key end with the session.
+local function ends_with(session, name)
+  write('PEXPIREAT', name, session.ends)
+end
+
+-- Gives the session another end, and with it all keys that last longer than who takes part.
+local function end_at(session, ends)
+  session.ends = ends
+  write('HSET', key.session, 'ends', decimal(ends))
+  for _, name in ipairs({'session', 'songs', 'order', 'adders', 'history', 'chat', 'code'}) do
+    ends_with(session, key[name])
+  end
+end
+
+-- The session that the caller's user takes part in, and what is noted of the user; refuses everybody else.
+local function own_session(code, message)
+  local session = open_session()
+  local note = session and read('HGET', key.people, args.userId)
+  if not note then fail(code or 'no_session', message or 'No active session') end
+  return session, note
+end
+
+-- What `session.updated` tells.
+local function standing(session, people, skips)
+  return {
+    session_id = args.sessionId, host = host_of(session), is_locked = session.locked, is_paused = session.paused,
+    participant_count = people, skip_request_count = skips, last_skip_was_crowdsourced = session.crowd,
+  }
+end
+
+local function tell_standing(session, people, skips)
+  emit('session:' .. args.sessionId, 'session.updated', standing(session, people, skips))
+end

@@ -1,0 +1,35 @@
+-- @command  say
+-- @summary  Say something to all who take part in the user's listening session.
+-- @http     POST /api/v1/sessions/chat 201
+-- @allow    user|service
+-- @arg      text   string 1..500
+-- @arg      userId user -- who says it
+-- @resolve  sessionId = user:{userId}#listening session else no_session 404 -- No active session
+-- @include  session
+-- @key      session session:{sessionId}#session
+-- @key      people  session:{sessionId}#people
+-- @key      chat    session:{sessionId}#chat
+-- @topic    session:{sessionId}
+-- @emits    chat.message {session_id, message}
+-- @returns  {id, text, user, sent_at}
+-- @errors   no_session 404
+-- @cost     O(1)
+-- @weight   300
+-- @rate     30/60 s user
+-- @rate     3/1 s user
+-- @random
+--
+-- The session keeps the last CHAT_MAX messages in the list `chat`, newest first.
+
+local CHAT_MAX = 100
+
+local session, note = own_session()
+local _, kind, name = noted(note)
+local message = {
+  id = random, text = args.text, user = person(args.userId, kind, name or ''), sent_at = iso(now_ms),
+}
+write('LPUSH', key.chat, encode(message))
+write('LTRIM', key.chat, 0, CHAT_MAX - 1)
+ends_with(session, key.chat)
+emit('session:' .. args.sessionId, 'chat.message', {session_id = args.sessionId, message = message})
+return message

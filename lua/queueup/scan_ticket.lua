@@ -1,0 +1,36 @@
+-- @command  scan_ticket
+-- @summary  Take part in the listening session of a QR code that a signed-in user has scanned.
+-- @http     POST /api/v1/sessions/{id}/scan
+-- @allow    user|service
+-- @arg      sessionId id fold lower as id
+-- @arg      ticket    id
+-- @arg      userId    user -- who scanned
+-- @span     -- the user's session and the session's users must agree
+-- @include  session
+-- @include  songs
+-- @include  answer
+-- @include  entering
+-- @include  ticket
+-- @key      listening user:{userId}#listening
+-- @key      sessions  user:{userId}#sessions
+-- @key      session   session:{sessionId}#session
+-- @key      people    session:{sessionId}#people
+-- @key      members   session:{sessionId}#members
+-- @key      skips     session:{sessionId}#skips
+-- @key      songs     session:{sessionId}#songs
+-- @key      order     session:{sessionId}#order
+-- @key      ballots   session:{sessionId}#ballots#{userId}
+-- @key      tickets   session:{sessionId}#tickets
+-- @topic    session:{sessionId}
+-- @members
+-- @calls    depart
+-- @emits    session.updated {session_id, host, is_locked, is_paused, participant_count, skip_request_count}
+-- @returns  {session, current_song, queue, my_votes, participant_count, skip_request_count, user_requested_skip}
+-- @errors   not_found, full 409
+-- @cost     O(n) in the songs of the queue, at most 80
+-- @weight   2000
+-- @rate     20/60 s user
+-- @rate     5/1 s user
+-- @random
+
+return enter(ticket_session(), function() end)

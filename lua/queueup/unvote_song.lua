@@ -1,0 +1,23 @@
+-- @command  unvote_song
+-- @summary  Withdraw a user's vote on a song of the listening session that the user takes part in.
+-- @http     DELETE /api/v1/songs/{queued_song_id}/vote
+-- @allow    user|service
+-- @arg      songId id fold lower as queued_song_id
+-- @arg      userId user -- whose vote it is
+-- @resolve  sessionId = user:{userId}#listening session else not_found 404 -- Song not found in your session
+-- @include  session
+-- @include  ballot
+-- @key      session session:{sessionId}#session
+-- @key      people  session:{sessionId}#people
+-- @key      order   session:{sessionId}#order
+-- @key      ballots session:{sessionId}#ballots#{userId}
+-- @topic    session:{sessionId}
+-- @emits    votes.updated {session_id, queued_song_id, total_votes}
+-- @returns  {ok, total_votes}
+-- @errors   not_found
+-- @cost     O(log n) in the songs of the queue
+-- @weight   250
+-- @rate     60/60 s user
+-- @rate     5/1 s user
+
+return cast(0)
