@@ -99,8 +99,10 @@ public enum CommandLine {
         values.add(variables.given)
         values.add(flags.given)
         let own = values.text("scripts").map { $0 + "/pack.json" }
+        // Who tries things out sees all there is.
+        let standard = command == .dev && !packs.isEmpty ? "all" : nil
         let chosen = PackReader(
-            values.text("packs"), source: values.source("packs"), embedded: packs,
+            values.text("packs") ?? standard, source: values.source("packs"), embedded: packs,
             own: own.flatMap { path in readFile(path).map { (path: path, bytes: $0) } })
         values.problems.insert(contentsOf: file.readPolicies(over: chosen), at: file.problems.count)
         values = CrossChecks.checked(values)

@@ -32,6 +32,15 @@ import Testing
         #expect(try #require(gateway(read(plain, file: #"{"packs": "people"}"#))).packs == ["people"])
     }
 
+    @Test func devServesEveryPackUnlessOthersAreNamed() throws {
+        guard case .run(.dev(let all)) = read("dev"), case .run(.dev(let none)) = read("dev --packs none") else {
+            Issue.record("dev has no settings")
+            return
+        }
+        #expect(all.gateway.packs == ["barbershop", "people", "chat"] && none.gateway.packs == [])
+        #expect(all.gateway.namespaces["chat"] != nil)
+    }
+
     @Test func whatAPackNeedsComesWithItAndBefore() throws {
         let settings = try #require(gateway(read(plain + " --packs chat")))
         #expect(settings.packs == ["people", "chat"])

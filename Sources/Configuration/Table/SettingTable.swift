@@ -143,7 +143,7 @@ extension Setting {
     private static let policy: [Setting] = [
         Setting(
             "packs", .packs, processes, default: "barbershop",
-            "Serve these built-in packs of scripts, separated by commas; `all`, or `none` (lua/README.md)."),
+            "Serve these built-in packs of scripts, separated by commas; `all` (in dev), or `none` (lua/README.md)."),
         Setting(
             "scripts", .directory, processes,
             "Serve the commands of this directory's Lua files beside the built-in ones (lua/README.md)."),
