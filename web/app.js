@@ -4,6 +4,7 @@ import { element, say } from '/dom.js';
 import { Guest } from '/guest.js';
 import { OrderPanel } from '/orders.js';
 import { OwnTopic } from '/own_topic.js';
+import { SessionPanel } from '/session.js';
 import { startShop } from '/shop.js';
 import { Tabs } from '/tabs.js';
 
@@ -42,6 +43,9 @@ const own = new OwnTopic(client, guest);
 
 new Tabs([
   { tab: 'shop', name: 'The Cut Club', place: 'the shop', start: () => startShop(client, guest, own) },
+  {
+    tab: 'session', name: 'QueueUp', place: 'the session', start: () => new SessionPanel(origin, guest),
+  },
   { tab: 'orders', name: 'Orders', place: 'the order', start: () => new OrderPanel(origin, guest) },
 ]);
 guest.start();

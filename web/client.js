@@ -45,6 +45,8 @@ export class RequestError extends Error {
 
 export class Client extends EventTarget {
   #url;
+  /** Whether the token is shown when the socket opens, for a path that joins topics then; nothing is sent later. */
+  #opensWithToken;
   #socket = null;
   #token = null;
   /** Whether subscriptions and requests may be sent: the server knows who we are. */
@@ -64,9 +66,10 @@ export class Client extends EventTarget {
   #pingTimer = null;
   #openedAt = 0;
 
-  constructor(url) {
+  constructor(url, { opensWithToken = false } = {}) {
     super();
     this.#url = url;
+    this.#opensWithToken = opensWithToken;
     // A phone that wakes up or finds its network again should not sit out a long back-off.
     addEventListener('online', () => this.#retryNow());
     addEventListener('offline', () => this.#probe(offlineProbeMs));
@@ -91,7 +94,7 @@ export class Client extends EventTarget {
   /** Says who the client is, now and on every later connection. */
   identify(token) {
     this.#token = token;
-    if (this.#isOpen) this.#authenticate();
+    if (this.#isOpen && !this.#opensWithToken) this.#authenticate();
   }
 
   /** Wants a topic, now and after every reconnection. */
@@ -152,7 +155,7 @@ export class Client extends EventTarget {
   #connect() {
     this.#retryTimer = null;
     this.#tell('state', { state: 'connecting' });
-    const socket = new WebSocket(this.#url);
+    const socket = new WebSocket(this.#url, this.#opensWithToken ? ['switchboard.v1', `bearer.${this.#token}`] : []);
     this.#socket = socket;
     // A replaced socket may still speak; only the current one is heard.
     const mine = (handler) => (event) => {
@@ -169,7 +172,7 @@ export class Client extends EventTarget {
     this.#openedAt = performance.now();
     this.#tell('state', { state: 'open' });
     this.#schedulePing();
-    if (this.#token === null) this.#ready();
+    if (this.#token === null || this.#opensWithToken) this.#ready();
     else this.#authenticate();
   }
 

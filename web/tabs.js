@@ -51,3 +51,13 @@ export class Tabs {
 
 /** The app that the address asks for; what follows a slash is the app's own. */
 const asked = () => location.hash.slice(1).split('/')[0];
+
+/** What the address says to an app behind its name; '' for nothing, and for what is no text. */
+export function askedFor(tab) {
+  const [name, rest = ''] = location.hash.slice(1).split('/');
+  try {
+    return name === tab ? decodeURIComponent(rest) : '';
+  } catch {
+    return '';
+  }
+}

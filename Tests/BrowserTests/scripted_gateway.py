@@ -70,6 +70,11 @@ class Connection:
             self.send("subscribed", data, topic=topic, ref=request["ref"])
         return requests
 
+    @property
+    def offered(self):
+        """The subprotocols that the page offered, one of which may show its token."""
+        return self._socket.request.headers.get("Sec-WebSocket-Protocol", "").split(", ")
+
     def authenticate(self):
         """Takes the page's token and returns it."""
         request = self.receive("authenticate")
@@ -156,7 +161,8 @@ class ScriptedGateway:
     def __init__(self, guests=None):
         self._guests = guests
         self._arrivals = {kind: queue.Queue() for kind in ("/ws", "/realtime/v1/websocket", "app")}
-        self._server = serve(self._opened, "127.0.0.1", 0, process_request=self._page, compression=None)
+        self._server = serve(self._opened, "127.0.0.1", 0, process_request=self._page, compression=None,
+                             select_subprotocol=_protocol)
         self.url = "http://127.0.0.1:%d/" % self._server.socket.getsockname()[1]
         self._thread = threading.Thread(target=self._server.serve_forever)
         self._thread.start()
@@ -211,6 +217,11 @@ class ScriptedGateway:
             return socket.respond(http.HTTPStatus.NOT_FOUND, "no such page\n")
         file = WEB / FILES[path]
         return _response(TYPES[file.suffix], file.read_bytes())
+
+
+def _protocol(_, offered):
+    """What the gateway chooses of what a page offers; most of its sockets offer nothing."""
+    return "switchboard.v1" if "switchboard.v1" in offered else None
 
 
 def _response(content_type, body):

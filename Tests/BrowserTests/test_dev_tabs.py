@@ -70,3 +70,51 @@ def test_an_order_is_seen_in_both_windows_and_by_who_comes_later(windows, gatewa
     for window in (one, other, late):
         expect(window.locator("#order-status")).to_have_text("Uploading 3 photos", timeout=START_MS)
     assert late.locator("#order-events li").count() > 10
+
+
+def test_two_guests_share_a_session_and_skip_its_song(windows, tmp_path):
+    host = windows("#session")
+    host.get_by_role("textbox", name="Join code").fill("PARTY")
+    host.get_by_role("button", name="Create").click()
+    expect(host.get_by_role("heading", name="Session PARTY")).to_be_visible()
+    for name in ("Opener", "First", "Second"):
+        host.get_by_role("textbox", name="Song").fill(name)
+        host.keyboard.press("Enter")
+        expect(host.locator("#session-song, #session-queue .name").filter(has_text=name)).to_be_visible()
+
+    # The other one comes by the link that the host's window shows.
+    guest = windows(host.locator("#session-invite").get_attribute("href").removeprefix("/"), 390, 844)
+    for window in (host, guest):
+        expect(window.locator("#session-people")).to_contain_text("2 people")
+        expect(window.locator("#session-song")).to_have_text("Opener")
+        expect(window.locator("#session-queue .name")).to_have_text(["First", "Second"])
+    guest.get_by_role("button", name="Vote up: Second").click()
+    for window in (host, guest):
+        expect(window.locator("#session-queue .name")).to_have_text(["Second", "First"])
+        expect(window.locator("#session-queue .score")).to_have_text(["+1", "0"])
+    expect(guest.get_by_role("button", name="Next song")).to_be_hidden()
+
+    # One of two is not more than half; two are.
+    guest.get_by_role("button", name="Ask to skip").click()
+    for window in (host, guest):
+        expect(window.locator("#session-skip-text")).to_have_text("1 of 2 asks to skip; it takes 2")
+    host.get_by_role("button", name="Ask to skip").click()
+    for window in (host, guest):
+        expect(window.locator("#session-song")).to_have_text("Second")
+        expect(window.locator("#session-last")).to_contain_text("more than half")
+        expect(window.locator("#session-skip-text")).to_have_text("0 of 2 ask to skip; it takes 2")
+    host.get_by_role("button", name="Next song").click()
+    for window in (host, guest):
+        expect(window.locator("#session-song")).to_have_text("First")
+    host.screenshot(path=str(tmp_path / "session.png"), full_page=True)
+
+    # Who reloads is where it was; a locked session takes nobody; who leaves is seen to go.
+    guest.reload()
+    expect(guest.locator("#session-song")).to_have_text("First", timeout=START_MS)
+    host.get_by_role("button", name="Lock").click()
+    expect(guest.locator("#session-people")).to_contain_text("locked")
+    late = windows("#session/PARTY")
+    expect(late.locator("#session-problem")).to_contain_text("locked")
+    guest.get_by_role("button", name="Leave").click()
+    expect(guest.get_by_role("button", name="Join")).to_be_visible()
+    expect(host.locator("#session-people")).to_contain_text("Only you")

@@ -4,6 +4,7 @@ import pytest
 from playwright.sync_api import expect
 
 import test_orders as orders
+import test_sessions as sessions
 from looks import assert_can_be_read, assert_large_enough, assert_named
 from scripted_gateway import ScriptedGateway, answer_requests
 
@@ -40,10 +41,39 @@ def show_failed_order(page, gateway):
     expect(page.locator("#order-status")).to_contain_text("too dark")
 
 
+def show_session_door(page, gateway):
+    """Somebody who has tried a wrong code."""
+    unknown = {"error": "Session not found", "status_code": 404, "request_id": "r"}
+    answer_requests(page, "**/api/v1/**", lambda *_: (404, unknown))
+    page.goto(gateway.url + "#session")
+    gateway.connection().authenticate()
+    page.get_by_role("textbox", name="Join code").fill("NOPE")
+    page.keyboard.press("Enter")
+    expect(page.locator("#session-problem")).to_have_text("Session not found")
+
+
+def show_session(page, gateway):
+    """A host's session, with long names and a song that cannot be added."""
+    whole = sessions.whole()
+    whole["session"]["host"] = {"id": "guest-a"}
+    whole["queue"].append(sessions.song(LONG, -3, 3))
+    answers = {"GET": (200, whole), "POST": (409, {"error": "The queue is full: it takes 100 songs"})}
+    answer_requests(page, "**/api/v1/**", lambda method, *_: answers[method])
+    page.goto(gateway.url + "#session")
+    gateway.connection().authenticate()
+    expect(page.get_by_role("button", name="Next song")).to_be_visible()
+    _, socket = gateway.socket()
+    sessions.joined(socket)
+    page.get_by_role("textbox", name="Song").fill("Blue")
+    page.keyboard.press("Enter")
+    expect(page.locator("#song-problem")).to_contain_text("full")
+
+
 #: By name, how a tab is brought to show something in every place.
-SHOWS = {"orders": show_order, "orders-failed": show_failed_order}
+SHOWS = {"orders": show_order, "orders-failed": show_failed_order, "session-door": show_session_door,
+         "session": show_session}
 #: The regions of each tab.
-REGIONS = {"orders": ["Order demo", "What the app heard", "By curl"]}
+REGIONS = {"orders": ["Order demo", "What the app heard", "By curl"], "session": ["Session PARTY"]}
 
 
 @pytest.fixture
