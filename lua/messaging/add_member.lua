@@ -1,0 +1,50 @@
+-- @command  add_member
+-- @summary  Take a user into a group; every member may.
+-- @http     PUT /v1/conversations/{conversationId}/members/{memberId}
+-- @allow    user|service
+-- @arg      conversationId id
+-- @arg      memberId       id -- who is taken in
+-- @arg      userId         user -- who does it
+-- @include  pair
+-- @include  conversation
+-- @include  message
+-- @include  member
+-- @key      facts    conversation:{conversationId}#facts
+-- @key      roll     conversation:{conversationId}#roll
+-- @key      messages conversation:{conversationId}#messages
+-- @key      order    conversation:{conversationId}#order
+-- @key      walls    conversation:{conversationId}#walls
+-- @key      pair     pair:{conversationId}#blocks
+-- @topic    conversation:{conversationId}
+-- @calls    list_conversation
+-- @emits    member:added {conversationId, userId, by}
+-- @returns  {conversationId, userId, member}
+-- @errors   forbidden, too_many
+-- @cost     O(n) in the members, at most 50
+-- @weight   1800
+-- @rate     60/60 s user
+-- @idempotent
+--
+-- A member reads everything that the group keeps, also what was said before.
+
+local roll = load_roll(args.conversationId)
+need_member(roll, args.userId)
+if is_direct then fail('forbidden', 'A direct conversation has two members') end
+if not is_id(args.memberId) then fail('bad_request', 'A member has an id of at most 128 characters') end
+local names = {}
+for user in pairs(roll) do names[#names + 1] = user end
+if not roll[args.memberId] then
+  if #names >= MEMBERS_MAX then fail('too_many', 'A group has at most ' .. MEMBERS_MAX .. ' members') end
+  local member = new_member(now_ms)
+  roll[args.memberId] = member
+  store_members(roll, {args.memberId})
+  emit('conversation:' .. args.conversationId, 'member:added', {
+    conversationId = args.conversationId, userId = args.memberId, by = args.userId,
+  })
+  local title = title_of(read('HGET', key.facts, 'title'))
+  tell_members(roll, names, title, '')
+  local words = newest_words(args.memberId)
+  if words == '' then words = ',"lastText":"","lastMs":' .. decimal(last_ms()) end
+  tell_members(roll, {args.memberId}, title, words .. ',"by":"' .. args.userId .. '"')
+end
+return {conversationId = args.conversationId, userId = args.memberId, member = true}

@@ -1,0 +1,45 @@
+-- @command  create_conversation
+-- @summary  Make a group of users; who makes it is in it.
+-- @http     POST /v1/conversations 201
+-- @allow    user|service
+-- @arg      userId         user -- who makes it
+-- @arg      members        ids 0..50 -- the others; who makes it may be named, too
+-- @arg      title          string 0..100 optional
+-- @derive   conversationId = uuid()
+-- @span     -- The name of the operation lies with its caller: a retry is told the group that was made.
+-- @include  pair
+-- @include  conversation
+-- @include  message
+-- @include  member
+-- @key      chats  user:{userId}#chats
+-- @key      facts  conversation:{conversationId}#facts
+-- @key      roll   conversation:{conversationId}#roll
+-- @calls    list_conversation
+-- @returns  {id, title, members, createdAt}
+-- @errors   too_many
+-- @cost     O(n) in the members, at most 50
+-- @weight   1800
+-- @rate     10/60 s user
+-- @rate     100/86400 s user
+--
+-- Two users who want to talk need no group: their conversation is there from the beginning. A group may have the same
+-- members as another.
+
+local roll = load_roll(args.conversationId)
+local names = {args.userId}
+roll[args.userId] = new_member(now_ms)
+for _, user in ipairs(args.members) do
+  if not is_id(user) then fail('bad_request', 'A member has an id of at most 128 characters') end
+  if not roll[user] then
+    roll[user] = new_member(now_ms)
+    names[#names + 1] = user
+  end
+end
+if #names > MEMBERS_MAX then fail('too_many', 'A group has at most ' .. MEMBERS_MAX .. ' members') end
+local title = args.title or ''
+write('HSET', key.facts, 'title', title, 'creator', args.userId, 'created', decimal(now_ms), 'last', decimal(now_ms))
+write('EXPIRE', key.facts, TTL_S)
+store_members(roll, names)
+tell_members(roll, names, title, ',"lastText":"","lastMs":' .. decimal(now_ms) .. ',"by":"' .. args.userId .. '"')
+table.sort(names)
+return {id = args.conversationId, title = title, members = array(names), createdAt = iso(now_ms)}

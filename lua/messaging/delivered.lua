@@ -1,0 +1,29 @@
+-- @command  delivered
+-- @summary  Say that a user's device has received a conversation up to a message.
+-- @http     POST /v1/conversations/{conversationId}/delivered
+-- @allow    user|service
+-- @arg      conversationId id
+-- @arg      userId         user
+-- @arg      upTo           id -- a message's id, or a time in ISO 8601 or milliseconds
+-- @include  pair
+-- @include  conversation
+-- @include  message
+-- @include  mark
+-- @key      facts    conversation:{conversationId}#facts
+-- @key      roll     conversation:{conversationId}#roll
+-- @key      messages conversation:{conversationId}#messages
+-- @key      order    conversation:{conversationId}#order
+-- @key      walls    conversation:{conversationId}#walls
+-- @key      pair     pair:{conversationId}#blocks
+-- @topic    conversation:{conversationId}
+-- @calls    list_conversation
+-- @emits    messages:delivered {conversationId, userId, status, afterMs, upToMs, upTo} -- one for a range
+-- @emits    messages:changed {conversationId} -- in its place where a member of a group blocks another
+-- @returns  {conversationId, userId, upTo, upToMs, unread} -- where the mark stands, which never goes back
+-- @errors   forbidden, not_found
+-- @cost     O(log n) in stored messages, and O(m) in those after the mark, at most 500
+-- @weight   900
+-- @rate     240/60 s user
+-- @idempotent
+
+return move_mark('delivered')

@@ -1,0 +1,73 @@
+-- @command  erase_member
+-- @summary  Forget a user's messages in a conversation, how far the user has read, and the membership of a group.
+-- @allow    worker
+-- @arg      conversationId id
+-- @arg      userId         id
+-- @arg      after          int 0..253370764800000 = 0 -- messages up to this time were looked at
+-- @include  pair
+-- @include  conversation
+-- @include  message
+-- @key      roll     conversation:{conversationId}#roll
+-- @key      messages conversation:{conversationId}#messages
+-- @key      order    conversation:{conversationId}#order
+-- @key      removed  conversation:{conversationId}#removed
+-- @key      walls    conversation:{conversationId}#walls
+-- @key      pair     pair:{conversationId}#blocks
+-- @key      online   conversation:{conversationId}#online
+-- @topic    conversation:{conversationId}
+-- @calls    erase_member, remove_member, list_conversation
+-- @emits    messages:erased {conversationId, userId} -- all of this user's messages are gone
+-- @returns  {erased, done}
+-- @cost     O(n) in the messages looked at, at most 500 in one run
+-- @weight   1800
+-- @idempotent
+
+local BATCH_MAX = 500
+
+local roll = load_roll(args.conversationId)
+local from = '(' .. decimal(args.after)
+local entries = read('ZRANGEBYSCORE', key.order, from, '+inf', 'WITHSCORES', 'LIMIT', 0, BATCH_MAX)
+local gone, ids, last = {}, {}, args.after
+for index = 1, #entries, 2 do
+  local sender, id = string.match(entries[index], '^(%S+) (%S+)$')
+  last = integer(entries[index + 1], 0, YEAR_9999_MS) or last
+  if sender == args.userId then gone[#gone + 1], ids[#ids + 1] = entries[index], id end
+end
+if #gone > 0 then
+  write('ZREM', key.order, unpack(gone))
+  write('HDEL', key.messages, unpack(ids))
+end
+if #entries == 2 * BATCH_MAX and last > args.after then
+  later('erase_member', {conversationId = args.conversationId, userId = args.userId, after = last})
+  return {erased = #gone, done = false}
+end
+-- What was removed has no text any more, but a sender.
+local removed = read('ZRANGE', key.removed, 0, BATCH_MAX * 2 - 1)
+local marks = {}
+for index, text in ipairs(#removed > 0 and read('HMGET', key.messages, unpack(removed)) or {}) do
+  local message = message_of(removed[index], text)
+  if message and message.sender == args.userId then marks[#marks + 1] = removed[index] end
+end
+if #marks > 0 then
+  write('HDEL', key.messages, unpack(marks))
+  write('ZREM', key.removed, unpack(marks))
+end
+if is_direct then write('HDEL', key.roll, args.userId) end
+write('HDEL', key.online, args.userId)
+if roll[args.userId] then
+  emit('conversation:' .. args.conversationId, 'messages:erased', {
+    conversationId = args.conversationId, userId = args.userId,
+  })
+  roll[args.userId] = nil
+  local newest_left = nil
+  for _, entry in ipairs(read('ZREVRANGE', key.order, 0, #gone)) do
+    local sender, id = string.match(entry, '^(%S+) (%S+)$')
+    if sender and sender ~= args.userId then
+      newest_left = message_of(id, read('HGET', key.messages, id))
+      break
+    end
+  end
+  move_lists(roll, hearers(roll, NOBODY), newest_left, newest_left and walled_from(newest_left.sender))
+end
+if not is_direct then later('remove_member', {conversationId = args.conversationId, memberId = args.userId}) end
+return {erased = #gone, done = true}

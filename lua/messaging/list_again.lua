@@ -1,0 +1,27 @@
+-- @command  list_again
+-- @summary  Say again to a member's list what the conversation is, after it had left the list.
+-- @allow    worker
+-- @arg      conversationId id
+-- @arg      userId         id
+-- @include  pair
+-- @include  conversation
+-- @include  message
+-- @include  member
+-- @key      facts    conversation:{conversationId}#facts
+-- @key      roll     conversation:{conversationId}#roll
+-- @key      messages conversation:{conversationId}#messages
+-- @key      order    conversation:{conversationId}#order
+-- @key      walls    conversation:{conversationId}#walls
+-- @key      pair     pair:{conversationId}#blocks
+-- @calls    list_conversation
+-- @returns  {listed}
+-- @cost     O(n) in the members, at most 50
+-- @weight   900
+-- @idempotent
+
+local roll = load_roll(args.conversationId)
+if is_direct or not roll[args.userId] then return {listed = false} end
+local words = newest_words(args.userId)
+if words == '' then words = ',"lastText":"","lastMs":' .. decimal(last_ms()) end
+tell_members(roll, {args.userId}, title_of(read('HGET', key.facts, 'title')), words)
+return {listed = true}

@@ -1,0 +1,74 @@
+-- @command  send_message
+-- @summary  Send a message to a conversation. It is stored once for its id; a retry is answered with what is stored.
+-- @http     POST /v1/conversations/{conversationId}/messages 201
+-- @allow    user|service
+-- @arg      conversationId id -- of a group, or the ids of the two users, sorted, joined by _
+-- @arg      messageId      id as id -- made by the client; nobody else can use it in this conversation
+-- @arg      userId         user -- who sends
+-- @arg      text           string 1..2000
+-- @include  pair
+-- @include  conversation
+-- @include  message
+-- @key      facts    conversation:{conversationId}#facts
+-- @key      roll     conversation:{conversationId}#roll
+-- @key      messages conversation:{conversationId}#messages
+-- @key      order    conversation:{conversationId}#order
+-- @key      walls    conversation:{conversationId}#walls
+-- @key      pair     pair:{conversationId}#blocks
+-- @topic    conversation:{conversationId}
+-- @calls    list_conversation
+-- @emits    message:added {id, conversationId, senderId, text, timestamp, timestampMs, status, readBy}
+-- @emits    messages:changed {conversationId} -- in its place where a member blocks another: ask for the newest page
+-- @returns  {id, conversationId, senderId, text, timestamp, timestampMs, status, readBy}
+-- @errors   forbidden, blocked 403, conflict
+-- @cost     O(n) in the members, at most 50
+-- @weight   1800
+-- @rate     240/60 s user
+-- @rate     5000/86400 s user
+-- @idempotent
+--
+-- Times of messages always grow, so that they are the order for everybody. A message is kept until MESSAGES_MAX newer
+-- ones are there, or nobody has written for a year.
+
+local MESSAGES_MAX = 10000
+local LEAVE_MAX = 4 -- in one run, where there are more than may be
+
+local roll = load_roll(args.conversationId)
+local sender = need_member(roll, args.userId)
+local known = read('HGET', key.messages, args.messageId)
+if known then
+  local message = message_of(args.messageId, known)
+  if not message or message.sender ~= args.userId then fail('conflict', 'This id belongs to another message') end
+  return raw(message_text(message, receipts_of(roll, NOBODY)))
+end
+local walled = walled_from(args.userId)
+if is_direct and next(walled) then fail('blocked', 'One of you blocks the other') end
+local ms = math.max(now_ms, last_ms() + 1)
+if ms > YEAR_9999_MS then fail('conflict', 'The conversation holds a time that none can follow') end
+
+local leaving = read('ZCARD', key.order) + 1 - MESSAGES_MAX
+if leaving > 0 then
+  local oldest, ids = read('ZRANGE', key.order, 0, math.min(leaving, LEAVE_MAX) - 1), {}
+  for index, entry in ipairs(oldest) do ids[index] = string.match(entry, ' (%S+)$') or entry end
+  write('ZREM', key.order, unpack(oldest))
+  write('HDEL', key.messages, unpack(ids))
+end
+write('HSET', key.messages, args.messageId, stored_message(args.userId, args.text, ms))
+write('ZADD', key.order, decimal(ms), args.userId .. ' ' .. args.messageId)
+write('HSET', key.facts, 'last', decimal(ms))
+sender.wrote = true
+local hearing = {args.userId}
+for user, one in pairs(roll) do
+  if user ~= args.userId and not walled[user] then
+    one.unread = math.min(one.unread + 1, UNREAD_MAX)
+    hearing[#hearing + 1] = user
+  end
+end
+store_members(roll, hearing)
+for _, name in ipairs({key.messages, key.order, key.facts}) do write('EXPIRE', name, TTL_S) end
+
+local message = {id = args.messageId, sender = args.userId, text = args.text, ms = ms}
+local text = message_text(message, receipts_of({}, NOBODY))
+tell('message:added', text, walled)
+move_lists(roll, hearing, message)
+return raw(text)

@@ -1,0 +1,35 @@
+-- @command  show_presence
+-- @summary  Tell a conversation that one of its members is online, or was last seen when.
+-- @allow    worker
+-- @arg      conversationId id
+-- @arg      userId         id
+-- @arg      online         bool
+-- @arg      at             time -- of the last heartbeat
+-- @include  pair
+-- @include  conversation
+-- @key      roll     conversation:{conversationId}#roll
+-- @key      walls    conversation:{conversationId}#walls
+-- @key      pair     pair:{conversationId}#blocks
+-- @key      online   conversation:{conversationId}#online
+-- @topic    conversation:{conversationId}
+-- @emits    presence:changed {conversationId, userId, online, lastSeen}
+-- @returns  {told}
+-- @cost     O(n) in the members, at most 50
+-- @weight   400
+-- @idempotent
+--
+-- A member who has not written here is not shown.
+
+local roll = load_roll(args.conversationId)
+local one = roll[args.userId]
+if not one or not one.wrote then return {told = false} end
+local at = math.max(0, math.min(args.at, YEAR_9999_MS))
+local now = (args.online and '1 ' or '0 ') .. decimal(at)
+if read('HGET', key.online, args.userId) == now then return {told = false} end
+write('HSET', key.online, args.userId, now)
+write('EXPIRE', key.online, TTL_S)
+if next(walled_from(args.userId)) ~= nil then return {told = false} end
+emit('conversation:' .. args.conversationId, 'presence:changed', {
+  conversationId = args.conversationId, userId = args.userId, online = args.online, lastSeen = iso(at),
+})
+return {told = true}

@@ -1,0 +1,40 @@
+-- @command  erase_people
+-- @summary  Forget whom a user blocks and mutes.
+-- @allow    worker
+-- @erases
+-- @arg      userId  user
+-- @include  pair
+-- @key      blocks  user:{userId}#blocks
+-- @key      mutes   user:{userId}#mutes
+-- @calls    blocked_by, muted_by, pair_blocked, erase_people
+-- @returns  {erased, more}
+-- @cost     O(n) in the blocks and mutes of one run, at most 40 each
+-- @weight   2000
+-- @idempotent
+--
+-- Who blocks or mutes the user is not the user's: that stays. Each run takes BATCH_MAX and calls itself for the
+-- rest.
+
+local BATCH_MAX = 40
+
+local user = args.userId
+-- Takes some members out of a set, for good; returns those that are users.
+local function take(name)
+  local members, users = read('SRANDMEMBER', name, BATCH_MAX), {}
+  if #members > 0 then write('SREM', name, unpack(members)) end
+  for _, other in ipairs(members) do
+    if is_id(other) then users[#users + 1] = other end
+  end
+  return users
+end
+
+local blocked, muted = take(key.blocks), take(key.mutes)
+for _, other in ipairs(blocked) do
+  later('blocked_by', {userId = other, byId = user, blocked = false})
+  local pair = pair_id(user, other)
+  if pair then later('pair_blocked', {pairId = pair, byId = user, blocked = false}) end
+end
+for _, other in ipairs(muted) do later('muted_by', {userId = other, byId = user, muted = false}) end
+local more = read('SCARD', key.blocks) > BATCH_MAX or read('SCARD', key.mutes) > BATCH_MAX
+if more then later('erase_people', {userId = user}) end
+return {erased = #blocked + #muted, more = more}

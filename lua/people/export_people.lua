@@ -1,0 +1,24 @@
+-- @command  export_people
+-- @summary  Whom a user blocks and mutes, for the user's copy of all data.
+-- @allow    worker
+-- @exports
+-- @arg      userId  user
+-- @key      blocks  user:{userId}#blocks
+-- @key      mutes   user:{userId}#mutes
+-- @returns  {blocks: [userId], mutes: [userId]} -- in no order
+-- @cost     O(n) in blocks and mutes, at most 240 each
+-- @weight   2000
+-- @readonly
+
+local PEOPLE_MAX = 240 -- as in block.lua and mute.lua
+
+-- The ids of a set.
+local function people(name)
+  local users = {}
+  for _, user in ipairs(read('SRANDMEMBER', name, PEOPLE_MAX)) do
+    if is_id(user) then users[#users + 1] = user end
+  end
+  return #users > 0 and raw(cjson.encode(users)) or array()
+end
+
+return {blocks = people(key.blocks), mutes = people(key.mutes)}

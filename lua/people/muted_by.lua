@@ -1,0 +1,25 @@
+-- @command  muted_by
+-- @summary  Note at a user's home who mutes the user.
+-- @allow    worker
+-- @arg      userId   id -- who is muted
+-- @arg      byId     id -- who mutes
+-- @arg      muted    bool
+-- @key      muters   user:{userId}#muters
+-- @returns  {count}
+-- @cost     O(1)
+-- @weight   100
+-- @idempotent
+--
+-- The mute itself lies at the home of who mutes (mute.lua). The user is never told of it. Scripts read these notes
+-- where the user's doings begin, so that who mutes the user is not told. Nobody can be made to hold more than
+-- MUTERS_MAX.
+
+local MUTERS_MAX = 10000
+
+local count = read('SCARD', key.muters)
+if not args.muted then
+  write('SREM', key.muters, args.byId)
+elseif count < MUTERS_MAX then
+  write('SADD', key.muters, args.byId)
+end
+return {count = count}
