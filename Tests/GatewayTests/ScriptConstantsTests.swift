@@ -48,7 +48,7 @@ import Testing
         #expect(try constant("ANSWER_BYTES_MAX", "command") <= limits.answerBytesMax)
         #expect(try constant("EFFECT_BYTES_MAX", "command") <= limits.answerBytesMax)
         #expect(try constant("ANSWER_BYTES_MAX", "command") < limits.redisReplyBytesMax)
-        #expect(try constant("ANSWER_VALUES_MAX", "command") == limits.jsonElementsMax)
+        #expect(try constant("ANSWER_VALUES_MAX", "values") == limits.jsonElementsMax)
         #expect(try constant("VALUES_MAX", "publish_post") * 2 == limits.jsonElementsMax)
     }
 
@@ -75,7 +75,7 @@ import Testing
         let page = try String(contentsOfFile: "/\(here)/docs/limits.md", encoding: .utf8)
         for (name, script) in [
             ("EFFECTS_MAX", "command"), ("EFFECT_BYTES_MAX", "command"), ("ANSWER_BYTES_MAX", "command"),
-            ("ANSWER_VALUES_MAX", "command"), ("FOLLOWS_MAX", "follow"), ("LOG_EVENTS_MAX", "prelude"),
+            ("ANSWER_VALUES_MAX", "values"), ("FOLLOWS_MAX", "follow"), ("LOG_EVENTS_MAX", "prelude"),
             ("TTL_SECONDS_MAX", "prelude"),
         ] {
             let value = try constant(name, script)
