@@ -1,4 +1,5 @@
 // The page at `/`: a tab for each app. Each speaks to the gateway as its app does, and none begins before it is shown.
+import { ChatPanel } from '/chat.js';
 import { Client } from '/client.js';
 import { element, say } from '/dom.js';
 import { Guest } from '/guest.js';
@@ -46,6 +47,7 @@ new Tabs([
   {
     tab: 'session', name: 'QueueUp', place: 'the session', start: () => new SessionPanel(origin, guest),
   },
+  { tab: 'chat', name: 'Messages', place: 'the conversations', start: () => new ChatPanel(client, guest, own) },
   { tab: 'orders', name: 'Orders', place: 'the order', start: () => new OrderPanel(origin, guest) },
 ]);
 guest.start();

@@ -118,3 +118,48 @@ def test_two_guests_share_a_session_and_skip_its_song(windows, tmp_path):
     guest.get_by_role("button", name="Leave").click()
     expect(guest.get_by_role("button", name="Join")).to_be_visible()
     expect(host.locator("#session-people")).to_contain_text("Only you")
+
+
+def test_two_guests_write_to_each_other_on_three_devices(windows, tmp_path):
+    one = windows("#chat")
+    expect(one.locator("#chat-own")).to_contain_text("guest-", timeout=START_MS)
+    # The other one comes by the link that the first window shows.
+    other = windows(one.locator("#chat-invite").get_attribute("href").removeprefix("/"), 390, 844)
+    write(other, "Hello from the phone")
+    expect(other.locator("#chat-messages li")).to_contain_text("Sent")
+    expect(one.locator("#chat-list button")).to_contain_text("Hello from the phone")
+    expect(one.locator("#chat-list .unread")).to_have_text("1 unread")
+    one.locator("#chat-list button").click()
+    expect(other.locator("#chat-messages li")).to_contain_text("Read")
+    expect(one.locator("#chat-list .unread")).to_have_count(0)
+
+    # A second device of the first guest: the link hands its storage on.
+    with one.expect_popup() as opened:
+        one.get_by_role("link", name="Open your second device").click()
+    device = opened.value
+    expect(device.locator("#chat-own")).to_have_text(one.locator("#chat-own").inner_text(), timeout=START_MS)
+    device.locator("#chat-list button").click()
+    for number in range(1, 6):
+        write(device, f"Device {number}")
+        write(other, f"Phone {number}")
+    for window in (one, device, other):
+        expect(window.locator("#chat-messages li")).to_have_count(11)
+    told = [window.locator("#chat-messages .words").all_text_contents() for window in (one, device, other)]
+    assert told[0] == told[1] == told[2]
+    other.get_by_role("textbox", name="Message").press_sequentially("abc")
+    expect(one.locator("#chat-typing")).to_contain_text("is typing")
+    one.screenshot(path=str(tmp_path / "chat.png"), full_page=True)
+
+    # Who reloads finds it again, and who is blocked is told so.
+    other.reload()
+    expect(other.locator("#chat-messages li")).to_have_count(11, timeout=START_MS)
+    one.get_by_role("button", name="Block").click()
+    expect(one.get_by_role("button", name="Unblock")).to_be_visible()
+    write(other, "Not heard")
+    expect(other.locator("#chat-problem")).not_to_be_empty()
+    expect(one.locator("#chat-messages li")).to_have_count(11)
+
+
+def write(window, text):
+    window.get_by_role("textbox", name="Message").fill(text)
+    window.keyboard.press("Enter")

@@ -3,6 +3,7 @@
 import pytest
 from playwright.sync_api import expect
 
+import test_chat as chat
 import test_orders as orders
 import test_sessions as sessions
 from looks import assert_can_be_read, assert_large_enough, assert_named
@@ -69,11 +70,28 @@ def show_session(page, gateway):
     expect(page.locator("#song-problem")).to_contain_text("full")
 
 
+def show_chat(page, gateway):
+    """A conversation with long words, a mark, a refusal, and somebody who types."""
+    page.goto(gateway.url + "#chat/guest-b")
+    connection = gateway.connection()
+    connection.authenticate()
+    told = [chat.message(3), chat.message(2, text=LONG), chat.message(1, "guest-a", status="read", modifiedAt="x")]
+    connection.accept(2, states={chat.TOPIC: chat.state(*told, online=True, following=5)})
+    listed = [chat.listed(), chat.listed(id="g", title="Friends " + LONG, lastMessage=LONG, unread=120)]
+    connection.answer("conversations", {"conversations": listed, "next": None})
+    connection.answer("blocks", {"blocks": []})
+    connection.send("typing", {"userId": "guest-b", "typing": True}, topic=chat.TOPIC)
+    chat.write(page, "Hello")
+    connection.answer("send_message", ("rate_limited", "Too many messages"))
+    expect(page.locator("#chat-problem")).to_have_text("Too many messages")
+
+
 #: By name, how a tab is brought to show something in every place.
 SHOWS = {"orders": show_order, "orders-failed": show_failed_order, "session-door": show_session_door,
-         "session": show_session}
+         "session": show_session, "chat": show_chat}
 #: The regions of each tab.
-REGIONS = {"orders": ["Order demo", "What the app heard", "By curl"], "session": ["Session PARTY"]}
+REGIONS = {"orders": ["Order demo", "What the app heard", "By curl"], "session": ["Session PARTY"],
+           "chat": ["Conversations", "Conversation"]}
 
 
 @pytest.fixture

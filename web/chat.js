@@ -1,0 +1,114 @@
+// Conversations: whom the guest writes with, newest first, and the one that is open.
+import { element, make, say, text } from '/dom.js';
+import { ChatThread } from '/chat_thread.js';
+import { askedFor } from '/tabs.js';
+
+export class ChatPanel {
+  #client;
+  #ownId = null;
+  /** id -> {id, members, title, lastMessage, at, unread}. */
+  #list = new Map();
+  #thread;
+
+  constructor(client, guest, own) {
+    this.#client = client;
+    this.#thread = new ChatThread(client);
+    element('chat-door').addEventListener('submit', (event) => {
+      event.preventDefault();
+      this.#openWith(element('chat-with').value.trim());
+    });
+    addEventListener('hashchange', () => this.#openAsked());
+    guest.follow((userId) => this.#identify(userId));
+    own.listen({
+      live: () => this.#askList(),
+      event: (name, data) => this.#event(name, data),
+      gap: () => this.#askList(),
+    });
+  }
+
+  #identify(userId) {
+    if (userId === this.#ownId) return;
+    this.#ownId = userId;
+    this.#list.clear();
+    this.#thread.close();
+    say('chat-own', userId);
+    element('chat-invite').setAttribute('href', `/#chat/${encodeURIComponent(userId)}`);
+    this.#draw();
+    this.#openAsked();
+  }
+
+  /** A link may say with whom. */
+  #openAsked() {
+    const other = askedFor('chat');
+    if (other !== '') this.#openWith(other);
+  }
+
+  #openWith(other) {
+    const isRight = other !== '' && other !== this.#ownId;
+    say('chat-door-problem', isRight ? '' : 'Name another guest.');
+    if (!isRight) return;
+    element('chat-with').value = '';
+    // The id of a direct conversation is those of its two users, sorted.
+    this.#open([this.#ownId, other].sort().join('_'), [this.#ownId, other]);
+  }
+
+  #open(id, members, title = '') {
+    this.#thread.open(id, { ownId: this.#ownId, others: members.filter((user) => user !== this.#ownId), title });
+    this.#draw();
+  }
+
+  // The list.
+
+  async #askList() {
+    try {
+      const { conversations } = await this.#client.request('conversations', {});
+      this.#list.clear();
+      for (const told of Array.isArray(conversations) ? conversations : []) this.#set(told);
+      say('chat-list-problem', '');
+    } catch (error) {
+      say('chat-list-problem', error.message);
+    }
+    this.#draw();
+  }
+
+  #event(name, data) {
+    switch (name) {
+      case 'conversation:updated':
+        this.#set(data);
+        return this.#draw();
+      case 'conversation:removed':
+        this.#list.delete(data.id);
+        return this.#draw();
+      case 'block:changed':
+        return this.#thread.blocked(data.userId, data.blocked === true);
+    }
+  }
+
+  #set(told) {
+    if (typeof told?.id !== 'string') return;
+    const members = (Array.isArray(told.members) ? told.members : []).filter((user) => typeof user === 'string');
+    this.#list.set(told.id, {
+      id: told.id, members, title: text(told.title, 100), lastMessage: text(told.lastMessage, 200),
+      at: Date.parse(told.lastMessageTime) || 0, unread: Number.isInteger(told.unread) ? told.unread : 0,
+    });
+  }
+
+  #draw() {
+    const rows = [...this.#list.values()].sort((one, other) => other.at - one.at).map((chat) => this.#row(chat));
+    element('chat-list').replaceChildren(...rows);
+    element('chat-list-empty').hidden = rows.length > 0;
+  }
+
+  #row({ id, members, title, lastMessage, unread }) {
+    const others = members.filter((user) => user !== this.#ownId);
+    const name = title || others.join(', ') || id;
+    const button = make('button', { type: 'button', 'aria-current': String(id === this.#thread.id) },
+      make('span', { class: 'name' }, name), make('span', { class: 'last' }, lastMessage || 'No message yet'));
+    if (unread > 0) {
+      button.append(make('span', { class: 'unread' }, String(unread), make('span', { class: 'visually-hidden' },
+        ' unread')));
+    }
+    button.addEventListener('click', () => this.#open(id, members, title));
+    return make('li', {}, button);
+  }
+}
