@@ -111,11 +111,11 @@ let package = Package(
         .target(
             name: "WebPages", path: "web", sources: ["WebPages.swift"],
             resources: [
-                "index.html", "app.js", "activity.js", "channel.js", "chat.js", "chat_thread.js", "client.js",
-                "dj.js", "dom.js", "guest.js", "http.js", "leaderboard.js", "listening.js", "messages.js",
-                "notices.js", "order.js", "orders.js", "own_topic.js", "presence.js", "queue.js", "session.js",
-                "shop.js", "tabs.js", "tracks.js", "style.css", "chat.css", "orders.css", "session.css", "tabs.css",
-                "icon.svg", "preview.svg",
+                "index.html", "app.js", "activity.js", "channel.js", "chat.js", "chat_thread.js", "circle.js",
+                "client.js", "dj.js", "dom.js", "guest.js", "http.js", "leaderboard.js", "listening.js", "map.js",
+                "messages.js", "nearby.js", "notices.js", "order.js", "orders.js", "own_topic.js", "presence.js",
+                "queue.js", "session.js", "shop.js", "tabs.js", "tracks.js", "style.css", "chat.css", "nearby.css",
+                "orders.css", "session.css", "tabs.css", "icon.svg", "preview.svg",
             ].map { .embedInCode($0) },
             swiftSettings: [.swiftLanguageMode(.v6)]),
 

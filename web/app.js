@@ -3,6 +3,7 @@ import { ChatPanel } from '/chat.js';
 import { Client } from '/client.js';
 import { element, say } from '/dom.js';
 import { Guest } from '/guest.js';
+import { NearbyPanel } from '/nearby.js';
 import { OrderPanel } from '/orders.js';
 import { OwnTopic } from '/own_topic.js';
 import { SessionPanel } from '/session.js';
@@ -49,5 +50,6 @@ new Tabs([
   },
   { tab: 'chat', name: 'Messages', place: 'the conversations', start: () => new ChatPanel(client, guest, own) },
   { tab: 'orders', name: 'Orders', place: 'the order', start: () => new OrderPanel(origin, guest) },
+  { tab: 'nearby', name: 'Hearby', place: 'the map', start: () => new NearbyPanel(guest, own) },
 ]);
 guest.start();

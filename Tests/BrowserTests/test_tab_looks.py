@@ -4,6 +4,7 @@ import pytest
 from playwright.sync_api import expect
 
 import test_chat as chat
+import test_nearby as nearby
 import test_orders as orders
 import test_sessions as sessions
 from looks import assert_can_be_read, assert_large_enough, assert_named
@@ -86,12 +87,31 @@ def show_chat(page, gateway):
     expect(page.locator("#chat-problem")).to_have_text("Too many messages")
 
 
+def show_nearby(page, gateway):
+    """The map with three listeners, one of them with a long name."""
+    near = [nearby.listener("guest-b"), nearby.listener("guest-c", 700, 52.526, nearby.song()),
+            nearby.listener(LONG, 1900, 52.5, nearby.song(LONG))]
+    answers = {"/v1/privacy": (200, {"visible": "everyone", "rounding": 100}), "/v1/location": (200, {"nearby": near}),
+               "/v1/track": (429, {"error": {"code": "rate_limited", "message": "Too many tracks"}})}
+    answer_requests(page, "**/v1/*", lambda _, path, __: answers[path])
+    page.goto(gateway.url + "#nearby")
+    connection = gateway.connection()
+    connection.authenticate()
+    connection.accept(1)
+    page.locator("#nearby-map").focus()
+    page.keyboard.press("ArrowLeft")
+    expect(page.locator("#nearby-list li")).to_have_count(3)
+    page.get_by_role("region", name="You").get_by_label("Song").fill("Blue")
+    page.keyboard.press("Enter")
+    expect(page.locator("#nearby-track-problem")).to_have_text("Too many tracks")
+
+
 #: By name, how a tab is brought to show something in every place.
 SHOWS = {"orders": show_order, "orders-failed": show_failed_order, "session-door": show_session_door,
-         "session": show_session, "chat": show_chat}
+         "session": show_session, "chat": show_chat, "nearby": show_nearby}
 #: The regions of each tab.
 REGIONS = {"orders": ["Order demo", "What the app heard", "By curl"], "session": ["Session PARTY"],
-           "chat": ["Conversations", "Conversation"]}
+           "chat": ["Conversations", "Conversation"], "nearby": ["Map", "You", "Nearby"]}
 
 
 @pytest.fixture
