@@ -51,6 +51,19 @@ import Testing
         #expect(call.arguments.suffix(3).map { text($0) } == ["u", "r7", "b1"])
     }
 
+    /// A script of a user who has not said anything yet could not be called at all.
+    @Test func whereNothingIsStoredAnIdCanTakeItsPlace() throws {
+        let like = try #require(
+            try catalogue(ResolveTests.like("@resolve bed = user:{userId}#places bed else = none")).command(
+                named: "like"))
+        #expect(like.errors.map(\.code) == ["not_in_room"])
+        #expect(like.resolved.last?.absent == .instead(bytes("none")))
+        #expect(
+            GeneratedLua.lines(like).contains {
+                $0.contains("value = ARGV[21], field = 'bed', instead = 'none'}")
+            })
+    }
+
     @Test func theGeneratedLuaFollowsTheCall() throws {
         let like = try #require(try catalogue(ResolveTests.like()).command(named: "like"))
         let lines = GeneratedLua.lines(like)
@@ -82,6 +95,9 @@ import Testing
         ("@resolve x user:{userId}#x else not_found -- S.", "expected sessionId ="),
         ("@resolve x = user:{userId}#x -- S.", "else says what is told"),
         ("@resolve x = user:{userId}#x f g else not_found -- S.", "else says what is told"),
+        ("@resolve x = user:{userId}#x f g else = none", "else says what is told"),
+        ("@resolve x = user:{userId}#x else = a b", "behind else = stands an id"),
+        ("@resolve x = user:{userId}#x else = ", "behind -- stands the sentence"),
         ("@resolve x = user:{userId}#x f! else not_found -- S.", "a field is 1 to 64"),
         ("@resolve x = user:{userId}#log else not_found -- S.", "#log is written by the gateway"),
         ("@resolve x = user:{usrId}#x else not_found -- S.", "@resolve: {usrId} is no @arg; did you mean userId?"),

@@ -44,11 +44,12 @@ class Argument:
 
 @dataclass
 class Resolved:
-    """A value read before the script runs: `NAME = KEY [FIELD] else CODE [STATUS] -- SENTENCE`."""
+    """A value read before the script runs: `NAME = KEY [FIELD] else CODE [STATUS] -- SENTENCE` or `else = ID`."""
 
     name: str
     key: str
     field: str
+    instead: str
     code: str
     sentence: str
 
@@ -106,7 +107,8 @@ class Header:
                 header.derived.append(Derived.read(text))
             elif tag == "resolve":
                 header.resolved.append(Resolved(*re.fullmatch(
-                    r"(\w+) = (\S+)(?: (?!else )(\S+))? else (\w+)(?: \d+)? -- (.+)", text).groups(default="")))
+                    r"(\w+) = (\S+)(?: (?!else )(\S+))? else (?:= (\S+)|(\w+)(?: \d+)? -- (.+))",
+                    text).groups(default="")))
             elif tag == "calls":
                 header.calls += [name.strip() for name in text.split(",")]
         return header
@@ -227,6 +229,7 @@ class Commands:
         found = []
         for index, value in enumerate(header.resolved):
             text = f", field = '{value.field}'" if value.field else ""
+            text += f", instead = '{value.instead}'" if value.instead else ""
             found.append(f"{{key = KEYS[{first_key + len(header.keys) + index}], "
                          f"value = ARGV[{made + len(header.derived) + index}]{text}}}")
         if found:
@@ -300,9 +303,9 @@ class Commands:
         for value in header.resolved:
             key = render(value.key, values)
             found = self.db.hget(key, value.field) if value.field else self.db.get(key)
-            if found is None:
+            if found is None and not value.instead:
                 raise Failed(value.code, value.sentence)
-            values[value.name] = found.decode()
+            values[value.name] = found.decode() if found is not None else value.instead
 
     @staticmethod
     def _text(value):

@@ -56,6 +56,22 @@ def test_a_value_that_is_another_by_then_stops_the_script(trial, db, monkeypatch
     assert not db.exists("shop:42#songs", "shop:42#log", "shop:43#songs", "shop:43#log")
 
 
+def test_where_nothing_is_stored_an_id_takes_its_place(db, tmp_path, monkeypatch):
+    """Also the check inside the script: what is stored meanwhile is another value, and nothing stored is the same."""
+    (tmp_path / "try.lua").write_text(SCRIPT.replace("else not_in_room 404 -- You are in no room.", "else = none"))
+    db.hset("user:u1#places", "bed", "b1")
+    trial = Commands(db, directory=tmp_path)
+    assert trial.call("try", userId="u1", songId="s1") == ({"room": "none"}, 0)
+    make = trial._make
+
+    def made_before_the_change(header, values):
+        make(header, values)
+        db.set("user:u1#room", "42")
+    monkeypatch.setattr(trial, "_make", made_before_the_change)
+    with pytest.raises(redis.ResponseError, match="^STALE "):
+        trial.call("try", userId="u1", songId="s1")
+
+
 def test_a_key_of_another_type_is_told(trial, db, monkeypatch):
     def made(header, values):
         values.update(room="42", bed="b1")

@@ -358,7 +358,7 @@ local function run(body)
       value = redis.pcall('GET', found.key)
     end
     if failed(value) then return bad_key('a resolved key', value) end
-    if value ~= found.value then return refuse('STALE', 'a resolved value is another by now') end
+    if (value or found.instead) ~= found.value then return refuse('STALE', 'a resolved value is another by now') end
   end
   local result, wrong = result_of(body)
   if wrong then return wrong end

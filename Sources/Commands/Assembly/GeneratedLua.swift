@@ -42,8 +42,11 @@ enum GeneratedLua {
         table(
             "resolved",
             descriptor.resolved.enumerated().map { index, value in
-                let field = value.field.map { ", field = '\($0)'" } ?? ""
-                return "{key = KEYS[\(layout.resolvedKey(index))], value = ARGV[\(layout.resolved(index))]\(field)}"
+                var more = value.field.map { ", field = '\($0)'" } ?? ""
+                if case .instead(let id) = value.absent {
+                    more += ", instead = '" + String(decoding: id, as: UTF8.self) + "'"
+                }
+                return "{key = KEYS[\(layout.resolvedKey(index))], value = ARGV[\(layout.resolved(index))]\(more)}"
             })
         let optional = descriptor.arguments.filter { $0.presence == .optional }.map(\.name)
         if !optional.isEmpty { lines.append("optional = ' " + optional.joined(separator: " ") + " '") }

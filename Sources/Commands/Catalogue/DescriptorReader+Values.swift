@@ -61,11 +61,12 @@ extension DescriptorReader {
             if descriptor.mint?.topic.variable == value.name {
                 problem(lines.mint, "@mint: {\(value.name)} is resolved; the topic of a token is named by an argument")
             }
-            guard let other = descriptor.errors.first(where: { $0.code == value.error.code }) else {
-                descriptor.errors.append(value.error)
+            guard case .refused(let error, _) = value.absent else { continue }
+            guard let other = descriptor.errors.first(where: { $0.code == error.code }) else {
+                descriptor.errors.append(error)
                 continue
             }
-            if other.status != value.error.status {
+            if other.status != error.status {
                 problem(line, "@resolve: \(other.code) has the status \(other.status) elsewhere in this header")
             }
         }

@@ -53,8 +53,11 @@ extension CommandRunner {
         }
         var values: [[UInt8]] = []
         for (declared, value) in zip(descriptor.resolved, found) {
-            guard let bytes = value.bytes else {
-                return .failure(CommandFailure(declared.error, declared.sentence))
+            let bytes: [UInt8]
+            switch (value.bytes, declared.absent) {
+            case (let stored?, _): bytes = stored
+            case (nil, .instead(let id)): bytes = id
+            case (nil, .refused(let error, let sentence)): return .failure(CommandFailure(error, sentence))
             }
             guard Topic.isID(bytes) else {
                 return .failure(broken(descriptor, "\(declared.key) holds no id, so there is no \(declared.name)"))
