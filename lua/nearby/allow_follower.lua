@@ -1,0 +1,36 @@
+-- @command  allow_follower
+-- @summary  Let another see a listener also when only followers may.
+-- @http     PUT /v1/followers/{followerId}
+-- @allow    user|service
+-- @arg      userId     user
+-- @arg      followerId id
+-- @include  geo
+-- @include  listener
+-- @key      followers  user:{userId}#followers
+-- @key      place      user:{userId}#place
+-- @calls    set_sees, sync_listener
+-- @returns  {followerId, allowed, count}
+-- @errors   too_many
+-- @cost     O(1)
+-- @weight   250
+-- @rate     30/60 s user
+-- @idempotent
+--
+-- The listener says whom it lets follow, not the other way round: nobody makes himself a follower to see somebody.
+
+local FOLLOWERS_MAX = 200
+local USER_BYTES_MAX = 128
+
+if #args.followerId > USER_BYTES_MAX then fail('bad_request', 'followerId must be the id of a user') end
+local count = read('SCARD', key.followers)
+if read('SISMEMBER', key.followers, args.followerId) == 0 then
+  if count >= FOLLOWERS_MAX then fail('too_many', 'A listener has at most 200 followers') end
+  count = count + 1
+  write('SADD', key.followers, args.followerId)
+end
+later('set_sees', {userId = args.followerId, otherId = args.userId, sees = true})
+local place = place_of(key.place)
+for _, cell in ipairs(place and cells_of(place.latitude, place.longitude) or {}) do
+  later('sync_listener', {cell = cell, userId = args.userId})
+end
+return {followerId = args.followerId, allowed = true, count = count}

@@ -1,0 +1,30 @@
+-- @command  drop_follower
+-- @summary  Let another see a listener no more when only followers may.
+-- @http     DELETE /v1/followers/{followerId}
+-- @allow    user|service|worker
+-- @arg      userId     user
+-- @arg      followerId id
+-- @include  geo
+-- @include  listener
+-- @key      followers  user:{userId}#followers
+-- @key      place      user:{userId}#place
+-- @calls    set_sees, sync_listener
+-- @returns  {followerId, allowed, count}
+-- @cost     O(1)
+-- @weight   250
+-- @rate     30/60 s user
+-- @idempotent
+--
+-- Who saw the listener hears at once that it left.
+
+local count = read('SCARD', key.followers)
+if read('SISMEMBER', key.followers, args.followerId) == 1 then
+  count = count - 1
+  write('SREM', key.followers, args.followerId)
+end
+later('set_sees', {userId = args.followerId, otherId = args.userId, sees = false})
+local place = place_of(key.place)
+for _, cell in ipairs(place and cells_of(place.latitude, place.longitude) or {}) do
+  later('sync_listener', {cell = cell, userId = args.userId})
+end
+return {followerId = args.followerId, allowed = false, count = count}

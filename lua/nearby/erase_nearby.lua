@@ -1,0 +1,59 @@
+-- @command  erase_nearby
+-- @summary  Forget all that a listener has said: place, track, name, privacy, followers.
+-- @allow    worker
+-- @erases
+-- @arg      userId    user
+-- @resolve  cell = user:{userId}#place cell else = none
+-- @span     -- a listener's settings and rights are its own, its neighbours are the cell's
+-- @include  geo
+-- @include  listener
+-- @include  circle
+-- @include  rights
+-- @include  settle
+-- @key      place     user:{userId}#place
+-- @key      settings  user:{userId}#listener
+-- @key      track     user:{userId}#track
+-- @key      blocks    user:{userId}#blocks
+-- @key      blockers  user:{userId}#blockers
+-- @key      followers user:{userId}#followers
+-- @key      sees      user:{userId}#sees
+-- @key      slots     cell:{cell}#slots
+-- @key      names     cell:{cell}#names
+-- @key      shown     cell:{cell}#shown
+-- @key      hidden    cell:{cell}#hidden
+-- @key      cards     cell:{cell}#cards
+-- @key      pictures  cell:{cell}#pictures
+-- @key      watchers  cell:{cell}#watchers
+-- @key      signs     cell:{cell}#signs
+-- @topic    user:*
+-- @calls    sync_listener, set_sees, drop_follower, erase_nearby
+-- @emits    nearby:leave {id}
+-- @returns  {erased}
+-- @cost     O(n) in followers and followed, at most 80 in one run; the worker makes further ones
+-- @weight   3000
+-- @idempotent
+
+local BATCH_MAX = 40
+
+local last = place_of(key.place)
+settle(args.userId, nil, settings_of(key.settings), nil, false, false, false)
+for _, cell in ipairs(other_cells(args.cell, nil, last)) do
+  later('sync_listener', {cell = cell, userId = args.userId})
+end
+local followers = read('SRANDMEMBER', key.followers, BATCH_MAX)
+for _, follower in ipairs(followers) do
+  later('set_sees', {userId = follower, otherId = args.userId, sees = false})
+end
+local others = read('SRANDMEMBER', key.sees, BATCH_MAX)
+for _, other in ipairs(others) do
+  later('drop_follower', {userId = other, followerId = args.userId})
+end
+if #followers == BATCH_MAX or #others == BATCH_MAX then
+  if #followers > 0 then write('SREM', key.followers, unpack(followers)) end
+  if #others > 0 then write('SREM', key.sees, unpack(others)) end
+  write('DEL', key.place, key.settings, key.track)
+  later('erase_nearby', {userId = args.userId})
+else
+  write('DEL', key.place, key.settings, key.track, key.followers, key.sees)
+end
+return {erased = true}

@@ -1,0 +1,509 @@
+-- @part    circle
+-- @summary Who sees whom in one cell, and telling it: places, the picture that each listener has, and its watchers.
+--
+-- Keys of the cell C; all of them together hold what is told, and nothing more exact. A listener has a slot in a cell,
+-- a text of SLOT_BYTES, because Redis's Lua takes time for each byte of a text that it makes:
+-- cell:C#slots     a hash: listener -> slot; under no name, how many there ever were
+-- cell:C#names     a hash: slot -> listener
+-- cell:C#shown     a sorted set, as GEOADD keeps places: slots whom others may see here, also from cells nearby
+-- cell:C#hidden    the same of those who live in this cell and whom nobody may see: they are told of others
+-- cell:C#cards     a hash: slot -> visibility, end, place, place last told, and the JSON text that others are told
+-- cell:C#pictures  a hash: slot -> how far its picture reaches, four digits, then the slots in it
+-- cell:C#watchers  a hash: slot -> four digits, then the slots in whose pictures it is
+-- cell:C#signs     a sorted set: slot -> when it expires, milliseconds
+--
+-- A picture holds at most PICTURE_MAX. In a crowd it reaches as far as its PICTURE_KEPT nearest when its viewer moved
+-- last; when others fill it, it keeps the nearest PICTURE_KEPT again and reaches less far. Who gets out of its reach
+-- leaves it. So every listener is told of the nearest, and a move is told to at most WATCHERS_MAX.
+
+local LIVE_METRES = 2000     -- changes further away are not told
+local PICTURE_MAX = 40
+local PICTURE_KEPT = 20
+local PICTURE_THIN = 10      -- with fewer, a picture that had shrunk reaches twice as far
+local WATCHERS_MAX = 80
+local REFILLS_MAX = 2        -- full pictures that one move may thin; the others stay as they are
+local MOVE_METRES = 25
+local REACH_MIN = 20         -- metres; of those nearer than this to each other, any count as the nearest
+local SEARCH_MAX = 80
+local SEARCH_STEPS = 12
+local SLOT_BYTES = 5
+local SLOT_LETTERS = '0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz-_'
+local SLOTS_TTL_S = 86400
+
+-- ---------------------------------------------------------------------------------------------------------------
+-- Slots
+
+local names = {}
+
+-- The slot of a listener in this cell, nil for none.
+local function slot_of(user)
+  local slot = read('HGET', key.slots, user)
+  if not slot or #slot ~= SLOT_BYTES then return nil end
+  names[slot] = user
+  return slot
+end
+
+-- A new slot for a listener. No slot is given twice while anybody is in the cell.
+local function new_slot(user)
+  local number = integer(read('HGET', key.slots, ''), 0, 64 ^ SLOT_BYTES - 2) or 0
+  local slot, rest = '', number
+  for _ = 1, SLOT_BYTES do
+    local letter = rest % 64
+    slot = string.sub(SLOT_LETTERS, letter + 1, letter + 1) .. slot
+    rest = (rest - letter) / 64
+  end
+  names[slot] = user
+  write('HSET', key.slots, '', decimal(number + 1), user, slot)
+  write('HSET', key.names, slot, user)
+  return slot
+end
+
+local function leave_slot(slot)
+  write('HDEL', key.slots, names[slot])
+  write('HDEL', key.names, slot)
+end
+
+-- Finds out which listeners have some slots.
+local function load_names(slots)
+  local missing = {}
+  for _, slot in ipairs(slots) do
+    if not names[slot] then missing[#missing + 1] = slot end
+  end
+  if #missing == 0 then return end
+  for place, name in ipairs(read('HMGET', key.names, unpack(missing))) do
+    if name and is_id(name) then names[missing[place]] = name end
+  end
+end
+
+-- ---------------------------------------------------------------------------------------------------------------
+-- Finding
+
+-- Metres from a place to members of a geo set: slot -> metres; who is not in it is absent.
+local function distances(name, slots, latitude, longitude)
+  local known = {}
+  if #slots == 0 then return known end
+  for place, pair in ipairs(read('GEOPOS', name, unpack(slots))) do
+    local there = pair and tonumber(pair[1])
+    if there then known[slots[place]] = metres(latitude, longitude, tonumber(pair[2]), there) end
+  end
+  return known
+end
+
+-- Members of a pile, which is more than can be looked at within REACH_MIN: those that Redis keeps next to a user. Each
+-- user has other ones, so a thousand on one spot do not all look at the same few.
+local function neighbours(name, user_slot, latitude, longitude, most)
+  local score = geo_score(latitude, longitude)
+  local first, after = read('ZCOUNT', name, '-inf', '(' .. score), read('ZCOUNT', name, '-inf', score)
+  local place = first + tonumber(string.sub(sha1(user_slot), 1, 8), 16) % math.max(after - first, 1)
+  place = math.max(place - math.floor(most / 2), 0)
+  local slots, list = read('ZRANGE', name, place, place + most - 1), {}
+  local known = distances(name, slots, latitude, longitude)
+  for _, slot in ipairs(slots) do
+    if known[slot] and known[slot] <= REACH_MIN then list[#list + 1] = {slot = slot, metres = known[slot]} end
+  end
+  return list
+end
+
+-- The nearest members of a geo set to a user, {slot, metres}, nearest first: at least `need` of them within `radius`,
+-- or all; at most `most`. Looks first as far as `reach`, then as the density wants, so a search costs the same in a
+-- village and in a stadium. Returns the list and how far it is complete.
+local function nearest(name, slot, latitude, longitude, radius, need, most, reach)
+  local function within(distance)
+    local found = read('GEOSEARCH', name, 'FROMLONLAT', longitude, latitude, 'BYRADIUS', distance, 'm', 'ASC', 'COUNT',
+      most, 'ANY', 'WITHDIST')
+    local list = {}
+    for place, pair in ipairs(found) do list[place] = {slot = pair[1], metres = tonumber(pair[2])} end
+    return list
+  end
+  local low, high = nil, nil
+  local few, many = {}, nil
+  reach = math.min(math.max(reach, REACH_MIN), radius)
+  for _ = 1, SEARCH_STEPS do
+    local found = within(reach)
+    if #found < most then
+      few, low = found, reach
+      if #found >= need or reach >= radius then break end
+    else
+      many, high = found, reach
+      if reach <= REACH_MIN then
+        many = neighbours(name, slot, latitude, longitude, most)
+        break
+      end
+    end
+    if low and high then
+      if high / low < 1.1 then break end
+      reach = math.sqrt(low * high)
+    elseif low then
+      reach = math.min(low * 2, radius)
+    else
+      reach = math.max(high / 2, REACH_MIN)
+    end
+  end
+  low = low or 0
+  if #few < need and many then
+    for _, one in ipairs(many) do
+      if #few >= most then break end
+      if one.metres > low then few[#few + 1] = one end
+    end
+  end
+  -- Redis has sorted them, but not those at the same distance.
+  for place = 2, #few do
+    local one, before = few[place], place - 1
+    local distance, slot = one.metres, one.slot
+    while before > 0 and (few[before].metres > distance
+      or few[before].metres == distance and few[before].slot > slot) do
+      few[before + 1] = few[before]
+      before = before - 1
+    end
+    few[before + 1] = one
+  end
+  return few, low
+end
+
+-- ---------------------------------------------------------------------------------------------------------------
+-- Lists: pictures and watchers as they are and as they will be. The text is `RRRR` and then slots.
+
+local EMPTY = decimal(LIVE_METRES)
+local lists = {pictures = {}, watchers = {}}
+local changed = {pictures = {}, watchers = {}}
+
+local function load_lists(kind, slots)
+  local known, missing = lists[kind], {}
+  for _, slot in ipairs(slots) do
+    if not known[slot] then
+      missing[#missing + 1] = slot
+      known[slot] = EMPTY
+    end
+  end
+  if #missing == 0 then return end
+  local name = kind == 'pictures' and key.pictures or key.watchers
+  for place, text in ipairs(read('HMGET', name, unpack(missing))) do
+    if text and (#text - 4) % SLOT_BYTES == 0 and string.find(text, '^%d%d%d%d') then
+      known[missing[place]] = text
+    end
+  end
+end
+
+local function count_in(kind, owner)
+  return (#lists[kind][owner] - 4) / SLOT_BYTES
+end
+
+local function reach_of(viewer)
+  return tonumber(string.sub(lists.pictures[viewer], 1, 4))
+end
+
+local function members(kind, owner)
+  local text, slots = lists[kind][owner], {}
+  for first = 5, #text, SLOT_BYTES do slots[#slots + 1] = string.sub(text, first, first + SLOT_BYTES - 1) end
+  return slots
+end
+
+local function change(kind, owner, text)
+  lists[kind][owner] = text
+  changed[kind][owner] = true
+end
+
+local function set_reach(viewer, reach)
+  local text = lists.pictures[viewer]
+  reach = string.format('%04d', math.min(math.ceil(reach), LIVE_METRES))
+  if string.sub(text, 1, 4) ~= reach then change('pictures', viewer, reach .. string.sub(text, 5)) end
+end
+
+local function add_one(kind, owner, slot)
+  change(kind, owner, lists[kind][owner] .. slot)
+end
+
+local function drop_one(kind, owner, slot)
+  local text = lists[kind][owner]
+  local first = string.find(text, slot, 5, true)
+  while first and (first - 5) % SLOT_BYTES > 0 do first = string.find(text, slot, first + 1, true) end
+  if first then change(kind, owner, string.sub(text, 1, first - 1) .. string.sub(text, first + SLOT_BYTES)) end
+end
+
+-- Both lists of the two must have been loaded.
+local function join(shown, viewer)
+  add_one('watchers', shown, viewer)
+  add_one('pictures', viewer, shown)
+end
+
+local function part(shown, viewer)
+  drop_one('watchers', shown, viewer)
+  drop_one('pictures', viewer, shown)
+  if count_in('pictures', viewer) < PICTURE_THIN then set_reach(viewer, reach_of(viewer) * 2) end
+end
+
+-- Writes the lists that have changed.
+local function keep_lists()
+  for _, kind in ipairs({'pictures', 'watchers'}) do
+    local name = kind == 'pictures' and key.pictures or key.watchers
+    local set, gone = {}, {}
+    for owner in pairs(changed[kind]) do
+      local text = lists[kind][owner]
+      if #text == 4 then
+        gone[#gone + 1] = owner
+      else
+        set[#set + 1] = owner
+        set[#set + 1] = text
+      end
+    end
+    if #set > 0 then write('HSET', name, unpack(set)) end
+    if #gone > 0 then write('HDEL', name, unpack(gone)) end
+  end
+end
+
+-- ---------------------------------------------------------------------------------------------------------------
+-- Telling
+
+-- What a page after this listener begins with: its distance as Redis tells it, and its slot.
+local function cursor_text(one)
+  return string.format('%.4f~%s', one.metres, one.slot)
+end
+
+-- A nearby listener, as answers and events have it; `text` is of its card.
+local function listener_text(text, distance)
+  return '{' .. text .. ',"distance":' .. string.format('%.0f', distance) .. '}'
+end
+
+-- The names of viewers must have been loaded; who has none has left.
+local function tell_here(event, viewer, text, distance)
+  if names[viewer] then tell_now('user:' .. names[viewer], event, listener_text(text, distance)) end
+end
+
+local function tell_gone(viewer, slot)
+  if names[viewer] and names[slot] then tell_now('user:' .. names[viewer], 'nearby:leave', {id = names[slot]}) end
+end
+
+-- ---------------------------------------------------------------------------------------------------------------
+-- Cards: visibility in a letter, a capital one for who lives in another cell; the end in 13 digits, place and place
+-- last told in 4 times 12 bytes; the text. All stands where it does since a pattern for it would take too long.
+
+local CARD_TEXT = 63
+
+local LETTERS_OF = {everyone = 'e', followers = 'f'}
+local VISIBLE_OF = {[69] = 'everyone', [70] = 'followers', [101] = 'everyone', [102] = 'followers'}
+
+-- What a page needs of a card, nil for what is none: {visible, is_home, ends, whole}.
+local function read_card(text)
+  local ends = type(text) == 'string' and #text > CARD_TEXT and tonumber(string.sub(text, 2, 14))
+  local letter = string.byte(text or '')
+  if not (ends and VISIBLE_OF[letter]) then return nil end
+  return {visible = VISIBLE_OF[letter], is_home = letter > 96, ends = ends, whole = text}
+end
+
+-- What others are told, as kept in a card.
+local function text_in(card)
+  return string.sub(card.whole, CARD_TEXT)
+end
+
+local cards = {}
+
+local function load_cards(found, first, last)
+  local slots = {}
+  for place = first, math.min(last, #found) do slots[#slots + 1] = found[place].slot end
+  if #slots == 0 then return end
+  for place, text in ipairs(read('HMGET', key.cards, unpack(slots))) do cards[slots[place]] = read_card(text) end
+end
+
+-- The place of a card and the one last told: latitude, longitude, latitude, longitude; nothing for what is none.
+local function places_in(card)
+  local first = number(string.sub(card.whole, 15, 26))
+  local second, third = number(string.sub(card.whole, 27, 38)), number(string.sub(card.whole, 39, 50))
+  local fourth = number(string.sub(card.whole, 51, 62))
+  if first and second and third and fourth then return first, second, third, fourth end
+end
+
+local function keep_card(slot, card)
+  local letter = LETTERS_OF[card.visible]
+  if not card.is_home then letter = string.upper(letter) end
+  write('HSET', key.cards, slot, string.format('%s%013.0f%012.7f%012.7f%012.7f%012.7f', letter, card.ends,
+    card.latitude, card.longitude, card.told_latitude, card.told_longitude) .. card.text)
+end
+
+-- ---------------------------------------------------------------------------------------------------------------
+-- Changing
+
+-- Makes room in a full picture for one more at a distance: the nearest PICTURE_KEPT stay. Whether the new one is of
+-- them.
+local function refill(viewer, here, shown, distance)
+  local slots = members('pictures', viewer)
+  local known = distances(key.shown, slots, here.latitude, here.longitude)
+  local order = {{slot = shown, metres = distance}}
+  for _, slot in ipairs(slots) do order[#order + 1] = {slot = slot, metres = known[slot] or math.huge} end
+  table.sort(order, function(one, other)
+    if one.metres ~= other.metres then return one.metres < other.metres end
+    return one.slot < other.slot
+  end)
+  load_lists('watchers', slots)
+  load_names(slots)
+  local has_room = false
+  for place, one in ipairs(order) do
+    if place <= PICTURE_KEPT then
+      has_room = has_room or one.slot == shown
+    elseif one.slot ~= shown then
+      part(one.slot, viewer)
+      tell_gone(viewer, one.slot)
+    end
+  end
+  set_reach(viewer, math.max(order[PICTURE_KEPT].metres, REACH_MIN))
+  return has_room
+end
+
+-- Who may have to be told of a listener that has come or moved, nearest first: those of `found` who live in this cell,
+-- whose cards must have been loaded, and the hidden ones.
+local function audience(slot, card, found)
+  local list = {}
+  for _, one in ipairs(found) do
+    if cards[one.slot] and cards[one.slot].is_home and one.slot ~= slot then list[#list + 1] = one end
+  end
+  if read('EXISTS', key.hidden) == 1 then
+    local hidden = nearest(key.hidden, slot, card.latitude, card.longitude, LIVE_METRES, PICTURE_MAX, SEARCH_MAX,
+      card.reach)
+    for _, one in ipairs(hidden) do list[#list + 1] = one end
+    table.sort(list, function(one, other)
+      if one.metres ~= other.metres then return one.metres < other.metres end
+      return one.slot < other.slot
+    end)
+  end
+  return list
+end
+
+-- Tells the watchers of a listener where it is now, or that it is gone, and the newly near that it is there.
+-- `card` is nil when nobody here may see it; `may(slots)` says which viewers may; `found` are those around.
+local function show(slot, card, may, is_forced, found)
+  local old = read_card(read('HGET', key.cards, slot))
+  load_lists('watchers', {slot})
+  local watching = members('watchers', slot)
+  load_lists('pictures', watching)
+  if not card then
+    load_names(watching)
+    for _, viewer in ipairs(watching) do
+      part(slot, viewer)
+      tell_gone(viewer, slot)
+    end
+    if old then write('HDEL', key.cards, slot) end
+    write('ZREM', key.shown, slot)
+    return
+  end
+  local latitude, longitude, told_latitude, told_longitude
+  if old then latitude, longitude, told_latitude, told_longitude = places_in(old) end
+  local has_moved = latitude ~= card.latitude or longitude ~= card.longitude
+  local candidates = {}
+  if has_moved or is_forced then
+    candidates = audience(slot, card, found)
+  end
+  local far = not told_latitude
+    or metres(told_latitude, told_longitude, card.latitude, card.longitude) > MOVE_METRES
+  card.told_latitude = far and card.latitude or told_latitude
+  card.told_longitude = far and card.longitude or told_longitude
+
+  local asked, new = {}, {}
+  local is_watching = {[slot] = true}
+  for place, viewer in ipairs(watching) do asked[place], is_watching[viewer] = viewer, true end
+  local known, unknown = {}, {}
+  for place, one in ipairs(candidates) do
+    known[one.slot] = one.metres
+    if place <= PICTURE_MAX and not is_watching[one.slot] then
+      asked[#asked + 1] = one.slot
+      new[#new + 1] = one
+    end
+  end
+  for _, viewer in ipairs(watching) do
+    if not known[viewer] then unknown[#unknown + 1] = viewer end
+  end
+  for _, name in ipairs({key.shown, key.hidden}) do
+    for viewer, distance in pairs(distances(name, unknown, card.latitude, card.longitude)) do
+      known[viewer] = distance
+    end
+  end
+  load_names(asked)
+  local allowed = may(asked)
+  for _, viewer in ipairs(watching) do
+    local distance = known[viewer]
+    if not (distance and allowed[viewer]) or distance > reach_of(viewer) then
+      part(slot, viewer)
+      tell_gone(viewer, slot)
+    elseif far then
+      tell_here('nearby:move', viewer, card.text, distance)
+    end
+  end
+  local fresh = {}
+  for place, one in ipairs(new) do fresh[place] = one.slot end
+  load_lists('pictures', fresh)
+  local refills = 0
+  for _, one in ipairs(new) do
+    local viewer = one.slot
+    if count_in('watchers', slot) >= WATCHERS_MAX then break end
+    if allowed[viewer] and one.metres <= reach_of(viewer) then
+      local has_room = count_in('pictures', viewer) < PICTURE_MAX
+      if not has_room and refills < REFILLS_MAX then
+        refills = refills + 1
+        local there = read('GEOPOS', key.shown, viewer)[1] or read('GEOPOS', key.hidden, viewer)[1]
+        has_room = refill(viewer, {latitude = tonumber(there[2]), longitude = tonumber(there[1])}, slot, one.metres)
+      end
+      if has_room then
+        join(slot, viewer)
+        tell_here('nearby:enter', viewer, card.text, one.metres)
+      end
+    end
+  end
+  keep_card(slot, card)
+  if has_moved then write('ZADD', key.shown, geo_score(card.latitude, card.longitude), slot) end
+end
+
+-- Chooses the picture of a viewer anew, the PICTURE_KEPT nearest of `found`; the cards of the first have been loaded.
+-- `sees(slots)` says whom it may see. Returns the listeners, {slot, metres, card}, nearest first, and a set of their
+-- slots.
+local function look(viewer, found, sees)
+  load_lists('pictures', {viewer})
+  local had = {}
+  for _, slot in ipairs(members('pictures', viewer)) do had[slot] = true end
+  local chosen, is_chosen, first = {}, {}, 1
+  while first <= #found and #chosen < PICTURE_KEPT do
+    local slots = {}
+    for place = first, math.min(first + PICTURE_KEPT, #found) do slots[#slots + 1] = found[place].slot end
+    if first + PICTURE_KEPT > PICTURE_MAX + 1 then load_cards(found, first, first + PICTURE_KEPT) end
+    load_lists('watchers', slots)
+    local allowed = sees(slots)
+    for place, slot in ipairs(slots) do
+      local card = cards[slot]
+      if slot ~= viewer and card and card.ends > now_ms and allowed[slot] and #chosen < PICTURE_KEPT
+        and (had[slot] or count_in('watchers', slot) < WATCHERS_MAX) then
+        chosen[#chosen + 1] = {slot = slot, metres = found[first + place - 1].metres, card = card}
+        is_chosen[slot] = true
+      end
+    end
+    first = first + #slots
+  end
+  return chosen, is_chosen
+end
+
+-- Takes over what `look` has chosen. With `is_told` the viewer hears what has changed; else an answer says it.
+local function see(viewer, chosen, is_chosen, is_told)
+  local old = members('pictures', viewer)
+  load_lists('watchers', old)
+  if is_told then load_names(old) end
+  local had = {}
+  for _, slot in ipairs(old) do
+    had[slot] = true
+    if not is_chosen[slot] then
+      part(slot, viewer)
+      if is_told then tell_gone(viewer, slot) end
+    end
+  end
+  for _, one in ipairs(chosen) do
+    if not had[one.slot] then
+      join(one.slot, viewer)
+      if is_told then tell_here('nearby:enter', viewer, text_in(one.card), one.metres) end
+    end
+  end
+  set_reach(viewer, #chosen == PICTURE_KEPT and math.max(chosen[PICTURE_KEPT].metres, REACH_MIN) or LIVE_METRES)
+end
+
+-- A viewer is here no more.
+local function look_away(viewer)
+  load_lists('pictures', {viewer})
+  local old = members('pictures', viewer)
+  load_lists('watchers', old)
+  for _, slot in ipairs(old) do part(slot, viewer) end
+  write('ZREM', key.hidden, viewer)
+end

@@ -1,0 +1,64 @@
+-- @part    rights
+-- @summary Who may see whom: nobody who blocked or was blocked, and followers only where a listener says so.
+--
+-- All of it lies in keys of the one listener that acts, whichever side it is on:
+-- user:U#blocks, user:U#blockers   whom U has blocked, and who has blocked U
+-- user:U#followers                 who may see U when only followers may; U names them
+-- user:U#sees                      whose follower U is: the other side of the same
+
+-- Adds to `noted` the slots whose listeners are members of a set. Their names must have been loaded.
+local function note_members(noted, name, slots)
+  local users, at = {}, {}
+  for _, slot in ipairs(slots) do
+    if names[slot] then
+      users[#users + 1] = names[slot]
+      at[#users] = slot
+    end
+  end
+  if #users == 0 then return end
+  for place, is_member in ipairs(read('SMISMEMBER', name, unpack(users))) do
+    if is_member == 1 then noted[at[place]] = true end
+  end
+end
+
+local function blocked_of(slots)
+  local refused = {}
+  if #slots > 0 and read('EXISTS', key.blocks, key.blockers) > 0 then
+    load_names(slots)
+    note_members(refused, key.blocks, slots)
+    note_members(refused, key.blockers, slots)
+  end
+  return refused
+end
+
+-- A function that says which of some viewers may see the listener that acts.
+local function viewers_of(settings)
+  return function(slots)
+    local allowed, refused, followers = {}, blocked_of(slots), {}
+    if settings.visible == 'followers' then
+      load_names(slots)
+      note_members(followers, key.followers, slots)
+    end
+    for _, slot in ipairs(slots) do
+      allowed[slot] = not refused[slot] and (settings.visible == 'everyone' or followers[slot] == true)
+    end
+    return allowed
+  end
+end
+
+-- Which of some listeners, whose cards were loaded, the one that acts may see.
+local function seen_by(slots)
+  local allowed, refused, guarded, open = {}, blocked_of(slots), {}, {}
+  for _, slot in ipairs(slots) do
+    if cards[slot] and cards[slot].visible == 'followers' then guarded[#guarded + 1] = slot end
+  end
+  if #guarded > 0 then
+    load_names(guarded)
+    note_members(open, key.sees, guarded)
+  end
+  for _, slot in ipairs(slots) do
+    local card = cards[slot]
+    allowed[slot] = card and not refused[slot] and (card.visible == 'everyone' or open[slot] == true)
+  end
+  return allowed
+end

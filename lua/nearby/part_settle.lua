@@ -1,0 +1,85 @@
+-- @part    settle
+-- @summary Make one cell agree with what a listener's own keys say.
+
+-- The other cells a listener has to be shown in, or taken out of, by the outbox: those near its place and near its
+-- last one, without `done`.
+local function other_cells(done, place, last)
+  local seen, names = {[done] = true}, {}
+  for _, where in ipairs({place or false, last or false}) do
+    for _, name in ipairs(where and cells_of(where.latitude, where.longitude) or {}) do
+      if not seen[name] then names[#names + 1] = name end
+      seen[name] = true
+    end
+  end
+  return names
+end
+
+-- The text of a listener's card.
+local function card_text(user, settings, place, track)
+  return '"id":' .. encode(user) .. ',"user":' .. user_text(user, settings, place, track)
+end
+
+-- Shows a listener in the cell of this script, as a viewer too when it is at home here. `place` nil takes it out.
+-- `is_told` and `is_forced` as in part_circle. Returns what the listener sees and whether there are more.
+local function settle(user, place, settings, track, is_home, is_told, is_forced)
+  local slot = slot_of(user)
+  if not (slot or place) then return end
+  slot = slot or new_slot(user)
+  load_lists('pictures', {slot})
+  local reach = count_in('pictures', slot) > 0 and reach_of(slot) or LIVE_METRES
+  local found, complete, chosen, is_chosen, card = {}, LIVE_METRES, nil, nil, nil
+  if place then
+    found, complete = nearest(key.shown, slot, place.latitude, place.longitude, LIVE_METRES, PICTURE_MAX + 1,
+      SEARCH_MAX, reach * 1.6)
+    load_cards(found, 1, PICTURE_MAX + 1)
+    if settings.visible ~= 'nobody' then
+      card = {latitude = place.latitude, longitude = place.longitude, visible = settings.visible, is_home = is_home,
+        ends = place.at + SIGN_MS, text = card_text(user, settings, place, track), reach = reach}
+    end
+  end
+  if place and is_home then
+    chosen, is_chosen = look(slot, found, seen_by)
+  end
+  show(slot, card, viewers_of(settings), is_forced, found)
+  if chosen then
+    see(slot, chosen, is_chosen, is_told)
+    if card then
+      write('ZREM', key.hidden, slot)
+    else
+      write('ZADD', key.hidden, geo_score(place.latitude, place.longitude), slot)
+    end
+  else
+    look_away(slot)
+  end
+  keep_lists()
+  if place then
+    write('ZADD', key.signs, decimal(place.at + SIGN_MS), slot)
+    write('EXPIRE', key.slots, decimal(SLOTS_TTL_S))
+    write('EXPIRE', key.names, decimal(SLOTS_TTL_S))
+  else
+    write('ZREM', key.signs, slot)
+    leave_slot(slot)
+  end
+  return chosen, chosen and (#chosen == PICTURE_KEPT or complete < LIVE_METRES)
+end
+
+-- Tells the watchers in the cell of this script what a listener plays, and counts it as a sign of life.
+local function sing(user, place, settings, track)
+  local slot = slot_of(user)
+  if not slot then return end
+  local old = read_card(read('HGET', key.cards, slot))
+  if old and settings.visible ~= 'nobody' then
+    load_lists('watchers', {slot})
+    local watching = members('watchers', slot)
+    load_names(watching)
+    local allowed = viewers_of(settings)(watching)
+    local data = encode({id = user, currentTrack = track})
+    for _, viewer in ipairs(watching) do
+      if allowed[viewer] and names[viewer] then tell_now('user:' .. names[viewer], 'nearby:track', data) end
+    end
+    old.latitude, old.longitude, old.told_latitude, old.told_longitude = places_in(old)
+    old.ends, old.text = place.at + SIGN_MS, card_text(user, settings, place, track)
+    if old.latitude then keep_card(slot, old) end
+  end
+  write('ZADD', key.signs, 'XX', decimal(place.at + SIGN_MS), slot)
+end

@@ -1,0 +1,64 @@
+-- @command  set_privacy
+-- @summary  Say who may see a listener, and to how many metres its place is rounded before it is kept.
+-- @http     PUT /v1/privacy
+-- @allow    user|service
+-- @arg      userId    user
+-- @arg      visible   enum everyone,followers,nobody optional -- what is not given stays
+-- @arg      rounding  int 0..1000 optional -- metres: 0, 100 or 1000
+-- @resolve  cell = user:{userId}#place cell else = none
+-- @span     -- a listener's settings and rights are its own, its neighbours are the cell's
+-- @include  geo
+-- @include  listener
+-- @include  circle
+-- @include  rights
+-- @include  settle
+-- @key      place     user:{userId}#place
+-- @key      settings  user:{userId}#listener
+-- @key      track     user:{userId}#track
+-- @key      blocks    user:{userId}#blocks
+-- @key      blockers  user:{userId}#blockers
+-- @key      followers user:{userId}#followers
+-- @key      sees      user:{userId}#sees
+-- @key      slots     cell:{cell}#slots
+-- @key      names     cell:{cell}#names
+-- @key      shown     cell:{cell}#shown
+-- @key      hidden    cell:{cell}#hidden
+-- @key      cards     cell:{cell}#cards
+-- @key      pictures  cell:{cell}#pictures
+-- @key      watchers  cell:{cell}#watchers
+-- @key      signs     cell:{cell}#signs
+-- @topic    user:*
+-- @calls    sync_listener
+-- @emits    nearby:leave {id} -- to who may see the listener no more
+-- @emits    nearby:enter {id, user, distance} -- to who may see it from now on
+-- @emits    nearby:move {id, user, distance} -- when the rounded place is another
+-- @returns  {visible, rounding}
+-- @cost     O(log n) in the listeners of the cell, O(k) in those who see or are seen, at most 100
+-- @weight   4000
+-- @rate     30/60 s user
+-- @idempotent
+--
+-- A place that is kept already is rounded again when it would now be kept less exactly. Who is visible to nobody is
+-- kept to the kilometre at most, and only to see others.
+
+if args.rounding and args.rounding ~= 0 and args.rounding ~= 100 and args.rounding ~= 1000 then
+  fail('bad_request', 'rounding must be 0, 100 or 1000')
+end
+local settings = settings_of(key.settings)
+local before = rounding_of(settings)
+settings.visible = args.visible or settings.visible
+settings.rounding = args.rounding or settings.rounding
+write('HSET', key.settings, 'visible', settings.visible, 'rounding', decimal(settings.rounding))
+local place = place_of(key.place)
+if place then
+  if rounding_of(settings) > before then
+    local latitude, longitude = rounded(place.latitude, place.longitude, rounding_of(settings))
+    place.latitude, place.longitude = number(place_text(latitude)), number(place_text(longitude))
+    keep_place(key.place, place)
+  end
+  settle(args.userId, place, settings, track_of(key.track), true, true, true)
+  for _, cell in ipairs(other_cells(args.cell, place, nil)) do
+    later('sync_listener', {cell = cell, userId = args.userId})
+  end
+end
+return {visible = settings.visible, rounding = settings.rounding}

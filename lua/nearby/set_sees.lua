@@ -1,0 +1,22 @@
+-- @command  set_sees
+-- @summary  Note whose follower a listener is: the other side of allow_follower and drop_follower.
+-- @allow    worker
+-- @arg      userId  id
+-- @arg      otherId id
+-- @arg      sees    bool
+-- @key      sees    user:{userId}#sees
+-- @returns  {count}
+-- @cost     O(1)
+-- @weight   100
+-- @idempotent
+
+local SEES_MAX = 200
+
+local count = read('SCARD', key.sees)
+local was = read('SISMEMBER', key.sees, args.otherId) == 1
+if args.sees and not was and count < SEES_MAX then
+  write('SADD', key.sees, args.otherId)
+elseif not args.sees and was then
+  write('SREM', key.sees, args.otherId)
+end
+return {count = count}

@@ -1,0 +1,53 @@
+-- @command  sync_listener
+-- @summary  Make one cell agree with what a listener's own keys say: shown, shown anew, or gone.
+-- @allow    worker
+-- @arg      cell      id
+-- @arg      userId    id
+-- @arg      isTrack   bool = false -- only the track is another
+-- @span     -- a listener's settings and rights are its own, its neighbours are the cell's
+-- @include  geo
+-- @include  listener
+-- @include  circle
+-- @include  rights
+-- @include  settle
+-- @key      place     user:{userId}#place
+-- @key      settings  user:{userId}#listener
+-- @key      track     user:{userId}#track
+-- @key      blocks    user:{userId}#blocks
+-- @key      blockers  user:{userId}#blockers
+-- @key      followers user:{userId}#followers
+-- @key      sees      user:{userId}#sees
+-- @key      slots     cell:{cell}#slots
+-- @key      names     cell:{cell}#names
+-- @key      shown     cell:{cell}#shown
+-- @key      hidden    cell:{cell}#hidden
+-- @key      cards     cell:{cell}#cards
+-- @key      pictures  cell:{cell}#pictures
+-- @key      watchers  cell:{cell}#watchers
+-- @key      signs     cell:{cell}#signs
+-- @topic    user:*
+-- @emits    nearby:enter {id, user, distance}
+-- @emits    nearby:move {id, user, distance}
+-- @emits    nearby:leave {id}
+-- @emits    nearby:track {id, currentTrack}
+-- @returns  {shown}
+-- @cost     O(log n) in the listeners of the cell, O(k) in those who see or are seen, at most 100
+-- @weight   4000
+-- @idempotent
+--
+-- The call names no place: it is read when the call is made, so a late or repeated call shows nothing that is over.
+
+local place = place_of(key.place)
+local is_near = false
+if place then
+  for _, cell in ipairs(cells_of(place.latitude, place.longitude)) do is_near = is_near or cell == args.cell end
+end
+if not is_near then place = nil end
+local is_home = place ~= nil and cell_of(place.latitude, place.longitude) == args.cell
+local settings, track = settings_of(key.settings), track_of(key.track)
+if place and args.isTrack then
+  sing(args.userId, place, settings, track)
+else
+  settle(args.userId, place, settings, track, is_home, true, true)
+end
+return {shown = place ~= nil}
