@@ -13,7 +13,8 @@ struct Secret: Sendable, CustomStringConvertible, CustomDebugStringConvertible, 
         if bytes.last == UInt8(ascii: "\n") { bytes.removeLast() }
         if bytes.last == UInt8(ascii: "\r") { bytes.removeLast() }
         try self.init(checking: bytes)
-        guard !Secret.readsAsKey(bytes) else { throw .secretIsKey }
+        // A key may end with the byte of a line end, too.
+        guard !Secret.readsAsKey(bytes) && !Secret.readsAsKey(file) else { throw .secretIsKey }
     }
 
     /// Takes the bytes of a JWK of kind `oct`.
