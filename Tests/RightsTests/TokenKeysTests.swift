@@ -54,7 +54,8 @@ import Testing
     @Test func aKeyThatEndsWithALineEndIsRefused() {
         let prefix: [UInt8] = [0x30, 0x2a, 0x30, 0x05, 0x06, 0x03, 0x2b, 0x65, 0x70, 0x03, 0x21, 0x00]
         let key: [UInt8] = [
-            89, 225, 38, 136, 231, 252, 243, 14, 40, 99, 96, 19, 85, 104, 116, 76, 247, 239, 146, 75, 107, 138, 40, 7, 210,
+            89, 225, 38, 136, 231, 252, 243, 14, 40, 99, 96, 19, 85, 104, 116, 76, 247, 239, 146, 75, 107, 138, 40, 7,
+            210,
             91, 6, 204, 35, 115, 164, 10,
         ]
         #expect(problem { try $0.addSecret(prefix + key) } == .secretIsKey)

@@ -5,6 +5,7 @@
 -- @include  geo
 -- @include  listener
 -- @include  circle
+-- @include  sight
 -- @key      slots     cell:{cell}#slots
 -- @key      names     cell:{cell}#names
 -- @key      shown     cell:{cell}#shown

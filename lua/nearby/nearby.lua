@@ -11,6 +11,7 @@
 -- @include  geo
 -- @include  listener
 -- @include  circle
+-- @include  sight
 -- @include  rights
 -- @key      place     user:{userId}#place
 -- @key      blocks    user:{userId}#blocks

@@ -28,7 +28,8 @@ local function settings_of(name)
   if visible ~= 'followers' and visible ~= 'nobody' then visible = 'everyone' end
   local rounding = integer(got[2], 0, 1000)
   if rounding ~= 100 and rounding ~= 1000 then rounding = 0 end
-  return {visible = visible, rounding = rounding, displayName = got[3] and clipped(got[3]) or nil, spotifyId = got[4] or nil}
+  return {visible = visible, rounding = rounding, displayName = got[3] and clipped(got[3]) or nil,
+    spotifyId = got[4] or nil}
 end
 
 -- How many metres a place is rounded to before it is kept.

@@ -11,6 +11,7 @@
 -- @include  geo
 -- @include  listener
 -- @include  circle
+-- @include  sight
 -- @include  rights
 -- @include  settle
 -- @key      place     user:{userId}#place
@@ -44,8 +45,8 @@
 
 local settings = settings_of(key.settings)
 local latitude, longitude = rounded(args.latitude, args.longitude, rounding_of(settings))
-local place = {latitude = number(place_text(latitude)), longitude = number(place_text(longitude)), city = args.city and clipped(args.city),
-  at = now_ms}
+local place = {latitude = number(place_text(latitude)), longitude = number(place_text(longitude)),
+  city = args.city and clipped(args.city), at = now_ms}
 if cell_of(place.latitude, place.longitude) ~= args.cell then
   fail('bad_request', 'The place lies within a centimetre of the border of two cells; send the next one')
 end

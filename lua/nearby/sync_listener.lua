@@ -8,6 +8,7 @@
 -- @include  geo
 -- @include  listener
 -- @include  circle
+-- @include  sight
 -- @include  rights
 -- @include  settle
 -- @key      place     user:{userId}#place
