@@ -90,6 +90,8 @@ def test_the_order_apps_handlers_find_their_members(gateway, topics, token):
         client.join(f"realtime:{order}")
         older.send_raw(json.dumps({"topic": f"realtime:{order}", "event": "phx_join", "payload": {}, "ref": "1"}))
         json.loads(older.receive_raw())
+        # In such a namespace each join is followed by the word that the channel is ready.
+        assert client.pull()[3] == json.loads(older.receive_raw())["event"] == "system"
         data = {"order_id": "7", "file_count": 3, "type": "forged", "event": "forged", "meta": {"replayed": True}}
         gw.publish(order, "upload_completed", data)
         for payload in (client.pull()[4], json.loads(older.receive_raw())["payload"]):
