@@ -187,7 +187,7 @@ def typing(site):
 @case
 def create_conversation(site):
     return fresh(site, lambda n: site.commands.create_conversation(
-        userId=member(0), conversationId=f"group-{n}", members=[member(n) for n in range(1, MEMBERS)], title="t" * 100))
+        userId=member(0), members=[member(n) for n in range(1, MEMBERS)], title="t" * 100))
 
 
 @case

@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """What every built-in script takes of Redis at its limits, against what its header declares.
 
-    .venv/bin/python bench/weights.py [--runs 31] [--only dj,feed] [--pack queueup] [--markdown]
+    .venv/bin/python bench/weights.py [--runs 31] [--only dj,feed] [--pack messaging] [--markdown]
 
 Starts a redis-server of its own and calls each script as the gateway does, with the keys as large as they may get.
 Redis itself counts the microseconds (INFO commandstats). The lower quartile of the runs is compared, since a busy host
@@ -11,6 +11,7 @@ than its `@weight` says, or a read longer than 2 ms.
 
 import argparse
 import importlib
+import json
 import statistics
 import sys
 import tempfile
@@ -26,6 +27,10 @@ from weight_cases import CASES, Site  # noqa: E402
 import weight_cases_shops  # noqa: E402, F401
 
 READ_MICROSECONDS_MAX = 2_000
+# The others are measured without one: bench/weight_cases_shops.py has the default packs.
+MEASURED_PACKS = sorted(
+    path.stem.removeprefix("weight_cases_") for path in ROOT.glob("bench/weight_cases_*.py")
+    if (LUA / path.stem.removeprefix("weight_cases_")).is_dir())
 UNMEASURED = {"prelude", "writes", "values", "command", "lease", "reset_epoch"}
 # The gateway's own reads; those of callers say so in their headers.
 OWN_READS = {"subscribe", "history", "replay", "position", "rights_changes", "here_read"}
@@ -44,10 +49,17 @@ def microseconds(db) -> float:
     return sum(entry["usec"] for entry in entries)
 
 
-def measure(db, name: str, runs: int, folder: Path | None) -> tuple[float, float, float]:
+def packs_of(pack: str | None) -> list[str]:
+    """The pack and those that it needs; none for the default ones."""
+    if pack is None:
+        return []
+    return [pack, *json.loads((LUA / pack / "pack.json").read_text()).get("needs", [])]
+
+
+def measure(db, name: str, runs: int, folders: list[Path]) -> tuple[float, float, float]:
     """Least, lower quartile and median of one script, microseconds."""
     db.flushall()
-    site = Site(db, Commands(db, directory=folder), Scripts(db))
+    site = Site(db, Commands(db, *folders), Scripts(db))
     call = CASES[name](site)
     # Compiled and warm before it counts.
     call(0)
@@ -70,13 +82,15 @@ def main() -> int:
     arguments.add_argument("--runs", type=int, default=31, help="measured calls of each script")
     arguments.add_argument("--only", default="", help="names of scripts, separated by commas")
     arguments.add_argument("--markdown", action="store_true", help="print the table for docs/benchmarks.md")
-    arguments.add_argument("--pack", help="measure the scripts of this pack alone, by bench/weight_cases_PACK.py")
+    arguments.add_argument("--pack", choices=MEASURED_PACKS,
+                           help="measure the scripts of this pack and of those that it needs, not the default ones")
     options = arguments.parse_args()
-    folder = LUA / options.pack if options.pack else None
+    packs = packs_of(options.pack)
+    folders = [LUA / pack for pack in packs]
     if options.pack:
         CASES.clear()
         importlib.import_module(f"weight_cases_{options.pack}")
-    names = [name for name in script_names(*filter(None, [options.pack]))
+    names = [name for name in script_names(*packs)
              if name not in UNMEASURED and not name.startswith("part_")]
     missing = [name for name in names if name not in CASES and name != "spotify_search"]
     if missing:
@@ -94,9 +108,9 @@ def main() -> int:
         db = server.client()
         for name in chosen:
             script = max((one for one in names if f"{name}_".startswith(f"{one}_")), key=len)
-            header = Header.read(script_path(script, folder))
+            header = Header.read(script_path(script, *folders))
             declared = int(header.tag("weight") or 1000)
-            least, quartile, median = measure(db, name, options.runs, folder)
+            least, quartile, median = measure(db, name, options.runs, folders)
             note = "a read" if is_read(header) else ""
             if quartile > declared:
                 note += " MORE THAN DECLARED"

@@ -13,12 +13,8 @@ from lua_scripts import LUA, NOW_MS
 class MessagingCommands(Commands):
     """The scripts of these packs, beside those that all packs share."""
 
-    def path(self, name):
-        for pack in ("messaging", "people"):
-            path = LUA / pack / f"{name}.lua"
-            if path.exists():
-                return path
-        return super().path(name)
+    def __init__(self, db, **options):
+        super().__init__(db, LUA / "messaging", LUA / "people", **options)
 
 
 class Chats:

@@ -177,20 +177,20 @@ def render(template: str, values: dict) -> str:
 
 
 class Commands:
-    """Runs scripts by name, of a directory first. `attempt`s of one `id` are one operation."""
+    """Runs scripts by name, of the folders first. `attempt`s of one `id` are one operation."""
 
     candidates = itertools.count(1)
 
-    def __init__(self, db: redis.Redis, run: str = "r" * 40, directory: Path | None = None):
+    def __init__(self, db: redis.Redis, *folders: Path, run: str = "r" * 40):
         self.db = db
         self.run_id = run
-        self.directory = directory
+        self.folders = folders
         self.now_ms = NOW_MS
         self._loaded = {}
 
     def path(self, name: str) -> Path:
-        """The file of a script: of the directory, or else of the packs that are tested by name alone."""
-        return script_path(name, self.directory)
+        """The file of a script: of the folders, or else of the packs that are tested by name alone."""
+        return script_path(name, *self.folders)
 
     def text(self, name: str) -> bytes:
         """The whole text that is loaded for a script."""

@@ -20,7 +20,7 @@ class Sessions:
 
     def __init__(self, db):
         self.db = db
-        self.commands = Commands(db, directory=LUA / "queueup")
+        self.commands = Commands(db, LUA / "queueup")
         self.commands.now_ms = START_MS
         self.serial = itertools.count(1)
 

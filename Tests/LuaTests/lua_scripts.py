@@ -41,10 +41,12 @@ class Keys:
         return [self.queue, *(f"{self.topic}#{part}" for part in ("status", "bookings", "barbers"))]
 
 
-def script_path(name: str, folder: Path | None = None) -> Path:
-    """Where a script lies: in the folder, or else in one of PACKS."""
-    folders = ([folder] if folder else []) + [LUA / pack for pack in PACKS]
-    return next(path for path in (each / f"{name}.lua" for each in folders) if path.exists())
+def script_path(name: str, *folders: Path) -> Path:
+    """Where a script lies: in one of the folders, or else in one of PACKS."""
+    places = [each / f"{name}.lua" for each in (*folders, *(LUA / pack for pack in PACKS))]
+    found = next((path for path in places if path.exists()), None)
+    assert found, f"no {name}.lua in {', '.join(str(path.parent.name) for path in places)}"
+    return found
 
 
 def script_names(*packs: str) -> list[str]:

@@ -38,7 +38,7 @@ class NearbyCommands(Commands):
     """Runs the scripts of the pack."""
 
     def __init__(self, db, **options):
-        super().__init__(db, directory=NEARBY, **options)
+        super().__init__(db, NEARBY, **options)
 
     def call(self, name, **arguments):
         if "@idempotent" in self.path(name).read_text():

@@ -31,7 +31,7 @@ def trial(db, tmp_path):
 
     def run(body, header=SCRIPT, **options):
         (tmp_path / "try.lua").write_text(header + "\n" + body + "\n")
-        commands = Commands(db, directory=tmp_path)
+        commands = Commands(db, tmp_path)
         return commands.call("try", **{"shopId": "42", **options})
 
     return run

@@ -26,7 +26,7 @@ def trial(db, tmp_path):
 
     def run(body, header=HEADER, **options):
         (tmp_path / "try.lua").write_text(header + "\n" + body + "\n")
-        commands = Commands(db, directory=tmp_path)
+        commands = Commands(db, tmp_path)
         return commands.call("try", **{"groupId": "7", **options})
 
     return run
@@ -80,7 +80,7 @@ def test_who_calls_pays_for_each_topic(db, tmp_path):
     """The answer says how much a call led to; an entry for many topics once counted as one."""
     (tmp_path / "try.lua").write_text(
         HEADER + "\nemit_each({'user:a', 'user:b', 'group:7'}, 'said', {}) admit('group:7', 'bob') return {}\n")
-    commands, replies = Commands(db, directory=tmp_path), []
+    commands, replies = Commands(db, tmp_path), []
     evalsha = db.evalsha
     db.evalsha = lambda *words: replies.append(evalsha(*words)) or replies[-1]
     commands.call("try", groupId="7")

@@ -27,7 +27,7 @@ def mint(db, tmp_path):
 
     def run(body, header=HEADER, **options):
         (tmp_path / "try.lua").write_text(header + "\n" + body + "\n")
-        commands, replies = Commands(db, directory=tmp_path), []
+        commands, replies = Commands(db, tmp_path), []
         evaluate = db.evalsha
         db.evalsha = lambda *words: replies.append(evaluate(*words)) or replies[-1]
         try:

@@ -27,7 +27,7 @@ def trial(db, tmp_path):
     (tmp_path / "try.lua").write_text(SCRIPT)
     db.set("user:u1#room", "42")
     db.hset("user:u1#places", "bed", "b1")
-    return Commands(db, directory=tmp_path)
+    return Commands(db, tmp_path)
 
 
 def test_the_script_works_where_the_keys_lead(trial, db):
@@ -60,7 +60,7 @@ def test_where_nothing_is_stored_an_id_takes_its_place(db, tmp_path, monkeypatch
     """Also the check inside the script: what is stored meanwhile is another value, and nothing stored is the same."""
     (tmp_path / "try.lua").write_text(SCRIPT.replace("else not_in_room 404 -- You are in no room.", "else = none"))
     db.hset("user:u1#places", "bed", "b1")
-    trial = Commands(db, directory=tmp_path)
+    trial = Commands(db, tmp_path)
     assert trial.call("try", userId="u1", songId="s1") == ({"room": "none"}, 0)
     make = trial._make
 
@@ -88,7 +88,7 @@ def test_a_body_cannot_touch_the_key_that_named_its_own(db, tmp_path):
     db.set("user:u1#room", "42")
     db.hset("user:u1#places", "bed", "b1")
     with pytest.raises(redis.ResponseError, match="^FAULT "):
-        Commands(db, directory=tmp_path).call("try", userId="u1", songId="s1")
+        Commands(db, tmp_path).call("try", userId="u1", songId="s1")
 
 
 def test_the_gateways_script_reads_texts_and_fields(scripts, db):

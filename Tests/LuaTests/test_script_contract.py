@@ -38,7 +38,7 @@ def trial(db, tmp_path):
 
     def run(body, header=SCRIPT, **options):
         (tmp_path / "try.lua").write_text(header + "\n" + body + "\n")
-        commands = Commands(db, directory=tmp_path)
+        commands = Commands(db, tmp_path)
         run.before = commands.text("try").decode().split(body)[0].count("\n") + 1
         return commands.call("try", **{"shopId": "42", **options})
 
@@ -222,7 +222,7 @@ def test_the_data_of_events_is_bounded_together(trial, unchanged):
 def test_the_reply_tells_how_many_events_and_calls_there_were(trial, db, tmp_path):
     """So that a caller can be made to pay for them."""
     trial("return {}")
-    commands = Commands(db, directory=tmp_path)
+    commands = Commands(db, tmp_path)
     (tmp_path / "try.lua").write_text(
         SCRIPT + "\nemit('shop:42', 'e', {}) emit('user:7', 'e', {}) later('other', {}) return {}\n")
     seen = []

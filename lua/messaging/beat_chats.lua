@@ -9,7 +9,7 @@
 -- @calls     show_presence
 -- @returns   {told} -- to how many conversations
 -- @cost      O(n) in the conversations told, at most 100
--- @weight    1200
+-- @weight    1500
 -- @idempotent
 --
 -- user:U#awake is the time of the last heartbeat. user:U#shown is 1 while the conversations were told that the user is

@@ -22,7 +22,7 @@
 -- @returns  {id, conversationId, senderId, text, timestamp, timestampMs, status, readBy}
 -- @errors   forbidden, blocked 403, conflict
 -- @cost     O(n) in the members, at most 50
--- @weight   1800
+-- @weight   2000
 -- @rate     240/60 s user
 -- @rate     5000/86400 s user
 -- @idempotent

@@ -15,7 +15,7 @@
 -- @returns  {conversationId, typing}
 -- @errors   forbidden
 -- @cost     O(n) in the members, at most 50
--- @weight   300
+-- @weight   400
 -- @rate     120/60 s user
 -- @idempotent
 

@@ -17,7 +17,7 @@
 -- @returns  {ok, total_votes}
 -- @errors   not_found
 -- @cost     O(log n) in the songs of the queue
--- @weight   500
+-- @weight   800
 -- @rate     60/60 s user
 -- @rate     5/1 s user
 --
