@@ -11,6 +11,9 @@ from playwright.sync_api import sync_playwright
 HERE = Path(__file__).resolve().parent
 sys.path[:0] = [str(HERE), str(HERE.parent)]
 
+from scripted_gateway import ScriptedGateway  # noqa: E402
+from windows import Windows  # noqa: E402
+
 
 # Not for the whole session: Playwright keeps an event loop running in this thread, and other tests need their own.
 @pytest.fixture(scope="module")
@@ -29,13 +32,15 @@ def browser():
 @pytest.fixture
 def page(browser):
     """A fresh page that fails its test when anything was written to the console as an error."""
-    context = browser.new_context(ignore_https_errors=True, viewport={"width": 1100, "height": 900})
-    page = context.new_page()
-    page.problems = []
-    page.on("pageerror", lambda error: page.problems.append(f"exception: {error}"))
-    page.on("console", lambda line: page.problems.append(line.text) if line.type == "error" else None)
-    yield page
-    context.close()
     # A socket that cannot be opened is reported by the browser itself, and some tests are about just that.
-    problems = [problem for problem in page.problems if "WebSocket connection to" not in problem]
-    assert problems == []
+    windows = Windows(browser, "WebSocket connection to")
+    yield windows.open()
+    windows.close()
+
+
+@pytest.fixture
+def gateway():
+    """A gateway that the test itself plays, for one guest."""
+    gateway = ScriptedGateway(["guest-a"])
+    yield gateway
+    gateway.close()

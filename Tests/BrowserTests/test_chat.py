@@ -3,7 +3,6 @@
 import pytest
 from playwright.sync_api import expect
 
-from scripted_gateway import ScriptedGateway
 
 CHAT = "guest-a_guest-b"
 TOPIC = f"conversation:{CHAT}"
@@ -26,13 +25,6 @@ def state(*messages, online=False, following=None):
 def listed(**more):
     return {"id": CHAT, "members": ["guest-a", "guest-b"], "title": "", "lastMessage": "Words 1", "unread": 1,
             "lastMessageTime": "2026-11-22T10:00:00.000Z", "muted": False} | more
-
-
-@pytest.fixture
-def gateway():
-    gateway = ScriptedGateway(["guest-a"])
-    yield gateway
-    gateway.close()
 
 
 @pytest.fixture

@@ -8,6 +8,7 @@ import pytest
 from playwright.sync_api import expect
 
 from support.running_gateway import RunningGateway, trusting_anybody
+from windows import Windows
 
 START_MS = 60_000
 #: How soon a window is back after a restart: the gateway's start, the page's longest early wait, a margin.
@@ -17,26 +18,18 @@ BACK_MS = 45_000
 @pytest.fixture
 def windows(browser):
     """Opens windows, each with a storage of its own, as those of two people are; none may report a problem."""
-    opened = []
+    # A socket that cannot be opened is reported by the browser itself, and a restart is about just that.
+    windows = Windows(browser, "WebSocket connection to")
 
     def open_window(gateway, width=1100, height=900):
-        context = browser.new_context(ignore_https_errors=True, viewport={"width": width, "height": height})
-        window = context.new_page()
-        opened.append((context, window))
-        window.problems = []
-        window.on("pageerror", lambda error: window.problems.append(f"exception: {error}"))
-        window.on("console", lambda line: window.problems.append(line.text) if line.type == "error" else None)
+        window = windows.open(width, height)
         window.goto(gateway.https + "/")
         expect(window.locator("#connection-text")).to_have_text("Live", timeout=START_MS)
         expect(window.locator("#guest-name")).to_have_text(re.compile("^guest-[a-z2-9]{5}$"), timeout=START_MS)
         return window
 
     yield open_window
-    problems = [problem for _, window in opened for problem in window.problems]
-    for context, _ in opened:
-        context.close()
-    # A socket that cannot be opened is reported by the browser itself, and a restart is about just that.
-    assert [problem for problem in problems if "WebSocket connection to" not in problem] == []
+    windows.close()
 
 
 def post(gateway, path, body=None):

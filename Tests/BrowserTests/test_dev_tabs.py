@@ -7,6 +7,7 @@ import pytest
 from playwright.sync_api import expect
 
 from support.running_gateway import RunningGateway, trusting_anybody
+from windows import Windows
 
 START_MS = 60_000
 
@@ -20,25 +21,17 @@ def gateway(tmp_path_factory):
 @pytest.fixture
 def windows(browser, gateway):
     """Opens windows at an address of the page, each with a storage of its own; none may report a problem."""
-    opened = []
+    # A refusal is reported by the browser itself, and some are part of what an app asks.
+    windows = Windows(browser, "the server responded with a status of 4")
 
     def open_window(address, width=1100, height=900):
-        context = browser.new_context(ignore_https_errors=True, viewport={"width": width, "height": height})
-        window = context.new_page()
-        opened.append((context, window))
-        window.problems = []
-        window.on("pageerror", lambda error: window.problems.append(f"exception: {error}"))
-        window.on("console", lambda line: window.problems.append(line.text) if line.type == "error" else None)
+        window = windows.open(width, height)
         window.goto(f"{gateway.https}/{address}")
         expect(window.locator("#connection-text")).to_have_text("Live", timeout=START_MS)
         return window
 
     yield open_window
-    problems = [problem for _, window in opened for problem in window.problems]
-    for context, _ in opened:
-        context.close()
-    # A refusal is reported by the browser itself, and some are part of what an app asks.
-    assert [problem for problem in problems if "the server responded with a status of 4" not in problem] == []
+    windows.close()
 
 
 def test_an_order_is_seen_in_both_windows_and_by_who_comes_later(windows, gateway, tmp_path):

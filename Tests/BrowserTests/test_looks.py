@@ -4,18 +4,10 @@ import pytest
 from playwright.sync_api import expect
 
 from looks import assert_can_be_read, assert_large_enough, assert_named
-from scripted_gateway import ScriptedGateway
 from shop_states import BOARD, MUSIC, STATUS, track
 
 LONG = track("t9", "A title that goes on and on " * 4, 1, 4, artistName="Unbreakable" * 12, addedBy="guest-abcdefghij")
 STATES = {"shop:demo": STATUS, "dj:demo": MUSIC | {"queue": [*MUSIC["queue"], LONG]}, "challenge:demo": BOARD}
-
-@pytest.fixture
-def gateway():
-    gateway = ScriptedGateway(["guest-a"])
-    yield gateway
-    gateway.close()
-
 
 def show(page, gateway):
     """The page with something in every place."""

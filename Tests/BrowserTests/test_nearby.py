@@ -5,7 +5,7 @@ import json
 import pytest
 from playwright.sync_api import expect
 
-from scripted_gateway import ScriptedGateway, answer_requests
+from scripted_gateway import answer_requests
 
 MIDDLE = (52.52, 13.405)
 
@@ -18,13 +18,6 @@ def listener(name, distance=120, latitude=MIDDLE[0], track=None):
 
 def song(name="Blue", playing=True):
     return {"id": "t", "name": name, "artist": "Us", "duration": 180, "isPlaying": playing}
-
-
-@pytest.fixture
-def gateway():
-    gateway = ScriptedGateway(["guest-a"])
-    yield gateway
-    gateway.close()
 
 
 @pytest.fixture

@@ -3,17 +3,10 @@
 import pytest
 from playwright.sync_api import expect
 
-from scripted_gateway import ScriptedGateway, answer_requests
+from scripted_gateway import answer_requests
 
 TOPIC = "order:demo"
 AT = "2026-11-22T10:00:00.000Z"
-
-
-@pytest.fixture
-def gateway():
-    gateway = ScriptedGateway(["guest-a"])
-    yield gateway
-    gateway.close()
 
 
 @pytest.fixture

@@ -3,7 +3,7 @@
 import pytest
 from playwright.sync_api import expect
 
-from scripted_gateway import ScriptedGateway, answer_requests
+from scripted_gateway import answer_requests
 
 HOST = {"id": "guest-h", "username": None, "is_anonymous": False}
 
@@ -34,13 +34,6 @@ class App:
 
     def calls(self, method):
         return [(path.removeprefix("/api/v1"), body) for called, path, body, _ in self.asked if called == method]
-
-
-@pytest.fixture
-def gateway():
-    gateway = ScriptedGateway(["guest-a"])
-    yield gateway
-    gateway.close()
 
 
 @pytest.fixture

@@ -8,7 +8,7 @@ import test_nearby as nearby
 import test_orders as orders
 import test_sessions as sessions
 from looks import assert_can_be_read, assert_large_enough, assert_named
-from scripted_gateway import ScriptedGateway, answer_requests
+from scripted_gateway import answer_requests
 
 LONG = "Unbreakable" * 12
 SIZES = [(320, 640), (390, 844), (820, 1100), (1280, 900)]
@@ -112,13 +112,6 @@ SHOWS = {"orders": show_order, "orders-failed": show_failed_order, "session-door
 #: The regions of each tab.
 REGIONS = {"orders": ["Order demo", "What the app heard", "By curl"], "session": ["Session PARTY"],
            "chat": ["Conversations", "Conversation"], "nearby": ["Map", "You", "Nearby"]}
-
-
-@pytest.fixture
-def gateway():
-    gateway = ScriptedGateway(["guest-a"])
-    yield gateway
-    gateway.close()
 
 
 @pytest.fixture(autouse=True)

@@ -3,17 +3,9 @@
 import pytest
 from playwright.sync_api import expect
 
-from scripted_gateway import ScriptedGateway
 from shop_states import BOARD, MUSIC, STATUS
 
 STATES = {"shop:demo": STATUS, "dj:demo": MUSIC, "challenge:demo": BOARD}
-
-
-@pytest.fixture
-def gateway():
-    gateway = ScriptedGateway(["guest-a"])
-    yield gateway
-    gateway.close()
 
 
 @pytest.fixture(autouse=True)

@@ -21,6 +21,7 @@ import httpx
 import runs
 from certificates import write_certificate
 from gateway_process import API_KEY
+from installed import Installed
 from roundrobin import quantile
 from support.redis_server import RedisServer
 from support.running_nginx import free_port
@@ -55,31 +56,18 @@ class Findings:
         self.violations.append(text)
 
 
-class Rig:
+class Rig(Installed):
     """Redis, three gateways at fixed addresses, and a worker."""
 
     def __init__(self, directory, gateways=3):
         certificate = self.certificate = write_certificate(directory)
-        self.redis = RedisServer(directory / "redis", "--appendonly", "yes", "--appendfsync", "always")
+        redis = RedisServer(directory / "redis", "--appendonly", "yes", "--appendfsync", "always")
         limits = LIMITS | {"requestsPerAddressPerSecond": 100_000}
-        self.gateways = [
-            FixedGateway(directory / f"gateway-{number}", f"127.0.0.1:{free_port()}", self.redis.url, certificate,
+        gateways = [
+            FixedGateway(directory / f"gateway-{number}", f"127.0.0.1:{free_port()}", redis.url, certificate,
                          SECRET, *PACKS, limits=limits) for number in range(gateways)]
-        self.worker = Worker(directory / "worker", self.redis.url, *PACKS)
-
-    def __enter__(self):
-        self.redis.start()
-        for gateway in self.gateways:
-            gateway.start().wait_ready(20)
-        self.worker.start()
-        return self
-
-    def __exit__(self, *_):
-        self.worker.stop()
-        for gateway in self.gateways:
-            if gateway.process is not None:
-                gateway.stop()
-        self.redis.stop()
+        worker = Worker(directory / "worker", redis.url, *PACKS)
+        super().__init__(redis, gateways, (worker.start, worker.stop))
 
     def origins(self):
         return [f"https://{gateway.fixed}" for gateway in self.gateways]
@@ -99,14 +87,14 @@ class Server:
                 answer = await self.http.request(method, self.rng.choice(self.rig.origins()) + path, **options)
             except httpx.HTTPError:
                 self.findings.repeated += 1
-                await asyncio.sleep(PAUSE_SECONDS)  # lint:allow the pause of a client that repeats
+                await time_passes(PAUSE_SECONDS, "the pause of a client that repeats")
                 continue
             if answer.status_code in (200, 201):
                 return answer.json()
             if answer.status_code not in (429, 503):
                 raise AssertionError(f"{method} {path}: {answer.status_code} {answer.text}")
             self.findings.repeated += 1
-            await asyncio.sleep(PAUSE_SECONDS)  # lint:allow the pause of a client that repeats
+            await time_passes(PAUSE_SECONDS, "the pause of a client that repeats")
 
     async def page(self, user, before=None):
         more = {"before": before} if before is not None else {}
@@ -191,7 +179,7 @@ class Device:
             except (OSError, WebSocketException):
                 pass
             self.is_live = False
-            await asyncio.sleep(PAUSE_SECONDS)  # lint:allow the pause of a client that comes back
+            await time_passes(PAUSE_SECONDS, "the pause of a client that comes back")
 
 
 class Sender:
@@ -216,7 +204,7 @@ class Sender:
                     self.server.findings.violation(f"a retry of {id} was stored anew")
             if self.rng.random() < READ_SHARE and self.device.messages:
                 await self._read(user)
-            await asyncio.sleep(max(0.0, 1 / self.rate - (time.monotonic() - began)))  # lint:allow the load's pace
+            await time_passes(max(0.0, 1 / self.rate - (time.monotonic() - began)), "the load's pace")
 
     async def _read(self, user):
         """Reads up to some message that has come; marks of the user's other devices may be further."""

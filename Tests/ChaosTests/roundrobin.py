@@ -21,6 +21,7 @@ import httpx
 import runs
 from certificates import write_certificate
 from gateway_process import API_KEY
+from installed import Installed
 from support.redis_server import RedisServer
 from support.running_nginx import RunningNginx, free_port
 from tokens import SECRET, sign
@@ -35,40 +36,27 @@ CATCH_UP_SECONDS = 30
 REAL_CLIENTS = 4
 
 
-class Installation:
+class Installation(Installed):
     """Redis, two gateways at fixed addresses, and nginx, which sends each request to the next of them."""
 
     def __init__(self, directory, drain_ms):
         self.directory = Path(directory)
         self.certificate = write_certificate(self.directory)
-        self.redis = RedisServer(self.directory / "redis")
+        redis = RedisServer(self.directory / "redis")
         plain = [f"127.0.0.1:{free_port()}" for _ in range(2)]
         tls = [f"127.0.0.1:{free_port()}" for _ in range(2)]
         more = {"requestsPerAddressPerSecond": 100_000, "drainMs": drain_ms}
-        self.gateways = [
-            FixedGateway(self.directory / f"gateway-{number}", tls[number], self.redis.url, self.certificate, SECRET,
+        gateways = [
+            FixedGateway(self.directory / f"gateway-{number}", tls[number], redis.url, self.certificate, SECRET,
                          "--listen-plain", plain[number], "--trust-proxy", "127.0.0.1/32", limits=LIMITS | more)
             for number in range(2)]
-        self.nginx = RunningNginx(
+        nginx = self.nginx = RunningNginx(
             self.directory / "nginx", tls, plain, self.certificate.cert, self.certificate.key, workers=2,
             more=NGINX | {"least_conn;": "", "limit_conn http_per_address 4096": "limit_conn http_per_address 60000"})
+        super().__init__(redis, gateways, (nginx.__enter__, nginx.stop))
         # What a process counted is gone with it; this was read last.
         self.hops = [0.0, 0.0]
         self.past = 0.0
-
-    def __enter__(self):
-        self.redis.start()
-        for gateway in self.gateways:
-            gateway.start().wait_ready(20)
-        self.nginx.__enter__()
-        return self
-
-    def __exit__(self, *_):
-        self.nginx.stop()
-        for gateway in self.gateways:
-            if gateway.process is not None:
-                gateway.stop()
-        self.redis.stop()
 
     def read_hops(self, number):
         self.hops[number] = self.gateways[number].metric("switchboard_hops_total", way="out")

@@ -171,3 +171,13 @@ class Joins:
                 raise
             raise Failed(*rest.split(" ", 1)) from error
         return json.loads(state)
+
+
+@pytest.fixture
+def commands(db):
+    return MessagingCommands(db)
+
+
+@pytest.fixture
+def chats(commands):
+    return Chats(commands)

@@ -4,20 +4,10 @@ import json
 
 import pytest
 
-from chats import Chats, Joins, MessagingCommands, refused, stored
+from chats import Joins, chats, commands, refused, stored
 from lua_scripts import NOW_MS
 
 PAIR = "ann_bob"
-
-
-@pytest.fixture
-def commands(db):
-    return MessagingCommands(db)
-
-
-@pytest.fixture
-def chats(commands):
-    return Chats(commands)
 
 
 @pytest.fixture

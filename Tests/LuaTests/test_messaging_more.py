@@ -5,20 +5,10 @@ import re
 
 import pytest
 
-from chats import Chats, MessagingCommands, refused
+from chats import chats, commands, refused
 from lua_scripts import LUA, NOW_MS
 
 PAIR = "ann_bob"
-
-
-@pytest.fixture
-def commands(db):
-    return MessagingCommands(db)
-
-
-@pytest.fixture
-def chats(commands):
-    return Chats(commands)
 
 
 # Typing and presence

@@ -96,31 +96,15 @@ indirect enum ErrorShape: Equatable, Sendable {
         }
     }
 
-    /// Appends the JSON text of a refusal.
-    func append(_ refused: RouteErrors.Refused, to bytes: inout [UInt8]) {
+    /// What it says of a refusal.
+    func node(_ refused: RouteErrors.Refused) -> JSONNode {
         switch self {
-        case .literal(let text): bytes += text
+        case .literal(let text): .raw(text)
         case .number(let word):
-            let number = word == .status ? refused.status : refused.retryAfterSeconds
-            if let number { bytes.append(decimal: number) } else { bytes.append(text: "null") }
-        case .text(let pieces):
-            bytes.append(jsonString: pieces.map { ErrorShape.text($0, refused) }.joined())
-        case .object(let members):
-            bytes.append(UInt8(ascii: "{"))
-            for (index, member) in members.enumerated() {
-                if index > 0 { bytes.append(UInt8(ascii: ",")) }
-                bytes.append(jsonString: member.name)
-                bytes.append(UInt8(ascii: ":"))
-                member.shape.append(refused, to: &bytes)
-            }
-            bytes.append(UInt8(ascii: "}"))
-        case .array(let values):
-            bytes.append(UInt8(ascii: "["))
-            for (index, value) in values.enumerated() {
-                if index > 0 { bytes.append(UInt8(ascii: ",")) }
-                value.append(refused, to: &bytes)
-            }
-            bytes.append(UInt8(ascii: "]"))
+            (word == .status ? refused.status : refused.retryAfterSeconds).map { .int($0) } ?? .raw(Array("null".utf8))
+        case .text(let pieces): .text(pieces.map { ErrorShape.text($0, refused) }.joined())
+        case .object(let members): .object(members.map { ($0.name, $0.shape.node(refused)) })
+        case .array(let values): .array(values.map { $0.node(refused) })
         }
     }
 

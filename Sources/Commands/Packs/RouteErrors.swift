@@ -52,9 +52,7 @@ public struct RouteErrors: Equatable, Sendable {
         let told = Refused(
             code: refused.code, message: refused.message, status: own ?? refused.status, request: refused.request,
             retryAfterSeconds: refused.retryAfterSeconds)
-        var bytes: [UInt8] = []
-        shape.append(told, to: &bytes)
-        return (told.status, bytes)
+        return (told.status, shape.node(told).bytes)
     }
 
     /// Whether the answers tell what the request is called.

@@ -1,0 +1,24 @@
+"""Windows of a browser whose consoles are listened to."""
+
+
+class Windows:
+    """Opens windows, each with a storage of its own; none may report a problem but those that have one of the words."""
+
+    def __init__(self, browser, *tolerated):
+        self.browser, self.tolerated, self.opened = browser, tolerated, []
+
+    def open(self, width=1100, height=900):
+        """A fresh page; what is written to its console as an error, and every exception, is kept in `problems`."""
+        context = self.browser.new_context(ignore_https_errors=True, viewport={"width": width, "height": height})
+        window = context.new_page()
+        self.opened.append((context, window))
+        window.problems = []
+        window.on("pageerror", lambda error: window.problems.append(f"exception: {error}"))
+        window.on("console", lambda line: window.problems.append(line.text) if line.type == "error" else None)
+        return window
+
+    def close(self):
+        for context, _ in self.opened:
+            context.close()
+        problems = [problem for _, window in self.opened for problem in window.problems]
+        assert [each for each in problems if not any(word in each for word in self.tolerated)] == []
