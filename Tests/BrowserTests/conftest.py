@@ -30,8 +30,11 @@ def browser():
 
 
 @pytest.fixture
-def page(browser):
+def page(browser, request):
     """A fresh page that fails its test when anything was written to the console as an error."""
+    # The gateway outlives its page, whose last requests would fail otherwise.
+    if "gateway" in request.fixturenames:
+        request.getfixturevalue("gateway")
     # A socket that cannot be opened is reported by the browser itself, and some tests are about just that.
     windows = Windows(browser, "WebSocket connection to")
     yield windows.open()

@@ -20,5 +20,6 @@ class Windows:
     def close(self):
         for context, _ in self.opened:
             context.close()
-        problems = [problem for _, window in self.opened for problem in window.problems]
-        assert [each for each in problems if not any(word in each for word in self.tolerated)] == []
+        problems = [problem for _, window in self.opened for problem in window.problems
+                    if not any(word in problem for word in self.tolerated)]
+        assert not problems, problems
