@@ -105,21 +105,24 @@ def main() -> int:
     before = stolen_ticks()
     with tempfile.TemporaryDirectory() as directory:
         server = RedisServer(Path(directory)).start()
-        db = server.client()
-        for name in chosen:
-            script = max((one for one in names if f"{name}_".startswith(f"{one}_")), key=len)
-            header = Header.read(script_path(script, *folders))
-            declared = int(header.tag("weight") or 1000)
-            least, quartile, median = measure(db, name, options.runs, folders)
-            note = "a read" if is_read(header) else ""
-            if quartile > declared:
-                note += " MORE THAN DECLARED"
-            if is_read(header) and quartile > READ_MICROSECONDS_MAX:
-                note += " A READ BEYOND 2 ms"
-            wrong += "MORE" in note or "BEYOND" in note
-            print(line.format(name, declared, round(least), round(quartile), round(median), note.strip()), flush=True)
-        db.close()
-        server.stop()
+        try:
+            db = server.client()
+            for name in chosen:
+                script = max((one for one in names if f"{name}_".startswith(f"{one}_")), key=len)
+                header = Header.read(script_path(script, *folders))
+                declared = int(header.tag("weight") or 1000)
+                least, quartile, median = measure(db, name, options.runs, folders)
+                note = "a read" if is_read(header) else ""
+                if quartile > declared:
+                    note += " MORE THAN DECLARED"
+                if is_read(header) and quartile > READ_MICROSECONDS_MAX:
+                    note += " A READ BEYOND 2 ms"
+                wrong += "MORE" in note or "BEYOND" in note
+                figures = [round(each) for each in (least, quartile, median)]
+                print(line.format(name, declared, *figures, note.strip()), flush=True)
+            db.close()
+        finally:
+            server.stop()
     print(f"stolen time meanwhile: {(stolen_ticks() - before) * 10} ms")
     return 1 if wrong else 0
 
