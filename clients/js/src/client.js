@@ -1,0 +1,328 @@
+// The client: sockets, timers and promises around the machine, which decides.
+
+import { entryOf } from './calls.js';
+import { Machine } from './machine.js';
+import { SwitchboardError, isObject, operationId } from './parts.js';
+import { isTopic } from './topics.js';
+import { Inbox, memoryStorage } from './values.js';
+
+const timerMsMax = 2 ** 31 - 1;
+
+/** A connection to a gateway that keeps itself. Nothing happens before `start`. */
+export class SwitchboardClient {
+  #url;
+  #options;
+  #machine;
+  #inputs = [];
+  #isTaking = false;
+  #socket = null;
+  #timer = null;
+  #source = null;
+  #numbers = 0;
+  #readers = new Map();
+  #waiters = new Map();
+  #watchers = new Set();
+  #results = new Set();
+  #storing;
+  #unlisten = null;
+
+  constructor(url, { token = null, WebSocket = globalThis.WebSocket, storage = memoryStorage(), log = () => {},
+    random = Math.random, now = () => performance.now(), wall = () => Date.now() } = {}) {
+    this.#url = String(url);
+    this.#options = { WebSocket, storage, log, now, wall };
+    this.#machine = new Machine({ random });
+    this.setToken(token);
+    this.#storing = this.#load();
+  }
+
+  /** Connects and stays connected. */
+  start() {
+    this.#unlisten ??= this.#listen();
+    this.#take({ type: 'start' });
+  }
+
+  /** Ends the connection, all topics and all calls. `start` may follow. */
+  stop() {
+    this.#unlisten?.();
+    this.#unlisten = null;
+    this.#take({ type: 'stop' });
+  }
+
+  /** Who the client is: null, a token, or a function that is asked for one whenever it is needed. */
+  setToken(token) {
+    this.#source = typeof token === 'function' ? token : null;
+    const kind = this.#source !== null ? 'source' : token === null ? 'none' : 'fixed';
+    this.#take({ type: 'setToken', kind, token: kind === 'fixed' ? String(token) : null });
+  }
+
+  get status() {
+    return this.#machine.status;
+  }
+
+  /** The status and its changes, the newest only. */
+  statuses({ signal } = {}) {
+    return this.#watch(this.#watchers, new Inbox(() => 'status'), signal, { type: 'event', status: this.status },
+      ({ status }) => status);
+  }
+
+  /** A topic: subscribed while somebody iterates. */
+  topic(name, options = {}) {
+    if (!isTopic(name)) throw new SwitchboardError('bad_request', `${name} is no topic.`);
+    return new Topic(name, options, {
+      join: (inbox) => {
+        const reader = ++this.#numbers;
+        this.#readers.set(reader, inbox);
+        this.#take({ type: 'join', reader, topic: name, since: options.since, presence: options.presence });
+        return () => {
+          inbox.end();
+          if (this.#readers.delete(reader)) this.#take({ type: 'leave', reader });
+        };
+      },
+      take: (input) => this.#take({ ...input, topic: name }),
+    });
+  }
+
+  /** The topic's present state; undefined where its namespace has none. */
+  async state(name, options = {}) {
+    for await (const update of this.topic(name, options)) if (update.type === 'live') return update.state;
+    throw new SwitchboardError('stopped');
+  }
+
+  /** Runs a command; it is repeated under one id until it is answered, refused or too old. */
+  call(event, args = {}, options = {}) {
+    return this.#call({ ...options, event, topic: null }, isObject(args) ? args : {});
+  }
+
+  /** Publishes an event; the answer is its position. */
+  publish(topic, event, data = {}, options = {}) {
+    if (!isTopic(topic)) return Promise.reject(new SwitchboardError('bad_request', `${topic} is no topic.`));
+    return this.#call({ ...options, event, topic }, data);
+  }
+
+  /** The calls that are kept, and the answers that nobody waits for any more. */
+  get outbox() {
+    return {
+      entries: this.#machine.calls.entries,
+      remove: (id) => this.#take({ type: 'remove', id }),
+      results: ({ signal } = {}) => this.#watch(this.#results, new Inbox(), signal, null, ({ result }) => result),
+    };
+  }
+
+  #call({ id = operationId(), signal, ...options }, data) {
+    return new Promise((resolve, reject) => {
+      const as = ++this.#numbers;
+      const text = JSON.stringify(data) ?? '{}';
+      const cancel = () => this.#take({ type: 'cancel', as });
+      if (signal?.aborted) return reject(new SwitchboardError('cancelled'));
+      signal?.addEventListener('abort', cancel);
+      this.#waiters.set(as, { resolve, reject, done: () => signal?.removeEventListener('abort', cancel) });
+      this.#take({ ...options, type: 'call', as, id: String(id), data: text });
+    });
+  }
+
+  async *#watch(set, inbox, signal, first, read) {
+    const end = () => inbox.end();
+    if (signal?.aborted) return;
+    set.add(inbox);
+    signal?.addEventListener('abort', end);
+    try {
+      if (first !== null) inbox.push(first);
+      for (let one = await inbox.next(); !one.done; one = await inbox.next()) yield read(one.value);
+    } finally {
+      signal?.removeEventListener('abort', end);
+      set.delete(inbox);
+    }
+  }
+
+  // What the machine decides.
+
+  /** One input at a time: what an action causes comes after the other actions. */
+  #take(input) {
+    this.#inputs.push(input);
+    if (this.#isTaking) return;
+    this.#isTaking = true;
+    const { now, wall } = this.#options;
+    while (this.#inputs.length > 0) {
+      for (const action of this.#machine.take(this.#inputs.shift(), now(), wall())) this.#do(action);
+    }
+    this.#isTaking = false;
+    clearTimeout(this.#timer);
+    const { wakeAt } = this.#machine;
+    if (wakeAt === Infinity) return;
+    this.#timer = setTimeout(() => this.#take({ type: 'tick' }), Math.min(timerMsMax, Math.max(0, wakeAt - now())));
+  }
+
+  #do(action) {
+    const { gen, id, as } = action;
+    switch (action.do) {
+      case 'open': return this.#open(gen);
+      case 'send': return this.#socket?.readyState === 1 && this.#socket.send(action.text);
+      case 'close': return this.#socket?.close(action.code);
+      case 'token': return this.#askToken(id, action.reason);
+      case 'tell': return this.#readers.get(action.reader)?.push(action.update);
+      case 'end':
+        this.#readers.get(action.reader)?.end(action.error.code === 'stopped' ? null : action.error);
+        return this.#readers.delete(action.reader);
+      case 'finish': return this.#finish(as, action);
+      case 'keep':
+        return this.#store(async (storage) => { await storage.put(action.entry); },
+          { type: 'kept', id: action.entry.id });
+      case 'mark': return this.#store((storage) => mark(storage, action), { type: 'marked', id });
+      case 'forget': return this.#store(async (storage) => { await storage.remove(id); }, { type: 'forgotten' });
+      case 'status': return this.#watchers.forEach((inbox) => inbox.push({ type: 'event', status: action.status }));
+      default: return this.#options.log(action.text);
+    }
+  }
+
+  #open(gen) {
+    const closed = (code, reason) => this.#take({ type: 'closed', gen, code, reason });
+    try {
+      const socket = this.#socket = new this.#options.WebSocket(this.#url);
+      socket.onopen = () => this.#take({ type: 'opened', gen });
+      socket.onmessage = ({ data }) => this.#take({ type: 'text', gen, text: typeof data === 'string' ? data : '' });
+      socket.onclose = ({ code, reason }) => closed(code, String(reason));
+      socket.onerror = () => {};  // a close follows, and says more
+    } catch (error) {
+      closed(0, String(error));
+    }
+  }
+
+  async #askToken(id, reason) {
+    let token = null;
+    try {
+      token = await this.#source?.(reason);
+    } catch (error) {
+      this.#options.log(`no token: ${error}`);
+    }
+    this.#take({ type: 'token', id, token });
+  }
+
+  #finish(as, { id, event, answer, error }) {
+    const waiter = this.#waiters.get(as);
+    if (waiter === undefined) {
+      const result = error === undefined ? { id, event, answer } : { id, event, error };
+      this.#results.forEach((inbox) => inbox.push({ type: 'result', result }));
+      return;
+    }
+    this.#waiters.delete(as);
+    waiter.done();
+    if (error === undefined) waiter.resolve(answer);
+    else waiter.reject(error);
+  }
+
+  // Storage: one thing after the other.
+
+  async #load() {
+    const { storage, log } = this.#options;
+    let entries = [];
+    try {
+      for (const value of await storage.load()) {
+        const entry = entryOf(value);
+        if (entry !== null) entries.push(entry);
+        else {
+          log('storage held something that is no call');
+          await storage.remove(value?.id);
+        }
+      }
+    } catch (error) {
+      log(`storage cannot be read: ${error}`);
+    }
+    this.#take({ type: 'loaded', entries });
+  }
+
+  #store(work, input) {
+    this.#storing = this.#storing.then(async () => {
+      try {
+        this.#take({ ...input, isKept: true, ...await work(this.#options.storage) });
+      } catch (error) {
+        this.#options.log(`storage failed: ${error}`);
+        this.#take({ ...input, isKept: false });
+      }
+    });
+  }
+
+  /** The network and the page, where there is one. */
+  #listen() {
+    const page = globalThis.document;
+    if (page === undefined || typeof addEventListener !== 'function') return () => {};
+    const visible = () => page.visibilityState === 'visible' && this.#take({ type: 'visible' });
+    const heard = [
+      [globalThis, 'online', () => this.#take({ type: 'online' })],
+      [globalThis, 'offline', () => this.#take({ type: 'offline' })],
+      [globalThis, 'pagehide', () => this.#take({ type: 'hide' })],
+      [globalThis, 'pageshow', ({ persisted }) => persisted && this.#take({ type: 'visible' })],
+      [page, 'visibilitychange', visible],
+      [page, 'resume', visible],
+    ];
+    for (const [target, name, handler] of heard) target.addEventListener(name, handler);
+    return () => heard.forEach(([target, name, handler]) => target.removeEventListener(name, handler));
+  }
+}
+
+/** Notes that a call is sent, unless another page has ended it: then it is not in the storage any more. */
+async function mark(storage, { id, firstSentAt }) {
+  const stored = entryOf(await storage.get(id));
+  if (stored === null) return { firstSentAt: null };
+  const earliest = Math.min(stored.firstSentAt ?? firstSentAt, firstSentAt);
+  await storage.put({ ...stored, firstSentAt: earliest });
+  return { firstSentAt: earliest };
+}
+
+/** A topic. Each loop over it has its own bounded buffer, and ends the subscription when it is the last one. */
+class Topic {
+  #options;
+  #client;
+
+  constructor(name, options, client) {
+    this.name = name;
+    this.#options = options;
+    this.#client = client;
+  }
+
+  [Symbol.asyncIterator]() {
+    const { signal, latestBy } = this.#options;
+    const inbox = new Inbox(latestBy);
+    const leave = signal?.aborted ? () => inbox.end() : this.#client.join(inbox);
+    if (signal?.aborted) leave();
+    signal?.addEventListener('abort', leave);
+    const done = () => {
+      signal?.removeEventListener('abort', leave);
+      leave();
+      return Promise.resolve({ done: true, value: undefined });
+    };
+    return { next: () => inbox.next(), return: done, [Symbol.asyncIterator]() { return this; } };
+  }
+
+  /** The events alone, of these names if there are any. */
+  async *events(...names) {
+    for await (const update of this) {
+      if (update.type === 'event' && (names.length === 0 || names.includes(update.event))) yield update;
+    }
+  }
+
+  /** Who is here, whenever it changes: members by id. Needs the option `presence`. */
+  async *presence() {
+    let members = new Map();
+    for await (const update of this) {
+      if (update.type !== 'presence') continue;
+      if (update.members) members = new Map();
+      for (const one of update.members ?? [...update.joins, ...update.updates]) members.set(one.id, one);
+      for (const one of update.leaves ?? []) members.delete(one.id);
+      yield new Map(members);
+    }
+  }
+
+  /** Lists the client here, on every connection, until `untrack`; the topic has to be iterated. */
+  track(meta = {}) {
+    this.#client.take({ type: 'track', meta });
+  }
+
+  untrack() {
+    this.#client.take({ type: 'track', meta: null });
+  }
+
+  /** Asks for the state anew. */
+  resynchronise() {
+    this.#client.take({ type: 'resynchronise' });
+  }
+}

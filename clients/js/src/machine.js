@@ -1,0 +1,399 @@
+// All that a client decides, without a socket, a timer or a clock: an input and the time in, actions out.
+// `machine.take({ type: 'text', gen, text }, nowMs, wallMs)` returns them, to be done in order. `nowMs` grows steadily,
+// `wallMs` is the date; at `machine.wakeAt` the machine wants to be called again (`tick`).
+//   open {gen}                  open a socket; its events come back with this `gen`
+//   send {gen, text}            say this
+//   close {gen, code}           end it; whatever it still says is not heard
+//   token {id, reason}          ask for a token: first, expiring or refused
+//   tell {reader, update}       something for the reader of a topic
+//   end {reader, error}         the reader's topic is over
+//   finish {as, id, answer | error}  a call is over; `as` is null when nobody waits for it
+//   keep {entry}, mark {id, firstSentAt}, forget {id}   for storage; the first two are answered by `kept`, `marked`
+//   status {status}             the client's state is another
+//   log {text}                  for whoever develops
+
+import { Calls } from './calls.js';
+import { SwitchboardError, Timers, backOffMs, bounded, errorOf, messageOf } from './parts.js';
+import { Tokens } from './tokens.js';
+import { Topics } from './topics.js';
+
+/** For a connection, the answer to a token, and that to a question after silence. */
+const answerMs = 10_000;
+const askMs = 60_000;
+const silenceMs = 25_000;
+const probeMs = 3_000;
+/** A connection this old has proved itself: the next failure starts with the shortest pause. */
+const stableMs = 10_000;
+const faultPauseMs = 30_000;
+const slowPauseMs = 5_000;
+const drainMsMax = 60_000;
+const hastyMs = 500;
+const messageMax = 8_388_608;
+/** The gateway did not understand us: coming back at once would end alike. */
+const faults = new Set([1002, 1003, 1007, 1008, 1009, 4400]);
+
+export class Machine {
+  wakeAt = Infinity;
+  now = 0;
+  wall = 0;
+  /** `''` without a token, null while nobody knows. */
+  user = null;
+  isReady = false;
+  #phase = 'stopped';
+  #tokens = new Tokens();
+  /** The socket that the next token is for; an older one's request is answered to the next connection. */
+  #tokenGen = null;
+  #refusals = 0;
+  #gen = 0;
+  #hasSocket = false;
+  #authRef = null;
+  #readyAt = null;
+  #attempt = 0;
+  #lastClose = null;
+  #dialledAt = -Infinity;
+  #refs = 0;
+  #told = '';
+  #actions = [];
+  #timers = new Timers();
+
+  constructor({ random = Math.random } = {}) {
+    this.random = random;
+    this.topics = new Topics(this);
+    this.calls = new Calls(this);
+  }
+
+  take(input, now, wall) {
+    const actions = this.#actions = [];
+    this.now = Math.max(this.now, now);
+    this.wall = wall;
+    this.#runDue();
+    this.#handle(input);
+    if (this.#phase !== 'stopped') {
+      this.topics.pump();
+      this.calls.pump();
+    }
+    this.#tellStatus();
+    this.wakeAt = this.#phase === 'stopped' ? Infinity
+      : Math.min(this.topics.wakeAt, this.calls.wakeAt, this.#timers.wakeAt);
+    return actions;
+  }
+
+  get status() {
+    const at = this.#timers.get('dial');
+    return { phase: this.#phase, isReady: this.isReady, attempt: this.#attempt, lastClose: this.#lastClose,
+      retryInMs: at === undefined ? null : Math.max(0, at - this.now), userId: this.user || null,
+      pendingCalls: this.calls.count };
+  }
+
+  // For the parts.
+
+  say(action) {
+    this.#actions.push(action);
+  }
+
+  send(message) {
+    this.sendText(JSON.stringify(message));
+  }
+
+  sendText(text) {
+    this.say({ do: 'send', gen: this.#gen, text });
+  }
+
+  nextRef() {
+    return ++this.#refs;
+  }
+
+  // Inputs.
+
+  #handle(input) {
+    switch (input.type) {
+      case 'start': return this.#start();
+      case 'stop': return this.#stop();
+      case 'setToken': return this.#setToken(input);
+      case 'token': return this.#gotToken(input);
+      case 'opened': return this.#isMine(input) && this.#phase === 'connecting' && this.#opened();
+      case 'text': return this.#isMine(input) && this.#text(input.text);
+      case 'closed': return this.#isMine(input) && this.#closed(input);
+      case 'join': return this.topics.join(input.reader, input.topic, input);
+      case 'leave': return this.topics.leave(input.reader);
+      case 'resynchronise': return this.topics.resynchronise(input.topic);
+      case 'track': return this.topics.track(input.topic, input.meta);
+      case 'call': return this.calls.add(input);
+      case 'cancel': return this.calls.cancel(input.as);
+      case 'remove': return this.calls.remove(input.id);
+      case 'loaded': return this.calls.load(input.entries);
+      case 'kept': return this.calls.kept(input.id, input.isKept);
+      case 'marked': return this.calls.marked(input.id, input);
+      case 'offline': return this.#probe(probeMs);
+      case 'online': return this.#hurry(hastyMs);
+      case 'visible': return this.#hurry(0);
+      case 'hide': return this.#phase !== 'stopped' && this.#phase !== 'unauthorized' && this.#end('suspended');
+      default: return undefined;  // tick: what was due is done
+    }
+  }
+
+  #isMine({ gen }) {
+    return this.#hasSocket && gen === this.#gen;
+  }
+
+  #start() {
+    if (this.#phase !== 'stopped' && this.#phase !== 'suspended') return;
+    this.#attempt = this.#refusals = 0;
+    this.#dial();
+  }
+
+  #stop() {
+    if (this.#phase === 'stopped') return;
+    this.topics.stop(new SwitchboardError('stopped'));
+    this.calls.stop();
+    this.#end('stopped');
+  }
+
+  /** Ends the connection, if there is one, and begins none. */
+  #end(phase) {
+    this.#hangUp();
+    this.#timers = new Timers();
+    this.#tokens.asking = null;
+    this.#phase = phase;
+  }
+
+  #hangUp() {
+    if (this.#hasSocket) this.say({ do: 'close', gen: this.#gen, code: 1000 });
+    this.#forgetSocket(false);
+  }
+
+  /** Other credentials; the same user's take effect on the connection that is there. */
+  #setToken({ kind, token = null }) {
+    const tokens = this.#tokens;
+    const isFirst = tokens.kind === 'none' && this.user === null;
+    tokens.set(kind, token, this.now);
+    this.#refusals = 0;
+    if (this.isReady && kind === 'fixed' && this.user !== '' && tokens.current.user === this.user) {
+      return this.#authenticate();
+    }
+    if (!isFirst) this.calls.disown();
+    if (this.#phase === 'stopped' || this.#phase === 'suspended') return;
+    this.#hangUp();
+    this.#dial();
+  }
+
+  // The connection.
+
+  #dial() {
+    this.#timers.delete('dial', 'drain', 'renew');
+    this.#dialledAt = this.now;
+    this.#phase = 'connecting';
+    if (this.#tokens.isEnough(this.now)) this.#open();
+    else this.#ask();
+  }
+
+  #open() {
+    this.#gen += 1;
+    this.#hasSocket = true;
+    this.#timers.set('connect', this.now + answerMs);
+    this.say({ do: 'open', gen: this.#gen });
+  }
+
+  #ask() {
+    const request = this.#tokens.ask();
+    if (request === null) return;
+    this.#timers.set('ask', this.now + askMs);
+    this.say(request);
+  }
+
+  #gotToken({ id, token }) {
+    if (id !== this.#tokens.asking || id === null) return;
+    this.#timers.delete('ask');
+    const isWaiting = this.#phase === 'connecting' && !this.#hasSocket;
+    if (!this.#tokens.got(token, this.now)) {
+      // A source that fails is no logout: it may be offline, as we are.
+      if (isWaiting) this.#pause(this.#backOff());
+      else if (this.isReady) this.#timers.set('renew', this.now + this.#backOff());
+    } else if (isWaiting) {
+      this.#open();
+    } else if (this.isReady && this.#tokenGen === this.#gen) {
+      this.#authenticate();
+    }
+  }
+
+  #opened() {
+    this.#timers.delete('connect');
+    this.#heard();
+    if (this.#tokens.current === null) return this.#ready('');
+    this.#phase = 'authenticating';
+    this.#authenticate();
+  }
+
+  #authenticate() {
+    this.#authRef = this.nextRef();
+    this.#tokens.current.isUnused = false;
+    this.#timers.set('authenticate', this.now + answerMs);
+    this.send({ event: 'authenticate', data: { token: this.#tokens.current.text }, ref: this.#authRef });
+  }
+
+  #authenticated(ref, { userId }) {
+    if (this.#authRef === null || ref !== this.#authRef) return;
+    this.#authRef = null;
+    this.#timers.delete('authenticate');
+    if (!this.isReady) this.#ready(typeof userId === 'string' ? userId : '');
+  }
+
+  #ready(user) {
+    if (this.user !== null && this.user !== user) this.topics.forget();
+    this.user = user;
+    this.isReady = true;
+    this.#phase = 'open';
+    this.#readyAt = this.now;
+    this.topics.ready();
+    this.calls.ready();
+  }
+
+  /** The gateway did not take the token: a source is asked for another one, once. */
+  #refused() {
+    this.#tokens.isRefused = true;
+    this.#refusals += 1;
+    if (this.#tokens.kind !== 'source' || this.#refusals > 1) return this.#end('unauthorized');
+    this.#dial();
+  }
+
+  #closed({ code, reason = '', httpStatus = null }) {
+    if (this.#readyAt !== null && this.now - this.#readyAt >= stableMs) this.#attempt = this.#refusals = 0;
+    this.#lastClose = { code, reason, httpStatus };
+    const leaveAt = this.#timers.get('drain');
+    const isFault = faults.has(code);
+    this.#forgetSocket(isFault);
+    if (code === 4401 || httpStatus === 401) return this.#refused();
+    if (code === 4403 || httpStatus === 403) return this.#end('unauthorized');
+    if (isFault) {
+      this.say({ do: 'log', text: `the gateway closed with ${code}: ${reason}` });
+      return this.#pause(faultPauseMs);
+    }
+    if (leaveAt !== undefined) return this.#pause(Math.max(0, leaveAt - this.now));
+    if (code === 4429) {
+      this.calls.slow();
+      return this.#pause(slowPauseMs + this.#backOff());
+    }
+    // A client that read too slowly is no reason to come back later and later.
+    this.#pause(code === 4410 ? backOffMs(0, this.random) : this.#backOff());
+  }
+
+  #backOff() {
+    return backOffMs(this.#attempt++, this.random);
+  }
+
+  #forgetSocket(isFault) {
+    this.#timers.delete('connect', 'authenticate', 'silence', 'probe', 'drain', 'renew');
+    this.#hasSocket = this.isReady = false;
+    this.#authRef = this.#readyAt = null;
+    this.topics.lost();
+    this.calls.lost(isFault);
+  }
+
+  #pause(ms) {
+    this.#phase = 'waiting';
+    this.#timers.set('dial', this.now + ms);
+  }
+
+  /** No sign of life: what the socket still says is not heard any more. */
+  #drop() {
+    this.say({ do: 'close', gen: this.#gen, code: 1000 });
+    this.#closed({ code: 0, reason: 'no answer' });
+  }
+
+  #probe(ms) {
+    if (!this.isReady || this.#timers.get('probe') !== undefined) return;
+    this.#timers.set('probe', this.now + ms);
+    this.send({ event: 'ping' });
+  }
+
+  /** The network or the page is back: no pause is sat out, and an open connection has to prove itself. */
+  #hurry(withinMs) {
+    if (this.#phase === 'suspended') return this.#dial();
+    if (this.#phase !== 'waiting') return this.#probe(probeMs);
+    const at = Math.max(this.now + Math.round(this.random() * withinMs), this.#dialledAt + 1_000);
+    if (at < this.#timers.get('dial')) this.#timers.set('dial', at);
+    this.#runDue();
+  }
+
+  #heard() {
+    this.#timers.delete('probe');
+    this.#timers.set('silence', this.now + silenceMs);
+  }
+
+  // The protocol.
+
+  #text(text) {
+    this.#heard();
+    if (text.length > messageMax) {
+      this.say({ do: 'close', gen: this.#gen, code: 1000 });
+      return this.#closed({ code: 1009, reason: 'a message beyond all bounds' });
+    }
+    const message = messageOf(text);
+    if (message === null) return this.say({ do: 'log', text: 'the gateway sent something that is no message' });
+    const { event, topic, ref, offset, told } = message;
+    switch (event) {
+      case 'pong': case 'warning': return undefined;
+      case 'authenticated': return this.#authenticated(ref, told);
+      case 'subscribed': return this.topics.subscribed(topic ?? told.topic, ref, told);
+      case 'unsubscribed': return this.topics.unsubscribed(topic ?? told.topic, ref);
+      case 'ack': return this.calls.answered(ref, message.data);
+      case 'gap': return this.topics.gap(topic, told);
+      case 'presence': return this.topics.presence(topic, told);
+      case 'draining': return this.#draining(told);
+      case 'token:expiring': return this.#expiring();
+      case 'error': return this.#failed(ref, topic, told);
+      default: return this.topics.event(topic, event, message.data, offset);
+    }
+  }
+
+  #draining({ reconnectAfterMs }) {
+    if (this.isReady) this.#phase = 'draining';
+    this.#timers.set('drain', this.now + bounded(reconnectAfterMs, 0, drainMsMax, 1_000));
+  }
+
+  #expiring() {
+    if (this.#tokens.kind !== 'source' || !this.isReady) return;
+    if (this.#tokens.current?.isUnused) return this.#authenticate();
+    this.#tokenGen = this.#gen;
+    this.#ask();
+  }
+
+  #failed(ref, topic, told) {
+    if (this.#authRef !== null && ref === this.#authRef) {
+      this.#lastClose = { code: 4401, reason: errorOf(told).message, httpStatus: null };
+      this.#hangUp();
+      // Another user needs another connection; a busy gateway needs time.
+      if (told.code === 'unauthorized') this.#refused();
+      else this.#pause(this.#backOff());
+    } else if (!this.calls.failed(ref, told)) {
+      if (!this.topics.failed(ref, topic, told)) this.say({ do: 'log', text: `the gateway says ${told.code}` });
+    }
+  }
+
+  // Time.
+
+  #runDue() {
+    for (let name = this.#timers.due(this.now); name !== null; name = this.#timers.due(this.now)) this.#due(name);
+  }
+
+  #due(name) {
+    switch (name) {
+      case 'dial': return this.#dial();
+      case 'connect': case 'authenticate': case 'probe': return this.#drop();
+      case 'silence': return this.#probe(answerMs);
+      case 'renew': return this.#expiring();
+      case 'ask': return this.#gotToken({ id: this.#tokens.asking, token: null });
+      default:  // drain: the gateway told us to be elsewhere by now
+        this.#hangUp();
+        return this.#dial();
+    }
+  }
+
+  #tellStatus() {
+    const { status } = this;
+    const key = JSON.stringify([status.phase, status.isReady, status.attempt, status.lastClose, status.userId]);
+    if (key === this.#told) return;
+    this.#told = key;
+    this.say({ do: 'status', status });
+  }
+}

@@ -1,0 +1,149 @@
+// What waits for a slow reader, guesses on top of what the server says, and where calls are kept.
+
+import { positionOf } from './parts.js';
+
+const waitingMax = 1_000;
+
+/** What one reader has not read yet. Beyond its bound it is dropped and a gap told; with `by`, an event takes the place
+ *  of an earlier one of the same key. */
+export class Inbox {
+  #items = new Map();
+  #by;
+  #numbers = 0;
+  #readers = [];
+  #end = null;
+
+  constructor(by = null) {
+    this.#by = by;
+  }
+
+  push(update) {
+    if (this.#end !== null) return;
+    const key = (update.type === 'event' ? this.#by?.(update) : null) ?? ++this.#numbers;
+    this.#items.delete(key);
+    if (this.#items.size >= waitingMax) {
+      const last = [...this.#items.values()].findLast((one) => one.position)?.position ?? null;
+      this.#items.clear();
+      this.#items.set(++this.#numbers, { type: 'gap', reason: 'tooSlow', missed: null, position: last });
+    }
+    this.#items.set(key, update);
+    this.#settle();
+  }
+
+  /** Nothing comes any more; what waits is still read. */
+  end(error = null) {
+    this.#end ??= { error };
+    this.#settle();
+  }
+
+  /** The next one, as an iterator tells it. */
+  next() {
+    return new Promise((resolve, reject) => {
+      this.#readers.push({ resolve, reject });
+      this.#settle();
+    });
+  }
+
+  /** The next one if there is one, without waiting. */
+  take() {
+    for (const [key, update] of this.#items) {
+      this.#items.delete(key);
+      return update;
+    }
+    return undefined;
+  }
+
+  #settle() {
+    while (this.#readers.length > 0 && (this.#items.size > 0 || this.#end !== null)) {
+      const { resolve, reject } = this.#readers.shift();
+      const error = this.#end?.error ?? null;
+      if (this.#items.size > 0) resolve({ done: false, value: this.take() });
+      else if (error !== null) {
+        this.#end.error = null;  // thrown once, as iterators do
+        reject(error);
+      } else resolve({ done: true, value: undefined });
+    }
+  }
+}
+
+/** A server's value with guesses on top: changes whose calls are unanswered, done again on each new value. A change
+ *  returns a new value, and doing it twice is doing it once. */
+export class Optimistic {
+  #server;
+  #upTo = null;
+  #guesses = new Set();
+  #tell;
+
+  constructor(value, onChange = () => {}) {
+    this.#server = value;
+    this.#tell = onChange;
+  }
+
+  get value() {
+    return [...this.#guesses].reduce((value, { change }) => change(value), this.#server);
+  }
+
+  /** What the server says now; `upTo` is the position of the last event in it, where it is known. */
+  set(value, upTo = null) {
+    this.#server = value;
+    this.#upTo = upTo;
+    for (const guess of this.#guesses) {
+      if (guess.isAnswered && (upTo === null || this.#has(guess.position))) this.#guesses.delete(guess);
+    }
+    this.#tell(this.value);
+  }
+
+  /** Shows the change at once. An error takes it back; an answer leaves it until the server's value has caught up. */
+  async perform(change, call) {
+    const guess = { change, isAnswered: false, position: null };
+    this.#guesses.add(guess);
+    this.#tell(this.value);
+    try {
+      const answer = await call();
+      guess.isAnswered = true;
+      guess.position = positionOf(answer);
+      if (guess.position !== null && this.#has(guess.position)) this.#guesses.delete(guess);
+      return answer;
+    } catch (error) {
+      this.#guesses.delete(guess);
+      this.#tell(this.value);
+      throw error;
+    }
+  }
+
+  #has(position) {
+    if (position === null || this.#upTo?.epoch !== position.epoch) return position === null || this.#upTo !== null;
+    return this.#upTo.offset >= position.offset;
+  }
+}
+
+/** Keeps calls while the program runs. Storages have these four functions, which may return promises. */
+export function memoryStorage() {
+  const entries = new Map();
+  return {
+    load: () => [...entries.values()],
+    get: (id) => entries.get(id) ?? null,
+    put: (entry) => { entries.set(entry.id, { ...entry }); },
+    remove: (id) => { entries.delete(id); },
+  };
+}
+
+/** Keeps calls in a browser's `localStorage`, each under a key of its own, so that pages do not undo each other's. */
+export function webStorage(area = globalThis.localStorage, prefix = 'switchboard:') {
+  const read = (key) => {
+    try {
+      return JSON.parse(area.getItem(key));
+    } catch {
+      return undefined;  // no entry: the client takes it away
+    }
+  };
+  return {
+    load: () => Array.from({ length: area.length }, (_, index) => area.key(index))
+      .filter((key) => key.startsWith(prefix))
+      .map((key) => ({ ...read(key), id: key.slice(prefix.length) })),
+    get: (id) => read(prefix + id) ?? null,
+    put: (entry) => area.setItem(prefix + entry.id, JSON.stringify(entry)),
+    remove: (id) => area.removeItem(prefix + id),
+  };
+}
+

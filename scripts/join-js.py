@@ -1,0 +1,37 @@
+#!/usr/bin/env python3
+"""Joins clients/js/src into the one module that is shipped: the same code without its comments, indents and imports.
+
+usage: scripts/join-js.py [--check]
+  --check  writes nothing; fails when the module is not what the sources make
+"""
+
+import re
+import sys
+from pathlib import Path
+
+FOLDER = Path(__file__).resolve().parents[1] / "clients/js"
+PARTS = ("parts", "calls", "topics", "tokens", "machine", "values", "client")
+EXPORTS = ("Optimistic", "SwitchboardClient", "SwitchboardError", "backOffMs", "memoryStorage", "operationId",
+           "webStorage")
+HEAD = "// Made of src/ by scripts/join-js.py: read that, and change that.\n"
+
+
+def code(text):
+    """The statements of a source, as they are."""
+    text = re.sub(r"^ */\*\*.*?\*/\n", "", text, flags=re.DOTALL | re.MULTILINE)
+    lines = [re.sub(r"  // .*$", "", line) for line in text.splitlines() if not re.match(r"\s*(//|import )", line)]
+    return "\n".join(re.sub(r"^ *(export )?", "", line) for line in lines if line.strip()) + "\n"
+
+
+def module():
+    """The whole module."""
+    bodies = "".join(code((FOLDER / f"src/{part}.js").read_text()) for part in PARTS)
+    return HEAD + bodies + f"export {{ {', '.join(EXPORTS)} }};\n"
+
+
+if __name__ == "__main__":
+    target = FOLDER / "switchboard.js"
+    if "--check" not in sys.argv:
+        target.write_text(module())
+    elif target.read_text() != module():
+        sys.exit("clients/js/switchboard.js is not what its sources make: run scripts/join-js.py")
