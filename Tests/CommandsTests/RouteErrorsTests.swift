@@ -85,6 +85,17 @@ import Testing
         #expect(found.contains { $0.hasPrefix("p/pack.json:1: ") && $0.contains(told) }, "\(found)")
     }
 
+    @Test(arguments: [
+        ("{\"errors\": [\n{\"routes\": \"/a/\",\n\"body\": {\"e\": \"$mesage\"}}]}", 3),
+        ("{\"errors\": [\n{\"routes\": \"/a/\", \"body\": {},\n\"statuses\": {\n\"conflict\": 200}}]}", 4),
+        ("{\"errors\": [\n{\"body\": {},\n\"routes\": \"/a\"}]}", 3),
+        ("{\"errors\": [\n{\"routes\": \"/a/\"}]}", 2),
+    ])
+    func theLineIsTheMistakesOwn(_ text: String, _ line: Int) {
+        let found = reader(text).problems.map(\.description)
+        #expect(found.count == 1 && found[0].hasPrefix("p/pack.json:\(line): "), "\(found)")
+    }
+
     @Test func theDocumentSaysHowThePacksRoutesRefuse() throws {
         let own = try errors(#", "statuses": {"bad_request": 422}"#)
         let all = try catalogue(command("a", "@http POST /api/v1/a/{shopId}\n@errors gone 410"))

@@ -85,15 +85,17 @@ import Testing
                 "--packs: there is no pack \"xyzzy\"; there are barbershop, chat, people, all, none"
             ])
         func own(_ text: String) -> [String] { problems(read(plain + " --scripts mine", own: text)) }
-        #expect(own(#"{"needs": ["chta"]}"#).first?.hasPrefix("mine/pack.json: needs: expected the names") == true)
+        #expect(own(#"{"needs": ["chta"]}"#).first?.hasPrefix("mine/pack.json:1: needs: expected the names") == true)
         #expect(own(#"{"needs": "chat"}"#).first?.contains("expected an array of packs") == true)
-        #expect(own(#"{"sumary": "x"}"#) == ["mine/pack.json: sumary: unknown key; did you mean summary?"])
+        #expect(own(#"{"sumary": "x"}"#) == ["mine/pack.json:1: sumary: unknown key; did you mean summary?"])
         #expect(own(#"{"summary": ""}"#).first?.contains("expected a sentence") == true)
-        #expect(own("{").first?.hasPrefix("mine/pack.json: ") == true)
+        #expect(own("{\n\"summary\": \"x\",\n}") == ["mine/pack.json:3: not valid JSON"])
+        let lines = "{\n\"namespaces\": {\n\"x\": {\n\"subscribe\": \"users\"}}}"
+        #expect(own(lines).contains { $0.hasPrefix("mine/pack.json:4: namespaces.x.subscribe: expected one of") })
         #expect(own("[]") == ["mine/pack.json: expected an object"])
         #expect(
             own(#"{"sockets": {"/x": {"join": ["nowhere:1"]}}}"#) == [
-                "mine/pack.json: sockets./x.join: there is no namespace nowhere"
+                "mine/pack.json:1: sockets./x.join: there is no namespace nowhere"
             ])
         #expect(own(#"{"namespaces": {"x": {"subscribe": "user"}}}"#).first?.contains("who may publish") == true)
     }

@@ -29,18 +29,35 @@ struct BodyChecker {
         isPart = file != descriptor.file
         path = file.path
         tokens = LuaScanner.tokens(file.bytes)
-        var own: Set<String> = []
-        for (index, token) in tokens.enumerated() where token.text == "local" && token.kind == .name {
-            // local a, b = ...; local function f
-            var next = index + 1
-            while next < tokens.count, tokens[next].kind == .name || tokens[next].text == "," {
-                let isStatement = ["if", "for", "return", "local", "while", "repeat"].contains(tokens[next].text)
-                if isStatement { break }
-                own.insert(tokens[next].text)
-                next += 1
+        own = ([descriptor.file] + descriptor.parts).reduce(into: []) { own, file in
+            own.formUnion(BodyChecker.declared(LuaScanner.tokens(file.bytes)))
+        }
+    }
+
+    /// The names that a text declares itself: variables, functions, parameters; wherever they hold.
+    private static func declared(_ tokens: [LuaScanner.Token]) -> Set<String> {
+        var names: Set<String> = []
+        func take(from index: Int) {
+            var next = index
+            while next < tokens.count, tokens[next].kind == .name {
+                names.insert(tokens[next].text)
+                guard next + 1 < tokens.count, tokens[next + 1].text == "," else { return }
+                next += 2
             }
         }
-        self.own = own
+        for (index, token) in tokens.enumerated() where token.kind == .name {
+            let isFunction = index + 1 < tokens.count && tokens[index + 1].text == "function"
+            switch token.text {
+            case "local": take(from: isFunction ? index + 2 : index + 1)
+            case "for": take(from: index + 1)
+            case "function":
+                // function (a, b), or local function name(a, b)
+                let isNamed = index + 1 < tokens.count && tokens[index + 1].kind == .name
+                take(from: isNamed ? index + 3 : index + 2)
+            default: break
+            }
+        }
+        return names
     }
 
     /// The mistakes of a script's own file and of the parts it includes, by file and line.
@@ -71,13 +88,26 @@ struct BodyChecker {
         guard token.kind == .name else { return }
         // A member of something, or a name in a table: { redis = 1 }.
         guard ![".", ":"].contains(text(index - 1)) || text(index - 2) == "." else { return }
-        if text(index + 1) == "=" && ["{", ","].contains(text(index - 1)) { return }
+        if text(index + 1) == "=" && ["{", ",", ";"].contains(text(index - 1)) { return }
         guard !own.contains(token.text) else { return }
         if !isPart { checkDeclared(index, token.text) }
-        if let mend = BodyChecker.absent[token.text] { problem(index, "\(token.text) is not there: " + mend) }
+        if let mend = BodyChecker.absent[token.text] {
+            problem(index, "\(token.text) is not there: " + mend)
+        } else if !BodyWords.known.contains(token.text) {
+            checkUnknown(index, token.text)
+        }
         if token.text == "math" && text(index + 1) == "." && text(index + 2).hasPrefix("random") {
             problem(index, "math.\(text(index + 2)): the only chance is random, with @random")
         }
+    }
+
+    /// A name that neither the file, nor its parts, nor `command.lua` has.
+    private mutating func checkUnknown(_ index: Int, _ word: String) {
+        if text(index + 1) == "=" && text(index + 2) != "=" {
+            return problem(index, "\(word) is no local, and there are no globals: write local \(word)")
+        }
+        problem(
+            index, "\(word) is no local and no word of a body" + NearestName.hint(BodyWords.meant, to: word))
     }
 
     private mutating func checkDeclared(_ index: Int, _ word: String) {
@@ -86,8 +116,16 @@ struct BodyChecker {
         case "args":
             let made = descriptor.derived.map(\.name) + descriptor.resolved.map(\.name)
             checkMember(index, descriptor.arguments.map(\.name) + made, "args", "@arg")
+        case "caller": checkCaller(index)
         case "random" where !descriptor.usesRandom: problem(index, "random is there with @random only")
-        case "write", "emit", "tell_now", "later": checkEffect(index, word)
+        case "admit" where !descriptor.changesMembers, "expel" where !descriptor.changesMembers:
+            problem(index, "\(word) is there with @members only")
+        case "mint" where descriptor.mint == nil: problem(index, "mint is there with @mint only")
+        case "read": checkCommand(index, word, BodyWords.reads, other: ("write", BodyWords.writes))
+        case "write":
+            checkCommand(index, word, BodyWords.writes, other: ("read", BodyWords.reads))
+            checkEffect(index, word)
+        case "emit", "emit_each", "tell_now", "later": checkEffect(index, word)
         case "fail": checkFail(index)
         default: break
         }
@@ -99,7 +137,29 @@ struct BodyChecker {
         }
         let name = tokens[index + 2].text
         guard !names.contains(name) else { return }
-        problem(index, "\(list).\(name) is no \(tag) of the header" + NearestName.hint(names, to: name))
+        let argument = tag == "@arg" ? descriptor.arguments.first { $0.wire == name } : nil
+        let mend = argument.map { "; \(name) is its name on the wire, here it is args.\($0.name)" }
+        problem(
+            index, "\(list).\(name) is no \(tag) of the header" + (mend ?? NearestName.hint(names, to: name)))
+    }
+
+    private mutating func checkCaller(_ index: Int) {
+        guard text(index + 1) == ".", tokens.indices.contains(index + 2), tokens[index + 2].kind == .name else {
+            return
+        }
+        let name = tokens[index + 2].text
+        guard !BodyWords.callerMembers.contains(name) else { return }
+        let members = BodyWords.callerMembers.map { "caller." + $0 }.joined(separator: ", ")
+        problem(index, "caller.\(name) is not there; there are " + members)
+    }
+
+    /// Whether `read('GET', ...)` names a command that `read` takes; what is computed is left alone.
+    private mutating func checkCommand(_ index: Int, _ word: String, _ names: [String], other: (String, [String])) {
+        guard let name = firstWord(index), [",", ")"].contains(text(index + 3)), !names.contains(name) else { return }
+        let mend = other.1.contains(name) ? "; \(other.0)() takes it" : NearestName.hint(names, to: name)
+        problem(
+            index,
+            "\(word): " + PrintableText.quoted(name) + " is no command to \(word) by; lua/README.md lists them" + mend)
     }
 
     private mutating func checkEffect(_ index: Int, _ word: String) {

@@ -86,7 +86,8 @@ struct LuaScanner {
     private mutating func quoted(_ mark: UInt8) -> ArraySlice<UInt8> {
         step()
         let start = place
-        while let next = byte(), next != mark {
+        // A text in quotes ends with its line at the latest; Redis tells that it is unfinished.
+        while let next = byte(), next != mark, next != UInt8(ascii: "\n") {
             if next == UInt8(ascii: "\\") { step() }
             step()
         }

@@ -131,7 +131,8 @@ struct NamespaceReader {
             case "seconds":
                 number(member, field, 1...NamespaceReader.logSecondsMax).map { policy.logSeconds = $0 }
             default:
-                problem(field, "unknown key" + NearestName.hint(["events", "seconds"], to: member.name))
+                let hint = NearestName.hint(["events", "seconds"], to: member.name)
+                problem(field, "unknown key" + (hint.isEmpty ? "; there are events and seconds" : hint))
             }
         }
     }

@@ -84,12 +84,26 @@ struct PackReader {
             let document = try JSON(parsing: bytes, limits: PackReader.jsonLimits)
             guard document.root.kind == .object else { return problem(path, "", "expected an object") }
             read(path, document.root, through: through)
+            problems = problems.map { PackReader.located($0, path, document.root) }
         } catch {
             let line = JSON.faultOffset(in: bytes, limits: PackReader.jsonLimits).map { offset in
-                " at line \(1 + bytes.prefix(offset).count { $0 == 0x0a })"
+                ":\(1 + bytes.prefix(offset).count { $0 == 0x0a })"
             }
-            problem(path, "", error.rawValue + (line ?? ""))
+            problem(path + (line ?? ""), "", error.rawValue)
         }
+    }
+
+    /// A problem of that file with the line of its key, as in `pack.json:4: namespaces.lot`.
+    ///
+    /// The line of an absent key is that of what should hold it. Other problems stay as they are.
+    private static func located(_ problem: SettingProblem, _ path: String, _ root: JSON.Value) -> SettingProblem {
+        guard case .file(path, let key) = problem.source else { return problem }
+        var place = root
+        for name in key.split(separator: ".") {
+            guard let member = place[String(name)] else { break }
+            place = member
+        }
+        return SettingProblem(source: .file(path: path + ":\(place.line)", key: key), message: problem.message)
     }
 
     private mutating func read(_ path: String, _ root: JSON.Value, through: [String]) {
@@ -130,7 +144,8 @@ struct PackReader {
         for member in value.members {
             guard let name = member.string, embedded[name] != nil else {
                 let hint = member.string.map { NearestName.hint(embedded.keys.sorted(), to: $0) } ?? ""
-                problem(path, "needs", "expected the names of built-in packs" + hint)
+                let got = "; got " + (member.string.map { PrintableText.quoted($0) } ?? FileReader.nameOfKind(member))
+                problem(path, "needs", "expected the names of built-in packs" + got + hint)
                 continue
             }
             take(name, through: through)

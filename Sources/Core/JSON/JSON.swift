@@ -121,6 +121,9 @@ public struct JSON: Sendable {
         /// What the value is.
         public var kind: Kind { entry.kind }
 
+        /// The line on which the value begins, from 1; for messages to people: it counts from the text's beginning.
+        public var line: Int { 1 + document.bytes.prefix(entry.range.lowerBound).count { $0 == UInt8(ascii: "\n") } }
+
         /// The value's exact text.
         public var raw: ArraySlice<UInt8> { document.bytes[entry.range] }
 
