@@ -209,7 +209,6 @@ this.#finish(call, { error });
 return true;
 }
 ready() {
-this.#allowance.refill();
 this.#isDirty = true;
 for (const call of this.#byId.values()) {
 if (call.entry.user !== null) continue;
@@ -376,7 +375,6 @@ attempt: 0, restUntil: -Infinity, lingerUntil: Infinity, presence, meta: null, s
 held: [] };
 this.#byName.set(name, topic);
 }
-topic.lingerUntil = Infinity;
 topic.readers.add(reader);
 this.#names.set(reader, name);
 this.#isDirty = true;

@@ -157,7 +157,6 @@ export class Calls {
 
   /** The user is known, on this connection and for what was called before. */
   ready() {
-    this.#allowance.refill();
     this.#isDirty = true;
     for (const call of this.#byId.values()) {
       if (call.entry.user !== null) continue;

@@ -40,7 +40,6 @@ export class Topics {
         held: [] };
       this.#byName.set(name, topic);
     }
-    topic.lingerUntil = Infinity;
     topic.readers.add(reader);
     this.#names.set(reader, name);
     this.#isDirty = true;
