@@ -3,7 +3,7 @@
 import json
 
 from lua_scripts import NOW_MS
-from weight_cases import CASES, LONG, SHORT, USERS, board, case, session
+from weight_cases import CASES, LONG, MANY, SHORT, USERS, board, case, inbox, session
 
 
 def booking(status="confirmed", **members):
@@ -168,6 +168,92 @@ def queue_refresh(site):
         site.db.config_resetstat()
         site.commands.queue_refresh(shopId="s", token=n + 1)
     return call
+
+
+# What is noted and forgotten of a user
+
+
+@case
+def user_booking(site):
+    site.db.zadd("user:u#bookings", {f"s{LONG} b{n}": NOW_MS + 1_000 for n in range(1_000)})
+    return lambda n: site.commands.user_booking(role="worker", userId="u", shopId="s", bookingId=f"b{n}", open=True)
+
+
+@case
+def user_challenge(site):
+    site.db.zadd("user:u#challenges", {f"c{LONG}{n}": n for n in range(1_000)})
+    return lambda n: site.commands.user_challenge(role="worker", userId="u", challengeId=f"c{n}")
+
+
+@case
+def forget_score(site):
+    board(site)
+    return lambda n: site.commands.forget_score(role="worker", challengeId="c", userId=f"user-{n:08}-{'y' * 20}")
+
+
+@case
+def forget_booking(site):
+    bookings(site)
+    return lambda n: site.commands.forget_booking(role="worker", shopId="s", bookingId=f"b{n:04}", userId="u1")
+
+
+@case
+def forget_booking_topic(site):
+    site.fill(lambda pipe, n: pipe.set(f"booking:b{n}#owner", f"s b{n} u1"), 100)
+    return lambda n: site.commands.forget_booking_topic(
+        role="worker", bookingId=f"b{n}", number=f"b{n}", shopId="s", userId="u1", status="cancelled")
+
+
+@case
+def forget_visitor(site):
+    """A page of ballots on tracks that name as many voters as they may."""
+    session(site, voters=MANY)
+
+    def call(n):
+        site.db.hset(f"dj:s#ballots#{MANY[0]}", mapping={"": "a" * 12} | {
+            f"track-{place:04}-{'t' * 100}": f"{place + 1}u" for place in range(n, 499)})
+        site.db.config_resetstat()
+        site.commands.forget_visitor(role="worker", shopId="s", userId=MANY[0])
+    return call
+
+
+@case
+def forget_visitor_tracks(site):
+    session(site)
+    user = f"user-7-{'u' * 50}"
+
+    def call(n):
+        for track, text in site.db.hgetall("dj:s#tracks").items():
+            site.db.hset("dj:s#tracks", track, json.dumps({**json.loads(text), "addedBy": user}))
+        site.db.config_resetstat()
+        site.commands.forget_visitor(role="worker", shopId="s", userId=user)
+    return call
+
+
+def notes(site):
+    site.db.delete("user:u#inbox")
+    inbox(site)
+    site.db.zadd("user:u#visited", {f"{n:03}{LONG}": NOW_MS for n in range(200)})
+    site.db.zadd("user:u#bookings", {f"{n:03}{LONG} b{LONG}": NOW_MS for n in range(1_000)})
+    site.db.zadd("user:u#challenges", {f"{n:03}{LONG}": NOW_MS for n in range(1_000)})
+    site.db.sadd("user:u#places", *(f"shop:{LONG}{n:02}" for n in range(32)))
+    site.db.sadd("user:u#follows", *(f"feed:{LONG}{n:04}" for n in range(1_000)))
+
+
+@case
+def erase_barbershop(site):
+    def call(n):
+        notes(site)
+        site.db.delete("#outbox")
+        site.db.config_resetstat()
+        site.commands.erase_barbershop(role="worker", userId="u")
+    return call
+
+
+@case
+def export_barbershop(site):
+    notes(site)
+    return lambda n: site.commands.export_barbershop(role="worker", userId="u")
 
 
 # The gateway's own, and the states of topics

@@ -46,6 +46,7 @@ public enum Preflight {
             return error.description.split(separator: "\n").map { Finding(.wrong, String($0)) }
         }
         findings += scripts(parts.library, settings.scripts)
+        if settings.mintSecretFiles.isEmpty { findings += minting(parts.library.catalogue) }
         if settings.listen == nil && settings.listenPlain == nil {
             findings.append(Finding(.doubtful, "nothing to listen on: a gateway needs --listen or --listen-plain"))
         }
@@ -116,6 +117,19 @@ public enum Preflight {
             + catalogue.bodyMistakes.map { Finding(.wrong, $0.description) }
             + catalogue.hints.map { Finding(.doubtful, $0.description) }
             + catalogue.disabled.map { Finding(.doubtful, "the script \($0.name) is left out: \($0.reason)") }
+    }
+
+    /// What cannot be called without a secret for the tokens that scripts have signed.
+    private static func minting(_ catalogue: Catalogue) -> [Finding] {
+        let minting = catalogue.commands.filter { $0.mint != nil }
+        guard let first = minting.first else { return [] }
+        let others = minting.count > 1 ? " and \(minting.count - 1) others have" : " has"
+        return [
+            Finding(
+                .doubtful,
+                "no --mint-secret-file: \(first.name) (\(first.file.path))\(others) tokens signed, and will be unavailable;"
+                    + " give all gateways the same file of 32 random bytes or more")
+        ]
     }
 
     /// Runs a command link on this thread until it is ready, refused, or late.

@@ -195,6 +195,34 @@ import Testing
             ])
     }
 
+    @Test func onlyWhoErasesMayNameALog() throws {
+        let log = "@arg userId user\n@key log user:{userId}#log"
+        let erasing = script("e", "@command e\n@summary S.\n@allow worker\n\(log)\n@erases\n@returns {}\n@cost O(1)")
+        #expect(try catalogue(erasing).erasers.first?.keys.first?.template.description == "user:{userId}#log")
+        let facet = "#log is written by the gateway itself; choose another facet"
+        let joins = script("j", "@subscribe dj\n@summary S.\n@key log dj:{id}#log\n@cost O(1)")
+        #expect(problems(joins) == ["j.lua:3: @key: " + facet])
+        let member = command("m", "@key more dj:{shopId}#log#{shopId}")
+        #expect(problems(member) == ["m.lua:8: @key: " + facet])
+    }
+
+    @Test func twoExportsOfOneFolderWouldTellOneMember() throws {
+        func export(_ name: String, in folder: String) -> ScriptFile {
+            let user = "@arg userId user\n@key notes user:{userId}#notes"
+            let tags = "@exports\n@readonly\n@returns {}\n@cost O(1)"
+            let text = "@command \(name)\n@summary S.\n@allow worker\n\(user)\n" + tags
+            let file = script(name, text)
+            return ScriptFile(name: name, path: "\(folder)/\(name).lua", bytes: file.bytes)
+        }
+        #expect(
+            problems(export("a", in: "packs/notes"), operators: [export("b", in: "/srv/notes")]) == [
+                "/srv/notes/b.lua:6: @exports: packs/notes/a.lua tells the member notes of a user's data; let one script "
+                    + "tell both, or put this one into a folder of another name"
+            ])
+        let both = try catalogue(export("a", in: "packs/notes"), operators: [export("b", in: "/srv/songs")])
+        #expect(both.exporters.map(\.exportName) == ["notes", "songs"])
+    }
+
     @Test func membersAndTokensNeedATopicOfTheScript() throws {
         #expect(
             problems(command("c", "@members")) == [

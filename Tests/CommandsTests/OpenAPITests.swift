@@ -38,6 +38,28 @@ import Testing
         return try JSON(parsing: bytes, limits: JSON.Limits(depthMax: 32, elementsMax: 100_000)).root
     }
 
+    /// What a script tells and erases, and what it has signed, are described where such scripts are.
+    @Test func aUsersDataAndTokensAreDescribed() throws {
+        let user = "@arg userId user\n@key notes user:{userId}#notes\n@summary S.\n@allow worker\n@cost O(1)"
+        let catalogue = try catalogue(
+            script("e", "@command e\n\(user)\n@erases\n@returns {}\n@weight 300"),
+            script("t", "@command t\n\(user)\n@exports\n@readonly\n@returns {notes}\n@weight 200"),
+            command("guest", "@mint dj:{shopId} 6 h"))
+        let bytes = OpenAPI.document(catalogue, version: "1", limits: Limits())
+        let root = try JSON(parsing: bytes, limits: JSON.Limits(depthMax: 32, elementsMax: 100_000)).root
+        let route = try at(root, "paths", "/v1/users/{userId}/data")
+        #expect(route.members.map(\.name) == ["get", "delete"])
+        #expect(raw(route["get"]?["x-weight"]) == "200" && raw(route["delete"]?["x-weight"]) == "300")
+        let told = raw(route["get"]?["responses"]?["200"])
+        #expect(told.contains("S. {notes}"))
+        let answer = try at(root, "paths", "/v1/commands/guest", "post", "responses", "200", "content")
+        let schema = try at(answer, "application/json", "schema", "properties", "token")
+        let token = raw(schema)
+        #expect(token.contains("for dj:{shopId} and nothing else. It ends after 21600 seconds."))
+        let others = raw(try OpenAPITests.document()["paths"])
+        #expect(!others.contains("token of the gateway's own"))
+    }
+
     private func at(_ value: JSON.Value, _ path: String...) throws -> JSON.Value {
         var value = value
         for name in path { value = try #require(value[name], "\(name)") }

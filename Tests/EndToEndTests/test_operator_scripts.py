@@ -287,6 +287,18 @@ def test_check_hints_at_a_missing_weight(shared_server, tmp_path):
     assert hints[0].startswith(f"warning: {directory}/mine.lua:1: no @weight: 1000 is assumed"), hints
 
 
+def test_check_hints_at_a_missing_secret_for_tokens(shared_server, tmp_path):
+    directory = write_scripts(tmp_path / "scripts", guest=script("guest", mint="shop:{shopId} 6 h"))
+    lines = check(shared_server.url, directory, tmp_path).stdout.splitlines()
+    told = [line for line in lines if "no --mint-secret" in line]
+    assert len(told) == 1 and told[0].startswith("warning: no --mint-secret-file: guest ("), told
+    (tmp_path / "secret").write_bytes(b"s" * 32)
+    result = check(shared_server.url, directory, tmp_path, "--mint-secret-file", str(tmp_path / "secret"))
+    assert result.returncode == 0 and "no --mint-secret" not in result.stdout
+    result = check(shared_server.url, write_scripts(tmp_path / "none", a=script("a")), tmp_path)
+    assert "no --mint-secret" not in result.stdout, "nothing needs it"
+
+
 def test_check_without_redis_still_reads_the_headers(tmp_path):
     url = f"unix://{tmp_path}/none.sock"
     result = check(url, write_scripts(tmp_path / "scripts", mine=script("a", tropic="x")), tmp_path)

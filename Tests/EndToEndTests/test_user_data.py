@@ -54,12 +54,14 @@ def test_a_users_data_are_told_and_erased(gw, worker, scripts, server, token):
         for user in ("ann", "bob"):
             db.rpush(f"user:{user}#notes", *(f"{user}-{number}" for number in range(10)))
             db.sadd(f"user:{user}#friends", "eve")
-        assert data(gw, token("ann"), "ann").json() == {"people": {"notes": [f"ann-{number}" for number in range(10)]}}
+        told = data(gw, token("ann"), "ann").json()
+        assert set(told) == {"people", "barbershop"}
+        assert told["people"] == {"notes": [f"ann-{number}" for number in range(10)]}
         answer = data(gw, token("ann"), "ann", "DELETE")
-        assert (answer.status_code, answer.json()) == (202, {"userId": "ann", "queued": 1})
+        assert (answer.status_code, answer.json()) == (202, {"userId": "ann", "queued": 2})
         worker(server=server, scripts=scripts)
         eventually(lambda: not db.keys("*ann#notes*") and not db.keys("*ann#friends*"), 5, "the erasure")
-        assert data(gw, API_KEY, "ann").json() == {"people": {"notes": []}}
+        assert data(gw, API_KEY, "ann").json()["people"] == {"notes": []}
         assert db.llen("user:bob#notes") == 10, "nobody else's"
         eventually(lambda: db.xlen("#outbox") == 0, 5, "the outbox")
 
@@ -78,6 +80,34 @@ def test_only_services_and_the_user_himself_may_ask(gw, token, secret, server):
 
 
 def test_a_full_outbox_takes_no_erasure(gateway, scripts, server):
-    gw = gateway("--scripts", scripts, server=server, limits={"outboxMax": 1})
+    gw = gateway("--scripts", scripts, server=server, limits={"outboxMax": 2})
     assert data(gw, API_KEY, "ann", "DELETE").status_code == 202
     assert error_code(data(gw, API_KEY, "ann", "DELETE")) == "unavailable"
+
+
+def test_a_guest_of_a_barbershop_is_forgotten(gateway, worker, server, token, db):
+    """Over the wire: what clients and backends did, told and erased; a live session of the user hears of it."""
+    gw = gateway(server=server)
+    worker(server=server)
+    shop, user = "erase-shop", "erased-guest"
+    with gw.http(key=API_KEY) as backend, gw.client(token=token(user)) as client:
+        client.subscribe(f"user:{user}")
+        for path, body in ((f"/v1/shops/{shop}/presence", {"userId": user}), (f"/v1/shops/{shop}/dj/start", {}),
+                           (f"/v1/shops/{shop}/tracks", {"trackId": "t1", "userId": user}),
+                           (f"/v1/shops/{shop}/bookings", {"userId": user, "bookingId": "b-1"}),
+                           (f"/v1/challenges/erase-race/users/{user}/points", {"points": 5})):
+            assert backend.post(path, json=body).status_code == 200, path
+        heard = {client.receive()["event"] for _ in range(4)}
+        assert heard == {"presence:here", "booking:status_change", "notification", "leaderboard:update"}
+        gone = {"visited": [], "bookings": [], "challenges": [], "notifications": []}
+
+        def home():
+            told = data(gw, token(user), user).json()["barbershop"]
+            return {name: told[name] for name in gone}
+
+        eventually(lambda: all(home().values()), 5, "the notes")
+        assert data(gw, token(user), user, "DELETE").status_code == 202
+        assert client.expect("presence:here")["data"] == {"topic": f"shop:{shop}", "here": False}
+        eventually(lambda: home() == gone and db.zcard("leaderboard:erase-race") == 0, 5, "the erasure")
+        assert backend.get(f"/v1/shops/{shop}/dj").json()["queue"][0]["addedBy"] == ""
+        assert backend.get(f"/v1/shops/{shop}/bookings/b-1").status_code == 404

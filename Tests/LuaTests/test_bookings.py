@@ -62,7 +62,7 @@ def told(outbox, status, completion=None):
     """Whether the outbox holds exactly what one change tells."""
     iso = {"estimatedCompletion": completion[1]} if completion else {}
     ms = {"estimatedCompletion": completion[0]} if completion else {}
-    by_shop, by_number, event, (name, notification) = outbox
+    by_shop, by_number, event, (name, notification), noted = outbox
     change = {"shopId": SHOP, "userId": "u1", "status": status, **ms}
     assert by_shop == ("booking_changed", {"bookingId": "42::b1", "number": "b1", **change})
     assert by_number == ("booking_changed", {"bookingId": "b1", **change})
@@ -70,6 +70,7 @@ def told(outbox, status, completion=None):
     assert name == "notify" and notification["userId"] == "u1" and notification["title"] and notification["body"]
     assert notification["type"] == "booking_status_change"
     assert notification["data"] == {"bookingId": "b1", "shopId": SHOP, "status": status}
+    assert noted == ("user_booking", {"userId": "u1", "shopId": SHOP, "bookingId": "b1", "open": status not in ENDS})
 
 
 def test_create(commands, db):

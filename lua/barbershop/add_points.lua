@@ -7,6 +7,7 @@
 -- @arg      points      number -9007199254740991..9007199254740991 -- may be negative, may have a fraction
 -- @key      told  challenge:{challengeId}#top
 -- @key      board leaderboard:{challengeId}
+-- @calls    user_challenge
 -- @returns  {challengeId, userId, score, rank} -- rank is ZREVRANK + 1
 -- @errors   conflict
 -- @cost     O(log n) in ranked users; O(log n * log m) when m others have the same score
@@ -60,5 +61,6 @@ if read('EXISTS', key.told) == 0 then
 elseif read('EXISTS', key.board) == 0 then
   write('PERSIST', key.told)
 end
+if not old then later('user_challenge', {userId = user, challengeId = args.challengeId}) end
 write('ZINCRBY', key.board, string.format('%.17g', args.points), user)
 return {challengeId = args.challengeId, userId = user, score = score, rank = rank}

@@ -15,7 +15,7 @@
 -- @key      pending        shop:{shopId}#pending
 -- @key      settings       shop:{shopId}#settings
 -- @topic    user:*
--- @calls    booking_changed, notify, user_pending
+-- @calls    booking_changed, notify, user_booking, user_pending
 -- @emits    booking:status_change {bookingId, status} -- to the user, and on the booking's topics
 -- @returns  {bookingId, shopId, status, createdAt, endsAt, topic}
 -- @errors   conflict, forbidden, not_found, too_many

@@ -10,11 +10,11 @@
 -- @key      closed    shop:{shopId}#closed#{bookingId}
 -- @key      pending   shop:{shopId}#pending
 -- @topic    user:*
--- @calls    booking_changed, notify, user_pending
+-- @calls    booking_changed, notify, user_booking, user_pending
 -- @emits    booking:status_change {bookingId, status} -- to the user, and on the booking's topics
 -- @returns  {ended}
 -- @cost     O(1)
--- @weight   150
+-- @weight   200
 --
 -- What was confirmed or cancelled in the meantime stays as it is.
 

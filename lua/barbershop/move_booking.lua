@@ -16,7 +16,7 @@
 -- @key      pending   shop:{shopId}#pending
 -- @key      service   shop:{shopId}#service
 -- @topic    user:*
--- @calls    booking_changed, notify, user_pending
+-- @calls    booking_changed, notify, user_booking, user_pending
 -- @emits    booking:status_change {bookingId, status, estimatedCompletion} -- to the user, and on the booking's topics
 -- @returns  {bookingId, shopId, status, estimatedCompletion}
 -- @errors   not_found, forbidden, conflict

@@ -60,7 +60,7 @@ local function booking_topic(shop, number)
 end
 
 -- Tells a booking's status to its user and on the booking's topics. For scripts with `@topic user:*` and
--- `@calls booking_changed, notify`.
+-- `@calls booking_changed, notify, user_booking`.
 local function tell(shop, number, user, status, title, body, completion)
   for _, topic in ipairs({shop_topic(shop, number) or false, number_topic(number) or false}) do
     if topic then
@@ -77,4 +77,5 @@ local function tell(shop, number, user, status, title, body, completion)
     userId = user, type = 'booking_status_change', title = title, body = body,
     data = {bookingId = number, shopId = shop, status = status},
   })
+  later('user_booking', {userId = user, shopId = shop, bookingId = number, open = OPEN[status] or false})
 end

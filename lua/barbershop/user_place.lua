@@ -4,22 +4,35 @@
 -- @arg      userId id
 -- @arg      topic  string 6..205 -- of the place: shop:ID
 -- @arg      here   bool
--- @key      places user:{userId}#places
+-- @key      places  user:{userId}#places
+-- @key      visited user:{userId}#visited
 -- @topic    user:{userId}
 -- @emits    presence:here {topic, here} -- when it was otherwise before
 -- @returns  {topic, here}
--- @cost     O(1)
--- @weight   100
+-- @cost     O(log n) in the shops visited lately, at most 200
+-- @weight   150
 --
 -- The places are where the user's heartbeats go (beat_user.lua). They are kept for PLACES_TTL_S after the last. Whoever
 -- is at PLACES_MAX places already gets no further one here; presence there then ends without heartbeats.
+--
+-- `visited` is a zset shop -> when it may be forgotten, ms: the shops that may hold something of the user, for who
+-- erases it (erase_barbershop.lua). Votes need presence, and end with their session within VISIT_MS after it.
 
 local PLACES_MAX = 32
 local PLACES_TTL_S = 86400
+local VISIT_MS = 180000000 -- 50 h: a session and its ballots (add_track.lua)
+local STAY_MS = 2592000000 -- 30 days: nobody stays longer
+local VISITED_MAX = 200    -- what others hold ends by itself
 
 local topic = args.topic
 if not string.find(topic, '^shop:[A-Za-z0-9._~:-]+$') then fail('bad_request', 'topic is not shop:ID') end
 local was = read('SISMEMBER', key.places, topic) == 1
+if args.here or was then
+  write('ZREMRANGEBYSCORE', key.visited, '-inf', decimal(now_ms))
+  write('ZADD', key.visited, decimal(now_ms + (args.here and STAY_MS or VISIT_MS)), string.sub(topic, 6))
+  write('ZREMRANGEBYRANK', key.visited, 0, -1 - VISITED_MAX)
+  write('PEXPIRE', key.visited, STAY_MS)
+end
 if args.here and not was and read('SCARD', key.places) >= PLACES_MAX then return {topic = topic, here = false} end
 if args.here then
   write('SADD', key.places, topic)

@@ -84,6 +84,9 @@ struct CatalogueReader {
                             ? "@key: the keys of @subscribe are those of {id}, and {user} may stand behind the second #"
                             : "@key: the one variable of a state's keys is {id}")
                 }
+                if key.template.isLog {
+                    problem(header.file, tag.line, "@key: #log is written by the gateway itself; choose another facet")
+                }
             case .errors(let list): errors = list
             case .include(let part):
                 if includes.contains(where: { $0.part == part }) {
@@ -143,6 +146,7 @@ struct CatalogueReader {
         checkRoutes()
         checkNamespaces()
         checkCalls()
+        checkExports()
     }
 
     private mutating func findParts() {
@@ -172,6 +176,22 @@ struct CatalogueReader {
         }
         problem(file, line, "@include: there is no part \(name)" + NearestName.hint(parts.keys.sorted(), to: name))
         return nil
+    }
+
+    /// The exports of a user's data stand side by side in one object, each under the name of its folder.
+    private mutating func checkExports() {
+        var first: [String: ScriptFile] = [:]
+        for script in scripts where script.descriptor.exports {
+            let (name, file) = (script.descriptor.exportName, script.descriptor.file)
+            if let other = first[name] {
+                problem(
+                    file, script.lines.data,
+                    "@exports: \(other.path) tells the member \(name) of a user's data; let one script tell both, or put "
+                        + "this one into a folder of another name")
+            } else {
+                first[name] = file
+            }
+        }
     }
 
     private mutating func checkNames() {

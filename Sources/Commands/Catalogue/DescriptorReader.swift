@@ -184,6 +184,12 @@ struct DescriptorReader {
                         + "that needs both says why by @span")
             }
             if let member = key.template.memberVariable { checkMember(member, line, "@key") }
+            if key.template.isLog && !descriptor.erases {
+                problem(
+                    line,
+                    "@key: #log is written by the gateway itself; choose another facet. Only a script that says @erases "
+                        + "may name a log, to delete it")
+            }
         }
     }
 

@@ -65,7 +65,7 @@ enum TagReader {
         guard HeaderText.isName(words[0]), !HeaderText.luaWords.contains(words[0]) else {
             throw HeaderFault("a key's name is a lower-case letter, then at most 63 of a-z 0-9 _, and no word of Lua")
         }
-        return KeyDeclaration(name: words[0], template: try Template(key: words[1]))
+        return KeyDeclaration(name: words[0], template: try Template(key: words[1], orLog: true))
     }
 
     private static func span(_ text: String) throws(HeaderFault) -> String {

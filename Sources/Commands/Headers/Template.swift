@@ -24,14 +24,14 @@ public struct Template: Hashable, Sendable, CustomStringConvertible {
         self = template
     }
 
-    /// Reads the template of a key.
-    init(key text: String) throws(HeaderFault) {
-        let template = try Template(text, "dj:{shopId}#tracks or dj:{shopId}#votes#{trackId}")
+    /// Reads the template of a key; with `orLog` it may be a topic's log, which no other template names.
+    init(key text: String, orLog: Bool = false) throws(HeaderFault) {
+        let template = try Template(text, "dj:{shopId}#tracks or dj:{shopId}#votes#{trackId}", orLog: orLog)
         guard template.variable != nil else { throw HeaderFault("a key needs an argument in braces, not *") }
         self = template
     }
 
-    private init(_ text: String, _ example: String) throws(HeaderFault) {
+    private init(_ text: String, _ example: String, orLog: Bool = false) throws(HeaderFault) {
         guard let (namespace, rest) = HeaderText.cut(text, at: ":"), Topic.isNamespace(Array(namespace.utf8)) else {
             throw HeaderFault("expected a template such as \(example)")
         }
@@ -46,10 +46,13 @@ public struct Template: Hashable, Sendable, CustomStringConvertible {
         memberVariable = parts.count > 2 ? try Template.variable(parts[2], example) : nil
         guard let facet else { return }
         guard HeaderText.isName(facet) else { throw HeaderFault("a facet is a lower-case letter, then a-z 0-9 _") }
-        guard !Template.ownFacets.contains(facet) else {
+        guard !Template.ownFacets.contains(facet) || orLog && isLog else {
             throw HeaderFault("#\(facet) is written by the gateway itself; choose another facet")
         }
     }
+
+    /// Whether it names the log of a topic.
+    var isLog: Bool { facet == "log" && memberVariable == nil }
 
     /// Reads `{name}`.
     private static func variable(_ text: String, _ example: String) throws(HeaderFault) -> String {

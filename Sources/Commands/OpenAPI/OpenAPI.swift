@@ -11,6 +11,7 @@ public enum OpenAPI {
     ) -> [UInt8] {
         var paths = OpenAPIPaths()
         OpenAPIGateway.add(to: &paths, limits, hasOperations: hasOperations)
+        OpenAPIUserData(catalogue).add(to: &paths)
         for descriptor in catalogue.commands where !descriptor.rights.isWorkerOnly {
             OpenAPICommand(descriptor, errors).add(to: &paths)
         }

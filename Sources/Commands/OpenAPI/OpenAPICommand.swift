@@ -63,14 +63,26 @@ struct OpenAPICommand {
 
     private func responses(_ route: HTTPRoute?) -> JSONNode {
         let status = route?.status ?? 200
+        let schema: JSONNode = descriptor.mint.map(OpenAPICommand.withToken) ?? ["type": "object"]
         let parts = route.map { $0.path.split(separator: "/").map { String($0) } }
         let success: JSONNode =
             status == 204
             ? ["description": "Done; nothing is answered."]
-            : ["description": .text(descriptor.returns), "content": OpenAPIErrors.content(["type": "object"])]
+            : ["description": .text(descriptor.returns), "content": OpenAPIErrors.content(schema)]
         return OpenAPIErrors.responses(
             status, success, errors: [401, 403, 429, 503] + (descriptor.isReadOnly ? [] : [409]),
             declared: descriptor.errors, retold: parts.flatMap { parts in errors.first { $0.owns(parts) } })
+    }
+
+    /// What is answered by a command that may have a token signed.
+    private static func withToken(_ mint: MintDeclaration) -> JSONNode {
+        let token: JSONNode = [
+            "type": "string",
+            "description": .text(
+                "Where the command makes one: a token of the gateway's own, for \(mint.topic) and nothing else. It ends "
+                    + "after \(mint.seconds) seconds."),
+        ]
+        return ["type": "object", "properties": ["token": token]]
     }
 
     // MARK: Arguments

@@ -1,0 +1,44 @@
+-- @command  forget_booking
+-- @summary  Forget whose a booking of a shop is; one that is open ends by it.
+-- @allow    worker
+-- @arg      shopId    id
+-- @arg      bookingId id
+-- @arg      userId    id
+-- @include  booking
+-- @key      bookings  shop:{shopId}#bookings
+-- @key      closed    shop:{shopId}#closed#{bookingId}
+-- @key      pending   shop:{shopId}#pending
+-- @calls    forget_booking_topic
+-- @returns  {forgotten}
+-- @cost     O(1)
+-- @weight   200
+-- @idempotent
+--
+-- What is left is a text without a user, which is nobody's booking: it only keeps the number from being used again
+-- before a week is over. A service in progress counts as completed, and teaches nothing.
+
+local CLOSED_TTL_S = 604800 -- as in move_booking.lua
+
+local it = booking(read('HGET', key.bookings, args.bookingId))
+local open = it ~= nil
+if not open then it = booking(read('GET', key.closed)) end
+if not it or it.userId ~= args.userId then return {forgotten = false} end
+
+local status = it.status
+if open then
+  status = status == 'in-progress' and 'completed' or 'cancelled'
+  write('HDEL', key.bookings, args.bookingId)
+end
+write('SET', key.closed, encode({status = status, createdAt = it.createdAt}), 'EX', CLOSED_TTL_S)
+write('HDEL', key.pending, args.userId)
+for _, topic in ipairs({
+  shop_topic(args.shopId, args.bookingId) or false, number_topic(args.bookingId) or false,
+}) do
+  if topic then
+    later('forget_booking_topic', {
+      bookingId = topic, number = args.bookingId, shopId = args.shopId, userId = args.userId,
+      status = open and status or nil,
+    })
+  end
+end
+return {forgotten = true}
