@@ -25,6 +25,9 @@ public enum Scripts {
     /// The texts put after ``prelude`` in front of every command and refresh script, in their order.
     public static let commandPreludes: [File] = ["writes", "values", "command"].map { shared($0) }
 
+    /// The text put after ``commandPreludes`` in front of commands that call services outside.
+    public static let outsidePrelude: File = shared("outside")
+
     /// Every script but the preludes, in the order of their paths.
     public static let files: [File] = all.filter { $0.pack != core || !preludes.contains($0.name) }
 
@@ -37,7 +40,7 @@ public enum Scripts {
         return packs
     }()
 
-    private static let preludes = ["prelude", "writes", "values", "command"]
+    private static let preludes = ["prelude", "writes", "values", "command", "outside"]
 
     private static let all: [File] = EmbeddedFiles.all.compactMap { path, text in
         let parts = path.split(separator: "/")

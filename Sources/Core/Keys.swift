@@ -44,6 +44,22 @@ public struct Keys: Sendable {
     public var outbox: [UInt8] { prefix + Array("#outbox".utf8) }
     /// The stream of entries of the outbox that could not be passed on.
     public var outboxDead: [UInt8] { prefix + Array("#outbox-dead".utf8) }
+    /// The stream of calls that wait for the couriers of a service outside.
+    public func calls(of service: String) -> [UInt8] { outside("calls", service) }
+    /// The stream of calls of it that were given up.
+    public func callsDead(of service: String) -> [UInt8] { outside("calls-dead", service) }
+    /// The string that is there while a courier of the service lives.
+    public func courier(of service: String) -> [UInt8] { outside("courier", service) }
+
+    private func outside(_ what: StaticString, _ service: String) -> [UInt8] {
+        var key = prefix
+        key.append(UInt8(ascii: "#"))
+        key.append(text: what)
+        key.append(UInt8(ascii: ":"))
+        key.append(text: service)
+        return key
+    }
+
     /// The sorted set of live workers.
     public var workers: [UInt8] { prefix + Array("#workers".utf8) }
     /// The hash of what each worker holds.

@@ -104,6 +104,8 @@ public struct Limits: Sendable, Equatable {
     public var topicsPerConnectionMax = 256
     /// Events and calls that may wait in the outbox; beyond: commands that would add to it are `unavailable`.
     public var outboxMax = 1_000_000
+    /// Calls of one service outside that may wait for a courier; beyond: commands that would add to them are `unavailable`.
+    public var callsMax = 4_000
     /// Heartbeats of users that a shard runs per sweep, four times a second.
     public var heartbeatsPerSweep = 250
     /// Topics that the own topic of one user may follow; what is beyond is not told.
@@ -290,6 +292,10 @@ public struct Limits: Sendable, Equatable {
     public var relaySweepMs = 1_000
     /// Entries kept that could not be relayed; beyond: the oldest are dropped.
     public var outboxDeadMax = 10_000
+    /// How long a call of a service outside waits for a courier; then it is given up, seconds.
+    public var callSeconds = 3_600
+    /// Calls kept that were given up, of each service; beyond: the oldest are dropped.
+    public var callsDeadMax = 1_000
 
     // MARK: Threads and drain
 

@@ -45,7 +45,7 @@ struct NodeParts {
         CommandSettings(
             keys: Keys(prefix: Array(settings.redisPrefix.utf8)), policies: settings.namespaces,
             outboxMax: settings.limits.outboxMax, doneSeconds: settings.limits.idempotencySeconds,
-            membersMax: settings.limits.membersMax,
+            membersMax: settings.limits.membersMax, callsMax: settings.limits.callsMax,
             answerLimits: settings.limits.answers, answerBytesMax: settings.limits.answerBytesMax,
             nowMs: { Clock.wallMs() })
     }

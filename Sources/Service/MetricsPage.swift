@@ -14,6 +14,12 @@ public struct MetricsPage {
         bytes.append(text: "\(name) \(value)\n")
     }
 
+    /// Numbers that go up and down, told apart by one label.
+    public mutating func gauge(_ name: String, _ help: String, _ values: [(label: String, value: String, count: Int)]) {
+        head(name, help, "gauge")
+        for entry in values { bytes.append(text: "\(name){\(entry.label)=\"\(entry.value)\"} \(entry.count)\n") }
+    }
+
     /// A time that goes up and down; given in milliseconds, written in seconds.
     public mutating func gauge(_ name: String, _ help: String, milliseconds: Int) {
         head(name, help, "gauge")

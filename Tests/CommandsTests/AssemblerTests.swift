@@ -8,6 +8,7 @@ import Testing
     private let assembler = ScriptAssembler(
         prelude: bytes("-- p1\n-- p2\n"),
         command: [ScriptFile(name: "command", path: "command.lua", bytes: bytes("-- c1\n"))],
+        outside: nil,
         subscribe: bytes("-- s1\n"),
         position: bytes("-- o1\n"))
 

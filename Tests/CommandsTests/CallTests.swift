@@ -10,7 +10,7 @@ import Testing
 @Suite struct CallTests {
     private static let settings = CommandSettings(
         keys: Keys(prefix: bytes("p:")), policies: NamespacePolicy.defaults, outboxMax: 1_000, doneSeconds: 300,
-        membersMax: 100,
+        membersMax: 100, callsMax: 1,
         answerLimits: JSON.Limits(depthMax: 32, elementsMax: 1_000), answerBytesMax: 65_536, nowMs: { 5 })
     private let builder = CommandCallBuilder(CallTests.settings)
     private let moment = CommandCallBuilder.Moment(

@@ -49,7 +49,7 @@ import Testing
     @Test(arguments: [1, 2, 3, 4] as [UInt64])
     func headersNeverTrapAndProblemsHaveTheirPlace(_ seed: UInt64) {
         var random = Seeded(seed)
-        let assembler = ScriptAssembler(prelude: [], command: [], subscribe: [], position: [])
+        let assembler = ScriptAssembler(prelude: [], command: [], outside: nil, subscribe: [], position: [])
         var accepted = 0
         for round in 0..<Histories.count(1_500, atLeast: 600) {
             let source = MutationTests.mutated(MutationTests.seeds[round % MutationTests.seeds.count], &random)
@@ -99,7 +99,7 @@ import Testing
         let descriptor = try #require(all.command(named: "c"))
         let builder = CommandCallBuilder(
             CommandSettings(
-                keys: Keys(prefix: []), policies: [:], outboxMax: 1, doneSeconds: 1, membersMax: 1,
+                keys: Keys(prefix: []), policies: [:], outboxMax: 1, doneSeconds: 1, membersMax: 1, callsMax: 1,
                 answerLimits: JSON.Limits(depthMax: 1, elementsMax: 1), answerBytesMax: 1, nowMs: { 0 }))
         let moment = CommandCallBuilder.Moment(nowMs: 0, run: [], epoch: [], random: [])
         let source = bytes(

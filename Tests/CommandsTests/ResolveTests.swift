@@ -27,6 +27,7 @@ import Testing
     private let builder = CommandCallBuilder(
         CommandSettings(
             keys: Keys(prefix: []), policies: NamespacePolicy.defaults, outboxMax: 1, doneSeconds: 1, membersMax: 1,
+            callsMax: 1,
             answerLimits: Limits().answers, answerBytesMax: 1, nowMs: { 0 }))
     private let moment = CommandCallBuilder.Moment(nowMs: 0, run: [], epoch: [], random: [])
 
@@ -195,6 +196,7 @@ import Testing
         let like = try #require(try catalogue(ResolveTests.like()).command(named: "like"))
         let settings = CommandSettings(
             keys: Keys(prefix: []), policies: [:], outboxMax: 1, doneSeconds: 1, membersMax: 1,
+            callsMax: 1,
             answerLimits: Limits().answers,
             answerBytesMax: 1, nowMs: { 0 })
         let reading = CommandReply.read(

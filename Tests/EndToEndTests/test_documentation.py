@@ -7,6 +7,7 @@ from pathlib import Path
 import pytest
 
 from node_process import BINARY
+from operator_scripts import example_pack, examples, write_scripts
 from waiting import eventually
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -37,8 +38,11 @@ def test_labels_are_those_of_the_metric(gw):
     assert named <= labels, named - labels
 
 
-def test_named_metrics_are_metrics(gw, worker):
-    one = worker("--worker-ops", "127.0.0.1:0")
+def test_named_metrics_are_metrics(gw, worker, tmp_path):
+    """The guide's scripts have a service outside."""
+    scripts = write_scripts(tmp_path / "scripts", pack=example_pack(), **examples())
+    one = worker("--worker-ops", "127.0.0.1:0", scripts=scripts)
+    eventually(lambda: "switchboard_calls_dead_entries" in one.metrics().text, 10, "the calls")
     eventually(lambda: "switchboard_outbox_dead_entries" in one.metrics().text, 10, "the outbox")
     eventually(lambda: "switchboard_worker_scan_seconds" in one.metrics().text, 10, "a look")
     text = gw.metrics().text + one.metrics().text

@@ -8,12 +8,12 @@ import hashlib
 import itertools
 import json
 import re
-import uuid
 from dataclasses import dataclass, field
 from pathlib import Path
 
 import redis
 
+from derived_values import Derived
 from lua_scripts import LUA, NOW_MS, script_path
 
 POLICY = {"log_max": 200, "log_ttl_s": 300, "meta_ttl_s": 86_700}
@@ -55,31 +55,6 @@ class Resolved:
 
 
 @dataclass
-class Derived:
-    """A value made for a call: `NAME = geohash(LATITUDE, LONGITUDE, LENGTH)` or `NAME = uuid(PREFIX)`."""
-
-    name: str
-    latitude: str = ""
-    longitude: str = ""
-    length: int = 0
-    prefix: str = ""
-
-    numbers = itertools.count(1)
-
-    @classmethod
-    def read(cls, text: str) -> "Derived":
-        if made := re.fullmatch(r"(\w+) *= *uuid\((.*)\)", text):
-            return cls(made[1], prefix=made[2].strip())
-        name, *words, length = re.fullmatch(r"(\w+) *= *geohash\((\w+) *, *(\w+) *, *(\d+)\)", text).groups()
-        return cls(name, *words, int(length))
-
-    def value(self, values: dict) -> str:
-        if self.length:
-            return geohash(float(values[self.latitude]), float(values[self.longitude]), self.length)
-        return self.prefix + str(uuid.UUID(int=next(Derived.numbers) << 64, version=4))
-
-
-@dataclass
 class Header:
     """The tags of one script that decide how it is called."""
 
@@ -89,6 +64,7 @@ class Header:
     keys: list[tuple[str, str]] = field(default_factory=list)
     topics: list[str] = field(default_factory=list)
     calls: list[str] = field(default_factory=list)
+    calls_out: list[tuple[str, str]] = field(default_factory=list)
     derived: list[Derived] = field(default_factory=list)
     resolved: list[Resolved] = field(default_factory=list)
 
@@ -109,6 +85,8 @@ class Header:
                 header.resolved.append(Resolved(*re.fullmatch(
                     r"(\w+) = (\S+)(?: (?!else )(\S+))? else (?:= (\S+)|(\w+)(?: \d+)? -- (.+))",
                     text).groups(default="")))
+            elif tag == "call_out":
+                header.calls_out.append(tuple(text.split()))
             elif tag == "calls":
                 header.calls += [name.strip() for name in text.split(",")]
         return header
@@ -140,6 +118,11 @@ class Header:
         return self.tag("members") is not None
 
     @property
+    def services(self):
+        """The services outside that it may have called."""
+        return sorted({service for service, _ in self.calls_out})
+
+    @property
     def home(self):
         """The namespace and the variable of the id that all keys and home topics share."""
         template = self.keys[0][1] if self.keys else self.topics[0]
@@ -155,21 +138,6 @@ class Header:
     @property
     def foreign(self):
         return {topic.split(":")[0] for topic in self.topics if topic not in self.home_topics}
-
-
-def geohash(latitude: float, longitude: float, length: int) -> str:
-    """The name of the cell of a place (base 32, longitude first)."""
-    bounds, text = [[-180.0, 180.0], [-90.0, 90.0]], ""
-    for place in range(length):
-        digit = 0
-        for step in range(5):
-            axis = (place * 5 + step) % 2
-            value, (low, high) = (longitude, latitude)[axis], bounds[axis]
-            middle = (low + high) / 2
-            digit = digit * 2 + (value >= middle)
-            bounds[axis] = [middle, high] if value >= middle else [low, middle]
-        text += "0123456789bcdefghjkmnpqrstuvwxyz"[digit]
-    return text
 
 
 def render(template: str, values: dict) -> str:
@@ -196,7 +164,8 @@ class Commands:
         """The whole text that is loaded for a script."""
         header = Header.read(self.path(name))
         included = [self.path(f"part_{text}").read_text() for tag, text in header.tags if tag == "include"]
-        shared = [self.path(each).read_text() for each in ("prelude", "writes", "values", "command")]
+        names = ["prelude", "writes", "values", "command", *(["outside"] if header.calls_out else [])]
+        shared = [self.path(each).read_text() for each in names]
         parts = [*shared, self._generated(header), "local function command()",
                  "local " + HIDDEN, *included, self.path(name).read_text(), "end",
                  "return run(command)"]
@@ -250,12 +219,26 @@ class Commands:
         if header.changes_members:
             lines.append(f"roster = {{removed = KEYS[{removed}], "
                          f"max = tonumber(ARGV[{made + len(header.derived) + len(header.resolved)}])}}")
+        if header.calls_out:
+            lines += Commands._services(header, removed, made + len(header.derived) + len(header.resolved))
         if header.is_refresh:
             lines.append(f"fence = KEYS[{first_key + len(header.keys)}]")
         return "\n".join(lines)
 
+    @staticmethod
+    def _services(header: Header, key: int, argument: int) -> list[str]:
+        """The names of the services, behind what members take of KEYS and ARGV."""
+        if header.changes_members:
+            key, argument = key + 1 + len(header.home_topics), argument + 1
+        lines = [f"calls_max = tonumber(ARGV[{argument}])", "services = {}"]
+        for index, name in enumerate(header.services):
+            commands = ", ".join(f"{command} = true" for service, command in header.calls_out if service == name)
+            stream = f"{{stream = KEYS[{key + index}], waiting = 0, commands = {{{commands}}}}}"
+            lines.append(f"services['{name}'] = {stream}")
+        return lines
+
     def call(self, name, user="", role="service", id=None, token=1, policy=POLICY, random="0" * 32, now_ms=None,
-             epoch=None, outbox_max=1_000_000, members_max=1_000, prefix="", **arguments):
+             epoch=None, outbox_max=1_000_000, members_max=1_000, calls_max=4_000, prefix="", **arguments):
         """Runs a script; returns (answer, is_retry) or raises Failed."""
         header = Header.read(self.path(name))
         values, flags, texts = {}, "", []
@@ -294,6 +277,9 @@ class Commands:
         if header.changes_members:
             keys += [prefix + "#removed", *(f"{prefix}{topic}#members" for topic in homes)]
             texts.append(members_max)
+        if header.calls_out:
+            keys += [f"{prefix}#calls:{service}" for service in header.services]
+            texts.append(calls_max)
         return self._evaluate(name, keys, argv + texts)
 
     def _make(self, header, values):

@@ -3,7 +3,8 @@
 import pytest
 import redis
 
-from command_scripts import Commands, Failed, geohash
+from command_scripts import Commands, Failed
+from derived_values import geohash
 
 SCRIPT = """-- @command  try
 -- @summary  For tests.

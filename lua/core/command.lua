@@ -36,6 +36,7 @@ local caller = known_as(ARGV[2], ARGV[3])
 -- What else the body wants done.
 local emitted, outgoing, told = {}, {}, {}
 local effects, effect_bytes = 0, 0
+local outward -- with @call_out: `prepare` and `commit` of outside.lua
 local minted -- what the gateway signs: subject, 1 for a guest, iat, exp, id
 
 -- Whether the n-th declared argument was given.
@@ -267,6 +268,8 @@ local function commit()
   end
   for _, entry in ipairs(outgoing) do redis.call('XADD', KEYS[1], '*', unpack(entry)) end
   if #outgoing > 0 then redis.call('PUBLISH', KEYS[1], '') end
+  local wrong = outward and outward.commit(#queued + #emitted + #outgoing == 0)
+  if wrong then return wrong end
   -- These are told at most once, so one that Redis refuses is no reason to stop.
   for index = 1, #told, 2 do redis.pcall('PUBLISH', told[index], told[index + 1]) end
 end
@@ -375,7 +378,7 @@ local function run(body)
     queued[#queued + 1] = {'SET', KEYS[2], fingerprint .. ' ' .. memory, 'EX', ARGV[7]}
     needs[#queued] = ''
   end
-  wrong = check_writes() or prepare_events() or commit()
+  wrong = check_writes() or prepare_events() or outward and outward.prepare() or commit()
   if wrong then return wrong end
   return {answer, 0, effects, minted}
 end

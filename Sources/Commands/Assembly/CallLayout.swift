@@ -19,6 +19,7 @@ struct CallLayout {
     private let derivedCount: Int
     private let resolvedCount: Int
     private let hasFence: Bool
+    private let changesMembers: Bool
 
     init(_ descriptor: CommandDescriptor) {
         topicCount = descriptor.homeTopics.count
@@ -27,6 +28,7 @@ struct CallLayout {
         derivedCount = descriptor.derived.count
         resolvedCount = descriptor.resolved.count
         hasFence = descriptor.refresh != nil
+        changesMembers = descriptor.changesMembers
     }
 
     /// The log of the n-th home topic, from 0; its meta follows.
@@ -43,6 +45,10 @@ struct CallLayout {
     func members(_ topic: Int) -> Int { removed + 1 + topic }
     /// How many members a topic may have, for a script that changes them.
     var membersMax: Int { resolved(resolvedCount) }
+    /// The stream of calls of the n-th service outside, from 0.
+    func calls(_ service: Int) -> Int { (changesMembers ? members(topicCount) : removed) + service }
+    /// How many calls of one service may wait, for a script that calls one.
+    var callsMax: Int { membersMax + (changesMembers ? 1 : 0) }
     /// The first of the n-th home topic's values, from 0.
     func topic(_ topic: Int) -> Int { CallLayout.fixedArguments + CallLayout.argumentsPerTopic * topic + 1 }
     /// The n-th argument of the header, from 0.

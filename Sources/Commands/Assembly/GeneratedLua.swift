@@ -9,7 +9,7 @@ enum GeneratedLua {
         commit_event, publish_event, prepare_event, prepare_events, append, begin_epoch, renew, refuse, queued, needs, \
         first_key, last_key, emitted, outgoing, told, homes, foreign, callable, known, resolved, fence, roster, \
         note_removal, mint_s, minted, change_member, home_of, count_effects, known_as, result_of, text_of, decide, \
-        check_fence, check_writes, retried
+        check_fence, check_writes, retried, outward, services, calls_max, called
         """
 
     /// What a `@subscribe` script must not reach beyond that: it knows no other topic, and has no optional arguments.
@@ -60,6 +60,10 @@ enum GeneratedLua {
         if descriptor.changesMembers {
             lines.append("roster = {removed = KEYS[\(layout.removed)], max = tonumber(ARGV[\(layout.membersMax)])}")
         }
+        if !descriptor.callsOut.isEmpty {
+            table("services", descriptor.services.enumerated().map { service($1, layout.calls($0), descriptor) })
+            lines.append("calls_max = tonumber(ARGV[\(layout.callsMax)])")
+        }
         if descriptor.refresh != nil { lines.append("fence = KEYS[\(layout.fence)]") }
         return lines
     }
@@ -92,6 +96,12 @@ enum GeneratedLua {
         case .bool: "\(text) == '1'"
         case .ids: "words(\(text))"
         }
+    }
+
+    private static func service(_ name: String, _ key: Int, _ descriptor: CommandDescriptor) -> String {
+        let commands = descriptor.callsOut.filter { $0.service == name }.map { $0.command + " = true" }
+        return "['\(name)'] = {stream = KEYS[\(key)], waiting = 0, commands = {" + commands.joined(separator: ", ")
+            + "}}"
     }
 
     private static func home(_ index: Int, _ layout: CallLayout, _ descriptor: CommandDescriptor) -> String {

@@ -2,11 +2,16 @@
 public struct ScriptAssembler: Sendable {
     private let prelude: [UInt8]
     private let command: [ScriptFile]
+    private let outside: ScriptFile?
     private let subscribe: [UInt8]
     private let position: [UInt8]
 
-    /// Takes the texts of `prelude.lua`, then `writes.lua`, `values.lua` and `command.lua`, `subscribe.lua` and `position.lua`.
-    public init(prelude: [UInt8], command: [ScriptFile], subscribe: [UInt8], position: [UInt8]) {
+    /// Takes the texts of `prelude.lua`, then `writes.lua`, `values.lua` and `command.lua`, `outside.lua` for those that
+    /// call services outside, `subscribe.lua` and `position.lua`.
+    public init(
+        prelude: [UInt8], command: [ScriptFile], outside: ScriptFile?, subscribe: [UInt8], position: [UInt8]
+    ) {
+        self.outside = outside
         self.position = position
         self.prelude = prelude
         self.command = command
@@ -25,6 +30,7 @@ public struct ScriptAssembler: Sendable {
         var text = ScriptText()
         text.append(prelude, path: "core/prelude.lua")
         for file in command { text.append(file.bytes, path: file.path) }
+        if let outside, !descriptor.callsOut.isEmpty { text.append(outside.bytes, path: outside.path) }
         text.append(lines: GeneratedLua.lines(descriptor))
         text.append(lines: ["local function command()", "local " + GeneratedLua.hidden])
         for part in descriptor.parts { text.append(part.bytes, path: part.path) }

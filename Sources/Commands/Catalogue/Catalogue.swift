@@ -12,6 +12,8 @@ public struct Catalogue: Sendable {
     public let heartbeats: [CommandDescriptor]
     /// What erases and what tells what belongs to a user, in name order.
     public let erasers, exporters: [CommandDescriptor]
+    /// The services outside that scripts have called, in name order.
+    public let services: [String]
     /// The state providers, by namespace.
     public let states: [String: StateProvider]
     /// The embedded scripts without a kind, which the gateway calls itself.
@@ -52,6 +54,7 @@ public struct Catalogue: Sendable {
             .sorted { $0.name < $1.name }
         heartbeats = commands.filter { $0.heartbeatSeconds != nil }
         (erasers, exporters) = (commands.filter(\.erases), commands.filter(\.exports))
+        services = Set(commands.flatMap(\.services)).sorted()
         states = reader.states
         plain = reader.plain
         disabled = reader.disabled.sorted { $0.name < $1.name }

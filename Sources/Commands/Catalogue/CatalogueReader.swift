@@ -32,7 +32,7 @@ struct CatalogueReader {
         self.reserved = reserved.map { path in path.split(separator: "/").map { String($0) } }
     }
 
-    private mutating func problem(_ file: ScriptFile, _ line: Int, _ message: String) {
+    mutating func problem(_ file: ScriptFile, _ line: Int, _ message: String) {
         problems.append(ScriptProblem(file: file.path, line: line, message: message))
     }
 
@@ -261,7 +261,7 @@ struct CatalogueReader {
         while !isSettled {
             isSettled = true
             for script in scripts {
-                for name in script.descriptor.calls {
+                for name in script.descriptor.calls + script.descriptor.callsOut.map(\.command) {
                     guard leftOut["command/" + name] != nil, script.isEmbedded else { continue }
                     if leaveOut(script.descriptor.scriptName, "it calls \(name), which is left out") {
                         isSettled = false
@@ -273,8 +273,12 @@ struct CatalogueReader {
             for name in script.descriptor.calls {
                 check(call: name, script, all)
             }
+            checkOutside(script, all)
         }
     }
+
+    /// Whether a command is left out because of the configuration; an embedded script that needs it is left out, too.
+    func isLeftOut(_ command: String) -> Bool { leftOut["command/" + command] != nil }
 
     private mutating func check(call name: String, _ script: Script, _ all: [CommandDescriptor]) {
         let (file, line) = (script.descriptor.file, script.lines.calls)

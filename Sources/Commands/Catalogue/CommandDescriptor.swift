@@ -49,6 +49,10 @@ public struct CommandDescriptor: Sendable {
     public internal(set) var routes: [HTTPRoute] = []
     /// The commands it may call through the outbox.
     public internal(set) var calls: [String] = []
+    /// The services outside that it may have called, with the commands that get the answers.
+    public internal(set) var callsOut: [OutsideCall] = []
+    /// Their names, in the order of `KEYS`.
+    public var services: [String] { Set(callsOut.map(\.service)).sorted() }
     /// The names of the parts it includes.
     public internal(set) var includes: [String] = []
     /// The parts it includes, in their order; they are put before its body.

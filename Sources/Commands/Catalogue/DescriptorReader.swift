@@ -12,6 +12,7 @@ struct DescriptorReader {
     struct Lines {
         var name = 1
         var calls = 1
+        var callsOut: [Int] = []
         var heartbeat = 1
         var idempotent = 1
         var members = 1
@@ -44,6 +45,7 @@ struct DescriptorReader {
         checkRoutes()
         checkRoles()
         checkRates()
+        checkOutside()
         if descriptor.refresh != nil { checkRefresh() }
     }
 
@@ -73,6 +75,9 @@ struct DescriptorReader {
         case .calls(let names):
             descriptor.calls = names
             lines.calls = tag.line
+        case .callOut(let call):
+            descriptor.callsOut.append(call)
+            lines.callsOut.append(tag.line)
         case .emits(let event): descriptor.emits.append(event)
         case .returns(let text): descriptor.returns = text
         case .errors(let errors): descriptor.errors = errors

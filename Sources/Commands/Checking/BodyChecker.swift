@@ -126,6 +126,8 @@ struct BodyChecker {
             checkCommand(index, word, BodyWords.writes, other: ("read", BodyWords.reads))
             checkEffect(index, word)
         case "emit", "emit_each", "tell_now", "later": checkEffect(index, word)
+        case "call_out" where descriptor.callsOut.isEmpty: problem(index, "call_out is there with @call_out only")
+        case "call_out": checkCallOut(index)
         case "fail": checkFail(index)
         default: break
         }
@@ -178,6 +180,39 @@ struct BodyChecker {
                 "\(word): no @topic of the header is in " + PrintableText.quoted(namespace)
                     + NearestName.hint(namespaces, to: namespace))
         }
+    }
+
+    private mutating func checkCallOut(_ index: Int) {
+        guard let service = firstWord(index) else { return }
+        let known = descriptor.callsOut.filter { $0.service == service }.map(\.command)
+        if known.isEmpty {
+            let hint = NearestName.hint(descriptor.services, to: service)
+            return problem(
+                index, "call_out: " + PrintableText.quoted(service) + " is in no @call_out of the header" + hint)
+        }
+        guard let word = word(2, ofCall: index), !known.contains(word) else { return }
+        problem(
+            index,
+            "call_out: no @call_out of the header says that " + PrintableText.quoted(word) + " gets the answers of "
+                + service + NearestName.hint(known, to: word))
+    }
+
+    /// The literal word that stands alone in a place of a call's arguments, from 0; `nil` when something else does.
+    private func word(_ place: Int, ofCall index: Int) -> String? {
+        var (depth, commas, next) = (0, 0, index + 1)
+        while tokens.indices.contains(next) {
+            let token = tokens[next]
+            if token.kind != .text {
+                if ["(", "{", "["].contains(token.text) { depth += 1 }
+                if [")", "}", "]"].contains(token.text) { depth -= 1 }
+                if token.text == "," && depth == 1 { commas += 1 }
+                if depth == 0 { return nil }
+            } else if commas == place && depth == 1 {
+                return text(next - 1) == "," && [",", ")"].contains(text(next + 1)) ? token.text : nil
+            }
+            next += 1
+        }
+        return nil
     }
 
     private mutating func checkFail(_ index: Int) {

@@ -47,7 +47,7 @@ public enum ScriptKind: String, Sendable {
         case .refresh:
             [
                 .http, .mint, .erases, .exports, .allow, .rate, .readonly, .idempotent, .heartbeat, .derive, .resolve,
-                .span, .state, .subscribe, .part,
+                .span, .callOut, .state, .subscribe, .part,
             ]
         case .part: Set(ScriptTag.allCases).subtracting([.part, .summary])
         case .state:

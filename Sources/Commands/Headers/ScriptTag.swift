@@ -22,6 +22,8 @@ public enum ScriptTag: String, CaseIterable, Sendable {
     case topic
     /// Commands it may call afterwards.
     case calls
+    /// A service outside that it may have called, and the command that gets the answer.
+    case callOut = "call_out"
     /// An event, for the documentation.
     case emits
     /// The answer, for the documentation.
@@ -66,7 +68,7 @@ public enum ScriptTag: String, CaseIterable, Sendable {
     /// Whether a header may have it several times.
     var isRepeatable: Bool {
         switch self {
-        case .http, .arg, .derive, .resolve, .key, .topic, .emits, .refresh, .include, .rate: true
+        case .http, .arg, .derive, .resolve, .key, .topic, .emits, .refresh, .include, .rate, .callOut: true
         case .command, .summary, .allow, .calls, .returns, .errors, .cost, .weight, .readonly, .idempotent, .random,
             .span, .members, .mint, .erases, .exports, .coalesce, .heartbeat, .state, .subscribe, .part:
             false

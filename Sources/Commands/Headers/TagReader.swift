@@ -24,6 +24,7 @@ enum TagReader {
         case .span: return .span(try span(text))
         case .topic: return .topic(try Template(topic: text))
         case .calls: return .calls(try calls(text))
+        case .callOut: return .callOut(try OutsideCall(header: text))
         case .emits: return .emits(try emits(text))
         case .returns: return .returns(text)
         case .errors: return .errors(try errors(text))

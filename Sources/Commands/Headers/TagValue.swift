@@ -22,6 +22,8 @@ public enum TagValue: Equatable, Sendable {
     case topic(Template)
     /// `@calls name, name`
     case calls([String])
+    /// `@call_out SERVICE COMMAND`
+    case callOut(OutsideCall)
     /// `@emits EVENT {fields}`
     case emits(EmittedEvent)
     /// `@returns {fields}`

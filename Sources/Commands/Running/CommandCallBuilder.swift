@@ -94,6 +94,10 @@ public struct CommandCallBuilder: Sendable {
             keys += descriptor.homeTopics.compactMap { $0.topic(value).map(settings.keys.members) }
             arguments.append(decimal(settings.membersMax))
         }
+        if !descriptor.callsOut.isEmpty {
+            keys += descriptor.services.map { settings.keys.calls(of: $0) }
+            arguments.append(decimal(settings.callsMax))
+        }
         return Call(keys: keys, arguments: arguments)
     }
 

@@ -12,6 +12,8 @@ public struct CommandSettings: Sendable {
     public let doneSeconds: Int
     /// Members that a topic may have; beyond: `too_large`.
     public let membersMax: Int
+    /// Calls of one service outside that may wait; beyond: `unavailable`.
+    public let callsMax: Int
     /// What an answer may hold.
     public let answerLimits: JSON.Limits
     /// Bytes of an answer; beyond: `internal`.
@@ -22,13 +24,14 @@ public struct CommandSettings: Sendable {
     /// Makes settings.
     public init(
         keys: Keys, policies: [String: NamespacePolicy], outboxMax: Int, doneSeconds: Int, membersMax: Int,
-        answerLimits: JSON.Limits, answerBytesMax: Int, nowMs: @escaping @Sendable () -> Int
+        callsMax: Int, answerLimits: JSON.Limits, answerBytesMax: Int, nowMs: @escaping @Sendable () -> Int
     ) {
         self.keys = keys
         self.policies = policies
         self.outboxMax = outboxMax
         self.doneSeconds = doneSeconds
         self.membersMax = membersMax
+        self.callsMax = callsMax
         self.answerLimits = answerLimits
         self.answerBytesMax = answerBytesMax
         self.nowMs = nowMs

@@ -26,6 +26,8 @@ struct WorkerReport {
     /// Entries in Redis as last asked: waiting, and given up; `nil` before the first answer.
     var outbox: Int?
     var outboxDead: Int?
+    /// What waits for couriers, by service.
+    var calls: [(service: String, counts: CallsWatch.Counts)] = []
 
     /// The answer to a path.
     func response(to path: String) -> HTTPResponse {
@@ -65,7 +67,19 @@ struct WorkerReport {
         page.gauge("switchboard_worker_outbox_in_hand", "Entries of the outbox read and not done.", outboxInHand)
         if let outbox { page.gauge("switchboard_outbox_entries", "Entries in the outbox.", outbox) }
         if let outboxDead { page.gauge("switchboard_outbox_dead_entries", "Entries given up, kept.", outboxDead) }
+        if !calls.isEmpty { tellCalls(&page) }
         return page.bytes
+    }
+
+    private func tellCalls(_ page: inout MetricsPage) {
+        func each(_ figure: (CallsWatch.Counts) -> Int) -> [(label: String, value: String, count: Int)] {
+            calls.map { ("service", $0.service, figure($0.counts)) }
+        }
+        page.gauge("switchboard_calls_waiting", "Calls of a service outside that wait or are made.", each(\.waiting))
+        page.gauge(
+            "switchboard_calls_oldest_seconds", "Age of the oldest of them.", each { $0.oldestMs / 1_000 })
+        page.gauge("switchboard_calls_dead_entries", "Calls given up, kept.", each(\.dead))
+        page.gauge("switchboard_courier_alive", "1 while a courier of the service lives.", each(\.alive))
     }
 }
 

@@ -22,6 +22,7 @@ final class Worker: PatternLinkOwner {
     private var listener: Listener?
     private let outboxLength: OutboxLength
     private let dataWatch: DataWatch
+    private let calls: CallsWatch
     private var book: LeaseBook
     private var askMs = Int.min
     private var isAsking = false
@@ -43,6 +44,7 @@ final class Worker: PatternLinkOwner {
         figuresMs = reactor.nowMs + Worker.figuresEveryMs
         dataWatch = DataWatch(
             keys: parts.keys, file: parts.dataTimeFile, seenMs: parts.dataSeenMs, log: parts.log)
+        calls = CallsWatch(parts, figures, everyMs: Worker.outboxEveryMs)
         outboxLength = OutboxLength(keys: parts.keys, everyMs: Worker.outboxEveryMs)
         let context = ConnectionContext(reactor: reactor, limits: ConnectionLimits(parts.limits, reactors: 1))
         let name = "switchboard-worker-" + String(decoding: parts.name, as: UTF8.self)
@@ -95,6 +97,7 @@ final class Worker: PatternLinkOwner {
         relay?.work(nowMs: nowMs) { [book] in book.token(of: Partition.outbox, nowMs: nowMs) != nil }
         keyspace?.work(nowMs: nowMs)
         dataWatch.work(link, nowMs: nowMs)
+        calls.work(link, nowMs: nowMs)
         if listener != nil { outboxLength.ask(link, nowMs: nowMs) }
         tellTrouble()
         if figuresMs <= nowMs { tellFigures(nowMs) }
@@ -248,6 +251,7 @@ final class Worker: PatternLinkOwner {
         report.lagMs = figures.lagMs
         report.outboxInHand = relay?.waitingCount ?? 0
         (report.outbox, report.outboxDead) = (outboxLength.waiting, outboxLength.dead)
+        report.calls = calls.counts
         return report
     }
 

@@ -16,6 +16,8 @@ final class WorkerFigures {
     var relayed = 0
     /// Entries given up.
     var dead = 0
+    /// Calls of services outside that were given up, because no courier has finished them in time.
+    var callsDropped = 0
     /// The longest time a refresh was started after it was due, since the figures were told last, milliseconds.
     var lagMs = 0
 
@@ -29,6 +31,7 @@ final class WorkerFigures {
             ("lease_changes", "Partitions gained and lost.", leaseChanges),
             ("outbox_relayed", "Entries of the outbox done.", relayed),
             ("outbox_dead", "Entries of the outbox given up.", dead),
+            ("calls_dropped", "Calls of services outside that no courier finished in time.", callsDropped),
         ]
     }
 
@@ -37,7 +40,7 @@ final class WorkerFigures {
         [
             ("events", "\(events)"), ("refreshes", "\(refreshes)"), ("failures", "\(failures)"),
             ("fenced", "\(fenced)"), ("leaseChanges", "\(leaseChanges)"), ("relayed", "\(relayed)"),
-            ("dead", "\(dead)"), ("lagMs", "\(lagMs)"),
+            ("dead", "\(dead)"), ("callsDropped", "\(callsDropped)"), ("lagMs", "\(lagMs)"),
         ]
     }
 }

@@ -20,6 +20,7 @@ struct WorkerParts: Sendable {
     let lease: ScriptID
     let publish: ScriptID
     let setMember: ScriptID
+    let expireCalls: ScriptID
     /// Where the time of Redis's data is remembered, and what an earlier worker remembered.
     let dataTimeFile: String?
     let dataSeenMs: Int?
@@ -32,19 +33,20 @@ struct WorkerParts: Sendable {
         library = try ScriptLibrary(
             packs: settings.packs, directory: settings.scripts, namespaces: settings.namespaces.keys, reservedPaths: [])
         guard let lease = library.table["lease"]?.id, let publish = library.table["publish"]?.id,
-            let setMember = library.table["set_member"]?.id
+            let setMember = library.table["set_member"]?.id, let expireCalls = library.table["expire_calls"]?.id
         else {
             throw StartProblem("the embedded scripts are incomplete")
         }
         self.lease = lease
         self.publish = publish
         self.setMember = setMember
+        self.expireCalls = expireCalls
         limits = settings.limits
         keyspaceEvents = settings.keyspaceEvents
         commands = CommandSettings(
             keys: Keys(prefix: Array(settings.redisPrefix.utf8)), policies: settings.namespaces,
             outboxMax: settings.limits.outboxMax, doneSeconds: settings.limits.relayedSeconds,
-            membersMax: settings.limits.membersMax,
+            membersMax: settings.limits.membersMax, callsMax: settings.limits.callsMax,
             answerLimits: settings.limits.answers, answerBytesMax: settings.limits.answerBytesMax,
             nowMs: { Clock.wallMs() })
         dataTimeFile = settings.dataTimeFile

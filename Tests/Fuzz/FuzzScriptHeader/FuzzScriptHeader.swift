@@ -26,7 +26,7 @@ public func fuzz(_ data: UnsafePointer<UInt8>?, _ size: Int) -> CInt {
 
 /// What was accepted can be assembled and described.
 private func check(_ catalogue: Catalogue) {
-    let assembler = ScriptAssembler(prelude: [], command: [], subscribe: [], position: [])
+    let assembler = ScriptAssembler(prelude: [], command: [], outside: nil, subscribe: [], position: [])
     for script in assembler.scripts(catalogue) {
         precondition(script.translate("user_script:\(script.bodyLineOffset + 1):") == "f.lua:1:")
     }
@@ -44,6 +44,7 @@ private func bind(_ command: CommandDescriptor, _ body: [UInt8]) {
     bound.resolved = command.resolved.map { _ in Array("found".utf8) }
     let settings = CommandSettings(
         keys: Keys(prefix: []), policies: NamespacePolicy.defaults, outboxMax: 1, doneSeconds: 1, membersMax: 1,
+        callsMax: 1,
         answerLimits: Limits().answers, answerBytesMax: Limits().answerBytesMax, nowMs: { 0 })
     let moment = CommandCallBuilder.Moment(nowMs: 0, run: [], epoch: [], random: [])
     let call = CommandCallBuilder(settings).call(
