@@ -6,6 +6,12 @@ export const edgeMetres = 1_500;
 const svg = 'http://www.w3.org/2000/svg';
 /** How far an arrow key goes. */
 const stepMetres = 50;
+/** A mark farther from the middle is shown here, whole. */
+const markMetresMax = edgeMetres - 70;
+/** A name farther to a side stands beside its mark, not across it. */
+const nameMetresMax = 650;
+/** The most characters of a name that are shown. */
+const nameMax = 24;
 
 export class CityMap {
   #onMove;
@@ -35,7 +41,7 @@ export class CityMap {
     const node = element('nearby-own');
     node.toggleAttribute('hidden', place === null);
     if (place === null) return;
-    move(node, place);
+    put(node, place, 160, -90);
     const blur = node.querySelector('.blur');
     blur.setAttribute('r', String(rounding));
     blur.toggleAttribute('hidden', rounding === 0);
@@ -47,7 +53,7 @@ export class CityMap {
     for (const { id, name, at } of listeners) {
       seen.add(id);
       if (!this.#others.has(id)) this.#others.set(id, marker(id, name));
-      move(this.#others.get(id), clamped(at));
+      put(this.#others.get(id), at, -70, 150);
     }
     for (const [id, node] of this.#others) {
       if (seen.has(id)) continue;
@@ -89,9 +95,16 @@ export class CityMap {
 
 const within = (metres) => Math.max(-edgeMetres, Math.min(edgeMetres, metres));
 const clamped = ({ east, north }) => ({ east: within(east), north: within(north) });
-const move = (node, { east, north }) => {
-  node.style.transform = `translate(${Math.round(east)}px, ${Math.round(-north)}px)`;
-};
+
+/** Puts a mark where all of it is seen; its name is at `y` below it, or at `otherwise` where that is off the map. */
+function put(node, { east, north }, y, otherwise) {
+  const seen = (metres) => Math.max(-markMetresMax, Math.min(markMetresMax, metres));
+  const at = { east: seen(east), north: seen(north) };
+  node.style.transform = `translate(${Math.round(at.east)}px, ${Math.round(-at.north)}px)`;
+  const name = node.querySelector('text');
+  name.setAttribute('text-anchor', Math.abs(at.east) < nameMetresMax ? 'middle' : at.east > 0 ? 'end' : 'start');
+  name.setAttribute('y', String(Math.abs(y - at.north) < markMetresMax - 40 ? y : otherwise));
+}
 
 function shape(tag, attributes, parent) {
   const made = document.createElementNS(svg, tag);
@@ -103,7 +116,8 @@ function shape(tag, attributes, parent) {
 function marker(id, name) {
   const node = shape('g', { class: 'other' }, element('nearby-others'));
   colour(shape('circle', { class: 'mark', r: 45 }, node), id);
-  shape('text', { y: -70, 'text-anchor': 'middle' }, node).textContent = name.slice(0, 24);
+  shape('text', { y: -70, 'text-anchor': 'middle' }, node).textContent =
+    name.length > nameMax ? `${name.slice(0, nameMax - 1)}…` : name;
   return node;
 }
 
@@ -111,12 +125,12 @@ function marker(id, name) {
 function draw(city) {
   shape('rect', { class: 'park', x: -1_250, y: -1_150, width: 700, height: 520, rx: 60 }, city);
   shape('rect', { class: 'park', x: 620, y: 640, width: 480, height: 420, rx: 60 }, city);
-  shape('path', { class: 'river', d: 'M-1500 420 C-900 180 -500 620 0 330 S900 -40 1500 180' }, city);
+  shape('path', { class: 'river', d: 'M-1600 470 C-1000 170 -500 620 0 330 S900 -40 1600 220' }, city);
   for (let street = -1_300; street <= 1_300; street += 260) {
     const kind = street === 0 ? 'street wide' : 'street';
     const bend = 60 * Math.sin(street / 300);
     shape('path', { class: kind, d: `M-1500 ${street} Q0 ${street + bend} 1500 ${street - bend}` }, city);
     shape('path', { class: kind, d: `M${street} -1500 Q${street - bend} 0 ${street + bend} 1500` }, city);
   }
-  shape('path', { class: 'street wide', d: 'M-1500 1300 L1500 -1300' }, city);
+  shape('path', { class: 'street wide', d: 'M-1800 1560 L1800 -1560' }, city);
 }

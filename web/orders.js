@@ -87,14 +87,15 @@ export class OrderPanel {
     this.#drawImages(order);
   }
 
-  #drawImages({ images, urls, fileCount, reached }) {
+  #drawImages({ images, urls, fileCount, reached, status }) {
     const waiting = Math.max(0, Math.min(fileCount ?? 0, 100) - images.length);
     const isDone = urls.length > 0;
+    const absent = status === 'failed' ? 'not done' : 'waiting';
     const rows = isDone ? urls.map(preview) : [
       ...images.map(({ id, isFailed }) => make('li', { class: isFailed ? 'failed' : 'done' },
         make('span', { class: 'name' }, id), make('span', { class: 'state' }, isFailed ? 'failed' : 'done'))),
       ...Array.from({ length: reached < 0 ? 0 : waiting }, () => make('li', {},
-        make('span', { class: 'name' }, 'photo'), make('span', { class: 'state' }, 'waiting'))),
+        make('span', { class: 'name' }, 'photo'), make('span', { class: 'state' }, absent))),
     ];
     element('order-images').replaceChildren(...rows);
   }

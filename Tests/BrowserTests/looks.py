@@ -35,6 +35,57 @@ CONTRAST = """() => {
 }"""
 
 
+# Texts that are wider than a box around them, but for those that end in three dots; what is drawn beyond its drawing;
+# refusals that touch what is above them; boxes with nothing but a heading.
+CUT = """() => {
+    const flaws = [];
+    const isSeen = (node) => node.checkVisibility() && !node.closest('.visually-hidden, noscript');
+    const inside = (part, whole, isBoth) => part.left >= whole.left - 1 && part.right <= whole.right + 1
+        && (!isBoth || (part.top >= whole.top - 1 && part.bottom <= whole.bottom + 1));
+    const walker = document.createTreeWalker(document.body, NodeFilter.SHOW_TEXT);
+    for (let text = walker.nextNode(); text !== null; text = walker.nextNode()) {
+        const node = text.parentElement;
+        if (text.data.trim() === '' || !isSeen(node) || node.closest('svg, select')) continue;
+        const range = document.createRange();
+        range.selectNodeContents(text);
+        const lines = [...range.getClientRects()];
+        for (let at = node; at !== document.body; at = at.parentElement) {
+            const style = getComputedStyle(at);
+            if (style.textOverflow === 'ellipsis') break;
+            if (style.display === 'inline' || style.display === 'contents') continue;
+            if (lines.some((line) => !inside(line, at.getBoundingClientRect(), false))) {
+                flaws.push(`cut off: ${text.data.trim()}`);
+                break;
+            }
+        }
+    }
+    for (const node of document.querySelectorAll('svg text, svg .mark')) {
+        if (!isSeen(node)) continue;
+        const map = node.closest('svg').getBoundingClientRect();
+        if (inside(node.getBoundingClientRect(), map, true)) continue;
+        flaws.push(`off the map: ${node.textContent || 'a mark'}`);
+    }
+    for (const node of document.querySelectorAll('.error')) {
+        const above = node.previousElementSibling;
+        if (!isSeen(node) || node.textContent === '') continue;
+        if (above === null || !isSeen(above) || above.textContent === '') continue;
+        const gap = node.getBoundingClientRect().top - above.getBoundingClientRect().bottom;
+        if (gap < 4) flaws.push(`touches what is above it: ${node.textContent}`);
+    }
+    for (const node of document.querySelectorAll('section')) {
+        const words = [...node.querySelectorAll('*')].some((part) => !part.closest('h2') && isSeen(part)
+            && (part.matches('svg, input') || part.textContent.trim() !== ''));
+        if (isSeen(node) && !words) flaws.push(`says nothing: ${node.textContent.trim()}`);
+    }
+    return flaws;
+}"""
+
+
+def assert_nothing_cut(page):
+    """Every text is seen whole or ends in dots, refusals keep a distance, and every box says something."""
+    assert page.evaluate(CUT) == []
+
+
 def assert_can_be_read(page):
     """Nothing is wider than the screen, and every text stands out from what is behind it."""
     overflow = page.evaluate("document.documentElement.scrollWidth - document.documentElement.clientWidth")

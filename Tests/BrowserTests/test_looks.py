@@ -3,7 +3,7 @@
 import pytest
 from playwright.sync_api import expect
 
-from looks import assert_can_be_read, assert_large_enough, assert_named
+from looks import assert_can_be_read, assert_large_enough, assert_named, assert_nothing_cut
 from shop_states import BOARD, MUSIC, STATUS, track
 
 LONG = track("t9", "A title that goes on and on " * 4, 1, 4, artistName="Unbreakable" * 12, addedBy="guest-abcdefghij")
@@ -44,6 +44,7 @@ def test_what_is_pressed_is_large_enough(page, gateway):
     page.set_viewport_size({"width": 320, "height": 640})
     show(page, gateway)
     assert_large_enough(page)
+    assert_nothing_cut(page)
 
 
 def test_every_control_has_a_name_and_every_region_a_heading(page, gateway):

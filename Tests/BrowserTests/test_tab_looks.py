@@ -7,7 +7,7 @@ import test_chat as chat
 import test_nearby as nearby
 import test_orders as orders
 import test_sessions as sessions
-from looks import assert_can_be_read, assert_large_enough, assert_named
+from looks import assert_can_be_read, assert_large_enough, assert_named, assert_nothing_cut
 from scripted_gateway import answer_requests
 
 LONG = "Unbreakable" * 12
@@ -41,6 +41,8 @@ def show_failed_order(page, gateway):
     orders.tell(channel, 2, "processing_started", status="processing")
     orders.tell(channel, 3, "processing_failed", status="failed", error="The photo is too dark " + LONG)
     expect(page.locator("#order-status")).to_contain_text("too dark")
+    # It said that a photo was still waited for.
+    expect(page.locator("#order-images .state")).to_have_text("not done")
 
 
 def show_session_door(page, gateway):
@@ -88,9 +90,10 @@ def show_chat(page, gateway):
 
 
 def show_nearby(page, gateway):
-    """The map with three listeners, one of them with a long name."""
+    """The map with four listeners, one of them with a long name, one far beyond a corner."""
     near = [nearby.listener("guest-b"), nearby.listener("guest-c", 700, 52.526, nearby.song()),
-            nearby.listener(LONG, 1900, 52.5, nearby.song(LONG))]
+            nearby.listener(LONG, 1900, 52.5, nearby.song(LONG)),
+            nearby.listener("guest-of-the-north-east", 2800, 52.56, longitude=13.5)]
     answers = {"/v1/privacy": (200, {"visible": "everyone", "rounding": 100}), "/v1/location": (200, {"nearby": near}),
                "/v1/track": (429, {"error": {"code": "rate_limited", "message": "Too many tracks"}})}
     answer_requests(page, "**/v1/*", lambda _, path, __: answers[path])
@@ -100,7 +103,7 @@ def show_nearby(page, gateway):
     connection.accept(1)
     page.locator("#nearby-map").focus()
     page.keyboard.press("ArrowLeft")
-    expect(page.locator("#nearby-list li")).to_have_count(3)
+    expect(page.locator("#nearby-list li")).to_have_count(4)
     page.get_by_role("region", name="You").get_by_label("Song").fill("Blue")
     page.keyboard.press("Enter")
     expect(page.locator("#nearby-track-problem")).to_have_text("Too many tracks")
@@ -133,6 +136,7 @@ def test_each_tab_fits_its_screen_and_can_be_read_and_pressed(page, gateway, tab
             page.screenshot(path=str(tmp_path / f"{tab}-{scheme}-{width}.png"), full_page=True)
             assert_can_be_read(page)
         assert_large_enough(page)
+        assert_nothing_cut(page)
     assert_named(page)
     expect(page.get_by_role("heading", level=1)).to_have_count(1)
     for name in REGIONS.get(tab, []):
