@@ -23,6 +23,13 @@ func tests(_ name: String, _ dependencies: [Target.Dependency]) -> Target {
     .testTarget(name: name + "Tests", dependencies: dependencies + ["TestSupport"], swiftSettings: strict)
 }
 
+/// A folder whose files are part of the program, beside one Swift file of the target's name.
+func embedded(_ name: String, in folder: String, exclude: [String] = []) -> Target {
+    .target(
+        name: name, path: folder, exclude: exclude, sources: [name + ".swift"],
+        swiftSettings: [.swiftLanguageMode(.v6)], plugins: ["EmbedFiles"])
+}
+
 /// libFuzzer targets, one per parser; built by `make fuzz` only, since they have no `main` of their own.
 let fuzzers: [Target] =
     Context.environment["SWITCHBOARD_FUZZ"] == nil
@@ -102,27 +109,12 @@ let package = Package(
                 .unsafeFlags(["-enforce-exclusivity=unchecked"], .when(configuration: .release))
             ]),
 
-        // Embedded files.
-        // One folder of lua/ is one pack. The plugin embeds what lies there, and no list has to be kept.
-        .target(
-            name: "Scripts", path: "lua", exclude: ["README.md"], sources: ["Scripts.swift"],
-            swiftSettings: [.swiftLanguageMode(.v6)], plugins: ["EmbedScripts"]),
-        .plugin(name: "EmbedScripts", capability: .buildTool()),
-        .target(
-            name: "WebPages", path: "web", sources: ["WebPages.swift"],
-            resources: [
-                "index.html", "app.js", "activity.js", "channel.js", "chat.js", "chat_thread.js", "circle.js",
-                "client.js", "dj.js", "dom.js", "guest.js", "http.js", "leaderboard.js", "listening.js", "map.js",
-                "messages.js", "nearby.js", "notices.js", "order.js", "orders.js", "own_topic.js", "presence.js",
-                "queue.js", "session.js", "shop.js", "tabs.js", "tracks.js", "style.css", "chat.css", "nearby.css",
-                "orders.css", "session.css", "tabs.css", "icon.svg", "preview.svg",
-            ].map { .embedInCode($0) },
-            swiftSettings: [.swiftLanguageMode(.v6)]),
-
-        .target(
-            name: "ReportPage", path: "bench/report", sources: ["ReportPage.swift"],
-            resources: ["report.html", "report.css", "plots.js", "summary.js", "report.js"].map { .embedInCode($0) },
-            swiftSettings: [.swiftLanguageMode(.v6)]),
+        // Embedded files: the plugin takes what lies in the folder, and no list has to be kept. One folder of lua/ is one
+        // pack.
+        embedded("Scripts", in: "lua", exclude: ["README.md"]),
+        embedded("WebPages", in: "web"),
+        embedded("ReportPage", in: "bench/report"),
+        .plugin(name: "EmbedFiles", capability: .buildTool()),
 
         .target(name: "TestSupport", path: "Tests/TestSupport", swiftSettings: strict),
         tests("Core", ["Core"]),

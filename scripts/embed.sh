@@ -1,9 +1,9 @@
 #!/bin/sh
-# Writes Swift code that holds files as they are: a list of paths and texts.
+# Writes Swift code that holds text files as they are: a list of paths and texts.
 #
 # usage: scripts/embed.sh OUTPUT FOLDER FILE...
 #
-# The build calls it (Plugins/EmbedScripts). Each FILE lies below FOLDER; those that end in .lua and .json are taken.
+# The build calls it (Plugins/EmbedFiles). Each FILE lies below FOLDER; pages that explain (*.md) are left out.
 set -eu
 
 output=$1
@@ -15,10 +15,9 @@ shift 2
     printf '    static let all: [(path: String, text: String)] = [\n'
     for file; do
         case $file in
-            *.lua | *.json) ;;
-            *) continue ;;
+            *.md) continue ;;
         esac
-        # In such a literal nothing has a meaning but its end, which no script contains.
+        # In such a literal nothing has a meaning but its end, which no file contains.
         printf '("%s", ####"""\n' "${file#"$folder"/}"
         cat "$file"
         printf '\n"""####),\n'

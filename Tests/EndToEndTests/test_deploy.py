@@ -74,6 +74,7 @@ def test_the_image_installs_what_the_binary_needs():
     assert set(STAGES["build"].packages) == set(listed) - {"redis-server"}
 
 
+BUILD_FOLDERS = ("Sources/", "Plugins/", "lua/", "web/", "bench/Sources/", "bench/report/")
 BUILD_FILES = ("Package.swift", "scripts/embed.sh")
 
 
@@ -81,11 +82,13 @@ def test_the_context_holds_the_sources_and_nothing_else():
     files = run("git", "ls-files", "--cached", "--others", "--exclude-standard", cwd=ROOT).stdout.splitlines()
     context = {path for path in files if deploy_files.is_in_context(path)}
     for path in files:
-        if path.startswith(("Sources/", "Plugins/", "lua/", "web/", "bench/Sources/")) or path in BUILD_FILES:
+        if path.startswith(BUILD_FOLDERS) or path in BUILD_FILES:
             assert path in context
     # SwiftPM refuses a package of which a target has no sources.
     for folder in re.findall(r'tests\(\s*"(\w+)"', (ROOT / "Package.swift").read_text()):
         assert any(path.startswith(f"Tests/{folder}Tests/") for path in context), folder
+    for folder in re.findall(r'(?:path|in): "([\w/]+\w)"', (ROOT / "Package.swift").read_text()):
+        assert any(path.startswith(folder + "/") for path in context), folder
     for stage in STAGES.values():
         for flags, sources, _ in stage.copies:
             if flags or sources == ["."]:

@@ -39,13 +39,12 @@ struct HTMLReport {
 
     /// The file's bytes.
     func html() throws(BenchFailure) -> [UInt8] {
-        let template = String(decoding: ReportPage.html, as: UTF8.self)
+        let template = ReportPage.html
         // Each place once and from the front, so that nothing in the results is taken for a place.
         var parts = template[...]
         var out = ""
         for (place, content) in [
-            ("{{style}}", String(decoding: ReportPage.style, as: UTF8.self)), ("{{results}}", try results()),
-            ("{{script}}", String(decoding: ReportPage.script, as: UTF8.self)),
+            ("{{style}}", ReportPage.style), ("{{results}}", try results()), ("{{script}}", ReportPage.script),
         ] {
             guard let found = parts.firstRange(of: place) else { throw BenchFailure("the page has no place \(place)") }
             out += parts[..<found.lowerBound] + content

@@ -1,22 +1,22 @@
 import Foundation
 import PackagePlugin
 
-/// Turns every file of a target's packs into a part of the program: a new script is embedded because it is there.
+/// Turns every file of a target that is not Swift into a part of the program: a new script or page is embedded because
+/// it is there.
 ///
 /// The work is done by `scripts/embed.sh`, so that a build with sanitizers or for another machine has no tool of ours to
-/// build first.
+/// build first. SwiftPM's own way, `.embedInCode`, writes lists of numbers, which take the compiler fifty times as long.
 @main
-struct EmbedScripts: BuildToolPlugin {
+struct EmbedFiles: BuildToolPlugin {
     func createBuildCommands(context: PluginContext, target: any Target) throws -> [Command] {
         guard let target = target as? any SourceModuleTarget else { return [] }
-        // In a folder of the target, and not beside its Swift code.
         let files = target.sourceFiles.map(\.url).filter { $0.pathExtension != "swift" }
             .sorted { $0.path < $1.path }
         let script = context.package.directoryURL.appending(path: "scripts/embed.sh")
         let output = context.pluginWorkDirectoryURL.appending(path: "EmbeddedFiles.swift")
         return [
             .buildCommand(
-                displayName: "Embedding the scripts", executable: URL(fileURLWithPath: "/bin/sh"),
+                displayName: "Embedding the files of \(target.name)", executable: URL(fileURLWithPath: "/bin/sh"),
                 arguments: [script.path, output.path, target.directoryURL.path] + files.map(\.path),
                 inputFiles: files + [script], outputFiles: [output])
         ]
