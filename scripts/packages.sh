@@ -12,7 +12,7 @@ set -euo pipefail
 readonly build_packages=(libssl-dev libhiredis-dev zlib1g-dev redis-server)
 readonly test_packages=(
     nginx libnginx-mod-stream   # both deployments of deploy/ are run
-    chromium                    # the page at / is opened in a real browser
+    chromium-headless-shell     # the page at / is opened in a real browser
     nodejs node-ws              # clients/js
     python3 python3-venv        # the clients under test and their runner
     redis-tools curl openssl    # what an operator would type
