@@ -9,7 +9,8 @@ TOGETHER = ("BrowserTests/",)
 # The longest tests come first, so that none of them begins when everything else has ended. Each name stands for all
 # tests that begin with it; the order here is theirs.
 LONGEST = (
-    "LuaTests/test_estimator.py", "EndToEndTests/test_openapi.py::test_generated", "EndToEndTests/test_queue.py",
+    "ConformanceTests/test_autobahn.py::test_deflated", "LuaTests/test_estimator.py",
+    "EndToEndTests/test_openapi.py::test_generated", "EndToEndTests/test_queue.py",
     "EndToEndTests/test_votes.py::test_tallies", "ConformanceTests/test_autobahn.py::test_every_case",
     "BrowserTests/test_dev.py", "EndToEndTests/test_drain.py::test_rolling",
     "EndToEndTests/test_drain.py::test_clients",
