@@ -11,9 +11,8 @@ from pathlib import Path
 
 FOLDER = Path(__file__).resolve().parents[1] / "clients/js"
 PARTS = ("parts", "calls", "topics", "tokens", "machine", "values", "client")
-EXPORTS = ("Optimistic", "SwitchboardClient", "SwitchboardError", "backOffMs", "memoryStorage", "operationId",
-           "webStorage")
-HEAD = "// Made of src/ by scripts/join-js.py: read that, and change that.\n"
+EXPORTS = ("Optimistic", "SwitchboardClient", "SwitchboardError", "backOffMs", "operationId", "webStorage")
+HEAD = "// Made of src/ by scripts/join-js.py.\n"
 
 
 def code(text):

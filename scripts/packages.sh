@@ -13,7 +13,7 @@ readonly build_packages=(libssl-dev libhiredis-dev zlib1g-dev redis-server)
 readonly test_packages=(
     nginx libnginx-mod-stream   # both deployments of deploy/ are run
     chromium-headless-shell     # the page at / is opened in a real browser
-    nodejs node-ws              # clients/js
+    nodejs node-ws node-typescript # clients/js
     python3 python3-venv        # the clients under test and their runner
     redis-tools curl openssl    # what an operator would type
     faketime                    # the wall clock jumps

@@ -1,4 +1,4 @@
-"""clients/js: the table of conformance, and the module that is made of its sources."""
+"""clients/js: the table of conformance, the module that is made of its sources, and Node at a real gateway."""
 
 import gzip
 import re
@@ -9,10 +9,11 @@ from pathlib import Path
 
 import pytest
 
+from support.js_client import CLIENT, InNode, lives_through, renews_its_token
+
 ROOT = Path(__file__).resolve().parents[2]
-CLIENT = ROOT / "clients/js"
 # What a page loads, as a server sends it.
-MODULE_BYTES_MAX = 12_288
+MODULE_BYTES_MAX = 12_000
 
 
 @pytest.fixture(scope="module")
@@ -40,3 +41,32 @@ def test_the_table_of_conformance(node):
 def test_the_module_is_what_its_sources_make():
     subprocess.run([sys.executable, ROOT / "scripts/join-js.py", "--check"], check=True)
     assert len(gzip.compress((CLIENT / "switchboard.js").read_bytes(), 9)) < MODULE_BYTES_MAX
+
+
+def test_the_types_are_those_of_the_module():
+    """What the types export is there, and programs that use it as they should pass a strict compiler."""
+    module = (CLIENT / "switchboard.js").read_text()
+    exported = set(re.search(r"^export \{ (.*) \};$", module, re.MULTILINE)[1].split(", "))
+    types = (CLIENT / "index.d.ts").read_text()
+    assert exported == set(re.findall(r"^export (?:class|function) (\w+)", types, re.MULTILINE))
+    compiler = shutil.which("tsc") or pytest.fail("no tsc on PATH (scripts/packages.sh test installs it)")
+    options = ("--noEmit", "--strict", "--target", "es2022", "--module", "es2022", "--moduleResolution", "node",
+               "--lib", "es2022,dom,dom.iterable")
+    done = subprocess.run([compiler, *options, CLIENT / "test/uses.ts"], capture_output=True, text=True, timeout=60)
+    assert done.returncode == 0, done.stdout
+
+
+@pytest.fixture
+def start(gateway):
+    """Starts a gateway, at the port of another if one is given."""
+    return lambda port=0, **more: gateway(listen=f"127.0.0.1:{port}", **more)
+
+
+def test_in_node_nothing_is_missed_or_done_twice(certificate, start, token):
+    with InNode(certificate) as driven:
+        lives_through(lambda _: driven, start, token, "js-node")
+
+
+def test_in_node_a_token_is_renewed(certificate, start, token):
+    with InNode(certificate) as driven:
+        renews_its_token(lambda _: driven, start, token)

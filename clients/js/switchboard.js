@@ -1,4 +1,4 @@
-// Made of src/ by scripts/join-js.py: read that, and change that.
+// Made of src/ by scripts/join-js.py.
 class SwitchboardError extends Error {
 constructor(code, message = code, retryAfterMs = null) {
 super(message);
@@ -58,11 +58,9 @@ this.#at.delete(name);
 return name;
 }
 }
-const isObject = (value) => typeof value === 'object' && value !== null && !Array.isArray(value);
 const isOffset = (value) => Number.isSafeInteger(value) && value >= 0;
 function positionOf(value) {
-const isOne = isObject(value) && typeof value.epoch === 'string' && value.epoch !== '' && value.epoch.length <= 64
-&& isOffset(value.offset);
+const isOne = typeof value?.epoch === 'string' && /^.{1,64}$/.test(value.epoch) && isOffset(value.offset);
 return isOne ? { epoch: value.epoch, offset: value.offset } : null;
 }
 function bounded(value, low, high, other) {
@@ -76,7 +74,7 @@ function messageOf(text) {
 try {
 const message = JSON.parse(text);
 if (typeof message.event !== 'string') return null;
-return { ...message, told: isObject(message.data) ? message.data : {} };
+return { ...message, told: typeof message.data === 'object' ? message.data ?? {} : {} };
 } catch {
 return null;
 }
@@ -124,12 +122,12 @@ expiresAt: keepMs === null ? null : wall + Math.min(keepMs, keepMsMax) };
 const bytes = new TextEncoder().encode(frameOf(entry)).length;
 const refuse = (code, message) =>
 this.#machine.say({ do: 'finish', as, id, event, error: new SwitchboardError(code, message) });
-if (this.#byId.has(id)) return refuse('conflict', 'A call of this id waits already.');
+if (this.#byId.has(id)) return refuse('conflict', 'The id is taken.');
 if (bytes > frameBytesMax) return refuse('too_large', `A call may have ${frameBytesMax} bytes.`);
 if (this.#byId.size >= callsMax || this.#bytes + bytes > callsBytesMax) {
 return refuse('too_large', 'Too many calls wait.');
 }
-if (failOffline && !isReady) return refuse('offline', 'There is no connection.');
+if (failOffline && !isReady) return refuse('offline');
 this.#insert({ entry, as, bytes, isKept: keepMs !== null, phase: 'queued', sentAt: null, restUntil: -Infinity,
 deadline: now + (keepMs === null ? timeoutMs : Math.min(keepMs, keepMsMax)), attempt: 0, faults: 0 });
 if (keepMs !== null && user !== null) this.#keep(this.#byId.get(id));
@@ -172,7 +170,7 @@ this.#isLoaded = this.#isDirty = true;
 kept(id, isKept) {
 const call = this.#byId.get(id);
 if (call?.phase !== 'keeping') return;
-if (!isKept) return this.#fail(call, 'storage', 'It could not be stored.');
+if (!isKept) return this.#fail(call, 'storage');
 call.phase = 'queued';
 this.#isDirty = true;
 }
@@ -181,7 +179,7 @@ const call = this.#byId.get(id);
 if (call?.phase !== 'marking') return;
 call.phase = 'queued';
 this.#isDirty = true;
-if (!isKept) return this.#fail(call, 'storage', 'It could not be stored.');
+if (!isKept) return this.#fail(call, 'storage');
 if (firstSentAt === null) return this.#uncertain(call);
 call.entry.firstSentAt = firstSentAt;
 if (this.#isTooOld(call)) this.#uncertain(call);
@@ -278,7 +276,7 @@ this.#isDirty = true;
 }
 #keep(call) {
 call.phase = 'keeping';
-this.#machine.say({ do: 'keep', entry: { ...call.entry } });
+this.#machine.say({ do: 'keep', id: call.entry.id, entry: { ...call.entry } });
 }
 #mark(call) {
 if (!call.isKept) {
@@ -300,12 +298,12 @@ const age = Math.max(sentAt === null ? 0 : now - sentAt, wall - entry.firstSentA
 return age >= repeatMs || wall < entry.firstSentAt - clockSlackMs;
 }
 #late(call) {
-if (!call.isKept) this.#fail(call, 'timeout', 'There was no answer in time.');
+if (!call.isKept) this.#fail(call, 'timeout', 'There was no answer.');
 else if (call.entry.firstSentAt === null) this.#fail(call, 'expired');
 else this.#uncertain(call);
 }
 #uncertain(call) {
-this.#fail(call, 'uncertain', 'Its answer was lost: it may have happened.');
+this.#fail(call, 'uncertain', 'It may have happened.');
 }
 #fail(call, code, message) {
 this.#finish(call, { error: new SwitchboardError(code, message) });
@@ -432,7 +430,7 @@ subscribed(name, ref, told) {
 const topic = this.#byName.get(name);
 if (topic === undefined || topic.ask !== 'asked' || topic.ref !== ref) return;
 const now = positionOf(told);
-if (now === null) return this.#again(topic, new SwitchboardError('internal', 'An answer without a position.'));
+if (now === null) return this.#again(topic, new SwitchboardError('internal'));
 const before = topic.position;
 const isRecovered = told.recovered === true && before?.epoch === now.epoch;
 const held = topic.held;
@@ -462,7 +460,7 @@ topic.isLive = false;
 this.#isDirty = true;
 if (topic.readers.size === 0) this.#byName.delete(name);
 } else if (ref === undefined && topic.isLive) {
-this.#again(topic, new SwitchboardError('unavailable', 'The subscription ended.'));
+this.#again(topic, new SwitchboardError('unavailable'));
 }
 }
 failed(ref, name, told) {
@@ -503,13 +501,13 @@ if (topic === undefined || (offset !== undefined && !isOffset(offset))) return;
 if (topic.isLive) return this.#deliver(topic, event, data, offset);
 if (topic.ask !== 'asked') return;
 topic.held.push({ event, data, offset });
-if (topic.held.length > heldMax) this.#again(topic, new SwitchboardError('internal', 'Events without an answer.'));
+if (topic.held.length > heldMax) this.#again(topic, new SwitchboardError('internal'));
 }
 presence(name, told) {
 const topic = this.#byName.get(name);
 if (!topic?.presence || !topic.isLive) return;
 const list = (value) =>
-(Array.isArray(value) ? value.filter((one) => isObject(one) && typeof one.id === 'string') : []);
+(Array.isArray(value) ? value.filter((one) => typeof one?.id === 'string') : []);
 this.#tell(topic, Array.isArray(told.members) ? { type: 'presence', members: list(told.members) }
 : { type: 'presence', joins: list(told.joins), updates: list(told.updates), leaves: list(told.leaves) });
 }
@@ -849,7 +847,7 @@ this.#forgetSocket(isFault);
 if (code === 4401 || httpStatus === 401) return this.#refused();
 if (code === 4403 || httpStatus === 403) return this.#end('unauthorized');
 if (isFault) {
-this.say({ do: 'log', text: `the gateway closed with ${code}: ${reason}` });
+this.say({ do: 'log', text: `closed with ${code}: ${reason}` });
 return this.#pause(faultPauseMs);
 }
 if (leaveAt !== undefined) return this.#pause(Math.max(0, leaveAt - this.now));
@@ -897,10 +895,10 @@ this.#timers.set('silence', this.now + silenceMs);
 this.#heard();
 if (text.length > messageMax) {
 this.say({ do: 'close', gen: this.#gen, code: 1000 });
-return this.#closed({ code: 1009, reason: 'a message beyond all bounds' });
+return this.#closed({ code: 1009, reason: 'too large' });
 }
 const message = messageOf(text);
-if (message === null) return this.say({ do: 'log', text: 'the gateway sent something that is no message' });
+if (message === null) return this.say({ do: 'log', text: 'what came is no message' });
 const { event, topic, ref, offset, told } = message;
 switch (event) {
 case 'pong': case 'warning': return undefined;
@@ -953,7 +951,7 @@ return this.#dial();
 }
 #tellStatus() {
 const { status } = this;
-const key = JSON.stringify([status.phase, status.isReady, status.attempt, status.lastClose, status.userId]);
+const key = JSON.stringify({ ...status, retryInMs: 0, pendingCalls: 0 });
 if (key === this.#told) return;
 this.#told = key;
 this.say({ do: 'status', status });
@@ -1026,7 +1024,7 @@ set(value, upTo = null) {
 this.#server = value;
 this.#upTo = upTo;
 for (const guess of this.#guesses) {
-if (guess.isAnswered && (upTo === null || this.#has(guess.position))) this.#guesses.delete(guess);
+if (guess.isAnswered && this.#has(guess.position)) this.#guesses.delete(guess);
 }
 this.#tell(this.value);
 }
@@ -1038,7 +1036,7 @@ try {
 const answer = await call();
 guess.isAnswered = true;
 guess.position = positionOf(answer);
-if (guess.position !== null && this.#has(guess.position)) this.#guesses.delete(guess);
+if (guess.position && this.#upTo && this.#has(guess.position)) this.#guesses.delete(guess);
 return answer;
 } catch (error) {
 this.#guesses.delete(guess);
@@ -1047,18 +1045,8 @@ throw error;
 }
 }
 #has(position) {
-if (position === null || this.#upTo?.epoch !== position.epoch) return position === null || this.#upTo !== null;
-return this.#upTo.offset >= position.offset;
+return !position || this.#upTo?.epoch !== position.epoch || this.#upTo.offset >= position.offset;
 }
-}
-function memoryStorage() {
-const entries = new Map();
-return {
-load: () => [...entries.values()],
-get: (id) => entries.get(id) ?? null,
-put: (entry) => { entries.set(entry.id, { ...entry }); },
-remove: (id) => { entries.delete(id); },
-};
 }
 function webStorage(area = globalThis.localStorage, prefix = 'switchboard:') {
 const read = (key) => {
@@ -1094,7 +1082,7 @@ class SwitchboardClient {
 #results = new Set();
 #storing;
 #unlisten = null;
-constructor(url, { token = null, WebSocket = globalThis.WebSocket, storage = memoryStorage(), log = () => {},
+constructor(url, { token = null, WebSocket = globalThis.WebSocket, storage = null, log = () => {},
 random = Math.random, now = () => performance.now(), wall = () => Date.now() } = {}) {
 this.#url = String(url);
 this.#options = { WebSocket, storage, log, now, wall };
@@ -1139,11 +1127,15 @@ take: (input) => this.#take({ ...input, topic: name }),
 });
 }
 async state(name, options = {}) {
-for await (const update of this.topic(name, options)) if (update.type === 'live') return update.state;
+const topic = this.topic(name, options);
+for await (const update of topic) {
+if ('state' in update) return update.state;
+if (update.type === 'live') topic.resynchronise();
+}
 throw new SwitchboardError('stopped');
 }
 call(event, args = {}, options = {}) {
-return this.#call({ ...options, event, topic: null }, isObject(args) ? args : {});
+return this.#call({ ...options, event, topic: null }, args);
 }
 publish(topic, event, data = {}, options = {}) {
 if (!isTopic(topic)) return Promise.reject(new SwitchboardError('bad_request', `${topic} is no topic.`));
@@ -1186,7 +1178,13 @@ if (this.#isTaking) return;
 this.#isTaking = true;
 const { now, wall } = this.#options;
 while (this.#inputs.length > 0) {
-for (const action of this.#machine.take(this.#inputs.shift(), now(), wall())) this.#do(action);
+for (const action of this.#machine.take(this.#inputs.shift(), now(), wall())) {
+try {
+this.#do(action);
+} catch (error) {
+Promise.reject(error);
+}
+}
 }
 this.#isTaking = false;
 clearTimeout(this.#timer);
@@ -1206,10 +1204,8 @@ case 'end':
 this.#readers.get(action.reader)?.end(action.error.code === 'stopped' ? null : action.error);
 return this.#readers.delete(action.reader);
 case 'finish': return this.#finish(as, action);
-case 'keep':
-return this.#store(async (storage) => { await storage.put(action.entry); },
-{ type: 'kept', id: action.entry.id });
-case 'mark': return this.#store((storage) => mark(storage, action), { type: 'marked', id });
+case 'keep': return this.#store(async (storage) => { await storage.put(action.entry); }, { type: 'kept', id });
+case 'mark': return this.#store((storage) => mark(storage, action), { ...action, type: 'marked' });
 case 'forget': return this.#store(async (storage) => { await storage.remove(id); }, { type: 'forgotten' });
 case 'status': return this.#watchers.forEach((inbox) => inbox.push({ type: 'event', status: action.status }));
 default: return this.#options.log(action.text);
@@ -1239,8 +1235,7 @@ this.#take({ type: 'token', id, token });
 #finish(as, { id, event, answer, error }) {
 const waiter = this.#waiters.get(as);
 if (waiter === undefined) {
-const result = error === undefined ? { id, event, answer } : { id, event, error };
-this.#results.forEach((inbox) => inbox.push({ type: 'result', result }));
+this.#results.forEach((inbox) => inbox.push({ result: { id, event, answer, error } }));
 return;
 }
 this.#waiters.delete(as);
@@ -1250,30 +1245,31 @@ else waiter.reject(error);
 }
 async #load() {
 const { storage, log } = this.#options;
-let entries = [];
+const entries = [];
 try {
-for (const value of await storage.load()) {
+for (const value of await storage?.load() ?? []) {
 const entry = entryOf(value);
 if (entry !== null) entries.push(entry);
-else {
-log('storage held something that is no call');
-await storage.remove(value?.id);
-}
+else await storage.remove(value?.id);
 }
 } catch (error) {
-log(`storage cannot be read: ${error}`);
+log(`storage: ${error}`);
 }
 this.#take({ type: 'loaded', entries });
 }
 #store(work, input) {
+const { storage, log } = this.#options;
+if (storage === null) return this.#take({ ...input, isKept: true });
 this.#storing = this.#storing.then(async () => {
+let more = { isKept: false };
 try {
-this.#take({ ...input, isKept: true, ...await work(this.#options.storage) });
+more = { isKept: true, ...await work(storage) };
 } catch (error) {
-this.#options.log(`storage failed: ${error}`);
-this.#take({ ...input, isKept: false });
+log(`storage: ${error}`);
 }
+this.#take({ ...input, ...more });
 });
+return undefined;
 }
 #listen() {
 const page = globalThis.document;
@@ -1285,7 +1281,6 @@ const heard = [
 [globalThis, 'pagehide', () => this.#take({ type: 'hide' })],
 [globalThis, 'pageshow', ({ persisted }) => persisted && this.#take({ type: 'visible' })],
 [page, 'visibilitychange', visible],
-[page, 'resume', visible],
 ];
 for (const [target, name, handler] of heard) target.addEventListener(name, handler);
 return () => heard.forEach(([target, name, handler]) => target.removeEventListener(name, handler));
@@ -1315,9 +1310,9 @@ signal?.addEventListener('abort', leave);
 const done = () => {
 signal?.removeEventListener('abort', leave);
 leave();
-return Promise.resolve({ done: true, value: undefined });
+return inbox.next();
 };
-return { next: () => inbox.next(), return: done, [Symbol.asyncIterator]() { return this; } };
+return { next: () => inbox.next(), return: done };
 }
 async *events(...names) {
 for await (const update of this) {
@@ -1344,4 +1339,4 @@ resynchronise() {
 this.#client.take({ type: 'resynchronise' });
 }
 }
-export { Optimistic, SwitchboardClient, SwitchboardError, backOffMs, memoryStorage, operationId, webStorage };
+export { Optimistic, SwitchboardClient, SwitchboardError, backOffMs, operationId, webStorage };

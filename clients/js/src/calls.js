@@ -51,12 +51,12 @@ export class Calls {
     const bytes = new TextEncoder().encode(frameOf(entry)).length;
     const refuse = (code, message) =>
       this.#machine.say({ do: 'finish', as, id, event, error: new SwitchboardError(code, message) });
-    if (this.#byId.has(id)) return refuse('conflict', 'A call of this id waits already.');
+    if (this.#byId.has(id)) return refuse('conflict', 'The id is taken.');
     if (bytes > frameBytesMax) return refuse('too_large', `A call may have ${frameBytesMax} bytes.`);
     if (this.#byId.size >= callsMax || this.#bytes + bytes > callsBytesMax) {
       return refuse('too_large', 'Too many calls wait.');
     }
-    if (failOffline && !isReady) return refuse('offline', 'There is no connection.');
+    if (failOffline && !isReady) return refuse('offline');
     this.#insert({ entry, as, bytes, isKept: keepMs !== null, phase: 'queued', sentAt: null, restUntil: -Infinity,
       deadline: now + (keepMs === null ? timeoutMs : Math.min(keepMs, keepMsMax)), attempt: 0, faults: 0 });
     if (keepMs !== null && user !== null) this.#keep(this.#byId.get(id));
@@ -111,7 +111,7 @@ export class Calls {
   kept(id, isKept) {
     const call = this.#byId.get(id);
     if (call?.phase !== 'keeping') return;
-    if (!isKept) return this.#fail(call, 'storage', 'It could not be stored.');
+    if (!isKept) return this.#fail(call, 'storage');
     call.phase = 'queued';
     this.#isDirty = true;
   }
@@ -122,7 +122,7 @@ export class Calls {
     if (call?.phase !== 'marking') return;
     call.phase = 'queued';
     this.#isDirty = true;
-    if (!isKept) return this.#fail(call, 'storage', 'It could not be stored.');
+    if (!isKept) return this.#fail(call, 'storage');
     if (firstSentAt === null) return this.#uncertain(call);
     call.entry.firstSentAt = firstSentAt;
     if (this.#isTooOld(call)) this.#uncertain(call);
@@ -239,7 +239,7 @@ export class Calls {
 
   #keep(call) {
     call.phase = 'keeping';
-    this.#machine.say({ do: 'keep', entry: { ...call.entry } });
+    this.#machine.say({ do: 'keep', id: call.entry.id, entry: { ...call.entry } });
   }
 
   #mark(call) {
@@ -265,13 +265,13 @@ export class Calls {
   }
 
   #late(call) {
-    if (!call.isKept) this.#fail(call, 'timeout', 'There was no answer in time.');
+    if (!call.isKept) this.#fail(call, 'timeout', 'There was no answer.');
     else if (call.entry.firstSentAt === null) this.#fail(call, 'expired');
     else this.#uncertain(call);
   }
 
   #uncertain(call) {
-    this.#fail(call, 'uncertain', 'Its answer was lost: it may have happened.');
+    this.#fail(call, 'uncertain', 'It may have happened.');
   }
 
   #fail(call, code, message) {

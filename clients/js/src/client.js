@@ -2,9 +2,9 @@
 
 import { entryOf } from './calls.js';
 import { Machine } from './machine.js';
-import { SwitchboardError, isObject, operationId } from './parts.js';
+import { SwitchboardError, operationId } from './parts.js';
 import { isTopic } from './topics.js';
-import { Inbox, memoryStorage } from './values.js';
+import { Inbox } from './values.js';
 
 const timerMsMax = 2 ** 31 - 1;
 
@@ -26,7 +26,7 @@ export class SwitchboardClient {
   #storing;
   #unlisten = null;
 
-  constructor(url, { token = null, WebSocket = globalThis.WebSocket, storage = memoryStorage(), log = () => {},
+  constructor(url, { token = null, WebSocket = globalThis.WebSocket, storage = null, log = () => {},
     random = Math.random, now = () => performance.now(), wall = () => Date.now() } = {}) {
     this.#url = String(url);
     this.#options = { WebSocket, storage, log, now, wall };
@@ -84,13 +84,17 @@ export class SwitchboardClient {
 
   /** The topic's present state; undefined where its namespace has none. */
   async state(name, options = {}) {
-    for await (const update of this.topic(name, options)) if (update.type === 'live') return update.state;
+    const topic = this.topic(name, options);
+    for await (const update of topic) {
+      if ('state' in update) return update.state;
+      if (update.type === 'live') topic.resynchronise();  // others read it, and what they know is of before
+    }
     throw new SwitchboardError('stopped');
   }
 
   /** Runs a command; it is repeated under one id until it is answered, refused or too old. */
   call(event, args = {}, options = {}) {
-    return this.#call({ ...options, event, topic: null }, isObject(args) ? args : {});
+    return this.#call({ ...options, event, topic: null }, args);
   }
 
   /** Publishes an event; the answer is its position. */
@@ -143,7 +147,13 @@ export class SwitchboardClient {
     this.#isTaking = true;
     const { now, wall } = this.#options;
     while (this.#inputs.length > 0) {
-      for (const action of this.#machine.take(this.#inputs.shift(), now(), wall())) this.#do(action);
+      for (const action of this.#machine.take(this.#inputs.shift(), now(), wall())) {
+        try {
+          this.#do(action);
+        } catch (error) {
+          Promise.reject(error);  // a program's own function failed: told, and no reason to stand still
+        }
+      }
     }
     this.#isTaking = false;
     clearTimeout(this.#timer);
@@ -164,10 +174,8 @@ export class SwitchboardClient {
         this.#readers.get(action.reader)?.end(action.error.code === 'stopped' ? null : action.error);
         return this.#readers.delete(action.reader);
       case 'finish': return this.#finish(as, action);
-      case 'keep':
-        return this.#store(async (storage) => { await storage.put(action.entry); },
-          { type: 'kept', id: action.entry.id });
-      case 'mark': return this.#store((storage) => mark(storage, action), { type: 'marked', id });
+      case 'keep': return this.#store(async (storage) => { await storage.put(action.entry); }, { type: 'kept', id });
+      case 'mark': return this.#store((storage) => mark(storage, action), { ...action, type: 'marked' });
       case 'forget': return this.#store(async (storage) => { await storage.remove(id); }, { type: 'forgotten' });
       case 'status': return this.#watchers.forEach((inbox) => inbox.push({ type: 'event', status: action.status }));
       default: return this.#options.log(action.text);
@@ -200,8 +208,7 @@ export class SwitchboardClient {
   #finish(as, { id, event, answer, error }) {
     const waiter = this.#waiters.get(as);
     if (waiter === undefined) {
-      const result = error === undefined ? { id, event, answer } : { id, event, error };
-      this.#results.forEach((inbox) => inbox.push({ type: 'result', result }));
+      this.#results.forEach((inbox) => inbox.push({ result: { id, event, answer, error } }));
       return;
     }
     this.#waiters.delete(as);
@@ -210,35 +217,36 @@ export class SwitchboardClient {
     else waiter.reject(error);
   }
 
-  // Storage: one thing after the other.
+  // Storage: one thing after the other. Without one, calls are kept while the program runs.
 
   async #load() {
     const { storage, log } = this.#options;
-    let entries = [];
+    const entries = [];
     try {
-      for (const value of await storage.load()) {
+      for (const value of await storage?.load() ?? []) {
         const entry = entryOf(value);
         if (entry !== null) entries.push(entry);
-        else {
-          log('storage held something that is no call');
-          await storage.remove(value?.id);
-        }
+        else await storage.remove(value?.id);
       }
     } catch (error) {
-      log(`storage cannot be read: ${error}`);
+      log(`storage: ${error}`);
     }
     this.#take({ type: 'loaded', entries });
   }
 
   #store(work, input) {
+    const { storage, log } = this.#options;
+    if (storage === null) return this.#take({ ...input, isKept: true });
     this.#storing = this.#storing.then(async () => {
+      let more = { isKept: false };
       try {
-        this.#take({ ...input, isKept: true, ...await work(this.#options.storage) });
+        more = { isKept: true, ...await work(storage) };
       } catch (error) {
-        this.#options.log(`storage failed: ${error}`);
-        this.#take({ ...input, isKept: false });
+        log(`storage: ${error}`);
       }
+      this.#take({ ...input, ...more });
     });
+    return undefined;
   }
 
   /** The network and the page, where there is one. */
@@ -252,7 +260,6 @@ export class SwitchboardClient {
       [globalThis, 'pagehide', () => this.#take({ type: 'hide' })],
       [globalThis, 'pageshow', ({ persisted }) => persisted && this.#take({ type: 'visible' })],
       [page, 'visibilitychange', visible],
-      [page, 'resume', visible],
     ];
     for (const [target, name, handler] of heard) target.addEventListener(name, handler);
     return () => heard.forEach(([target, name, handler]) => target.removeEventListener(name, handler));
@@ -288,9 +295,9 @@ class Topic {
     const done = () => {
       signal?.removeEventListener('abort', leave);
       leave();
-      return Promise.resolve({ done: true, value: undefined });
+      return inbox.next();
     };
-    return { next: () => inbox.next(), return: done, [Symbol.asyncIterator]() { return this; } };
+    return { next: () => inbox.next(), return: done };
   }
 
   /** The events alone, of these names if there are any. */

@@ -8,7 +8,7 @@
 //   tell {reader, update}       something for the reader of a topic
 //   end {reader, error}         the reader's topic is over
 //   finish {as, id, answer | error}  a call is over; `as` is null when nobody waits for it
-//   keep {entry}, mark {id, firstSentAt}, forget {id}   for storage; the first two are answered by `kept`, `marked`
+//   keep {id, entry}, mark {id, firstSentAt}, forget {id}   for storage; the first two are answered by `kept`, `marked`
 //   status {status}             the client's state is another
 //   log {text}                  for whoever develops
 
@@ -265,7 +265,7 @@ export class Machine {
     if (code === 4401 || httpStatus === 401) return this.#refused();
     if (code === 4403 || httpStatus === 403) return this.#end('unauthorized');
     if (isFault) {
-      this.say({ do: 'log', text: `the gateway closed with ${code}: ${reason}` });
+      this.say({ do: 'log', text: `closed with ${code}: ${reason}` });
       return this.#pause(faultPauseMs);
     }
     if (leaveAt !== undefined) return this.#pause(Math.max(0, leaveAt - this.now));
@@ -326,10 +326,10 @@ export class Machine {
     this.#heard();
     if (text.length > messageMax) {
       this.say({ do: 'close', gen: this.#gen, code: 1000 });
-      return this.#closed({ code: 1009, reason: 'a message beyond all bounds' });
+      return this.#closed({ code: 1009, reason: 'too large' });
     }
     const message = messageOf(text);
-    if (message === null) return this.say({ do: 'log', text: 'the gateway sent something that is no message' });
+    if (message === null) return this.say({ do: 'log', text: 'what came is no message' });
     const { event, topic, ref, offset, told } = message;
     switch (event) {
       case 'pong': case 'warning': return undefined;
@@ -391,7 +391,7 @@ export class Machine {
 
   #tellStatus() {
     const { status } = this;
-    const key = JSON.stringify([status.phase, status.isReady, status.attempt, status.lastClose, status.userId]);
+    const key = JSON.stringify({ ...status, retryInMs: 0, pendingCalls: 0 });
     if (key === this.#told) return;
     this.#told = key;
     this.say({ do: 'status', status });

@@ -82,14 +82,11 @@ export class Timers {
   }
 }
 
-export const isObject = (value) => typeof value === 'object' && value !== null && !Array.isArray(value);
-
 export const isOffset = (value) => Number.isSafeInteger(value) && value >= 0;
 
 /** The position in an object, or null when there is none that can be one. */
 export function positionOf(value) {
-  const isOne = isObject(value) && typeof value.epoch === 'string' && value.epoch !== '' && value.epoch.length <= 64
-    && isOffset(value.offset);
+  const isOne = typeof value?.epoch === 'string' && /^.{1,64}$/.test(value.epoch) && isOffset(value.offset);
   return isOne ? { epoch: value.epoch, offset: value.offset } : null;
 }
 
@@ -104,12 +101,12 @@ export function errorOf({ code, message, retryAfterMs }) {
   return new SwitchboardError(text, typeof message === 'string' ? message : text, bounded(retryAfterMs, 0, 6e4, null));
 }
 
-/** A message of the gateway, or null; `told` is its data where that is an object. */
+/** A message of the gateway, or null; `told` is its data where that has members. */
 export function messageOf(text) {
   try {
     const message = JSON.parse(text);
     if (typeof message.event !== 'string') return null;
-    return { ...message, told: isObject(message.data) ? message.data : {} };
+    return { ...message, told: typeof message.data === 'object' ? message.data ?? {} : {} };
   } catch {
     return null;  // no JSON, or `null`
   }

@@ -3,7 +3,7 @@
 // What is asked for is derived from this table, whatever happened before. A topic is live only by an answer on the
 // present connection.
 
-import { Allowance, SwitchboardError, backOffMs, errorOf, isObject, isOffset, positionOf } from './parts.js';
+import { Allowance, SwitchboardError, backOffMs, errorOf, isOffset, positionOf } from './parts.js';
 
 const joinsAtOnceMax = 64;
 /** The gateway allows 20; what is refused costs more than what waits. */
@@ -113,7 +113,7 @@ export class Topics {
     const topic = this.#byName.get(name);
     if (topic === undefined || topic.ask !== 'asked' || topic.ref !== ref) return;
     const now = positionOf(told);
-    if (now === null) return this.#again(topic, new SwitchboardError('internal', 'An answer without a position.'));
+    if (now === null) return this.#again(topic, new SwitchboardError('internal'));
     const before = topic.position;
     const isRecovered = told.recovered === true && before?.epoch === now.epoch;
     const held = topic.held;
@@ -147,7 +147,7 @@ export class Topics {
       if (topic.readers.size === 0) this.#byName.delete(name);
     } else if (ref === undefined && topic.isLive) {
       // The gateway took it away; the reason follows as an error, or there is none and it may be had again.
-      this.#again(topic, new SwitchboardError('unavailable', 'The subscription ended.'));
+      this.#again(topic, new SwitchboardError('unavailable'));
     }
   }
 
@@ -193,14 +193,14 @@ export class Topics {
     if (topic.ask !== 'asked') return;
     topic.held.push({ event, data, offset });
     // Whoever says so much before an answer is asked again: the position tells what is missing.
-    if (topic.held.length > heldMax) this.#again(topic, new SwitchboardError('internal', 'Events without an answer.'));
+    if (topic.held.length > heldMax) this.#again(topic, new SwitchboardError('internal'));
   }
 
   presence(name, told) {
     const topic = this.#byName.get(name);
     if (!topic?.presence || !topic.isLive) return;
     const list = (value) =>
-      (Array.isArray(value) ? value.filter((one) => isObject(one) && typeof one.id === 'string') : []);
+      (Array.isArray(value) ? value.filter((one) => typeof one?.id === 'string') : []);
     this.#tell(topic, Array.isArray(told.members) ? { type: 'presence', members: list(told.members) }
       : { type: 'presence', joins: list(told.joins), updates: list(told.updates), leaves: list(told.leaves) });
   }

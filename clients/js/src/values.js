@@ -88,7 +88,7 @@ export class Optimistic {
     this.#server = value;
     this.#upTo = upTo;
     for (const guess of this.#guesses) {
-      if (guess.isAnswered && (upTo === null || this.#has(guess.position))) this.#guesses.delete(guess);
+      if (guess.isAnswered && this.#has(guess.position)) this.#guesses.delete(guess);
     }
     this.#tell(this.value);
   }
@@ -102,7 +102,7 @@ export class Optimistic {
       const answer = await call();
       guess.isAnswered = true;
       guess.position = positionOf(answer);
-      if (guess.position !== null && this.#has(guess.position)) this.#guesses.delete(guess);
+      if (guess.position && this.#upTo && this.#has(guess.position)) this.#guesses.delete(guess);
       return answer;
     } catch (error) {
       this.#guesses.delete(guess);
@@ -111,24 +111,14 @@ export class Optimistic {
     }
   }
 
+  /** Whether the value contains what the answer was about, or nobody can know. */
   #has(position) {
-    if (position === null || this.#upTo?.epoch !== position.epoch) return position === null || this.#upTo !== null;
-    return this.#upTo.offset >= position.offset;
+    return !position || this.#upTo?.epoch !== position.epoch || this.#upTo.offset >= position.offset;
   }
 }
 
-/** Keeps calls while the program runs. Storages have these four functions, which may return promises. */
-export function memoryStorage() {
-  const entries = new Map();
-  return {
-    load: () => [...entries.values()],
-    get: (id) => entries.get(id) ?? null,
-    put: (entry) => { entries.set(entry.id, { ...entry }); },
-    remove: (id) => { entries.delete(id); },
-  };
-}
-
-/** Keeps calls in a browser's `localStorage`, each under a key of its own, so that pages do not undo each other's. */
+/** Keeps calls in a browser's `localStorage`, each under a key of its own, so that pages do not undo
+ *  each other's. Storages have these four functions, which may return promises. */
 export function webStorage(area = globalThis.localStorage, prefix = 'switchboard:') {
   const read = (key) => {
     try {

@@ -1,0 +1,34 @@
+// What programs write, for the compiler: `tsc --noEmit --strict`. Nothing runs it.
+
+import { Optimistic, SwitchboardClient, SwitchboardError, backOffMs, operationId, webStorage } from '../index.js';
+
+type Shop = { 'queue:update': { queueLength: number }; 'presence:update': { count: number } };
+
+const client = new SwitchboardClient('wss://gateway.example/ws', {
+  token: async (reason) => (reason === 'first' ? 'one' : 'two'), storage: webStorage(localStorage), WebSocket,
+});
+
+export async function uses(signal: AbortSignal): Promise<number> {
+  const shop = client.topic<Shop, { queueLength: number }>('shop:42', { signal, latestBy: ({ event }) => event });
+  let length = 0;
+  for await (const update of shop) {
+    if (update.type === 'live') length = update.state?.queueLength ?? length;
+    else if (update.type === 'gap') length = update.missed ?? 0;
+    else if (update.type === 'event' && update.event === 'queue:update') length = update.data.queueLength;
+    else if (update.type === 'presence') length = (update.members ?? update.joins).length;
+  }
+  for await (const { data } of shop.events('presence:update')) length = data.count;
+  for await (const members of shop.presence()) length = members.size;
+  const votes = new Optimistic({ mine: 'none' });
+  const vote = (): Promise<{ upvotes: number }> =>
+    client.call('vote', { shopId: '42' }, { id: operationId(), keepMs: 60_000 });
+  try {
+    length = (await votes.perform((value) => ({ ...value, mine: 'up' }), vote)).upvotes;
+  } catch (error) {
+    if (error instanceof SwitchboardError && error.code === 'uncertain') length = backOffMs(0);
+  }
+  for await (const { id, error } of client.outbox.results()) if (error === undefined) client.outbox.remove(id);
+  // @ts-expect-error a shop has no such event
+  shop.events('nothing');
+  return (await client.publish('shop:42', 'hello', { length })).offset;
+}
