@@ -237,6 +237,19 @@ def judge_walk(walk, order, findings):
         findings.violation(f"a walk from {walk[0]} has a hole or a double")
 
 
+def judge(told, sent, devices, walks, findings):
+    """The pages, newest first, have what was sent, each once; every device has them in that order; no walk had a hole."""
+    if sorted(told) != sorted(sent):
+        findings.violation(f"{len(sent)} were sent, and the pages have {len(told)}, {len(set(told))} different ones")
+    for device in devices:
+        mine = [id for id, _ in sorted(device.messages.items(), key=lambda item: -item[1])]
+        if mine != told:
+            findings.violation(f"{device.name} has {len(mine)} messages, and not the order of the pages")
+    order = {id: place for place, id in enumerate(told)}
+    for walk in walks:
+        judge_walk(walk, order, findings)
+
+
 async def kill_in_turn(rig, rng, stopping, findings, log):
     number = 0
     while not stopping.is_set():
@@ -279,17 +292,9 @@ async def live(rig, options, log):
         before = page["next"]
         if before is None:
             break
-    if sorted(told) != sorted(sent):
-        findings.violation(f"{len(sent)} were sent, and the pages have {len(told)}, {len(set(told))} different ones")
-    order = {id: place for place, id in enumerate(told)}
     await comes_true(lambda: all(device.is_live and len(device.messages) >= len(told) for device in devices),
                      CATCH_UP_SECONDS)
-    for device in devices:
-        mine = [id for id, _ in sorted(device.messages.items(), key=lambda item: -item[1])]
-        if mine != told:
-            findings.violation(f"{device.name} has {len(mine)} messages, and not the order of the pages")
-    for walk in walks:
-        judge_walk(walk, order, findings)
+    judge(told, sent, devices, walks, findings)
     for task in tasks:
         task.cancel()
     ended = await asyncio.gather(*tasks, return_exceptions=True)

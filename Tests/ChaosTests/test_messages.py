@@ -3,6 +3,7 @@
 import argparse
 
 import messages
+import pytest
 from support.seeds import seed_of
 
 
@@ -41,3 +42,28 @@ def test_the_checker_sees_what_is_lost_doubled_or_out_of_order():
         findings = messages.Findings()
         messages.judge_walk(list(walk), order, findings)
         assert len(findings.violations) == violations, walk
+
+
+@pytest.mark.parametrize("flaw", ["", "lost", "doubled", "changed order", "not on a device", "twice on a device"])
+def test_the_end_of_a_run_is_judged(flaw):
+    """One flaw in what pages and devices have at the end is one violation."""
+    sent = {id: 0.0 for id in "abcd"}
+    told = list("dcba")
+    findings = messages.Findings()
+    devices = [messages.Device(f"{user}-0", user, None, sent, findings) for user in messages.USERS]
+    for device in devices:
+        device.messages = {id: time for time, id in enumerate("abcd", 1)}
+    if flaw == "lost":
+        told.remove("c")
+        for device in devices:
+            del device.messages["c"]
+    elif flaw == "doubled":
+        sent.pop("c")
+    elif flaw == "changed order":
+        devices[1].messages |= {"a": 2, "b": 1}
+    elif flaw == "not on a device":
+        del devices[0].messages["b"]
+    elif flaw == "twice on a device":
+        devices[0].messages["b again"] = 3.5
+    messages.judge(told, sent, devices, [told[1:]], findings)
+    assert len(findings.violations) == bool(flaw), findings.violations
