@@ -238,7 +238,7 @@ def judge_walk(walk, order, findings):
 
 
 def judge(told, sent, devices, walks, findings):
-    """The pages, newest first, have what was sent, each once; every device has them in that order; no walk had a hole."""
+    """The pages, newest first, have what was sent, each once; devices have that order; no walk had a hole."""
     if sorted(told) != sorted(sent):
         findings.violation(f"{len(sent)} were sent, and the pages have {len(told)}, {len(set(told))} different ones")
     for device in devices:

@@ -132,11 +132,18 @@ indirect enum ErrorShape: Equatable, Sendable {
                 "properties": .object(members.map { ($0.name, $0.shape.schema) }),
             ]
         case .array(let values):
-            if values.isEmpty {
-                ["type": "array", "maxItems": 0]
-            } else {
-                ["type": "array", "prefixItems": .array(values.map(\.schema)), "minItems": .int(values.count)]
+            switch values.count {
+            case 0: ["type": "array", "maxItems": 0]
+            case 1: list(values[0].schema, 1)
+            default: list(["anyOf": .array(values.map(\.schema))], values.count)
             }
         }
+    }
+
+    /// So many values of one schema.
+    ///
+    /// Tools that know older drafts of JSON Schema take no `prefixItems`.
+    private func list(_ item: JSONNode, _ count: Int) -> JSONNode {
+        ["type": "array", "items": item, "minItems": .int(count), "maxItems": .int(count)]
     }
 }
