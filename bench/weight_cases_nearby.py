@@ -31,6 +31,8 @@ def crowds(site, **settings):
     me = user(0)
     site.db.sadd(f"user:{me}#blocks", *(f"blocked-{number:0120}" for number in range(400)))
     site.db.sadd(f"user:{me}#blockers", *(f"blocker-{number:0120}" for number in range(400)))
+    site.db.sadd(f"user:{me}#mutes", *(f"muted-{number:0120}" for number in range(240)))
+    site.db.sadd(f"user:{me}#muters", *(f"muter-{number:0120}" for number in range(400)))
     site.db.sadd(f"user:{me}#followers", *(user(number) for number in range(200)))
     site.db.sadd(f"user:{me}#sees", *(user(number) for number in range(200)))
     site.db.delete("#outbox")
@@ -149,6 +151,18 @@ def blockers_refresh(site):
 
 
 @case
+def mutes_refresh(site):
+    pack, me = crowds(site)
+    return lambda n: pack.mutes_refresh(userId=me)
+
+
+@case
+def muters_refresh(site):
+    pack, me = crowds(site)
+    return lambda n: pack.muters_refresh(userId=me)
+
+
+@case
 def export_nearby(site):
     pack, me = crowds(site)
     return lambda n: pack.export_nearby(userId=me, role="worker")
@@ -161,8 +175,8 @@ def listeners_refresh(site):
     cell = site.db.hget(f"user:{me}#place", "cell").decode()
 
     def call(n):
-        for number in range(8):
-            site.db.zadd(f"cell:{cell}#signs", {user(8 * n + number): 1})
+        gone = site.db.hmget(f"cell:{cell}#slots", [user(8 * n + number) for number in range(8)])
+        site.db.zadd(f"cell:{cell}#signs", dict.fromkeys(gone, 1))
         site.db.config_resetstat()
         pack.listeners_refresh(cell=cell)
     return call

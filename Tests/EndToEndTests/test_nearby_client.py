@@ -158,6 +158,20 @@ def test_a_block_parts_two_listeners_at_once(app, town, place_server):
     assert bea.nearby() == {"nearby": []}
 
 
+def test_who_mutes_a_listener_is_not_shown_it(app, town, place_server):
+    ann, bea = app("ann"), app("bea")
+    ann.go(town)
+    bea.go(north(town, 50))
+    ann.hears("nearby:enter", bea.user)
+    with place_server.client() as db:
+        db.sadd(f"user:{bea.user}#muters", ann.user)
+        db.sadd(f"user:{ann.user}#mutes", bea.user)
+    ann.hears("nearby:leave", bea.user)
+    assert [one["id"] for one in bea.go(north(town, 150))["nearby"]] == [ann.user]
+    assert ann.nearby() == {"nearby": []}
+    ann.socket.expect_nothing()
+
+
 def test_twelve_places_and_six_tracks_a_minute(app, town):
     ann = app("ann")
     for _ in range(12):
@@ -194,6 +208,28 @@ def test_an_exact_place_is_neither_in_redis_nor_in_a_log(app, nodes, place_serve
             assert not [degree for degree in degrees_in(everything) if abs(degree - place[0]) < 1e-6]
             assert not [key for key, member, *there in places_of(db)
                         if member == hidden.user and metres(there, place) < 1]
+
+
+def test_an_exact_place_is_not_in_the_slow_log(app, place_server, town):
+    """Redis keeps the first 31 words of a slow call. A place is sent behind them, whatever became of it."""
+    hidden, place = app("hidden"), north(town, 123.4567)
+    hidden.put("/v1/privacy", visible="everyone", rounding=1000)
+    with place_server.client() as db:
+        db.config_set("slowlog-max-len", 100_000)
+        db.config_set("slowlog-log-slower-than", 0)
+        hidden.go(place)
+        kept = [entry["command"].decode() for entry in db.slowlog_get(100_000)]
+        # What would be found, were it there.
+        db.echo(str(place[0]))
+        found = [entry["command"].decode() for entry in db.slowlog_get(100_000)]
+        db.config_set("slowlog-log-slower-than", 10_000)
+    assert any(text.startswith("EVALSHA") and f"user:{hidden.user}#place" in text for text in kept)
+    assert not tells(kept, place) and tells(found, place)
+
+
+def tells(texts, place):
+    """Whether some of the texts hold a place to seven digits."""
+    return any(abs(degree - exact) < 1e-6 for degree in degrees_in("\n".join(texts)) for exact in place)
 
 
 def test_a_deleted_place_is_gone_within_a_second_everywhere(app, nodes, place_server):

@@ -1,6 +1,6 @@
 """Who sees whom, by plain geometry: a picture is everyone visible within two kilometres.
 
-It holds for crowds of at most 40, where no picture is full. Distances that lie on the border of a rule are kept out of
+It holds for crowds of at most 12, where no picture is full. Distances that lie on the border of a rule are kept out of
 the histories, since Redis keeps places to 60 centimetres.
 """
 
@@ -52,6 +52,7 @@ class Model:
     def __init__(self, users):
         self.listeners = {user: Listener() for user in users}
         self.blocks = set()
+        self.mutes = set()
         self.followers = set()
         self.pictures = {user: set() for user in users}
 
@@ -60,6 +61,8 @@ class Model:
         if viewer == shown or not (one.place and other.place) or other.visible == "nobody":
             return False
         if (viewer, shown) in self.blocks or (shown, viewer) in self.blocks:
+            return False
+        if (viewer, shown) in self.mutes:
             return False
         if other.visible == "followers" and (shown, viewer) not in self.followers:
             return False

@@ -49,3 +49,10 @@ def block(db, pack, user, other):
     db.sadd(f"user:{other}#blockers", user)
     pack.blocks_refresh(userId=user)
     pack.relay()
+
+
+def mute(db, pack, user, other):
+    db.sadd(f"user:{user}#mutes", other)
+    db.sadd(f"user:{other}#muters", user)
+    pack.mutes_refresh(userId=user)
+    pack.relay()

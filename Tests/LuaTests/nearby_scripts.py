@@ -71,12 +71,14 @@ class Ears:
 
 
 def pictures_of(db, kind="pictures"):
-    """Who is in whose picture, or with "watchers" the other side: {(cell, user): users}."""
+    """Who is in whose picture, or with "watchers" the other side: {(cell, user): users}; nobody with none."""
     found = {}
     for key in db.scan_iter(f"cell:*#{kind}"):
         cell = key.decode().split("#")[0].removeprefix("cell:")
         names = {slot: name.decode() for slot, name in db.hgetall(f"cell:{cell}#names").items()}
         for slot, text in db.hgetall(key).items():
+            if len(text) == 4:
+                continue
             found[cell, names[slot]] = {names[text[first:first + 5]] for first in range(4, len(text), 5)}
     return found
 

@@ -100,13 +100,19 @@ class Life:
         return []
 
     def block(self, user):
+        return self.turn(user, self.model.blocks, "blocks", "blockers")
+
+    def mute(self, user):
+        return self.turn(user, self.model.mutes, "mutes", "muters")
+
+    def turn(self, user, pairs, own, others):
+        """Blocks or mutes somebody, or does so no more."""
         other = self.rng.choice([one for one in USERS if one != user])
-        pair, is_new = (user, other), (user, other) not in self.model.blocks
-        expected = self.model.step(
-            lambda: self.model.blocks.add(pair) if is_new else self.model.blocks.remove(pair), moved=user)
-        (self.db.sadd if is_new else self.db.srem)(f"user:{user}#blocks", other)
-        (self.db.sadd if is_new else self.db.srem)(f"user:{other}#blockers", user)
-        self.run("blocks_refresh", userId=user)
+        pair, is_new = (user, other), (user, other) not in pairs
+        expected = self.model.step(lambda: pairs.add(pair) if is_new else pairs.remove(pair), moved=user)
+        (self.db.sadd if is_new else self.db.srem)(f"user:{user}#{own}", other)
+        (self.db.sadd if is_new else self.db.srem)(f"user:{other}#{others}", user)
+        self.run(f"{own}_refresh", userId=user)
         return expected
 
     def follow(self, user):
@@ -133,8 +139,8 @@ class Life:
 
     def step(self):
         action = self.rng.choices(
-            [self.set_location, self.set_privacy, self.set_track, self.block, self.follow, self.delete_location,
-             self.pass_on], [12, 3, 2, 2, 2, 1, 2])[0]
+            [self.set_location, self.set_privacy, self.set_track, self.block, self.mute, self.follow,
+             self.delete_location, self.pass_on], [12, 3, 2, 2, 2, 2, 1, 2])[0]
         user = self.rng.choice(USERS)
         expected = action(user)
         assert same(self.heard(), expected), (action.__name__, user)

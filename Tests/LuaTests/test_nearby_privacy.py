@@ -6,7 +6,7 @@ import statistics
 import pytest
 
 from nearby_model import rounded
-from nearby_people import HERE, TRACK, block, ears, ids, north, pack, put, told
+from nearby_people import HERE, TRACK, block, ears, ids, mute, north, pack, put, told
 from nearby_scripts import degrees_in, geohash, metres, places_of, texts_of
 
 
@@ -111,6 +111,37 @@ def test_the_blocked_see_nothing_and_are_not_seen(db, pack, ears):
     assert ears.heard() == []
 
 
+def test_the_muted_are_not_shown_and_do_not_notice(db, pack, ears):
+    put(pack, "a")
+    put(pack, "b", north(10))
+    ears.heard()
+    mute(db, pack, "a", "b")
+    assert told(ears) == [("a", "b")]
+    assert ids(put(pack, "a", north(100))) == [] and ids(pack.nearby(userId="a")) == []
+    assert told(ears) == [("b", "a")]
+    assert ids(put(pack, "b", north(200))) == ["a"] and ids(pack.nearby(userId="b")) == ["a"]
+    pack.set_track(userId="b", **TRACK)
+    put(pack, "a", north(150))
+    assert told(ears) == [("b", "a")]
+    db.srem("user:a#mutes", "b")
+    db.srem("user:b#muters", "a")
+    pack.mutes_refresh(userId="a")
+    pack.relay()
+    assert told(ears, "nearby:enter") == [("a", "b")]
+
+
+def test_a_note_of_who_mutes_that_comes_late_ends_what_was_told_before(db, pack, ears):
+    """The muted one moves between the mute and its note: it enters no picture, or leaves it when the note comes."""
+    put(pack, "a")
+    db.sadd("user:a#mutes", "b")
+    put(pack, "b", north(10))
+    assert told(ears, "nearby:enter") == [("a", "b")]
+    db.sadd("user:b#muters", "a")
+    pack.muters_refresh(userId="b")
+    pack.relay()
+    assert told(ears) == [("a", "b")]
+
+
 def test_a_stalker_who_teleports_hears_nothing_of_a_listener_that_blocks_him(db, pack, ears):
     block(db, pack, "a", "stalker")
     for step in range(20):
@@ -207,6 +238,6 @@ def test_a_move_costs_as_much_among_many_as_among_few(db, pack, ears, rng):
             db.config_resetstat()
             put(pack, f"u{number}", (places[number][0] + rng.uniform(-0.001, 0.001), places[number][1]))
             spent.append(db.info("commandstats")["cmdstat_evalsha"]["usec"])
-            assert len(ears.heard()) <= 80 + 40 + 2 * 21
+            assert len(ears.heard()) <= 48 + 24 + 13
         medians.append(statistics.median(spent))
     assert medians[1] < 2.5 * medians[0], medians

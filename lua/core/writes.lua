@@ -196,8 +196,9 @@ end}
 
 -- Whether a name is that of a key of the header, whatever the body has made of `key`.
 local function is_declared(name)
+  local keys = KEYS
   for index = first_key, last_key do
-    if KEYS[index] == name then return true end
+    if keys[index] == name then return true end
   end
   return false
 end

@@ -3,6 +3,7 @@
 -- @arg      userId id
 -- @include  geo
 -- @include  listener
+-- @include  again
 -- @key      blockers user:{userId}#blockers
 -- @key      place    user:{userId}#place
 -- @calls    sync_listener
@@ -10,8 +11,5 @@
 -- @cost     O(1)
 -- @weight   200
 
-local place = place_of(key.place)
-for _, cell in ipairs(place and cells_of(place.latitude, place.longitude) or {}) do
-  later('sync_listener', {cell = cell, userId = args.userId})
-end
+settle_again()
 return {idle = true}

@@ -6,6 +6,7 @@
 -- @arg      followerId id
 -- @include  geo
 -- @include  listener
+-- @include  again
 -- @key      followers  user:{userId}#followers
 -- @key      place      user:{userId}#place
 -- @calls    set_sees, sync_listener
@@ -23,8 +24,5 @@ if read('SISMEMBER', key.followers, args.followerId) == 1 then
   write('SREM', key.followers, args.followerId)
 end
 later('set_sees', {userId = args.followerId, otherId = args.userId, sees = false})
-local place = place_of(key.place)
-for _, cell in ipairs(place and cells_of(place.latitude, place.longitude) or {}) do
-  later('sync_listener', {cell = cell, userId = args.userId})
-end
+settle_again()
 return {followerId = args.followerId, allowed = false, count = count}

@@ -16,6 +16,8 @@
 -- @key      track     user:{userId}#track
 -- @key      blocks    user:{userId}#blocks
 -- @key      blockers  user:{userId}#blockers
+-- @key      mutes     user:{userId}#mutes
+-- @key      muters    user:{userId}#muters
 -- @key      followers user:{userId}#followers
 -- @key      sees      user:{userId}#sees
 -- @key      slots     cell:{cell}#slots
@@ -31,7 +33,7 @@
 -- @emits    nearby:leave {id}
 -- @returns  {erased}
 -- @cost     O(n) in followers and followed, at most 80 in one run; the worker makes further ones
--- @weight   3000
+-- @weight   2000
 -- @idempotent
 
 local BATCH_MAX = 40

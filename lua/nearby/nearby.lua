@@ -16,6 +16,7 @@
 -- @key      place     user:{userId}#place
 -- @key      blocks    user:{userId}#blocks
 -- @key      blockers  user:{userId}#blockers
+-- @key      mutes     user:{userId}#mutes
 -- @key      sees      user:{userId}#sees
 -- @key      slots     cell:{cell}#slots
 -- @key      names     cell:{cell}#names
@@ -48,18 +49,19 @@ end
 -- Fills a page from those found. Returns it and whether some are left.
 local function fill(found)
   local page, first = {}, 1
-  while found[first] and (found[first].metres < after
-    or found[first].metres == after and found[first].slot <= after_slot) do first = first + 1 end
+  while found[first] and (found[first][2] < after or found[first][2] == after and found[first][1] <= after_slot) do
+    first = first + 1
+  end
   while first <= #found do
     local slots = {}
-    for index = first, math.min(first + args.limit, #found) do slots[#slots + 1] = found[index].slot end
+    for index = first, math.min(first + args.limit, #found) do slots[#slots + 1] = found[index][1] end
     load_cards(found, first, first + args.limit)
     local allowed = seen_by(slots)
     for index, slot in ipairs(slots) do
       local card = cards[slot]
-      if slot ~= own and card and card.ends > now_ms and allowed[slot] then
+      if slot ~= own and card and end_of(card) > now_ms and allowed[slot] then
         if #page == args.limit then return page, true end
-        page[#page + 1] = {slot = slot, metres = found[first + index - 1].metres, text = text_in(card)}
+        page[#page + 1] = found[first + index - 1]
       end
     end
     first = first + #slots
@@ -77,6 +79,4 @@ if not has_more and complete < args.radius and need < LISTED_MAX then
     complete * 2)
   page, has_more = fill(found)
 end
-local nearby = {}
-for index, one in ipairs(page) do nearby[index] = raw(listener_text(one.text, one.metres)) end
-return {nearby = array(nearby), cursor = has_more and cursor_text(page[#page]) or nil}
+return {nearby = listeners_text(page), cursor = has_more and cursor_text(page[#page]) or nil}

@@ -8,23 +8,29 @@
 -- cell:C#shown     a sorted set, as GEOADD keeps places: slots whom others may see here, also from cells nearby
 -- cell:C#hidden    the same of those who live in this cell and whom nobody may see: they are told of others
 -- cell:C#cards     a hash: slot -> visibility, end, place, place last told, and the JSON text that others are told
--- cell:C#pictures  a hash: slot -> how far its picture reaches, four digits, then the slots in it
+-- cell:C#pictures  a hash: slot -> how far its picture reaches, four digits, then the slots in it; of all who live here
 -- cell:C#watchers  a hash: slot -> four digits, then the slots in whose pictures it is
 -- cell:C#signs     a sorted set: slot -> when it expires, milliseconds
 --
--- A picture holds at most PICTURE_MAX. In a crowd it reaches as far as its PICTURE_KEPT nearest when its viewer moved
--- last; when others fill it, it keeps the nearest PICTURE_KEPT again and reaches less far. Who gets out of its reach
--- leaves it. So every listener is told of the nearest, and a move is told to at most WATCHERS_MAX.
+-- A picture holds at most PICTURE_MAX. Where many are it reaches as far as its PICTURE_KEPT nearest when its viewer
+-- moved last; when others fill it, it keeps the nearest PICTURE_KEPT again and reaches less far. Who gets out of its
+-- reach leaves it. So every listener is told of the nearest, and a move is told to at most WATCHERS_MAX.
+--
+-- A crowd is where the PICTURE_KEPT nearest stand within CROWD_METRES, which an app walks between two calls: each call
+-- exchanges whole pictures. There a picture keeps CROWD_KEPT, and it holds CROWD_MAX while it reaches less than that.
 
 local LIVE_METRES = 2000     -- changes further away are not told
-local PICTURE_MAX = 40
-local PICTURE_KEPT = 20
-local PICTURE_THIN = 10      -- with fewer, a picture that had shrunk reaches twice as far
-local WATCHERS_MAX = 80
-local REFILLS_MAX = 2        -- full pictures that one move may thin; the others stay as they are
+local PICTURE_MAX = 24
+local PICTURE_KEPT = 12
+local PICTURE_THIN = 4       -- with fewer, a picture that had shrunk reaches twice as far
+local CROWD_METRES = 100
+local CROWD_MAX = 16
+local CROWD_KEPT = 8
+local WATCHERS_MAX = 48
+local REFILLS_MAX = 1        -- full pictures that one move may thin; the others stay as they are
 local MOVE_METRES = 25
 local REACH_MIN = 20         -- metres; of those nearer than this to each other, any count as the nearest
-local SEARCH_MAX = 80
+local SEARCH_MAX = 50
 local SEARCH_STEPS = 12
 local SLOT_BYTES = 5
 local SLOT_LETTERS = '0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz-_'
@@ -76,7 +82,7 @@ local function load_names(slots)
 end
 
 -- ---------------------------------------------------------------------------------------------------------------
--- Finding
+-- Finding. What was found are pairs {slot, metres}, as Redis makes them.
 
 -- Metres from a place to members of a geo set: slot -> metres; who is not in it is absent.
 local function distances(name, slots, latitude, longitude)
@@ -89,6 +95,14 @@ local function distances(name, slots, latitude, longitude)
   return known
 end
 
+-- Members of a geo set within a distance, nearest first; when there are more than `most`, any `most` of them.
+local function within(name, latitude, longitude, distance, most)
+  local found = read('GEOSEARCH', name, 'FROMLONLAT', longitude, latitude, 'BYRADIUS', distance, 'm', 'ASC', 'COUNT',
+    most, 'ANY', 'WITHDIST')
+  for _, pair in ipairs(found) do pair[2] = tonumber(pair[2]) end
+  return found
+end
+
 -- Members of a pile, which is more than can be looked at within REACH_MIN: those that Redis keeps next to a user. Each
 -- user has other ones, so a thousand on one spot do not all look at the same few.
 local function neighbours(name, user_slot, latitude, longitude, most)
@@ -99,27 +113,33 @@ local function neighbours(name, user_slot, latitude, longitude, most)
   local slots, list = read('ZRANGE', name, place, place + most - 1), {}
   local known = distances(name, slots, latitude, longitude)
   for _, slot in ipairs(slots) do
-    if known[slot] and known[slot] <= REACH_MIN then list[#list + 1] = {slot = slot, metres = known[slot]} end
+    if known[slot] and known[slot] <= REACH_MIN then list[#list + 1] = {slot, known[slot]} end
   end
   return list
 end
 
--- The nearest members of a geo set to a user, {slot, metres}, nearest first: at least `need` of them within `radius`,
--- or all; at most `most`. Looks first as far as `reach`, then as the density wants, so a search costs the same in a
--- village and in a stadium. Returns the list and how far it is complete.
-local function nearest(name, slot, latitude, longitude, radius, need, most, reach)
-  local function within(distance)
-    local found = read('GEOSEARCH', name, 'FROMLONLAT', longitude, latitude, 'BYRADIUS', distance, 'm', 'ASC', 'COUNT',
-      most, 'ANY', 'WITHDIST')
-    local list = {}
-    for place, pair in ipairs(found) do list[place] = {slot = pair[1], metres = tonumber(pair[2])} end
-    return list
+-- Puts what was found in order. Redis has sorted them, but not those at the same distance.
+local function sort_found(list)
+  for place = 2, #list do
+    local one, before = list[place], place - 1
+    local slot, distance = one[1], one[2]
+    while before > 0 and (list[before][2] > distance or list[before][2] == distance and list[before][1] > slot) do
+      list[before + 1] = list[before]
+      before = before - 1
+    end
+    list[before + 1] = one
   end
+end
+
+-- The nearest members of a geo set to a user, nearest first: at least `need` of them within `radius`, or all; at most
+-- `most`. Looks first as far as `reach`, then as the density wants, so a search costs the same in a village and in a
+-- stadium. Returns the list and how far it is complete.
+local function nearest(name, slot, latitude, longitude, radius, need, most, reach)
   local low, high = nil, nil
   local few, many = {}, nil
   reach = math.min(math.max(reach, REACH_MIN), radius)
-  for _ = 1, SEARCH_STEPS do
-    local found = within(reach)
+  for step = 1, SEARCH_STEPS do
+    local found = within(name, latitude, longitude, reach, most)
     if #found < most then
       few, low = found, reach
       if #found >= need or reach >= radius then break end
@@ -136,27 +156,17 @@ local function nearest(name, slot, latitude, longitude, radius, need, most, reac
     elseif low then
       reach = math.min(low * 2, radius)
     else
-      reach = math.max(high / 2, REACH_MIN)
+      reach = math.max(high / (step == 1 and 1.5 or 2), REACH_MIN)
     end
   end
   low = low or 0
   if #few < need and many then
     for _, one in ipairs(many) do
       if #few >= most then break end
-      if one.metres > low then few[#few + 1] = one end
+      if one[2] > low then few[#few + 1] = one end
     end
   end
-  -- Redis has sorted them, but not those at the same distance.
-  for place = 2, #few do
-    local one, before = few[place], place - 1
-    local distance, slot = one.metres, one.slot
-    while before > 0 and (few[before].metres > distance
-      or few[before].metres == distance and few[before].slot > slot) do
-      few[before + 1] = few[before]
-      before = before - 1
-    end
-    few[before + 1] = one
-  end
+  sort_found(few)
   return few, low
 end
 
@@ -166,6 +176,7 @@ end
 local EMPTY = decimal(LIVE_METRES)
 local lists = {pictures = {}, watchers = {}}
 local changed = {pictures = {}, watchers = {}}
+local lives = {} -- who lives in this cell, of those whose pictures have been loaded: everybody there has one
 
 local function load_lists(kind, slots)
   local known, missing = lists[kind], {}
@@ -176,10 +187,11 @@ local function load_lists(kind, slots)
     end
   end
   if #missing == 0 then return end
-  local name = kind == 'pictures' and key.pictures or key.watchers
-  for place, text in ipairs(read('HMGET', name, unpack(missing))) do
-    if text and (#text - 4) % SLOT_BYTES == 0 and string.find(text, '^%d%d%d%d') then
-      known[missing[place]] = text
+  local is_picture = kind == 'pictures'
+  for place, text in ipairs(read('HMGET', is_picture and key.pictures or key.watchers, unpack(missing))) do
+    if text then
+      if is_picture then lives[missing[place]] = true end
+      if (#text - 4) % SLOT_BYTES == 0 and string.find(text, '^%d%d%d%d') then known[missing[place]] = text end
     end
   end
 end
@@ -190,6 +202,11 @@ end
 
 local function reach_of(viewer)
   return tonumber(string.sub(lists.pictures[viewer], 1, 4))
+end
+
+-- Whether one more finds room in a picture.
+local function has_room(viewer)
+  return count_in('pictures', viewer) < (reach_of(viewer) < CROWD_METRES and CROWD_MAX or PICTURE_MAX)
 end
 
 local function members(kind, owner)
@@ -203,10 +220,9 @@ local function change(kind, owner, text)
   changed[kind][owner] = true
 end
 
-local function set_reach(viewer, reach)
-  local text = lists.pictures[viewer]
-  reach = string.format('%04d', math.min(math.ceil(reach), LIVE_METRES))
-  if string.sub(text, 1, 4) ~= reach then change('pictures', viewer, reach .. string.sub(text, 5)) end
+-- How far a picture reaches, as it stands before its slots.
+local function reach_text(reach)
+  return string.format('%04d', math.min(math.ceil(reach), LIVE_METRES))
 end
 
 local function add_one(kind, owner, slot)
@@ -220,26 +236,32 @@ local function drop_one(kind, owner, slot)
   if first then change(kind, owner, string.sub(text, 1, first - 1) .. string.sub(text, first + SLOT_BYTES)) end
 end
 
--- Both lists of the two must have been loaded.
-local function join(shown, viewer)
-  add_one('watchers', shown, viewer)
-  add_one('pictures', viewer, shown)
+-- Takes a listener out of a viewer's picture, which must have been loaded. A picture that gets thin reaches further.
+local function lose(viewer, slot)
+  if not lives[viewer] then return end
+  drop_one('pictures', viewer, slot)
+  local text = lists.pictures[viewer]
+  if #text < 4 + PICTURE_THIN * SLOT_BYTES then
+    change('pictures', viewer, reach_text(2 * tonumber(string.sub(text, 1, 4))) .. string.sub(text, 5))
+  end
 end
 
-local function part(shown, viewer)
-  drop_one('watchers', shown, viewer)
-  drop_one('pictures', viewer, shown)
-  if count_in('pictures', viewer) < PICTURE_THIN then set_reach(viewer, reach_of(viewer) * 2) end
+-- A viewer who lives here no more has no picture.
+local function forget_picture(viewer)
+  if not lives[viewer] then return end
+  change('pictures', viewer, '')
+  lives[viewer] = nil
 end
 
 -- Writes the lists that have changed.
 local function keep_lists()
   for _, kind in ipairs({'pictures', 'watchers'}) do
     local name = kind == 'pictures' and key.pictures or key.watchers
+    local least = kind == 'pictures' and 0 or 4
     local set, gone = {}, {}
     for owner in pairs(changed[kind]) do
       local text = lists[kind][owner]
-      if #text == 4 then
+      if #text <= least then
         gone[#gone + 1] = owner
       else
         set[#set + 1] = owner
@@ -252,16 +274,74 @@ local function keep_lists()
 end
 
 -- ---------------------------------------------------------------------------------------------------------------
+-- Cards: visibility in a letter; the end in 13 digits, place and place last told in 4 times 12 bytes; the text. All
+-- stands where it does since a pattern for it would take too long.
+
+local CARD_TEXT = 63
+local LETTERS_OF = {everyone = 'e', followers = 'f'}
+
+local cards = {}
+
+-- Whether a text is a card.
+local function is_card(text)
+  if type(text) ~= 'string' or #text <= CARD_TEXT then return false end
+  local letter = string.byte(text)
+  return (letter == 101 or letter == 102) and tonumber(string.sub(text, 2, 14)) ~= nil
+end
+
+local function load_cards(found, first, last)
+  local slots = {}
+  for place = first, math.min(last, #found) do slots[#slots + 1] = found[place][1] end
+  if #slots == 0 then return end
+  for place, text in ipairs(read('HMGET', key.cards, unpack(slots))) do
+    cards[slots[place]] = is_card(text) and text or nil
+  end
+end
+
+local function is_for_followers(card)
+  return string.byte(card) == 102
+end
+
+local function end_of(card)
+  return tonumber(string.sub(card, 2, 14))
+end
+
+-- What others are told, as kept in a card.
+local function text_in(card)
+  return string.sub(card, CARD_TEXT)
+end
+
+-- The place of a card and the one last told: latitude, longitude, latitude, longitude; nothing for what is none.
+local function places_in(card)
+  local first = number(string.sub(card, 15, 26))
+  local second, third = number(string.sub(card, 27, 38)), number(string.sub(card, 39, 50))
+  local fourth = number(string.sub(card, 51, 62))
+  if first and second and third and fourth then return first, second, third, fourth end
+end
+
+local function keep_card(slot, card)
+  write('HSET', key.cards, slot, string.format('%s%013.0f%012.7f%012.7f%012.7f%012.7f', LETTERS_OF[card.visible],
+    card.ends, card.latitude, card.longitude, card.told_latitude, card.told_longitude) .. card.text)
+end
+
+-- ---------------------------------------------------------------------------------------------------------------
 -- Telling
 
 -- What a page after this listener begins with: its distance as Redis tells it, and its slot.
 local function cursor_text(one)
-  return string.format('%.4f~%s', one.metres, one.slot)
+  return string.format('%.4f~%s', one[2], one[1])
 end
 
 -- A nearby listener, as answers and events have it; `text` is of its card.
 local function listener_text(text, distance)
-  return '{' .. text .. ',"distance":' .. string.format('%.0f', distance) .. '}'
+  return '{' .. text .. ',"distance":' .. decimal(distance) .. '}'
+end
+
+-- Listeners {slot, metres} whose cards have been loaded, as answers have them.
+local function listeners_text(list)
+  local texts = {}
+  for place, one in ipairs(list) do texts[place] = listener_text(text_in(cards[one[1]]), one[2]) end
+  return raw('[' .. table.concat(texts, ',') .. ']')
 end
 
 -- The names of viewers must have been loaded; who has none has left.
@@ -270,51 +350,7 @@ local function tell_here(event, viewer, text, distance)
 end
 
 local function tell_gone(viewer, slot)
-  if names[viewer] and names[slot] then tell_now('user:' .. names[viewer], 'nearby:leave', {id = names[slot]}) end
-end
-
--- ---------------------------------------------------------------------------------------------------------------
--- Cards: visibility in a letter, a capital one for who lives in another cell; the end in 13 digits, place and place
--- last told in 4 times 12 bytes; the text. All stands where it does since a pattern for it would take too long.
-
-local CARD_TEXT = 63
-
-local LETTERS_OF = {everyone = 'e', followers = 'f'}
-local VISIBLE_OF = {[69] = 'everyone', [70] = 'followers', [101] = 'everyone', [102] = 'followers'}
-
--- What a page needs of a card, nil for what is none: {visible, is_home, ends, whole}.
-local function read_card(text)
-  local ends = type(text) == 'string' and #text > CARD_TEXT and tonumber(string.sub(text, 2, 14))
-  local letter = string.byte(text or '')
-  if not (ends and VISIBLE_OF[letter]) then return nil end
-  return {visible = VISIBLE_OF[letter], is_home = letter > 96, ends = ends, whole = text}
-end
-
--- What others are told, as kept in a card.
-local function text_in(card)
-  return string.sub(card.whole, CARD_TEXT)
-end
-
-local cards = {}
-
-local function load_cards(found, first, last)
-  local slots = {}
-  for place = first, math.min(last, #found) do slots[#slots + 1] = found[place].slot end
-  if #slots == 0 then return end
-  for place, text in ipairs(read('HMGET', key.cards, unpack(slots))) do cards[slots[place]] = read_card(text) end
-end
-
--- The place of a card and the one last told: latitude, longitude, latitude, longitude; nothing for what is none.
-local function places_in(card)
-  local first = number(string.sub(card.whole, 15, 26))
-  local second, third = number(string.sub(card.whole, 27, 38)), number(string.sub(card.whole, 39, 50))
-  local fourth = number(string.sub(card.whole, 51, 62))
-  if first and second and third and fourth then return first, second, third, fourth end
-end
-
-local function keep_card(slot, card)
-  local letter = LETTERS_OF[card.visible]
-  if not card.is_home then letter = string.upper(letter) end
-  write('HSET', key.cards, slot, string.format('%s%013.0f%012.7f%012.7f%012.7f%012.7f', letter, card.ends,
-    card.latitude, card.longitude, card.told_latitude, card.told_longitude) .. card.text)
+  if names[viewer] and names[slot] then
+    tell_now('user:' .. names[viewer], 'nearby:leave', '{"id":"' .. names[slot] .. '"}')
+  end
 end

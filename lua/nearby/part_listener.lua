@@ -57,8 +57,9 @@ end
 local function keep_place(name, place)
   local left = place.at + SIGN_MS - now_ms
   write('DEL', name)
-  write('HSET', name, 'cell', cell_of(place.latitude, place.longitude), 'latitude', place_text(place.latitude),
-    'longitude', place_text(place.longitude), 'at', decimal(place.at))
+  local cell = place.cell or cell_of(place.latitude, place.longitude)
+  write('HSET', name, 'cell', cell, 'latitude', place_text(place.latitude), 'longitude', place_text(place.longitude),
+    'at', decimal(place.at))
   if place.city then write('HSET', name, 'city', place.city) end
   write('PEXPIRE', name, decimal(math.min(math.max(left, 1), SIGN_MS)))
 end

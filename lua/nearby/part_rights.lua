@@ -1,8 +1,9 @@
 -- @part    rights
--- @summary Who may see whom: nobody who blocked or was blocked, and followers only where a listener says so.
+-- @summary Who may see whom: nobody who blocked, was blocked or mutes, and followers only where a listener says so.
 --
 -- All of it lies in keys of the one listener that acts, whichever side it is on:
 -- user:U#blocks, user:U#blockers   whom U has blocked, and who has blocked U
+-- user:U#mutes, user:U#muters      whom U mutes and is not shown, and who mutes U and is not shown U
 -- user:U#followers                 who may see U when only followers may; U names them
 -- user:U#sees                      whose follower U is: the other side of the same
 
@@ -21,12 +22,14 @@ local function note_members(noted, name, slots)
   end
 end
 
-local function blocked_of(slots)
+-- Which of some are refused: by a block of either side, or by the mutes of one, key.mutes or key.muters.
+local function refused_of(slots, quiet)
   local refused = {}
-  if #slots > 0 and read('EXISTS', key.blocks, key.blockers) > 0 then
+  if #slots > 0 and read('EXISTS', key.blocks, key.blockers, quiet) > 0 then
     load_names(slots)
     note_members(refused, key.blocks, slots)
     note_members(refused, key.blockers, slots)
+    note_members(refused, quiet, slots)
   end
   return refused
 end
@@ -34,7 +37,7 @@ end
 -- A function that says which of some viewers may see the listener that acts.
 local function viewers_of(settings)
   return function(slots)
-    local allowed, refused, followers = {}, blocked_of(slots), {}
+    local allowed, refused, followers = {}, refused_of(slots, key.muters), {}
     if settings.visible == 'followers' then
       load_names(slots)
       note_members(followers, key.followers, slots)
@@ -48,9 +51,9 @@ end
 
 -- Which of some listeners, whose cards were loaded, the one that acts may see.
 local function seen_by(slots)
-  local allowed, refused, guarded, open = {}, blocked_of(slots), {}, {}
+  local allowed, refused, guarded, open = {}, refused_of(slots, key.mutes), {}, {}
   for _, slot in ipairs(slots) do
-    if cards[slot] and cards[slot].visible == 'followers' then guarded[#guarded + 1] = slot end
+    if cards[slot] and is_for_followers(cards[slot]) then guarded[#guarded + 1] = slot end
   end
   if #guarded > 0 then
     load_names(guarded)
@@ -58,7 +61,7 @@ local function seen_by(slots)
   end
   for _, slot in ipairs(slots) do
     local card = cards[slot]
-    allowed[slot] = card and not refused[slot] and (card.visible == 'everyone' or open[slot] == true)
+    allowed[slot] = card and not refused[slot] and (open[slot] or not is_for_followers(card))
   end
   return allowed
 end

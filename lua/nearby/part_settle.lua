@@ -16,33 +16,30 @@ end
 
 -- The text of a listener's card.
 local function card_text(user, settings, place, track)
-  return '"id":' .. encode(user) .. ',"user":' .. user_text(user, settings, place, track)
+  return '"id":"' .. user .. '","user":' .. user_text(user, settings, place, track)
 end
 
 -- Shows a listener in the cell of this script, as a viewer too when it is at home here. `place` nil takes it out.
--- `is_told` and `is_forced` as in part_circle. Returns what the listener sees and whether there are more.
+-- `is_told` and `is_forced` as in part_sight. Returns what the listener sees and whether there are more.
 local function settle(user, place, settings, track, is_home, is_told, is_forced)
   local slot = slot_of(user)
   if not (slot or place) then return end
   slot = slot or new_slot(user)
   load_lists('pictures', {slot})
-  local reach = count_in('pictures', slot) > 0 and reach_of(slot) or LIVE_METRES
-  local found, complete, chosen, is_chosen, card = {}, LIVE_METRES, nil, nil, nil
+  local found, complete, chosen, is_chosen, is_full, card = {}, LIVE_METRES, nil, nil, nil, nil
   if place then
+    local reach = count_in('pictures', slot) > 0 and reach_of(slot) or LIVE_METRES
     found, complete = nearest(key.shown, slot, place.latitude, place.longitude, LIVE_METRES, PICTURE_MAX + 1,
-      SEARCH_MAX, reach * 1.6)
-    load_cards(found, 1, PICTURE_MAX + 1)
+      SEARCH_MAX, reach * (reach < CROWD_METRES and 2 or 1.5))
     if settings.visible ~= 'nobody' then
-      card = {latitude = place.latitude, longitude = place.longitude, visible = settings.visible, is_home = is_home,
-        ends = place.at + SIGN_MS, text = card_text(user, settings, place, track), reach = reach}
+      card = {latitude = place.latitude, longitude = place.longitude, visible = settings.visible,
+        ends = place.at + SIGN_MS, text = card_text(user, settings, place, track)}
     end
+    if is_home then chosen, is_chosen, is_full = look(slot, found, seen_by) end
   end
-  if place and is_home then
-    chosen, is_chosen = look(slot, found, seen_by)
-  end
-  show(slot, card, viewers_of(settings), is_forced, found)
+  show(slot, card, viewers_of(settings), is_forced, found, complete)
   if chosen then
-    see(slot, chosen, is_chosen, is_told)
+    see(slot, chosen, is_chosen, is_full, is_told)
     if card then
       write('ZREM', key.hidden, slot)
     else
@@ -60,15 +57,15 @@ local function settle(user, place, settings, track, is_home, is_told, is_forced)
     write('ZREM', key.signs, slot)
     leave_slot(slot)
   end
-  return chosen, chosen and (#chosen == PICTURE_KEPT or complete < LIVE_METRES)
+  return chosen, chosen and (is_full or complete < LIVE_METRES)
 end
 
 -- Tells the watchers in the cell of this script what a listener plays, and counts it as a sign of life.
 local function sing(user, place, settings, track)
   local slot = slot_of(user)
   if not slot then return end
-  local old = read_card(read('HGET', key.cards, slot))
-  if old and settings.visible ~= 'nobody' then
+  local old = read('HGET', key.cards, slot)
+  if is_card(old) and settings.visible ~= 'nobody' then
     load_lists('watchers', {slot})
     local watching = members('watchers', slot)
     load_names(watching)
@@ -77,9 +74,10 @@ local function sing(user, place, settings, track)
     for _, viewer in ipairs(watching) do
       if allowed[viewer] and names[viewer] then tell_now('user:' .. names[viewer], 'nearby:track', data) end
     end
-    old.latitude, old.longitude, old.told_latitude, old.told_longitude = places_in(old)
-    old.ends, old.text = place.at + SIGN_MS, card_text(user, settings, place, track)
-    if old.latitude then keep_card(slot, old) end
+    local card = {visible = settings.visible, ends = place.at + SIGN_MS,
+      text = card_text(user, settings, place, track)}
+    card.latitude, card.longitude, card.told_latitude, card.told_longitude = places_in(old)
+    if card.latitude then keep_card(slot, card) end
   end
   write('ZADD', key.signs, 'XX', decimal(place.at + SIGN_MS), slot)
 end

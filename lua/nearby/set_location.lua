@@ -19,6 +19,8 @@
 -- @key      track     user:{userId}#track
 -- @key      blocks    user:{userId}#blocks
 -- @key      blockers  user:{userId}#blockers
+-- @key      mutes     user:{userId}#mutes
+-- @key      muters    user:{userId}#muters
 -- @key      followers user:{userId}#followers
 -- @key      sees      user:{userId}#sees
 -- @key      slots     cell:{cell}#slots
@@ -36,7 +38,7 @@
 -- @emits    nearby:leave {id} -- to who sees the listener no more
 -- @returns  {nearby: [{id, user, distance}], cursor} -- the nearest 20 within 2 km at most; cursor as of `nearby`
 -- @cost     O(log n) in the listeners of the cell, O(k) in those who see or are seen, at most 100
--- @weight   4000
+-- @weight   2000
 -- @rate     12/60 s user
 -- @idempotent
 --
@@ -47,7 +49,8 @@ local settings = settings_of(key.settings)
 local latitude, longitude = rounded(args.latitude, args.longitude, rounding_of(settings))
 local place = {latitude = number(place_text(latitude)), longitude = number(place_text(longitude)),
   city = args.city and clipped(args.city), at = now_ms}
-if cell_of(place.latitude, place.longitude) ~= args.cell then
+place.cell = cell_of(place.latitude, place.longitude)
+if place.cell ~= args.cell then
   fail('bad_request', 'The place lies within a centimetre of the border of two cells; send the next one')
 end
 local last = place_of(key.place)
@@ -57,7 +60,5 @@ for _, cell in ipairs(other_cells(args.cell, place, last)) do
   later('sync_listener', {cell = cell, userId = args.userId})
 end
 
-local nearby = {}
-for index, one in ipairs(chosen) do nearby[index] = raw(listener_text(text_in(one.card), one.metres)) end
 local final = chosen[#chosen]
-return {nearby = array(nearby), cursor = has_more and final and cursor_text(final) or nil}
+return {nearby = listeners_text(chosen), cursor = has_more and final and cursor_text(final) or nil}

@@ -18,6 +18,8 @@
 -- @key      track     user:{userId}#track
 -- @key      blocks    user:{userId}#blocks
 -- @key      blockers  user:{userId}#blockers
+-- @key      mutes     user:{userId}#mutes
+-- @key      muters    user:{userId}#muters
 -- @key      followers user:{userId}#followers
 -- @key      sees      user:{userId}#sees
 -- @key      slots     cell:{cell}#slots
@@ -35,7 +37,7 @@
 -- @emits    nearby:move {id, user, distance} -- when the rounded place is another
 -- @returns  {visible, rounding}
 -- @cost     O(log n) in the listeners of the cell, O(k) in those who see or are seen, at most 100
--- @weight   4000
+-- @weight   2000
 -- @rate     30/60 s user
 -- @idempotent
 --

@@ -16,6 +16,8 @@
 -- @key      track     user:{userId}#track
 -- @key      blocks    user:{userId}#blocks
 -- @key      blockers  user:{userId}#blockers
+-- @key      mutes     user:{userId}#mutes
+-- @key      muters    user:{userId}#muters
 -- @key      followers user:{userId}#followers
 -- @key      sees      user:{userId}#sees
 -- @key      slots     cell:{cell}#slots
@@ -33,7 +35,7 @@
 -- @emits    nearby:track {id, currentTrack}
 -- @returns  {shown}
 -- @cost     O(log n) in the listeners of the cell, O(k) in those who see or are seen, at most 100
--- @weight   4000
+-- @weight   2000
 -- @idempotent
 --
 -- The call names no place: it is read when the call is made, so a late or repeated call shows nothing that is over.
