@@ -162,12 +162,22 @@ extension DeliveryProbes {
         #expect(probes.told == [])
     }
 
-    @Test func aDemotedMasterIsLeftByTheSubscriberToo() {
+    /// A shard that had not yet asked stayed with the replica: without a subscriber nobody asked it to publish.
+    @Test func aDemotedMasterIsLeftByEveryLink() {
         var probes = connected()
         probes.shard(0, .down(RedisFailure(.readOnly)), nowMs: 10)
+        #expect(probes.due(10) == [.reconnect([.subscriber, .shard(1)], .redis(.readOnly))])
+        probes.subscriber(.down(nil), nowMs: 11)
+        probes.shard(1, .down(nil), nowMs: 11)
+        #expect(probes.due(1_000) == [])
+        #expect(probes.told == ["subscriber readonly", "shard-0 readonly", "shard-1 readonly"])
+    }
+
+    @Test func linksToOtherServersStayWhenOneIsDemoted() {
+        var probes = connected()
+        probes.shard(1, .up(runID: Array("another".utf8)), nowMs: 5)
+        probes.shard(0, .down(RedisFailure(.readOnly)), nowMs: 10)
         #expect(probes.due(10) == [.reconnect([.subscriber], .redis(.readOnly))])
-        #expect(probes.due(11) == [.send(number: 1, shards: [1])])
-        #expect(probes.told == ["subscriber readonly", "shard-0 readonly"])
     }
 
     @Test func timeThatTheProcessDidNotRunIsNotHeldAgainstLinks() {

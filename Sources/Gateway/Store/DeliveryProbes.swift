@@ -118,7 +118,7 @@ struct DeliveryProbes {
     mutating func shard(_ index: Int, _ report: LinkReport, nowMs: Int) {
         guard shards.indices.contains(index) else { return }
         if case .down(let failure?) = report, failure.kind == .readOnly, let runID = shards[index].link.runID {
-            // A replica brings numbers back, so the subscriber link would stay.
+            // A replica brings numbers back, so the other links would stay.
             isDemoted = runID == subscriber.runID
         }
         shards[index].link.take(report)
@@ -175,7 +175,9 @@ struct DeliveryProbes {
     private mutating func verdict(nowMs: Int, resumedMs: Int) -> Step? {
         if isDemoted {
             isDemoted = false
-            return giveUp([.subscriber], convicted: [.subscriber], .redis(.readOnly), nowMs: nowMs)
+            // Without the subscriber link no shard is asked to publish, so none would find it out by itself.
+            let parts = everyPart().filter { runID(of: $0) == subscriber.runID }
+            return giveUp(parts, convicted: parts, .redis(.readOnly), nowMs: nowMs)
         }
         func isOver(_ sinceMs: Int) -> Bool { nowMs - max(sinceMs, resumedMs) >= timeoutMs }
         let differing = differingParts()
@@ -230,16 +232,17 @@ struct DeliveryProbes {
         return parts
     }
 
+    private func runID(of part: Condition.Part) -> [UInt8]? {
+        if case .shard(let index) = part { return shards[index].link.runID }
+        return subscriber.runID
+    }
+
     /// The parts that lead elsewhere than most; all where no process has most of them, none where all agree.
     private func differingParts() -> [Condition.Part] {
         let parts = everyPart()
-        func runID(_ part: Condition.Part) -> [UInt8]? {
-            if case .shard(let index) = part { return shards[index].link.runID }
-            return subscriber.runID
-        }
-        guard let first = parts.first, parts.contains(where: { runID($0) != runID(first) }) else { return [] }
+        guard let first = parts.first, parts.contains(where: { runID(of: $0) != runID(of: first) }) else { return [] }
         for candidate in parts {
-            let others = parts.filter { runID($0) != runID(candidate) }
+            let others = parts.filter { runID(of: $0) != runID(of: candidate) }
             if others.count * 2 < parts.count { return others }
         }
         return parts
