@@ -2,6 +2,7 @@
 
 import json
 
+from chats import Joins
 from weight_cases import CASES, Site, case
 
 ID = "5f0c2b1e-0000-4000-8000-000000000001"
@@ -110,6 +111,26 @@ def scan_ticket(site):
         site.db.config_resetstat()
         return call(site, "scan_ticket", "new", sessionId=ID, ticket=f"{0:032}")(n)
     return run
+
+
+@case
+def visit_ticket(site):
+    listening(site, people=450)
+    return lambda n: site.commands.call(
+        "visit_ticket", role="anonymous", random=fresh(n + 1), sessionId=ID, ticket=f"{0:032}")[0]
+
+
+@case
+def end_visit(site):
+    listening(site)
+    return lambda n: call(site, "end_visit", f"u{n + 1}", sessionId=ID)(n)
+
+
+@case
+def hear_listening(site):
+    listening(site)
+    joins = Joins(site.commands, "hear_listening")
+    return lambda n: joins.state(ID, "u1")
 
 
 @case

@@ -18,11 +18,22 @@ SAY = script("say", """emit('session:' .. args.sessionId, 'said', {by = caller.u
 return {by = caller.user}""", **HOME)
 ELSEWHERE = script("elsewhere", "return {}", **HOME | {
     "arg": ["shopId id", "userId user optional"], "key": "box shop:{shopId}#box", "topic": "shop:{shopId}"})
+# Its home is found by a key of the caller's own.
+FOUND = script("found", "return {where = args.sessionId}", **HOME | {
+    "arg": "userId user", "resolve": "sessionId = user:{userId}#at else nowhere 404 -- You are nowhere."})
+# Their keys are of two ids.
+BOTH = script("both", "write('SET', key.mine, '1') return {}", **HOME | {
+    "arg": ["sessionId id", "userId user"], "span": "-- both at once",
+    "key": ["box session:{sessionId}#box", "mine user:{userId}#mine"]})
+ACROSS = script("across", "write('SET', key.other, '1') return {}", **HOME | {
+    "arg": ["sessionId id", "userId user", "otherId id"], "span": "-- both at once",
+    "key": ["box session:{sessionId}#box", "other user:{otherId}#mine"]})
 
 
 @pytest.fixture(scope="module")
 def scripts(tmp_path_factory):
-    return write_scripts(tmp_path_factory.mktemp("scripts"), invite=INVITE, say=SAY, elsewhere=ELSEWHERE)
+    return write_scripts(tmp_path_factory.mktemp("scripts"), invite=INVITE, say=SAY, elsewhere=ELSEWHERE,
+                         found=FOUND, both=BOTH, across=ACROSS)
 
 
 @pytest.fixture
@@ -67,6 +78,29 @@ def test_a_guest_comes_in_by_the_hosts_token(minting, session, token, topics):
         client.refused("elsewhere", {"shopId": id}, "forbidden")
         client.refused("invite", {"sessionId": id}, "forbidden")
         client.refused("notifications", {"userId": guest}, "forbidden")
+
+
+def test_a_resolved_home_must_be_the_tokens(minting, session, token, topics, db):
+    """What the caller's own key names is known late; the token is for its session all the same."""
+    answer = run(minting, token("ann"), "invite", sessionId=session.split(":")[1]).json()
+    guest, pass_ = answer["guest"], answer["token"]
+    assert run(minting, pass_, "found").json()["error"]["message"] == "You are nowhere."
+    db.set(f"user:{guest}#at", session.split(":")[1])
+    assert run(minting, pass_, "found").json() == {"where": session.split(":")[1]}
+    db.set(f"user:{guest}#at", topics("session").split(":")[1])
+    assert error_code(run(minting, pass_, "found")) == "forbidden"
+    assert run(minting, token(guest), "found").status_code == 200, "a user is bound to no session"
+
+
+def test_a_script_of_several_ids_reaches_no_strangers(minting, session, token, db):
+    id = session.split(":")[1]
+    answer = run(minting, token("ann"), "invite", sessionId=id).json()
+    guest, pass_ = answer["guest"], answer["token"]
+    assert run(minting, pass_, "both", sessionId=id).status_code == 200
+    assert run(minting, pass_, "across", sessionId=id, otherId=guest).status_code == 200, "the bearer's own"
+    assert error_code(run(minting, pass_, "across", sessionId=id, otherId="ann")) == "forbidden"
+    assert db.exists(f"user:{guest}#mine") and not db.exists("user:ann#mine")
+    assert run(minting, token("ann"), "across", sessionId=id, otherId="bob").status_code == 200
 
 
 def test_a_revoked_guest_is_sent_away(minting, session, token):

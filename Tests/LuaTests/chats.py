@@ -132,11 +132,13 @@ def stored(db, conversation, id):
 
 
 class Joins:
-    """join_conversation.lua in front of subscribe.lua, as the gateway calls them."""
+    """A script that decides who joins, in front of subscribe.lua, as the gateway calls them."""
 
-    def __init__(self, commands):
+    def __init__(self, commands, name="join_conversation"):
         self.commands = commands
-        self.header = Header.read(commands.path("join_conversation"))
+        self.name = name
+        self.header = Header.read(commands.path(name))
+        self.namespace = self.header.tag("subscribe")
         self.sha = None
 
     def text(self):
@@ -147,17 +149,17 @@ class Joins:
                      *(f"key.{name} = KEYS[{3 + index}]" for index, (name, _) in enumerate(self.header.keys))]
         parts = [f"part_{name}" for tag, name in self.header.tags if tag == "include"]
         files = {name: self.commands.path(name).read_text()
-                 for name in ("prelude", "writes", "values", "command", "subscribe", "join_conversation", *parts)}
+                 for name in ("prelude", "writes", "values", "command", "subscribe", self.name, *parts)}
         return "\n".join([
             *(files[shared] for shared in ("prelude", "writes", "values", "command")), *generated,
             "local function command()",
             "local " + HIDDEN + ", topic_log, given, state, own_arguments", *(files[part] for part in parts),
-            files["join_conversation"], "end", "local refused = decide(command)", "if refused then return refused end",
+            files[self.name], "end", "local refused = decide(command)", "if refused then return refused end",
             files["subscribe"]])
 
     def state(self, conversation, user="", role="user"):
         """What a joining client is told; Failed when it may not."""
-        topic = f"conversation:{conversation}"
+        topic = f"{self.namespace}:{conversation}"
         own = [template.replace("{id}", conversation) for _, template in self.header.keys]
         keys = [f"{topic}#log", f"{topic}#meta", *own]
         arguments = ["e1", "r" * 40, "", NOW_MS, 300, "", "", "newest", 10, 1_000, 60, 0, NOW_MS, user, role,
@@ -170,7 +172,7 @@ class Joins:
             if word != "FAIL":
                 raise
             raise Failed(*rest.split(" ", 1)) from error
-        return json.loads(state)
+        return state and json.loads(state)
 
 
 @pytest.fixture

@@ -11,7 +11,6 @@ from command_scripts import Failed
 from lua_scripts import NOW_MS
 
 USER, SHOP = "erased-user", "42"
-PRESENCE_MS = 90_000
 # What lua/README.md says stays: positions, logs of others, who was taken out, bounds of a running session.
 STAYS = ("#meta", "#removed", "dj:42#adders", "user:friend#follows", "user:friend#log", "dj:42#log",
          "challenge:c1#log")

@@ -59,6 +59,21 @@ def test_nobody_else_can_be_named(mint, unchanged, use):
         mint(f"write('SET', key.box, 1) {use} return {{}}", who="bob")
 
 
+def test_a_uuid_of_the_call_is_somebody_new(mint, unchanged):
+    """What @derive has made names keys before the script runs, and is nobody's yet; a place on the map is no user."""
+    derived = HEADER.replace("-- @mint", "-- @derive   newId = uuid(guest:)\n-- @derive   oldId = uuid()\n-- @mint")
+    reply = mint("return {subject = mint(args.newId)}", header=derived)
+    subject, flag = reply[3].split()[:2]
+    assert subject.startswith(b"guest:") and len(subject) == 42 and flag == b"1"
+    assert mint("return {subject = mint(args.oldId)}", header=derived)[3].split()[1] == b"1"
+    with unchanged(), pytest.raises(redis.ResponseError, match="the subject is nil"):
+        mint("mint(args.who) return {}", header=derived, who="bob")
+    place = HEADER.replace("-- @mint", "-- @arg      north number -90..90\n-- @arg      east number -180..180\n"
+                           "-- @derive   cell = geohash(north, east, 5)\n-- @mint")
+    with unchanged(), pytest.raises(redis.ResponseError, match="the subject is nil"):
+        mint("mint(args.cell) return {}", header=place, north=1, east=2)
+
+
 def test_without_the_tag_there_is_no_token(mint, unchanged):
     with unchanged(), pytest.raises(redis.ResponseError, match="@mint"):
         mint("mint() return {}", header=HEADER.replace("-- @mint     session:{sessionId} 6 h\n", ""))

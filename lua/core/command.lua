@@ -19,6 +19,7 @@ local homes, foreign, callable = {}, {}, {}
 local resolved -- what the gateway found by keys of other ids: key, field and value
 local fence
 local mint_s -- with @mint: how long a token lasts
+local made_ids = {} -- with @mint: the UUIDs that the gateway has made for this call
 local roster -- with @members: the key of removals, and how many members a topic may have
 
 local now_ms = integer(ARGV[1], 0, INTEGER_MAX)
@@ -205,8 +206,8 @@ local function admit(topic, user) change_member('admit', topic, user) end
 local function expel(topic, user) change_member('expel', topic, user) end
 
 -- Has the gateway sign a token for the topic of @mint, which the caller's answer has as `token`. It is the caller's, or
--- that of a new guest: `subject` is then 'guest', or the digits of this call's randomness as a UUID. So no caller can
--- choose whose token it is. Returns the subject.
+-- that of a new guest: `subject` is then 'guest', the digits of this call's randomness as a UUID, or what @derive has
+-- made by uuid(). So no caller can choose whose token it is. Returns the subject.
 local function mint(subject, claims)
   if not mint_s then error('mint: the header does not say @mint', 2) end
   if minted then error('mint: one token is made in one call', 2) end
@@ -215,9 +216,9 @@ local function mint(subject, claims)
   if subject == nil then subject = caller.user end
   if not is_id(subject) then error('mint: there is no user to make a token for', 2) end
   local fresh = string.gsub(string.lower(subject), '-', '')
-  local is_guest = fresh == digits or fresh == 'guest:' .. digits
+  local is_guest = fresh == digits or fresh == 'guest:' .. digits or made_ids[subject] == true
   if not is_guest and subject ~= caller.user then
-    error("mint: the subject is nil for the caller, 'guest', or this call's `random`", 2)
+    error("mint: the subject is nil for the caller, 'guest', this call's `random`, or a uuid() of it", 2)
   end
   local anonymous = is_guest or type(claims) == 'table' and claims.anonymous == true
   local now = math.floor(now_ms / 1000)

@@ -5,7 +5,8 @@
 -- the last user left it:
 --   session   hash created, ends (ms), code, host, guestless (below), locked, paused, crowd: flags '1' or '0',
 --             sequence: how many songs were added, bytes: what waits in the queue, added: time of the last song, ms,
---             current, votes: the song that plays and its votes, finished: how many songs are over
+--             current, votes: the song that plays and its votes, finished: how many songs are over,
+--             guests: how many have come without an account
 --   people    hash user -> `TAG KIND NAME`: who takes part. A tag is of one stay, so that what ends a former stay ends
 --             no later one. KIND is `guest` or `-`, and NAME may be empty
 --   members   set of users: who may hear the session's topic, as the gateway reads it
@@ -34,9 +35,9 @@ local function person(id, kind, name)
   return {id = id, username = name ~= '' and name or nil, is_anonymous = kind == 'guest'}
 end
 
--- What `people` notes of the caller.
+-- What `people` notes of the caller; without a token it is a guest.
 local function stay(tag)
-  return tag .. (caller.guest and ' guest ' or ' - ') .. (caller.name or '')
+  return tag .. ((caller.guest or caller.role == 'anonymous') and ' guest ' or ' - ') .. (caller.name or '')
 end
 
 -- The parts of what `people` notes; nil for what is no such text.

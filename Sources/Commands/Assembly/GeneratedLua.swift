@@ -8,7 +8,7 @@ enum GeneratedLua {
         redis, server, KEYS, ARGV, _G, getfenv, setfenv, load, loadstring, loadfile, dofile, rawset, os, print, run, commit, \
         commit_event, publish_event, prepare_event, prepare_events, append, begin_epoch, renew, refuse, queued, needs, \
         first_key, last_key, emitted, outgoing, told, homes, foreign, callable, known, resolved, fence, roster, \
-        note_removal, mint_s, minted, change_member, home_of, count_effects, known_as, result_of, text_of, decide, \
+        note_removal, mint_s, made_ids, minted, change_member, home_of, count_effects, known_as, result_of, text_of, decide, \
         check_fence, check_writes, retried, outward, services, calls_max, called
         """
 
@@ -56,7 +56,11 @@ enum GeneratedLua {
         table("homes", descriptor.homeTopics.indices.map { home($0, layout, descriptor) })
         table("foreign", descriptor.foreignNamespaces.map { "['\($0)'] = true" })
         table("callable", descriptor.calls.map { "['\($0)'] = true" })
-        if let mint = descriptor.mint { lines.append("mint_s = \(mint.seconds)") }
+        if let mint = descriptor.mint {
+            lines.append("mint_s = \(mint.seconds)")
+            let made = descriptor.derived.filter(\.isUUID)
+            table("made_ids", made.map { "[args.\($0.name)] = true" })
+        }
         if descriptor.changesMembers {
             lines.append("roster = {removed = KEYS[\(layout.removed)], max = tonumber(ARGV[\(layout.membersMax)])}")
         }

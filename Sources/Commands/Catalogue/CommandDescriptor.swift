@@ -113,6 +113,9 @@ public struct CommandDescriptor: Sendable {
     /// The topic of the home of a call: the namespace and the id that its keys share.
     public func homeTopic(_ bound: BoundArguments) -> Topic? { home?.topic { bound.value($0, self) } }
 
+    /// Whether the id of its home is known only once it is resolved.
+    public var isHomeResolved: Bool { resolved.contains { $0.name == home?.variable } }
+
     /// The topic of the token that a call may have signed.
     public func mintTopic(_ bound: BoundArguments) -> Topic? { mint?.topic.topic { bound.value($0, self) } }
 

@@ -16,6 +16,11 @@ public struct DerivedValue: Equatable, Sendable {
     public let name: String
     let source: Source
 
+    /// Whether it is a new UUID, which nobody has had before.
+    var isUUID: Bool {
+        if case .uuid = source { true } else { false }
+    }
+
     private static let functions = ["geohash", "uuid"]
     private static let example = "cell = geohash(latitude, longitude, 6) or groupId = uuid()"
     /// The most characters of a UUID's prefix.

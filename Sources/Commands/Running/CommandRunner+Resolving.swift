@@ -29,6 +29,7 @@ extension CommandRunner {
             case .success(let values):
                 var call = call
                 call.bound.resolved = values
+                if let refusal = call.refusal?(call.bound) { return completion(.failure(CommandFailure(refusal))) }
                 runResolved(call, lane: lane) { [self] result in
                     guard case .failure(let failure) = result, failure.isStale, triesLeft > 1 else {
                         return completion(result)

@@ -26,6 +26,8 @@ public final class CommandRunner {
         let caller: CommandCaller
         let operation: OperationID?
         let fence: Int?
+        /// Why the caller may not make the call; asked once its resolved values are known.
+        let refusal: ((BoundArguments) -> Refusal?)?
     }
 
     /// Makes a runner on a link whose registry holds the scripts.
@@ -62,13 +64,16 @@ public final class CommandRunner {
     /// - Parameters:
     ///   - operation: What makes a retry harmless; `nil`: nothing does. Read-only and idempotent commands ignore it.
     ///   - fence: The token of the lease, for a refresh.
+    ///   - refusal: Why the caller may not, told of the arguments once their resolved values are known; asked for a
+    ///     command that has such values only.
     ///   - lane: Calls of one lane run in the order they were made; `nil` keeps no order.
     public func run(
         _ descriptor: CommandDescriptor, _ bound: BoundArguments, caller: CommandCaller, operation: OperationID?,
-        fence: Int? = nil, lane: UInt64? = nil, _ completion: @escaping Completion
+        fence: Int? = nil, refusal: ((BoundArguments) -> Refusal?)? = nil, lane: UInt64? = nil,
+        _ completion: @escaping Completion
     ) {
         let call = Pending(
-            descriptor: descriptor, bound: bound, caller: caller, operation: operation, fence: fence)
+            descriptor: descriptor, bound: bound, caller: caller, operation: operation, fence: fence, refusal: refusal)
         run(call, lane: lane, completion)
     }
 

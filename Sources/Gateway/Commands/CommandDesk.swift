@@ -103,11 +103,12 @@ final class CommandDesk {
             statistics.commandsRefused.add(1)
             return completion(.failure(CommandFailure(error)))
         }
-        if command.isReadOnly { return read(command, bound, request, commandCaller, payer, completion) }
+        if command.isReadOnly { return read(command, bound, request, caller, payer, completion) }
         statistics.commands.add(1)
         let operation = operation(bound.operation.map { .named($0) } ?? request.operation, request, caller)
         runner.run(
-            command, bound, caller: commandCaller, operation: operation, lane: request.lane
+            command, bound, caller: commandCaller, operation: operation,
+            refusal: { CommandGrants.outside(command, $0, caller) }, lane: request.lane
         ) { [node, statistics, nowMs] result in
             let result = result.flatMap {
                 CommandGrants.sign($0, command, bound, node.rights.authenticator.verifier.grants)
@@ -140,9 +141,10 @@ final class CommandDesk {
     ///
     /// Who has commands on their way reads alone, in the order of the lane: a shared read might run before them.
     private func read(
-        _ command: CommandDescriptor, _ bound: BoundArguments, _ request: Request, _ caller: CommandCaller,
+        _ command: CommandDescriptor, _ bound: BoundArguments, _ request: Request, _ caller: Caller,
         _ payer: Payer, _ completion: @escaping Completion
     ) {
+        let commandCaller = CommandCaller(caller)
         let weightUs = command.priceMicroseconds
         let answer: (Result<Result<CommandAnswer, CommandFailure>, Refusal>) -> Void = { [statistics] outcome in
             let result = outcome.mapError { CommandFailure($0) }.flatMap { $0 }
@@ -151,10 +153,12 @@ final class CommandDesk {
         }
         func run(_ lane: UInt64?, _ done: @escaping Completion) {
             statistics.commands.add(1)
-            runner.run(command, bound, caller: caller, operation: nil, lane: lane, done)
+            runner.run(
+                command, bound, caller: commandCaller, operation: nil,
+                refusal: { CommandGrants.outside(command, $0, caller) }, lane: lane, done)
         }
         let isBusy = request.lane.map { runner.isBusy($0) } ?? false
-        if !isBusy, let likeness = runner.likeness(command, bound, caller: caller) {
+        if !isBusy, let likeness = runner.likeness(command, bound, caller: commandCaller) {
             let key = SharedReader<Result<CommandAnswer, CommandFailure>>.Key(
                 script: command.scriptName, keys: likeness.keys, arguments: likeness.arguments,
                 isAnonymous: payer.kind == .anonymous)

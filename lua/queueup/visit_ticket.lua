@@ -1,0 +1,50 @@
+-- @command  visit_ticket
+-- @summary  Take part in the listening session of a QR code without an account, by a token for this session alone.
+-- @http     POST /api/v1/sessions/{id}/visit 201
+-- @allow    anonymous|service
+-- @arg      sessionId id fold lower as id
+-- @arg      ticket    id
+-- @derive   userId = uuid()
+-- @span     -- the guest's session and the session's users must agree
+-- @include  session
+-- @include  songs
+-- @include  answer
+-- @include  entering
+-- @include  ticket
+-- @key      session   session:{sessionId}#session
+-- @key      listening user:{userId}#listening
+-- @key      sessions  user:{userId}#sessions
+-- @key      people    session:{sessionId}#people
+-- @key      members   session:{sessionId}#members
+-- @key      skips     session:{sessionId}#skips
+-- @key      songs     session:{sessionId}#songs
+-- @key      order     session:{sessionId}#order
+-- @key      ballots   session:{sessionId}#ballots#{userId}
+-- @key      tickets   session:{sessionId}#tickets
+-- @topic    session:{sessionId}
+-- @members
+-- @mint     session:{sessionId} 6 h
+-- @calls    depart
+-- @emits    session.updated {session_id, host, is_locked, is_paused, participant_count, skip_request_count}
+-- @returns  {token, user, session, current_song, queue, my_votes, participant_count, skip_request_count}
+-- @errors   not_found, locked 403, full 409
+-- @cost     O(n) in the songs of the queue, at most 80
+-- @weight   2000
+-- @rate     20/60 s address
+-- @rate     60/3600 s address
+-- @random
+--
+-- Each visit is another guest. Guests cost nothing to make, so a session takes GUESTS_MAX of them in its life (`guests`
+-- of the hash `session`), fewer than there is room for; and none while it is locked, whoever has made the ticket. The
+-- token opens the topic and the commands of this session, as long as the guest takes part.
+
+local GUESTS_MAX = 100
+
+local session = ticket_session()
+if session.locked then fail('locked', 'This session is locked') end
+local guests = integer(read('HGET', key.session, 'guests'), 0, INTEGER_MAX) or 0
+if guests >= GUESTS_MAX then fail('full', 'This session takes no more guests') end
+write('HSET', key.session, 'guests', decimal(guests + 1))
+local answer = enter(session, function() end)
+answer.user = person(mint(args.userId), 'guest', '')
+return answer
