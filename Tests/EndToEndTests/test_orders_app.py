@@ -4,6 +4,7 @@ import asyncio
 import json
 
 import pytest
+from websockets.exceptions import ConnectionClosed
 
 from gateway_process import API_KEY, Gateway
 from phoenix import WAIT_SECONDS, Frames, Supabase
@@ -76,7 +77,9 @@ class OrderStatus:
 def orders(tmp_path_factory, shared_server, certificate):
     """A gateway that serves the pack of orders alone."""
     directory = tmp_path_factory.mktemp("orders")
-    gateway = Gateway(directory, shared_server.url, certificate, SECRET, "--packs", "orders")
+    (directory / "mint-secret").write_bytes(b"a secret for tokens of the gateway's own\n")
+    gateway = Gateway(directory, shared_server.url, certificate, SECRET, "--packs", "orders", "--mint-secret-file",
+                      str(directory / "mint-secret"))
     keys = directory / "api-keys"
     keys.write_text(keys.read_text() + "app:publishable-key-of-the-app-0001:public\n")
     yield gateway.start().wait_ready()
@@ -242,3 +245,83 @@ def test_an_order_is_its_owners(orders, order, token):
             assert http.post(REST, json=forged).status_code == status
     with orders.http() as http:
         assert http.get(f"/v1/topics/{order}").json()["offset"] == 0
+
+
+# Customers without an account: the order's own secret
+
+PUBLIC = "publishable-key-of-the-app-0001"
+
+
+def secret_of(gateway, order: str) -> dict:
+    """What the app's backend asks for, and mails with the link to the order."""
+    with gateway.http(key=API_KEY) as http:
+        answer = http.post(f"/v1/orders/{order.removeprefix('order:')}/pass")
+    assert answer.status_code == 201 and answer.json()["topic"] == order, answer.text
+    return answer.json()
+
+
+@pytest.mark.parametrize("kind", [Older, V1, V2])
+def test_an_orders_secret_opens_that_order_alone(orders, order, kind):
+    """All generations of the client, with the app's publishable key and the secret as their access token."""
+    secret = secret_of(orders, order)["token"]
+    with kind(orders, PUBLIC) as app:
+        app.enter(order, secret)
+        assert app.next_payload(order, "system")["status"] == "ok"
+        tell(orders, order)
+        assert [app.next_payload(order, "broadcast")["payload"] for _ in story("")] == [
+            payload for _, payload in story(order.removeprefix("order:"))]
+    with kind(orders, secret) as app:
+        app.enter(order, secret)
+    reason = f"Unauthorized: You do not have permissions to read from this Channel topic: {order}x"
+    with Frames(orders, PUBLIC) as stranger:
+        stranger.push("1", "1", f"realtime:{order}x", "phx_join", {"config": V2.CONFIG, "access_token": secret})
+        assert stranger.reply(status="error")["reason"] == reason
+
+
+def test_an_orders_secret_tells_nothing_and_ends(orders, order, token):
+    secret = secret_of(orders, order)
+    forged = {"messages": [{"topic": order, "event": "download_ready", "payload": {"storage_urls": ["https://evil"]}}]}
+    with orders.http(key=secret["token"]) as http:
+        assert http.post(REST, json=forged).status_code == 403
+        assert http.get(f"/v1/topics/{order}").json()["offset"] == 0
+        assert http.get(f"/v1/topics/{order}x").status_code == 403
+        assert http.post(f"/v1/orders/{order.removeprefix('order:')}/pass").status_code == 403, "it makes no other"
+    for key, status in ((PUBLIC, 401), (None, 401), (token("u1", topics=[order]), 403)):
+        with orders.http(key=key) as http:
+            assert http.post(f"/v1/orders/{order.removeprefix('order:')}/pass").status_code == status
+    with V2(orders, PUBLIC) as app:
+        app.enter(order, secret["token"])
+        app.next_payload(order, "system")
+        with orders.http(key=API_KEY) as http:
+            assert http.post("/v1/revocations", json={"tokenId": secret["tokenId"]}).status_code == 200
+        assert app.next_payload(order, "system")["status"] == "error"
+        with pytest.raises(ConnectionClosed):
+            app.receive_raw()
+    with Frames(orders, PUBLIC) as stranger:
+        stranger.push("1", "1", f"realtime:{order}", "phx_join", {
+            "config": V2.CONFIG, "access_token": secret["token"]})
+        stranger.reply(status="error")
+    other = secret_of(orders, order)["token"]
+    with V2(orders, PUBLIC) as app:
+        app.enter(order, other)
+
+
+def test_pythons_client_follows_an_order_without_an_account(orders, order, certificate, monkeypatch):
+    """PyPI `realtime`, unmodified: `set_auth` with the order's secret, then a channel as every app has it."""
+    monkeypatch.setenv("SSL_CERT_FILE", str(certificate.cert))
+    secret = secret_of(orders, order)["token"]
+
+    async def run():
+        async with Supabase(orders, PUBLIC) as supabase:
+            await supabase.client.set_auth(secret)
+            await supabase.join(order)
+            await asyncio.to_thread(tell, orders, order)
+            for event, payload in story(order.removeprefix("order:")):
+                told = await supabase.next()
+                assert (told["event"], told["payload"]) == (event, payload)
+            stranger = supabase.client.channel(order + "x")
+            await asyncio.wait_for(
+                stranger.subscribe(lambda state, _: supabase.states.put_nowait(state)), WAIT_SECONDS)
+            assert (await supabase.state()).value == "CHANNEL_ERROR"
+
+    asyncio.run(run())
