@@ -15,6 +15,14 @@ let strict: [SwiftSetting] = [
     .unsafeFlags(["-cross-module-optimization"], .when(configuration: .release)),
 ]
 
+/// Settings of what apps depend on: no `unsafeFlags`, and no warning of a later compiler ends an app's build.
+let published: [SwiftSetting] = [
+    .swiftLanguageMode(.v6),
+    .strictMemorySafety(),
+    .enableUpcomingFeature("InternalImportsByDefault"),
+    .enableUpcomingFeature("MemberImportVisibility"),
+]
+
 func room(_ name: String, _ dependencies: [Target.Dependency] = []) -> Target {
     .target(name: name, dependencies: dependencies, swiftSettings: strict)
 }
@@ -50,7 +58,13 @@ let fuzzers: [Target] =
 
 let package = Package(
     name: "switchboard",
-    products: [.executable(name: "switchboard", targets: ["switchboard"])],
+    // The client's. Without them Xcode builds it for the oldest systems, which have no `async`.
+    platforms: [.iOS(.v16), .macOS(.v13), .tvOS(.v16), .watchOS(.v9), .visionOS(.v1)],
+    products: [
+        .executable(name: "switchboard", targets: ["switchboard"]),
+        .library(name: "SwitchboardClient", targets: ["SwitchboardClient"]),
+        .library(name: "SwitchboardClientLinux", targets: ["SwitchboardClientLinux"]),
+    ],
     targets: [
         // C headers and inline shims only.
         .target(name: "CLinux"),
@@ -109,6 +123,11 @@ let package = Package(
                 .unsafeFlags(["-enforce-exclusivity=unchecked"], .when(configuration: .release))
             ]),
 
+        // The apps' library: nothing but Foundation beneath it (docs/decisions.md, D77). Linux needs sockets of our own.
+        .target(name: "SwitchboardClient", swiftSettings: published),
+        .target(
+            name: "SwitchboardClientLinux", dependencies: ["SwitchboardClient", "COpenSSL"], swiftSettings: published),
+
         // Embedded files: the plugin takes what lies in the folder, and no list has to be kept. One folder of lua/ is one
         // pack.
         embedded("Scripts", in: "lua", exclude: ["README.md"]),
@@ -129,6 +148,7 @@ let package = Package(
         tests("RedisLink", ["RedisLink", "Reactors", "Core"]),
         tests("Commands", ["Commands", "Core", "HTTPCodec", "RedisLink", "Rights", "Scripts"]),
         tests("Worker", ["Worker", "Commands", "Core", "RedisLink", "Scripts"]),
+        tests("SwitchboardClient", ["SwitchboardClient"]),
         tests("Bench", ["switchboard-bench", "Core"]),
         tests(
             "Gateway",

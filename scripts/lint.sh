@@ -11,7 +11,7 @@ cd "$(dirname "$0")/.."
 readonly file_lines_max=400
 readonly function_lines_max=70
 readonly line_columns_max=120
-readonly unchecked_sendable_max=4
+readonly unchecked_sendable_max=5
 
 found=$(mktemp)
 trap 'rm -f "$found"' EXIT
@@ -75,6 +75,8 @@ unsafe_files=(
     Sources/Transport/{Connection+Reading,Connection+Writing,ConnectionContext,Outbound,OutboundQueue}.swift
     # The reader of Redis's replies
     Sources/RedisLink/{RESPBuilder,RESPReader}.swift
+    # The sockets of the apps' library
+    Sources/SwitchboardClientLinux/ByteLink.swift
     # The bytes of a literal
     Sources/Core/ASCII.swift
 )
@@ -84,9 +86,19 @@ for file in "${unsafe_files[@]}"; do
 done | report 'unsafe'
 # Foundation brings ICU, a second event loop and megabytes; what we need of it is small and ours.
 ban 'no Foundation' '^[[:space:]]*((public|internal|private|package|@preconcurrency|@testable) )*import Foundation' \
-    "${sources[@]}" ':!bench/*'
+    "${sources[@]}" ':!bench/*' ':!Sources/SwitchboardClient*'
 # The load tool may read and write JSON with what the toolchain links statically.
 ban 'no Foundation' '^[[:space:]]*import Foundation([^E]|$)' 'bench/*.swift'
+# The apps' library runs on iOS 16 and macOS 13, and nothing on Linux checks that: what came later, and what Apple's
+# systems lack, stays out (docs/decisions.md, D77).
+client=('Sources/SwitchboardClient/*.swift')
+ban 'the client imports Foundation and Apple'"'"'s own only' \
+    '^[[:space:]]*((public|internal|private) )*import (([^FNSU]|F[^o]|S[^w]|N[^e]|U[^I])|FoundationE)' "${client[@]}"
+ban 'not on iOS 16' '\b(Mutex|Atomic|InlineArray|(Raw|Mutable|Output)?Span|UTF8Span)<' "${client[@]}"
+ban 'not on iOS 16' '@Observable\b|\bisolated deinit\b|String\(validating:|(some|any) AsyncSequence<' "${client[@]}"
+ban 'not on iOS 16' '\b(withDiscardingTaskGroup|TaskPriority\.executor|Task\.immediate)\b' "${client[@]}"
+ban 'no unsafeFlags for apps' 'SwitchboardClient.*swiftSettings: strict' Package.swift
+
 # No task runtime on the data plane (docs/decisions.md, D2).
 ban 'no Dispatch' '^[[:space:]]*((public|internal|private) )*import Dispatch' "${sources[@]}"
 # A test waits for the thing itself, with a deadline.

@@ -1,0 +1,278 @@
+/// The connection: dialling, pauses, pings, drains, networks.
+extension ClientMachine {
+    mutating func start() {
+        isHalted = false
+        if phase == .stopped { dial() }
+    }
+
+    mutating func stop() {
+        isHalted = true
+        guard phase != .stopped || hasWork else { return }
+        for name in topicOrder {
+            for listener in topics[name]?.listeners ?? [] { outputs.append(.end(listener: listener.id, nil)) }
+        }
+        topics = [:]
+        topicOrder = []
+        drop(code: 1_000)
+        phase = .stopped
+        fetch = nil
+        fetchAgainAtMs = nil
+        attempt = 0
+        refusals = 0
+        let stopped = SwitchboardError(.stopped)
+        // Kept calls stay in the outbox; who waits for them is told, and the answer goes to the results.
+        for call in calls where call.terms.ticket != 0 {
+            outputs.append(.finish(ticket: call.terms.ticket, .failure(stopped)))
+        }
+        calls = calls.filter(\.terms.isKept)
+        for index in calls.indices { calls[index].terms.ticket = 0 }
+    }
+
+    /// Begins an attempt: with the token that is held, or by asking for one.
+    mutating func dial() {
+        leaveAtMs = nil
+        switch credentials {
+        // The gateway ends a connection on which nothing is wanted and nobody is named.
+        case .none: if hasWork || lastClose?.code != 4_408 { connect() } else { phase = .idle }
+        case .fixed, .refreshing:
+            if let text = spare {
+                spare = nil
+                token = HeldToken(text, nowMs: nowMs)
+                connect()
+            } else if token?.isFresh(nowMs) == true {
+                connect()
+            } else {
+                askForConnection()
+            }
+        }
+    }
+
+    mutating func connect() {
+        if credentials == .none { bindCalls(to: "") } else if let user = token?.user { knows(user: user) }
+        generation += 1
+        isOpen = false
+        dialledAtMs = nowMs
+        phase = .connecting(untilMs: nowMs + times.connectMs)
+        outputs.append(.open(generation: generation, token: showsTokenInUpgrade ? token?.text : nil))
+    }
+
+    mutating func opened() {
+        guard case .connecting = phase else { return }
+        isOpen = true
+        lastHeardMs = nowMs
+        if let token, credentials != .none, !showsTokenInUpgrade {
+            phase = .authenticating(untilMs: nowMs + times.authenticateMs)
+            show(token.text)
+        } else {
+            becomeReady()
+        }
+    }
+
+    mutating func becomeReady() {
+        phase = .ready
+        readySinceMs = nowMs
+        lastHeardMs = nowMs
+        refusals = 0
+        joins = TokenBucket(atOnce: times.joinsAtOnce, perSecond: times.joinsPerSecond, nowMs: nowMs)
+    }
+
+    /// The socket is over, by whomever.
+    ///
+    /// What was said on it counts as not said; nothing of it is heard any more.
+    mutating func drop(code: Int?) {
+        if let code, phase != .stopped, hasSocket { outputs.append(.close(generation: generation, code: code)) }
+        generation += 1
+        isOpen = false
+        pongUntilMs = nil
+        leaveAtMs = nil
+        if phase == .ready, nowMs - readySinceMs >= times.stableMs { attempt = 0 }
+        topicsLost()
+        callsLost()
+    }
+
+    private var hasSocket: Bool {
+        switch phase {
+        case .connecting, .authenticating, .ready: true
+        default: false
+        }
+    }
+
+    /// Drops the socket and makes another one after a pause.
+    mutating func redial(code: Int?, afterMs pause: Int64? = nil) {
+        drop(code: code)
+        attempt = min(attempt + 1, 30)
+        wait(pause ?? backoff())
+    }
+
+    /// A pause that the gateway asks for, within a minute; `nil` for what is none.
+    func clamped(_ pause: JSONValue?) -> Int64? {
+        switch pause {
+        case .integer(let value): min(max(value, 0), 60_000)
+        case .number(let value): value.isNaN ? nil : Int64(min(max(value, 0), 60_000))
+        default: nil
+        }
+    }
+
+    private mutating func wait(_ pause: Int64) {
+        if pause <= 0 { dial() } else { phase = .waiting(untilMs: nowMs + pause) }
+    }
+
+    /// Full jitter: clients that were cut together come back at an even rate.
+    mutating func backoff() -> Int64 {
+        let most = min(times.backoffMaxMs, times.backoffMinMs << Int64(min(attempt, 20)))
+        return Int64.random(in: times.backoffMinMs...max(most, times.backoffMinMs), using: &dice)
+    }
+
+    mutating func closed(code: Int, httpStatus: Int?) {
+        guard hasSocket else { return }
+        lastClose = Status.Close(code: code, httpStatus: httpStatus)
+        let leave = leaveAtMs
+        switch (code, httpStatus) {
+        case (_, 401), (4_401, _): tokenClosed()
+        case (_, 403), (4_403, _):
+            drop(code: nil)
+            phase = .unauthorized
+        case (4_400, _), (1_002, _), (1_003, _), (1_007, _), (1_008, _), (1_009, _):
+            callsBlamed()
+            redial(code: nil, afterMs: times.faultMs)
+        case (4_429, _):
+            slowUntilMs = nowMs + 60_000
+            redial(code: nil, afterMs: times.rateClosedMs + backoff())
+        default:
+            guard let leave else { return redial(code: nil) }
+            // The gateway's own pause stands for ours, once.
+            drop(code: nil)
+            wait(leave - nowMs)
+        }
+    }
+
+    mutating func drain(afterMs: Int64) {
+        guard hasSocket, leaveAtMs == nil else { return }
+        leaveAtMs = nowMs + afterMs
+    }
+
+    // MARK: Time
+
+    mutating func runTimers() {
+        switch phase {
+        case .waiting(let until): if nowMs >= until { dial() }
+        case .connecting(let until), .authenticating(let until):
+            if nowMs >= until { redial(code: 1_000) } else { leaveIfDrained() }
+        case .ready: runReadyTimers()
+        case .stopped, .idle, .asking, .unauthorized, .suspended: break
+        }
+        if let again = fetchAgainAtMs, nowMs >= again, fetch == nil {
+            fetchAgainAtMs = nil
+            renewToken(.expiring)
+        } else if phase == .ready, fetch == nil, fetchAgainAtMs == nil, pongUntilMs == nil,
+            let renew = token?.renewAtMs, nowMs >= renew
+        {
+            renewToken(.expiring)
+        }
+        runTopicTimers()
+        runCallTimers()
+    }
+
+    private mutating func runReadyTimers() {
+        if leaveIfDrained() {
+            return
+        } else if let pong = pongUntilMs {
+            if nowMs >= pong { redial(code: 1_000) }
+        } else if nowMs - lastHeardMs >= times.pingMs {
+            ping(withinMs: times.pongMs)
+        }
+    }
+
+    @discardableResult
+    private mutating func leaveIfDrained() -> Bool {
+        guard let leave = leaveAtMs, nowMs >= leave else { return false }
+        drop(code: 1_000)
+        dial()
+        return true
+    }
+
+    private mutating func ping(withinMs: Int64) {
+        pings += 1
+        pongUntilMs = nowMs + withinMs
+        send(#"{"event":"ping","ref":"!p\#(pings)"}"#)
+    }
+
+    /// When the machine wants a `tick`; `nil` while nothing is due.
+    var wakeAtMs: Int64? {
+        var due: [Int64] = []
+        switch phase {
+        case .waiting(let until): due.append(until)
+        case .connecting(let until), .authenticating(let until): due.append(min(until, leaveAtMs ?? until))
+        case .ready:
+            due.append(pongUntilMs ?? lastHeardMs + times.pingMs)
+            if let leaveAtMs { due.append(leaveAtMs) }
+            if fetch == nil, fetchAgainAtMs == nil, pongUntilMs == nil, let renew = token?.renewAtMs {
+                due.append(renew)
+            }
+        case .stopped, .idle, .asking, .unauthorized, .suspended: break
+        }
+        if fetch == nil, let fetchAgainAtMs { due.append(fetchAgainAtMs) }
+        due += topicWakes + callWakes
+        return due.min().map { max($0, nowMs + 1) }
+    }
+
+    // MARK: The device
+
+    /// A route came or went.
+    ///
+    /// It is a hint: the client never waits for one.
+    mutating func network(_ usable: Bool, _ changed: Bool) {
+        isNetworkUsable = usable
+        if !usable { return probe() }
+        guard nowMs - hintedAtMs >= 1_000 else { return }
+        hintedAtMs = nowMs
+        if case .waiting(let until) = phase {
+            let soon = max(nowMs + Int64.random(in: 0...500, using: &dice), dialledAtMs + 1_000)
+            phase = .waiting(untilMs: min(until, soon))
+        } else if changed {
+            probe()
+        }
+    }
+
+    /// "Connected" after the background is a wish: it is proven, or made true.
+    mutating func foreground() {
+        let away = nowMs - (backgroundAtMs ?? nowMs)
+        backgroundAtMs = nil
+        if phase == .suspended {
+            dial()
+        } else if case .waiting(let until) = phase {
+            phase = .waiting(untilMs: min(until, max(nowMs, dialledAtMs + 1_000)))
+        } else if phase == .ready, away < times.backgroundMs {
+            probe()
+        } else if hasSocket, away >= times.backgroundMs {
+            drop(code: 1_000)
+            dial()
+        }
+    }
+
+    /// The connection ends now, since nobody would see it end later.
+    mutating func suspend() {
+        guard phase != .stopped, phase != .unauthorized else { return }
+        drop(code: 1_000)
+        phase = .suspended
+    }
+
+    private mutating func probe() {
+        guard phase == .ready else { return }
+        if let pong = pongUntilMs {
+            pongUntilMs = min(pong, nowMs + times.probeMs)
+        } else {
+            ping(withinMs: times.probeMs)
+        }
+    }
+
+    mutating func abandon() {
+        drop(code: 1_000)
+        dial()
+    }
+
+    mutating func giveUp(code: Int?) {
+        drop(code: code)
+        phase = .unauthorized
+    }
+}

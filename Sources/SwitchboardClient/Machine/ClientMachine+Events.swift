@@ -1,0 +1,108 @@
+/// What a topic tells: each event once and in order, or a gap.
+extension ClientMachine {
+    mutating func subscribed(_ frame: Frame) {
+        guard let name = frame.topic, var topic = topics[name], case .asked(let ref, _) = topic.stage, frame.ref == ref
+        else { return }
+        guard let answer = Position(frame.data) else { return rest(name, nil) }
+        let asked = topic.position
+        let recovered =
+            topic.resumes && frame.data["recovered"]?.bool == true && asked?.epoch == answer.epoch
+            && (asked?.offset ?? 0) <= answer.offset
+        // What a recovery brings again need not be kept.
+        let early = topic.early.filter { !recovered || ($0.offset ?? 0) > answer.offset }
+        topic.early = recovered ? early : []
+        topic.stage = .live
+        topic.rests = 0
+        topic.isAlone = false
+        topic.asksAnew = false
+        topic.state = frame.data["state"]
+        // The answer's state has the events that are still to come.
+        topic.isStateCurrent = !recovered || asked == answer
+        if !recovered { topic.position = answer }
+        let state = topic.isStateCurrent ? topic.state : nil
+        for index in topic.listeners.indices {
+            let listener = topic.listeners[index]
+            topic.listeners[index].isLive = true
+            if !recovered, listener.isLive, asked != nil, asked != answer {
+                tell(listener.id, .gap(lostGap(from: asked, to: answer)))
+            }
+            tell(listener.id, .live(state: state, recovered: recovered, position: topic.position))
+        }
+        if topic.listeners.isEmpty, topic.tracked == nil { topic.lingerUntilMs = topic.lingerUntilMs ?? nowMs }
+        topics[name] = topic
+        trackAgain(name)
+        if !recovered { for frame in early { event(frame) } }
+    }
+
+    private func lostGap(from old: Position?, to new: Position?) -> Gap {
+        guard let old, let new else { return Gap(reason: .notRecovered, missed: nil, position: new) }
+        guard old.epoch == new.epoch else { return Gap(reason: .reset, missed: nil, position: new) }
+        return Gap(
+            reason: .notRecovered, missed: new.offset >= old.offset ? new.offset - old.offset : nil, position: new)
+    }
+
+    mutating func event(_ frame: Frame) {
+        guard let name = frame.topic, var topic = topics[name] else { return }
+        guard topic.isMember else {
+            guard case .asked = topic.stage else { return }
+            guard topic.early.count < TopicState.earlyMax else { return rest(name, nil, isTold: true) }
+            topic.early.append(frame)
+            topics[name] = topic
+            return
+        }
+        guard let offset = frame.offset, let position = topic.position else { return deliver(frame, to: topic, nil) }
+        if offset <= position.offset { return }
+        guard offset - position.offset == 1 else { return hole(name) }
+        topic.position = Position(epoch: position.epoch, offset: offset)
+        topic.isStateCurrent = false
+        let isNext = topic.early.first?.offset.map { $0 - offset == 1 } == true
+        let next = isNext ? topic.early.removeFirst() : nil
+        topics[name] = topic
+        deliver(frame, to: topic, topic.position)
+        if let next { event(next) }
+    }
+
+    private mutating func deliver(_ frame: Frame, to topic: TopicState, _ position: Position?) {
+        let event = TopicEvent(topic: frame.topic ?? "", name: frame.event, data: frame.data, position: position)
+        for listener in topic.listeners where listener.isLive {
+            tell(listener.id, .event(event))
+        }
+    }
+
+    /// An event does not follow the last one and no gap was told: the client asks again from where it stands.
+    private mutating func hole(_ name: String) {
+        guard var topic = topics[name] else { return }
+        if case .asked = topic.stage { return }
+        topic.stage = .wanted
+        topics[name] = topic
+        for listener in topic.listeners where listener.isLive { tell(listener.id, .pending(nil)) }
+    }
+
+    mutating func gap(_ frame: Frame) {
+        guard let name = frame.topic, var topic = topics[name], topic.isMember else { return }
+        let told = Gap.Reason(rawValue: frame.data["reason"]?.string ?? "") ?? .missed
+        topic.isStateCurrent = false
+        var gap = Gap(reason: .followed, missed: nil, position: topic.position)
+        if let position = Position(frame.data) {
+            gap.reason = told
+            if let old = topic.position, old.epoch == position.epoch {
+                // A gap never takes a position back within its epoch.
+                if position.offset >= old.offset { gap.missed = position.offset - old.offset }
+                topic.position = Position(epoch: old.epoch, offset: max(old.offset, position.offset))
+            } else {
+                topic.position = position
+            }
+            gap.position = topic.position
+        }
+        topics[name] = topic
+        for listener in topic.listeners where listener.isLive { tell(listener.id, .gap(gap)) }
+    }
+
+    mutating func presence(_ frame: Frame) {
+        guard let name = frame.topic, var topic = topics[name], let members = topic.apply(presence: frame.data) else {
+            return
+        }
+        topics[name] = topic
+        for listener in topic.listeners where listener.wantsPresence { tell(listener.id, .members(members)) }
+    }
+}

@@ -1,0 +1,245 @@
+/// Joining and leaving topics.
+extension ClientMachine {
+    mutating func join(_ name: String, _ listener: Int, _ presence: Bool, _ since: Position?) {
+        var entry = TopicState.Listener(id: listener, wantsPresence: presence)
+        var topic = topics[name] ?? TopicState()
+        if topics[name] == nil {
+            topicOrder.append(name)
+            topic.position = since
+            entry.isLive = since != nil
+        } else if topic.position == nil, topic.stage != .live, let since {
+            topic.position = since
+            entry.isLive = true
+        } else if let since, since != topic.position {
+            tell(listener, .gap(Gap(reason: .notRecovered, missed: nil, position: topic.position)))
+        }
+        topic.lingerUntilMs = nil
+        if topic.stage == .live {
+            if presence, !topic.hasPresence {
+                topic.asksAgain = true
+            } else {
+                entry.isLive = true
+                let state = topic.isStateCurrent ? topic.state : nil
+                tell(listener, .live(state: state, recovered: false, position: topic.position))
+                if presence, let members = topic.members { tell(listener, .members(members)) }
+            }
+        }
+        topic.listeners.append(entry)
+        topics[name] = topic
+    }
+
+    mutating func resynchronise(_ name: String) {
+        guard var topic = topics[name] else { return }
+        topic.asksAnew = true
+        if topic.stage == .live { topic.asksAgain = true }
+        topics[name] = topic
+    }
+
+    mutating func tell(_ listener: Int, _ update: TopicUpdate) {
+        outputs.append(.tell(listener: listener, update))
+    }
+
+    mutating func leave(_ name: String, _ listener: Int) {
+        guard var topic = topics[name] else { return }
+        topic.listeners.removeAll { $0.id == listener }
+        if topic.listeners.isEmpty, topic.tracked == nil { topic.lingerUntilMs = nowMs + times.lingerMs }
+        topics[name] = topic
+    }
+
+    mutating func track(_ name: String, _ meta: String?) {
+        guard phase != .stopped else { return }
+        guard var topic = topics[name] else {
+            guard meta != nil else { return }
+            var topic = TopicState()
+            topic.tracked = meta
+            topics[name] = topic
+            return topicOrder.append(name)
+        }
+        let wasTracked = topic.tracked != nil
+        topic.tracked = meta
+        if topic.stage == .live, meta != nil || wasTracked { sendTrack(name, meta) }
+        topic.lingerUntilMs = topic.listeners.isEmpty && meta == nil ? nowMs + times.lingerMs : nil
+        topics[name] = topic
+    }
+
+    private mutating func sendTrack(_ name: String, _ meta: String?) {
+        asks += 1
+        let topic = JSONValue.quoted(name)
+        if let meta {
+            send(#"{"event":"track","data":{"topic":\#(topic),"meta":\#(meta)},"ref":"!t\#(asks)"}"#)
+        } else {
+            send(#"{"event":"untrack","data":{"topic":\#(topic)},"ref":"!t\#(asks)"}"#)
+        }
+    }
+
+    private mutating func remove(topic name: String) {
+        topics[name] = nil
+        topicOrder.removeAll { $0 == name }
+    }
+
+    // MARK: Time
+
+    mutating func runTopicTimers() {
+        for name in topicOrder {
+            guard var topic = topics[name] else { continue }
+            if case .resting(let until) = topic.stage, nowMs >= until {
+                topic.stage = .wanted
+                topics[name] = topic
+            }
+            guard let linger = topic.lingerUntilMs, nowMs >= linger else { continue }
+            switch topic.stage {
+            case .live:
+                asks += 1
+                topic.stage = .leaving(ref: "!u\(asks)")
+                topic.lingerUntilMs = nil
+                topics[name] = topic
+                let data = #"{"topic":\#(JSONValue.quoted(name))}"#
+                send(#"{"event":"unsubscribe","data":\#(data),"ref":"!u\#(asks)"}"#)
+            case .wanted, .resting: remove(topic: name)
+            // The answer comes first; until then nobody listens.
+            case .asked, .leaving: break
+            }
+        }
+    }
+
+    var topicWakes: [Int64] {
+        var due: [Int64] = []
+        var waits = false
+        for topic in topics.values {
+            if case .resting(let until) = topic.stage { due.append(until) }
+            if case .asked = topic.stage {} else if let linger = topic.lingerUntilMs { due.append(linger) }
+            if topic.isToBeAsked { waits = true }
+        }
+        if waits, phase == .ready, leaveAtMs == nil { due.append(joins.nextAtMs) }
+        return due
+    }
+
+    /// Everything said on the old connection is over.
+    mutating func topicsLost() {
+        for name in topicOrder {
+            guard var topic = topics[name] else { continue }
+            let wasMember = topic.isMember
+            topic.stage = .wanted
+            topic.asksAgain = false
+            topic.early = []
+            topic.members = nil
+            topic.rests = 0
+            if topic.listeners.isEmpty, topic.tracked == nil, topic.lingerUntilMs == nil {
+                remove(topic: name)
+                continue
+            }
+            topics[name] = topic
+            guard wasMember else { continue }
+            for listener in topic.listeners where listener.isLive { tell(listener.id, .pending(nil)) }
+        }
+    }
+
+    // MARK: Asking
+
+    /// Asks for every topic that is wanted, as many as the gateway's rate of joins allows, in one message.
+    mutating func flushTopics() {
+        guard leaveAtMs == nil else { return }
+        var room = joins.available(nowMs)
+        guard room > 0 else { return }
+        var batch: [String] = []
+        for name in topicOrder where room > 0 {
+            guard let topic = topics[name], topic.isToBeAsked else { continue }
+            room -= 1
+            joins.take(1)
+            if topic.isAlone { ask([name]) } else { batch.append(name) }
+        }
+        if !batch.isEmpty { ask(batch) }
+    }
+
+    private mutating func ask(_ names: [String]) {
+        asks += 1
+        let ref = "!s\(asks)"
+        var wanted: [JSONValue] = []
+        for name in names {
+            guard var topic = topics[name] else { continue }
+            topic.stage = .asked(ref: ref, wasLive: topic.stage == .live)
+            topic.asksAgain = false
+            topic.hasPresence = topic.wantsPresence
+            var entry: [String: JSONValue] = ["topic": .string(name)]
+            if topic.resumes, let position = topic.position { entry["since"] = position.json }
+            if topic.wantsPresence { entry["presence"] = true }
+            topics[name] = topic
+            wanted.append(.object(entry))
+        }
+        let data: JSONValue = wanted.count == 1 ? wanted[0] : ["topics": .array(wanted)]
+        send(#"{"event":"subscribe","data":\#(data.text),"ref":"\#(ref)"}"#)
+    }
+
+    /// A join was refused, or a membership has ended.
+    mutating func refused(_ frame: Frame, _ error: SwitchboardError) {
+        let wait = clamped(frame.data["retryAfterMs"])
+        let names: [String]
+        if let name = frame.topic {
+            names = [name]
+        } else {
+            names = topicOrder.filter {
+                if case .asked(frame.ref ?? "", _) = topics[$0]?.stage { true } else { false }
+            }
+        }
+        for name in names { refuse(name, error, alone: names.count > 1, waitMs: wait, isAsked: frame.ref != nil) }
+    }
+
+    private mutating func refuse(
+        _ name: String, _ error: SwitchboardError, alone: Bool, waitMs: Int64?, isAsked: Bool
+    ) {
+        guard var topic = topics[name] else { return }
+        var isMember = topic.stage == .live
+        if case .asked(_, let wasLive) = topic.stage {
+            isMember = wasLive
+        } else if isAsked {
+            return
+        }
+        guard case .server(let code) = error.code else { return }
+        switch code {
+        case "rate_limited", "unavailable", "conflict", "internal":
+            if code == "rate_limited" { joins.empty(forMs: waitMs ?? 100) }
+            rest(name, error, atLeastMs: waitMs ?? 0, isTold: isMember)
+        case _ where alone:
+            // One of them is at fault; each is asked alone, so that it is known which.
+            topic.isAlone = true
+            topic.stage = .wanted
+            topics[name] = topic
+        default:
+            remove(topic: name)
+            for listener in topic.listeners { outputs.append(.end(listener: listener.id, error)) }
+        }
+    }
+
+    /// Asks for a topic again after a pause that grows.
+    mutating func rest(_ name: String, _ error: SwitchboardError?, atLeastMs: Int64 = 0, isTold: Bool = false) {
+        guard var topic = topics[name] else { return }
+        topic.rests = min(topic.rests + 1, 10)
+        topic.early = []
+        let most = min(times.backoffMinMs << Int64(topic.rests), 5_000)
+        let pause = max(atLeastMs, Int64.random(in: times.backoffMinMs...most, using: &dice))
+        topic.stage = .resting(untilMs: nowMs + pause)
+        topics[name] = topic
+        guard isTold || topic.rests == 1 else { return }
+        for listener in topic.listeners { tell(listener.id, .pending(error)) }
+    }
+
+    mutating func unsubscribed(_ frame: Frame) {
+        guard let name = frame.topic, var topic = topics[name] else { return }
+        if case .leaving(let ref) = topic.stage {
+            guard frame.ref == ref else { return }
+            if topic.listeners.isEmpty, topic.tracked == nil { return remove(topic: name) }
+            topic.stage = .wanted
+            topics[name] = topic
+        } else if frame.ref == nil, topic.isMember {
+            // The gateway ended it. An `error` follows when that is for good.
+            topic.rests += 1
+            topic.stage = .resting(untilMs: nowMs + Int64.random(in: 500...1_500, using: &dice))
+            topics[name] = topic
+            for listener in topic.listeners { tell(listener.id, .pending(nil)) }
+        }
+    }
+
+    mutating func trackAgain(_ name: String) {
+        if let meta = topics[name]?.tracked { sendTrack(name, meta) }
+    }
+}

@@ -1,0 +1,180 @@
+internal import Foundation
+
+/// A token, and its life by the machine's clock: the phone's own time says nothing about the gateway's.
+struct HeldToken: Sendable {
+    let text: String
+    /// `sub`, where the token is a JWT.
+    let user: String?
+    /// At four fifths of its life; `nil` when the token does not tell its life.
+    let renewAtMs: Int64?
+
+    init(_ text: String, nowMs: Int64) {
+        self.text = text
+        let parts = text.split(separator: ".", omittingEmptySubsequences: false)
+        var claims = JSONValue.null
+        if parts.count == 3 {
+            var encoded = String(parts[1]).replacingOccurrences(of: "-", with: "+")
+                .replacingOccurrences(of: "_", with: "/")
+            encoded += String(repeating: "=", count: (4 - encoded.count % 4) % 4)
+            if let bytes = Data(base64Encoded: encoded) {
+                claims = JSONReader.read(String(decoding: bytes, as: UTF8.self)) ?? .null
+            }
+        }
+        user = claims["sub"]?.string
+        if let ends = claims["exp"]?.integer, let begins = claims["iat"]?.integer,
+            (1...31_536_000).contains(ends.subtractingReportingOverflow(begins).partialValue)
+        {
+            renewAtMs = nowMs + (ends - begins) * 800
+        } else {
+            renewAtMs = nil
+        }
+    }
+
+    /// Whether it may open another connection.
+    ///
+    /// A token of unknown life is asked for anew each time.
+    func isFresh(_ nowMs: Int64) -> Bool { renewAtMs.map { nowMs < $0 } ?? false }
+}
+
+/// Tokens: asked for one at a time, renewed in time, and never twice refused in a loop.
+extension ClientMachine {
+    /// No socket before there is a token.
+    mutating func askForConnection() {
+        switch credentials {
+        case .none: break
+        case .fixed(let text):
+            if refusals > 0 {
+                phase = .unauthorized
+            } else {
+                token = HeldToken(text, nowMs: nowMs)
+                connect()
+            }
+        case .refreshing:
+            phase = .asking
+            fetchAgainAtMs = nil
+            ask(refusals > 0 ? .refused : token?.renewAtMs == nil ? .first : .expiring)
+        }
+    }
+
+    private mutating func ask(_ reason: TokenReason) {
+        guard fetch == nil else { return }
+        fetches += 1
+        fetch = fetches
+        fetchGeneration = generation
+        outputs.append(.askToken(fetch: fetches, reason))
+    }
+
+    /// A new token for the open connection.
+    mutating func renewToken(_ reason: TokenReason) {
+        guard phase == .ready, credentials == .refreshing else { return }
+        guard let text = spare else { return ask(reason) }
+        spare = nil
+        take(token: text)
+    }
+
+    mutating func fetched(_ number: Int, _ text: String?) {
+        guard number == fetch else { return }
+        fetch = nil
+        guard let text else { return fetchFailed() }
+        fetchFailures = 0
+        fetchAgainAtMs = nil
+        switch phase {
+        case .asking:
+            token = HeldToken(text, nowMs: nowMs)
+            connect()
+        case .ready where fetchGeneration == generation: take(token: text)
+        default: spare = text
+        }
+    }
+
+    /// A newer token for the open connection; that of another user opens another one.
+    private mutating func take(token text: String) {
+        let earlier = token?.user
+        token = HeldToken(text, nowMs: nowMs)
+        if let earlier, let user = token?.user, earlier != user {
+            drop(code: 1_000)
+            otherUser()
+            dial()
+        } else {
+            show(text)
+        }
+    }
+
+    /// A source that throws is offline, not logged out.
+    private mutating func fetchFailed() {
+        fetchFailures = min(fetchFailures + 1, 20)
+        if phase == .asking {
+            attempt = min(attempt + 1, 30)
+            phase = .waiting(untilMs: nowMs + backoff())
+        } else if phase == .ready {
+            fetchAgainAtMs = nowMs + min(1_000 << Int64(min(fetchFailures, 5)), 30_000)
+        }
+    }
+
+    mutating func show(_ text: String) {
+        asks += 1
+        authRef = "!a\(asks)"
+        send(#"{"event":"authenticate","data":{"token":\#(JSONValue.quoted(text))},"ref":"\#(authRef)"}"#)
+    }
+
+    mutating func authenticated(_ data: JSONValue) {
+        if let user = data["userId"]?.string { knows(user: user) }
+        if case .authenticating = phase { becomeReady() }
+    }
+
+    /// The gateway refused the token, and closes 4401 next.
+    ///
+    /// `forbidden` is the token of another user on this connection.
+    mutating func tokenRefused(_ error: SwitchboardError) {
+        if error.code == .server("forbidden"), phase == .ready {
+            abandon()
+        } else if error.code == .server("unavailable") || error.code == .server("rate_limited") {
+            redial(code: 1_000)
+        } else {
+            tokenClosed(code: 1_000)
+        }
+    }
+
+    /// The connection ended because of its token.
+    mutating func tokenClosed(code: Int? = nil) {
+        refusals += 1
+        token = nil
+        spare = nil
+        lastClose = Status.Close(code: 4_401, httpStatus: nil)
+        if credentials != .refreshing || refusals > 1 { return giveUp(code: code) }
+        redial(code: code, afterMs: attempt == 0 ? 0 : nil)
+    }
+
+    mutating func change(to credentials: Credentials) {
+        let earlier = token?.user ?? userID
+        self.credentials = credentials
+        credentialsNumber += 1
+        refusals = 0
+        fetch = nil
+        fetchAgainAtMs = nil
+        spare = nil
+        token = nil
+        attempt = 0
+        if case .fixed(let text) = credentials { token = HeldToken(text, nowMs: nowMs) }
+        if let user = token?.user, user == earlier {
+            if phase == .ready { return show(token?.text ?? "") }
+            drop(code: 1_000)
+        } else {
+            drop(code: 1_000)
+            otherUser()
+        }
+        if phase != .stopped, phase != .suspended { dial() }
+    }
+
+    /// What one user was told says nothing about what another one may see.
+    private mutating func otherUser() {
+        userID = nil
+        for name in topicOrder { topics[name]?.forget() }
+        callsOfOthers()
+    }
+
+    mutating func knows(user: String) {
+        userID = user
+        bindCalls(to: user)
+    }
+}

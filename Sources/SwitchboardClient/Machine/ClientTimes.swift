@@ -1,0 +1,99 @@
+/// The client's times in milliseconds and its bounds.
+///
+/// Tests and demanding apps choose others.
+public struct ClientTimes: Sendable, Hashable {
+    /// From the dial to an open socket: 10 s.
+    public var connectMs: Int64 = 10_000
+    /// From the token to its answer: 10 s, as at the gateway.
+    public var authenticateMs: Int64 = 10_000
+    /// Silence after which the client pings: 25 s.
+    public var pingMs: Int64 = 25_000
+    /// For the answer to a ping: 10 s.
+    public var pongMs: Int64 = 10_000
+    /// For the answer to a ping after the app came back or the network changed: 3 s.
+    public var probeMs: Int64 = 3_000
+    /// The shortest pause before an attempt: 0.1 s.
+    public var backoffMinMs: Int64 = 100
+    /// The longest pause before an attempt: 30 s.
+    public var backoffMaxMs: Int64 = 30_000
+    /// A connection that lasted so long begins the pauses anew: 10 s.
+    public var stableMs: Int64 = 10_000
+    /// From the end of a topic's last iterator until the client leaves it: 2 s.
+    public var lingerMs: Int64 = 2_000
+    /// What one message may have; the gateway ends a connection that says more: 64 KiB.
+    public var messageBytesMax = 65_536
+    /// So long after its first attempt an unanswered call may be sent again.
+    ///
+    /// 240 s: the gateway remembers an id for 300.
+    public var repeatMs: Int64 = 240_000
+    /// The pause after a close that says that the client is at fault: 30 s.
+    public var faultMs: Int64 = 30_000
+    /// The pause after 4429: 5 s.
+    public var rateClosedMs: Int64 = 5_000
+    /// After so long in the background the connection is made anew, and not only probed: 10 s.
+    public var backgroundMs: Int64 = 10_000
+    /// Joins at once, and then a second: the gateway's own rate.
+    public var joinsAtOnce: Int64 = 64
+    /// Joins a second after those at once.
+    public var joinsPerSecond: Int64 = 20
+    /// Calls without an answer at once, over all lanes.
+    public var callsInFlightMax = 8
+    /// Calls at once after a pause; the gateway takes 20.
+    public var callsAtOnce: Int64 = 16
+    /// Calls a second after those at once; the gateway takes 10.
+    public var callsPerSecond: Int64 = 8
+    /// Calls that may wait.
+    public var callsMax = 1_000
+    /// Bytes of calls that may wait: 1 MiB.
+    public var callBytesMax = 1 << 20
+    /// Updates that may wait for an iterator; beyond, they are dropped and a gap is told.
+    public var updatesMax = 1_000
+
+    /// The defaults.
+    public init() {}
+}
+
+/// Hands out so many at once, and so many a second.
+struct TokenBucket: Sendable {
+    let atOnce: Int64
+    var perSecond: Int64
+    /// What is left, in thousandths, at `atMs`.
+    private var left: Int64
+    private var atMs: Int64
+
+    init(atOnce: Int64, perSecond: Int64, nowMs: Int64) {
+        self.atOnce = atOnce
+        self.perSecond = perSecond
+        left = atOnce * 1_000
+        atMs = nowMs
+    }
+
+    /// How many may go now.
+    mutating func available(_ nowMs: Int64) -> Int {
+        let passed = min(max(nowMs - atMs, 0), 1_000_000)
+        left = min(atOnce * 1_000, left + passed * perSecond)
+        atMs = max(atMs, nowMs)
+        return Int(max(left, 0) / 1_000)
+    }
+
+    /// Takes so many of those available.
+    mutating func take(_ count: Int) { left -= Int64(count) * 1_000 }
+
+    /// Nothing is left until so long from now.
+    mutating func empty(forMs: Int64) { left = min(left, 1_000 - max(forMs, 1) * perSecond) }
+
+    /// When the next one may go.
+    var nextAtMs: Int64 { left >= 1_000 ? atMs : atMs + (1_000 - left + perSecond - 1) / perSecond }
+}
+
+/// SplitMix64: repeatable numbers for the pauses, so that the machine stays a value.
+struct Dice: Sendable, RandomNumberGenerator {
+    var state: UInt64
+    mutating func next() -> UInt64 {
+        state &+= 0x9e37_79b9_7f4a_7c15
+        var mixed = state
+        mixed = (mixed ^ (mixed >> 30)) &* 0xbf58_476d_1ce4_e5b9
+        mixed = (mixed ^ (mixed >> 27)) &* 0x94d0_49bb_1331_11eb
+        return mixed ^ (mixed >> 31)
+    }
+}

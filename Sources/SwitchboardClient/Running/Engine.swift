@@ -1,0 +1,177 @@
+internal import Foundation
+
+/// Holds the machine under one lock, does what it says in order, and wakes it in time.
+///
+/// Nothing is called while the lock is held. Whoever finds nobody at work performs all that is to be done, so outputs keep
+/// their order on whatever thread an input comes.
+final class Engine: Sendable {
+    struct State: Sendable {
+        var machine: ClientMachine
+        var pending: [ClientOutput] = []
+        var isWorking = false
+        var isHalted = false
+        var hasLoaded = false
+        var source: TokenSource
+        var socket: (generation: Int, socket: any SwitchboardSocket)?
+        var timer: Task<Void, Never>?
+        var timerAtMs: Int64 = .max
+        var numbers = 0
+        var waiters: [Int: CheckedContinuation<Result<JSONValue, SwitchboardError>, Never>] = [:]
+        var readers: [Int: Inbox<TopicUpdate>] = [:]
+        var statusReaders: [Int: Inbox<Status>] = [:]
+        var resultReaders: [Int: Inbox<OutboxResult>] = [:]
+    }
+
+    let state: Locked<State>
+    let options: SwitchboardClient.Options
+    private let url: URL
+    private let transport: any SwitchboardTransport
+    private let origin = ContinuousClock.now
+
+    init(_ url: URL, _ source: TokenSource, _ options: SwitchboardClient.Options, _ transport: any SwitchboardTransport)
+    {
+        self.url = url
+        self.options = options
+        self.transport = transport
+        let machine = ClientMachine(
+            times: options.times, seed: UInt64.random(in: .min ... .max), credentials: source.credentials,
+            showsTokenInUpgrade: options.showsTokenInUpgrade)
+        state = Locked(State(machine: machine, source: source))
+    }
+
+    private var nowMs: Int64 {
+        let (seconds, attoseconds) = origin.duration(to: .now).components
+        return seconds * 1_000 + attoseconds / 1_000_000_000_000_000
+    }
+
+    static var wallMs: Int64 { Int64(Date().timeIntervalSince1970 * 1_000) }
+
+    /// A number for a ticket or a listener.
+    func number() -> Int {
+        state.with { state in
+            state.numbers += 1
+            return state.numbers
+        }
+    }
+
+    /// Starts the client at its first use; one that was stopped stays so.
+    func startOnUse() {
+        if !state.with({ $0.isHalted }) { start() }
+    }
+
+    func start() {
+        let mustLoad = state.with { state in
+            state.isHalted = false
+            defer { state.hasLoaded = true }
+            return !state.hasLoaded
+        }
+        if mustLoad, let storage = options.storage {
+            do {
+                take(.loaded(try storage.load()))
+            } catch {
+                options.fault("The outbox cannot be read: \(error)")
+            }
+        }
+        take(.start)
+    }
+
+    func stop() {
+        state.with { $0.isHalted = true }
+        take(.stop)
+    }
+
+    /// Takes an input, and does what follows from it.
+    func take(_ input: ClientInput) {
+        let isFirst = state.with { state in
+            state.pending += state.machine.take(input, nowMs: nowMs, wallMs: Engine.wallMs)
+            defer { state.isWorking = true }
+            return !state.isWorking
+        }
+        guard isFirst else { return }
+        while true {
+            let batch = state.with { state -> [ClientOutput] in
+                if state.pending.isEmpty { state.isWorking = false }
+                defer { state.pending = [] }
+                return state.pending
+            }
+            if batch.isEmpty { break }
+            for output in batch { perform(output) }
+        }
+        setTimer()
+    }
+
+    /// A timer that is early is kept, so that a message costs none.
+    private func setTimer() {
+        state.with { state in
+            guard let wake = state.machine.wakeAtMs, wake < state.timerAtMs else { return }
+            state.timer?.cancel()
+            state.timerAtMs = wake
+            let deadline = origin.advanced(by: .milliseconds(wake))
+            state.timer = Task { [weak self] in
+                // lint:allow This waits for a time that the machine chose.
+                do { try await ContinuousClock().sleep(until: deadline) } catch { return }  // lint:allow
+                self?.rang(wake)
+            }
+        }
+    }
+
+    private func rang(_ wake: Int64) {
+        state.with { state in if state.timerAtMs == wake { state.timerAtMs = .max } }
+        take(.tick)
+    }
+
+    private func perform(_ output: ClientOutput) {
+        switch output {
+        case .open(let generation, let token): open(generation, token)
+        case .send(let generation, let text):
+            state.with { $0.socket?.generation == generation ? $0.socket?.socket : nil }?.send(text)
+        case .close(let generation, let code):
+            let socket = state.with { state -> (any SwitchboardSocket)? in
+                guard state.socket?.generation == generation else { return nil }
+                defer { state.socket = nil }
+                return state.socket?.socket
+            }
+            socket?.close(code: code)
+        case .askToken(let fetch, let reason): askToken(fetch, reason)
+        case .tell(let listener, let update): state.with { $0.readers[listener] }?.push(update)
+        case .end(let listener, let error): state.with { $0.readers.removeValue(forKey: listener) }?.finish(error)
+        case .finish(let ticket, let result):
+            state.with { $0.waiters.removeValue(forKey: ticket) }?.resume(returning: result)
+        case .result(let result):
+            for reader in state.with({ $0.resultReaders.values.map { $0 } }) { reader.push(result) }
+        case .store(let entry):
+            do { try options.storage?.store(entry) } catch { take(.unstored(id: entry.id, "\(error)")) }
+        case .forget(let id):
+            do { try options.storage?.remove(id) } catch { options.fault("The outbox cannot be written: \(error)") }
+        case .status(let status):
+            for reader in state.with({ $0.statusReaders.values.map { $0 } }) { reader.push(status) }
+        }
+    }
+
+    private func open(_ generation: Int, _ token: String?) {
+        let protocols = token.map { ["switchboard.v1", "bearer." + $0] } ?? []
+        let socket = transport.open(SocketRequest(url: url, protocols: protocols)) { [weak self] event in
+            switch event {
+            case .opened: self?.take(.opened(generation: generation))
+            case .text(let text): self?.take(.text(generation: generation, text))
+            case .closed(let code, let httpStatus, let message):
+                self?.options.log("closed: \(code) \(httpStatus.map(String.init) ?? "") \(message)")
+                self?.take(.closed(generation: generation, code: code, httpStatus: httpStatus))
+            }
+        }
+        // The present one may have been dropped by what an event said meanwhile; its `close` comes behind this.
+        let old = state.with { state in
+            defer { state.socket = (generation, socket) }
+            return state.socket?.socket
+        }
+        old?.close(code: 1_000)
+    }
+
+    private func askToken(_ fetch: Int, _ reason: TokenReason) {
+        let source = state.with { $0.source }
+        Task { [weak self] in
+            let token = try? await source.fetch(reason)
+            self?.take(.token(fetch: fetch, token))
+        }
+    }
+}

@@ -1,0 +1,184 @@
+internal import COpenSSL
+internal import Foundation
+internal import Glibc
+
+/// A TCP connection, with TLS or without.
+///
+/// Thread: the one that made it.
+@safe final class ByteLink {
+    enum Outcome {
+        case bytes(Int)
+        /// Nothing now; wait for these events of poll(2).
+        case wait(Int16)
+        case over
+    }
+
+    let descriptor: Int32
+    private var context: OpaquePointer?
+    private var tls: OpaquePointer?
+
+    private init(_ descriptor: Int32) { self.descriptor = descriptor }
+
+    deinit {
+        unsafe SSL_free(tls)
+        unsafe SSL_CTX_free(context)
+        close(descriptor)
+    }
+
+    /// Dials the first address that answers; `nil` when none does.
+    ///
+    /// `isOver` is asked while it waits.
+    static func dial(_ host: String, _ port: Int, isOver: () -> Bool) -> ByteLink? {
+        var hints = unsafe addrinfo()
+        unsafe hints.ai_socktype = Int32(SOCK_STREAM.rawValue)
+        var found: UnsafeMutablePointer<addrinfo>?
+        guard unsafe getaddrinfo(host, String(port), &hints, &found) == 0 else { return nil }
+        defer { unsafe freeaddrinfo(found) }
+        var next = unsafe found
+        while let address = unsafe next, !isOver() {
+            unsafe next = address.pointee.ai_next
+            let kind = Int32(SOCK_STREAM.rawValue | SOCK_NONBLOCK.rawValue | SOCK_CLOEXEC.rawValue)
+            let descriptor = unsafe socket(address.pointee.ai_family, kind, 0)
+            guard descriptor >= 0 else { continue }
+            let link = ByteLink(descriptor)
+            let answer = unsafe connect(descriptor, address.pointee.ai_addr, address.pointee.ai_addrlen)
+            guard answer == 0 || errno == EINPROGRESS else { continue }
+            guard link.wait(Int16(POLLOUT), isOver: isOver) else { return nil }
+            var failure: Int32 = 0
+            var size = socklen_t(MemoryLayout<Int32>.size)
+            unsafe getsockopt(descriptor, SOL_SOCKET, SO_ERROR, &failure, &size)
+            guard failure == 0 else { continue }
+            var one: Int32 = 1
+            unsafe setsockopt(descriptor, Int32(IPPROTO_TCP), TCP_NODELAY, &one, size)
+            return link
+        }
+        return nil
+    }
+
+    /// Waits for events, and asks every tenth of a second whether it is still wanted.
+    private func wait(_ events: Int16, isOver: () -> Bool) -> Bool {
+        var entry = pollfd(fd: descriptor, events: events, revents: 0)
+        while !isOver() { if unsafe poll(&entry, 1, 100) > 0 { return true } }
+        return false
+    }
+
+    /// The TLS handshake; the chain and the name are verified.
+    ///
+    /// Returns what is wrong, or `nil`.
+    func secure(_ host: String, trusting file: String?, isOver: () -> Bool) -> String? {
+        unsafe context = SSL_CTX_new(TLS_client_method())
+        guard let context = unsafe context, unsafe swb_configure_common(context) == 1 else { return "no TLS" }
+        let isTrusting =
+            if let file {
+                unsafe SSL_CTX_load_verify_locations(context, file, nil)
+            } else {
+                unsafe SSL_CTX_set_default_verify_paths(context)
+            }
+        var address = in6_addr()
+        let isAddress = unsafe inet_pton(AF_INET, host, &address) == 1 || inet_pton(AF_INET6, host, &address) == 1
+        guard isTrusting == 1, let tls = unsafe SSL_new(context) else { return "no trusted certificates" }
+        unsafe self.tls = tls
+        guard unsafe swb_expect_name(tls, host, isAddress ? 1 : 0) == 1, unsafe swb_offer_http11(tls) == 0,
+            unsafe SSL_set_fd(tls, descriptor) == 1
+        else { return "no TLS for \(host)" }
+        while !isOver() {
+            let answer = unsafe SSL_connect(tls)
+            if answer == 1 { return nil }
+            guard case .wait(let events) = outcome(answer), wait(events, isOver: isOver) else {
+                return unsafe String(cString: swb_take_tls_error())
+            }
+        }
+        return "too late"
+    }
+
+    private func outcome(_ answer: Int32) -> Outcome {
+        if answer > 0 { return .bytes(Int(answer)) }
+        switch unsafe SSL_get_error(tls, answer) {
+        case SSL_ERROR_WANT_READ: return .wait(Int16(POLLIN))
+        case SSL_ERROR_WANT_WRITE: return .wait(Int16(POLLOUT))
+        default: return .over
+        }
+    }
+
+    private func outcome(_ answer: Int, _ events: Int32) -> Outcome {
+        if answer > 0 { return .bytes(answer) }
+        let isEarly = answer < 0 && (errno == EAGAIN || errno == EINTR)
+        return isEarly ? .wait(Int16(events)) : .over
+    }
+
+    /// Reads what is there into the buffer.
+    func read(_ buffer: inout [UInt8]) -> Outcome {
+        unsafe buffer.withUnsafeMutableBytes { bytes in
+            if let tls = unsafe tls {
+                return outcome(unsafe SSL_read(tls, bytes.baseAddress, Int32(bytes.count)))
+            }
+            return outcome(unsafe recv(descriptor, bytes.baseAddress, bytes.count, 0), POLLIN)
+        }
+    }
+
+    /// Writes as much of the bytes as goes.
+    func write(_ bytes: ArraySlice<UInt8>) -> Outcome {
+        unsafe bytes.withUnsafeBytes { bytes in
+            if let tls = unsafe tls {
+                return outcome(unsafe SSL_write(tls, bytes.baseAddress, Int32(min(bytes.count, 65_536))))
+            }
+            return outcome(unsafe send(descriptor, bytes.baseAddress, bytes.count, Int32(MSG_NOSIGNAL)), POLLOUT)
+        }
+    }
+
+    /// The base64 of a text's SHA-1, as the handshake of WebSockets wants it (RFC 6455 section 4.2.2).
+    static func proof(of text: String) -> String {
+        let bytes = Array(text.utf8)
+        var digest = [UInt8](repeating: 0, count: 20)
+        _ = unsafe SHA1(bytes, bytes.count, &digest)
+        return Data(digest).base64EncodedString()
+    }
+
+    /// Waits until bytes come, or can go, or somebody woke the thread; then the waking is taken back.
+    func pause(isWriting: Bool, waker: Waker, atMostMs: Int32) {
+        let events = Int16(isWriting ? POLLIN | POLLOUT : POLLIN)
+        var entries = [
+            pollfd(fd: descriptor, events: events, revents: 0),
+            pollfd(fd: waker.reading, events: Int16(POLLIN), revents: 0),
+        ]
+        _ = unsafe poll(&entries, 2, atMostMs)
+        var bytes = [UInt8](repeating: 0, count: 64)
+        while unsafe Glibc.read(waker.reading, &bytes, bytes.count) == bytes.count {}
+    }
+
+    /// A write to a broken TLS connection must not end the process.
+    static func ignoreBrokenPipes() {
+        var signals = sigset_t()
+        unsafe sigemptyset(&signals)
+        unsafe sigaddset(&signals, SIGPIPE)
+        unsafe pthread_sigmask(SIG_BLOCK, &signals, nil)
+    }
+}
+
+/// Two ends of a stream by which a thread is woken.
+struct Waker: Sendable {
+    let reading: Int32
+    private let writing: Int32
+
+    init() {
+        var ends: [Int32] = [-1, -1]
+        let kind = Int32(SOCK_STREAM.rawValue | SOCK_NONBLOCK.rawValue | SOCK_CLOEXEC.rawValue)
+        _ = unsafe socketpair(AF_UNIX, kind, 0, &ends)
+        (reading, writing) = (ends[0], ends[1])
+    }
+
+    /// Wakes the thread; when the stream is full it is awake already.
+    func wake() {
+        var one: UInt8 = 1
+        _ = unsafe send(writing, &one, 1, Int32(MSG_NOSIGNAL) | Int32(MSG_DONTWAIT))
+    }
+
+    /// It is used no more.
+    func stop() {
+        close(reading)
+        close(writing)
+    }
+}
+
+@available(*, unavailable)
+extension ByteLink: Sendable {}

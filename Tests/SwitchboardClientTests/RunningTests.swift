@@ -1,0 +1,117 @@
+import Foundation
+import Testing
+
+@testable import SwitchboardClient
+
+/// What holds the machine: the outbox's file, the buffers, the values on screen, a whole client over a transport.
+struct RunningTests {
+    private static func entry(_ id: String) -> OutboxEntry {
+        OutboxEntry(
+            id: id, event: "vote", topic: nil, body: "{}", user: "ada", lane: "default", isRepeatable: false,
+            createdAtMs: 0, expiresAtMs: 1, firstSentAtMs: nil)
+    }
+
+    @Test("an outbox's file survives a torn end, and keeps order")
+    func file() throws {
+        let url = FileManager.default.temporaryDirectory.appending(path: "outbox-\(UUID().uuidString)")
+        defer { try? FileManager.default.removeItem(at: url) }
+        let file = OutboxFile(url)
+        #expect(try file.load().isEmpty)
+        for id in ["a", "b", "c"] { try file.store(RunningTests.entry(id)) }
+        var sent = RunningTests.entry("a")
+        sent.firstSentAtMs = 5
+        try file.store(sent)
+        try file.remove("b")
+        let whole = try Data(contentsOf: url)
+        try whole.dropLast(7).write(to: url)
+        let again = OutboxFile(url)
+        #expect(try again.load().map(\.id) == ["a", "b", "c"], "the removal was torn")
+        try again.store(RunningTests.entry("d"))
+        let entries = try OutboxFile(url).load()
+        #expect(entries.map(\.id) == ["a", "b", "c", "d"])
+        #expect(entries.first?.firstSentAtMs == 5)
+        for _ in 0..<600 { try again.store(RunningTests.entry("d")) }
+        #expect(try Data(contentsOf: url).count < 100_000)
+    }
+
+    @Test("a guess is kept by its answer, and taken back by an error")
+    func optimistic() async throws {
+        let votes = Optimistic(10)
+        _ = try await votes.perform({ $0 += 1 }, by: { #expect(votes.value == 11) })
+        #expect(votes.value == 11)
+        votes.set(server: 11)
+        #expect(votes.value == 11)
+        // The event comes before the answer.
+        _ = try await votes.perform({ $0 = 12 }, isIn: { $0 >= 12 }, by: { votes.set(server: 12) })
+        #expect(votes.value == 12)
+        await #expect(throws: SwitchboardError.self) {
+            try await votes.perform({ $0 += 100 }, by: { throw SwitchboardError(.offline) })
+        }
+        #expect(votes.value == 12)
+    }
+
+    /// A gateway that answers in the same breath.
+    private final class Echo: SwitchboardTransport, SwitchboardSocket {
+        let events = Locked<(@Sendable (SocketEvent) -> Void)?>(nil)
+
+        func open(_: SocketRequest, events: @escaping @Sendable (SocketEvent) -> Void) -> any SwitchboardSocket {
+            self.events.with { $0 = events }
+            events(.opened)
+            return self
+        }
+
+        func send(_ text: String) {
+            guard let frame = JSONReader.read(text), let ref = frame["ref"]?.text else { return }
+            let data = #"{"topic":"a:b","epoch":"k","offset":1,"recovered":false,"state":{"n":1}}"#
+            let answer =
+                switch frame["event"]?.string {
+                case "subscribe": #"{"event":"subscribed","topic":"a:b","data":\#(data),"ref":\#(ref)}"#
+                default: #"{"event":"ack","data":{"n":2},"ref":\#(ref)}"#
+                }
+            events.with { $0 }?(.text(answer))
+        }
+
+        func close(code: Int) { events.with { $0 }?(.closed(code: code, httpStatus: nil, message: "")) }
+    }
+
+    private struct Counted: Codable, Sendable, Equatable { var n: Int }
+
+    @Test("a client joins, calls, and ends its sequences when it stops")
+    func client() async throws {
+        let client = SwitchboardClient(url: URL(filePath: "/"), transport: Echo())
+        #expect(try await client.state(of: "a:b", as: Counted.self) == Counted(n: 1))
+        #expect(try await client.call("vote", ["a": "b"], returning: Counted.self) == Counted(n: 2))
+        await #expect(throws: SwitchboardError.self) { try await client.call("vote", [1], id: "not a name") }
+        #expect(client.currentStatus.phase == .open)
+        var updates = client.events(of: "a:b").makeAsyncIterator()
+        #expect(try await updates.next() != nil)
+        let status = client.status
+        client.stop()
+        #expect(try await updates.next() == nil)
+        var statuses = status.makeAsyncIterator()
+        #expect(await statuses.next()?.phase == .stopped)
+        await #expect(throws: SwitchboardError.self) { try await client.call("vote", [1]) }
+    }
+
+    @Test("a reader that is cancelled, or dropped, is gone")
+    func cancelled() async throws {
+        let client = SwitchboardClient(url: URL(filePath: "/"), transport: Echo())
+        let task = Task { for try await _ in client.events(of: "a:b") {} }
+        for await status in client.status where status.isReady { break }
+        task.cancel()
+        try await task.value
+        #expect(client.engine.state.with { $0.readers.isEmpty && $0.statusReaders.isEmpty })
+    }
+
+    @Test("a client that nobody holds goes away, with its timer")
+    func leaks() async throws {
+        weak var engine: Engine?
+        do {
+            let client = SwitchboardClient(url: URL(filePath: "/"), transport: Echo())
+            try await client.call("vote", [1])
+            engine = client.engine
+            #expect(engine != nil)
+        }
+        #expect(engine == nil)
+    }
+}
