@@ -1,0 +1,93 @@
+"""The Swift example of docs/clients.md against real gateways: nothing is missed while its gateway is killed and back.
+
+usage: .venv/bin/python Tests/ChaosTests/client_app.py APP       (scripts/client-package.sh builds it)
+"""
+
+import re
+import subprocess
+import sys
+import tempfile
+from pathlib import Path
+
+import paths  # noqa: F401  It makes the helpers of the tests importable.
+from certificates import write_certificate
+from gateway_process import Gateway, command
+from support.redis_server import RedisServer, free_port
+from tokens import SECRET, sign
+from waiting import eventually
+
+SHOP, USER, EVENTS = "demo", "ann", 30
+
+
+def lines_of(output: Path) -> list[str]:
+    """What the app has said in whole lines."""
+    return output.read_text().split("\n")[:-1]
+
+
+def run(app: str, directory: Path) -> list[str]:
+    """Lets the app see a vote, events, the end of its gateway and its return; returns what it said."""
+    certificate = write_certificate(directory)
+    output = directory / "app.log"
+    listen = f"127.0.0.1:{free_port()}"
+    server = RedisServer(directory / "redis").start()
+
+    def gateway(name: str, listen: str = "127.0.0.1:0") -> Gateway:
+        return Gateway(directory / name, server.url, certificate, SECRET, listen=listen).start().wait_ready()
+
+    first, other = gateway("first", listen), gateway("other")
+    process = None
+    try:
+        with other.http() as http:
+            command(http, "start_session", shopId=SHOP)
+            for user in (USER, "bob"):
+                command(http, "check_in", shopId=SHOP, userId=user)
+            command(http, "add_track", shopId=SHOP, trackId="t1", userId="bob")
+        with open(output, "w") as log:
+            process = subprocess.Popen(
+                ["stdbuf", "-oL", app, f"wss://{listen}/ws", sign(SECRET, USER), SHOP, str(certificate.cert)],
+                stdout=log, stderr=subprocess.STDOUT, stdin=subprocess.DEVNULL)
+        eventually(lambda: any(line.startswith("live at") for line in lines_of(output)), 20, "the topic")
+        offset = 0
+        for number in range(EVENTS):
+            # The gateway dies in the middle, events go on, and it comes back.
+            if number == EVENTS // 3:
+                first.process.kill()
+                first.process.wait()
+                eventually(lambda: "pending" in lines_of(output), 20, "the end of the gateway")
+            if number == 2 * EVENTS // 3:
+                first = gateway("again", listen)
+            offset = other.publish(f"dj:{SHOP}", "hello", {"number": number})["offset"]
+        eventually(lambda: any(f"event {offset} " in line for line in lines_of(output)), 60, "the last event")
+    except BaseException:
+        print(output.read_text() if output.exists() else "the app did not start", file=sys.stderr)
+        raise
+    finally:
+        if process:
+            process.kill()
+            process.wait()
+        for node in (first, other):
+            if node.process.poll() is None:
+                node.stop()
+        server.stop()
+    return lines_of(output)
+
+
+def check(lines: list[str]) -> None:
+    """Everything came, once and in order, and nothing was said to be missing."""
+    assert lines[0] == "queue [\"t1\"]", lines[0]
+    assert lines[1] == "voted t1 2", lines[1]
+    assert not [line for line in lines if line.startswith("gap")]
+    base = next(int(line.split()[-1]) for line in lines if line.startswith("live at"))
+    offsets = [int(match[1]) for line in lines if (match := re.match(r"event (\d+) ", line))]
+    assert offsets == list(range(base + 1, base + 1 + len(offsets))), offsets
+    numbers = [int(match[1]) for line in lines if (match := re.search(r'hello {"number":(\d+)}', line))]
+    assert numbers == list(range(EVENTS)), numbers
+    assert any(line.startswith("live again") for line in lines)
+
+
+if __name__ == "__main__":
+    with tempfile.TemporaryDirectory() as place:
+        said = run(sys.argv[1], Path(place))
+    check(said)
+    print("client-package: %d lines, %d events in order over a killed gateway" % (
+        len(said), sum(line.startswith("event") for line in said)))
