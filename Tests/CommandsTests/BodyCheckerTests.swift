@@ -1,3 +1,4 @@
+import Foundation
 import Scripts
 import Testing
 
@@ -91,6 +92,23 @@ import Testing
             try mistakes("local s = 'open\nlocal t = os.time()") == [
                 "a.lua:14: os is not there: the only clock is now_ms"
             ])
+    }
+
+    /// A word that the guide teaches and the check does not know would be called a mistake.
+    @Test func theCheckKnowsEveryWordOfTheGuide() throws {
+        let guide = try String(contentsOfFile: EmbeddedFilesTests.folder + "/README.md", encoding: .utf8)
+        let chapter = try #require(guide.components(separatedBy: "## The words of a body").dropFirst().first)
+        let rows = chapter.components(separatedBy: "\n### ")[0].split(separator: "\n").filter { $0.hasPrefix("| `") }
+        let words = rows.flatMap { row in
+            row.split(separator: "|")[0].split(separator: "`").map {
+                $0.prefix { $0.isLetter || $0 == "_" || $0.isNumber }
+            }
+        }
+        let unknown = words.filter { !$0.isEmpty && !BodyWords.known.contains(String($0)) }
+        #expect(unknown == [] && rows.count > 20)
+        #expect(
+            BodyWords.reads.contains("HMGET") && BodyWords.reads.contains("MGET") && BodyWords.writes.contains("XADD"))
+        #expect(BodyWords.reads.count > 50 && BodyWords.writes.count > 40)
     }
 
     @Test func everyBuiltInBodyIsRight() throws {

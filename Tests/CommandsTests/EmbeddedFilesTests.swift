@@ -6,7 +6,8 @@ import Testing
 
 /// What lies in the folders of `lua/` is in the program.
 @Suite struct EmbeddedFilesTests {
-    private static let folder = "/" + #filePath.split(separator: "/").dropLast(3).joined(separator: "/") + "/lua"
+    /// The folder of all scripts and of the guide.
+    static let folder = "/" + #filePath.split(separator: "/").dropLast(3).joined(separator: "/") + "/lua"
 
     private func files(_ pack: String) throws -> [String] {
         try FileManager.default.contentsOfDirectory(atPath: "\(EmbeddedFilesTests.folder)/\(pack)").sorted()

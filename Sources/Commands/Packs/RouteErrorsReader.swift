@@ -5,8 +5,8 @@ struct RouteErrorsReader {
     private(set) var errors: [RouteErrors] = []
     private(set) var problems: [ScriptProblem] = []
 
-    /// The line that is being read, from 1.
-    private var line = 1
+    /// What is being read; a problem is on its line.
+    private var reading: JSON.Value?
     private let path: String
     private let reserved: [[String]]
 
@@ -27,7 +27,7 @@ struct RouteErrorsReader {
             return problem("a pack is described by a JSON object")
         }
         guard let list = json.root["errors"] else { return }
-        line = list.line
+        reading = list
         guard list.kind == .array else { return problem("errors: expected an array of objects") }
         for (index, value) in list.members.enumerated() { read(value, "errors[\(index)]") }
         if errors.count > RouteErrorsReader.prefixesMax {
@@ -36,19 +36,19 @@ struct RouteErrorsReader {
     }
 
     private mutating func problem(_ message: String) {
-        problems.append(ScriptProblem(file: path, line: line, message: message))
+        problems.append(ScriptProblem(file: path, line: reading?.line ?? 1, message: message))
     }
 
     private mutating func read(_ value: JSON.Value, _ place: String) {
-        line = value.line
+        reading = value
         guard value.kind == .object else { return problem(place + ": expected an object") }
         for member in value.members where !RouteErrorsReader.fields.contains(member.name) {
-            line = member.line
+            reading = member
             problem(place + ": unknown key" + NearestName.hint(RouteErrorsReader.fields, to: member.name))
         }
-        line = value["routes"]?.line ?? value.line
+        reading = value["routes"] ?? value
         guard let segments = segments(value["routes"], place) else { return }
-        line = value["body"]?.line ?? value.line
+        reading = value["body"] ?? value
         guard let given = value["body"], given.kind == .object else {
             return problem(place + ".body: expected an object such as {\"error\": \"$message\"}")
         }
@@ -98,14 +98,14 @@ struct RouteErrorsReader {
 
     private mutating func statuses(_ value: JSON.Value?, _ place: String) -> [ErrorCode: Int] {
         guard let value else { return [:] }
-        line = value.line
+        reading = value
         guard value.kind == .object else {
             problem(place + ": expected an object such as {\"bad_request\": 422}")
             return [:]
         }
         var statuses: [ErrorCode: Int] = [:]
         for member in value.members {
-            line = member.line
+            reading = member
             guard let code = ErrorCode(rawValue: member.name) else {
                 let codes = ErrorCode.allCases.map(\.rawValue)
                 problem(
@@ -124,14 +124,14 @@ struct RouteErrorsReader {
 
     private mutating func bodies(_ value: JSON.Value?, _ place: String) -> [String: ErrorShape] {
         guard let value else { return [:] }
-        line = value.line
+        reading = value
         guard value.kind == .object else {
             problem(place + ": expected an object of bodies by code")
             return [:]
         }
         var bodies: [String: ErrorShape] = [:]
         for member in value.members {
-            line = member.line
+            reading = member
             let field = place + "." + PrintableText.clean(member.name)
             guard HeaderText.isName(member.name, bytesMax: 32) else {
                 problem(field + ": expected a code such as bad_request")
