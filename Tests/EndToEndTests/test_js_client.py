@@ -38,6 +38,11 @@ def test_the_table_of_conformance(node):
     assert played == named and named
 
 
+def test_random_histories_and_the_promises_around_the_machine(node):
+    """A model of a gateway that cuts, drains and forgets; then sockets and storages that a test plays."""
+    node("--test", CLIENT / "test/histories.js", CLIENT / "test/client.js")
+
+
 def test_the_module_is_what_its_sources_make():
     subprocess.run([sys.executable, ROOT / "scripts/join-js.py", "--check"], check=True)
     assert len(gzip.compress((CLIENT / "switchboard.js").read_bytes(), 9)) < MODULE_BYTES_MAX

@@ -96,9 +96,8 @@ export interface Topic<Events extends EventMap = EventMap, State = unknown>
     AsyncIterableIterator<Extract<TopicEvent<Events>, { readonly event: Name }>>;
   /** Who is here by id, whenever it changes. Needs the option `presence`. */
   presence(): AsyncIterableIterator<ReadonlyMap<string, Member>>;
-  /** Lists the client here on every connection, while the topic is iterated. */
-  track(meta?: { readonly [name: string]: unknown }): void;
-  untrack(): void;
+  /** Lists the client here on every connection, while the topic is iterated; null: no longer. */
+  track(meta?: { readonly [name: string]: unknown } | null): void;
   /** Asks for the state anew: it comes as `live`. */
   resynchronise(): void;
 }

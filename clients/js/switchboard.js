@@ -122,10 +122,9 @@ expiresAt: keepMs === null ? null : wall + Math.min(keepMs, keepMsMax) };
 const bytes = new TextEncoder().encode(frameOf(entry)).length;
 const refuse = (code, message) =>
 this.#machine.say({ do: 'finish', as, id, event, error: new SwitchboardError(code, message) });
-if (this.#byId.has(id)) return refuse('conflict', 'The id is taken.');
-if (bytes > frameBytesMax) return refuse('too_large', `A call may have ${frameBytesMax} bytes.`);
-if (this.#byId.size >= callsMax || this.#bytes + bytes > callsBytesMax) {
-return refuse('too_large', 'Too many calls wait.');
+if (this.#byId.has(id)) return refuse('conflict');
+if (bytes > frameBytesMax || this.#byId.size >= callsMax || this.#bytes + bytes > callsBytesMax) {
+return refuse('too_large');
 }
 if (failOffline && !isReady) return refuse('offline');
 this.#insert({ entry, as, bytes, isKept: keepMs !== null, phase: 'queued', sentAt: null, restUntil: -Infinity,
@@ -180,7 +179,10 @@ if (call?.phase !== 'marking') return;
 call.phase = 'queued';
 this.#isDirty = true;
 if (!isKept) return this.#fail(call, 'storage');
-if (firstSentAt === null) return this.#uncertain(call);
+if (firstSentAt === null) {
+call.isKept = false;
+return this.#uncertain(call);
+}
 call.entry.firstSentAt = firstSentAt;
 if (this.#isTooOld(call)) this.#uncertain(call);
 else this.#send(call);
@@ -369,8 +371,7 @@ join(reader, name, { since = null, presence = false } = {}) {
 let topic = this.#byName.get(name);
 if (topic === undefined) {
 topic = { name, readers: new Set(), position: positionOf(since), isLive: false, ask: 'wanted', ref: null,
-attempt: 0, restUntil: -Infinity, lingerUntil: Infinity, presence, meta: null, state: undefined, stateAt: -1,
-held: [] };
+attempt: 0, restUntil: -Infinity, lingerUntil: Infinity, presence, meta: null, stateAt: -1, held: [] };
 this.#byName.set(name, topic);
 }
 topic.readers.add(reader);
@@ -392,11 +393,10 @@ if (!topic?.readers.delete(reader) || topic.readers.size > 0) return;
 topic.lingerUntil = this.#machine.now + lingerMs;
 this.#isDirty = true;
 }
-resynchronise(name) {
+resynchronise(name, isFresh = true) {
 const topic = this.#byName.get(name);
 if (topic === undefined || topic.ask === 'leaving') return;
-topic.isFresh = true;
-topic.ask = 'wanted';
+Object.assign(topic, { isFresh, ask: 'wanted', held: [] });
 this.#isDirty = true;
 }
 track(name, meta) {
@@ -433,9 +433,9 @@ const now = positionOf(told);
 if (now === null) return this.#again(topic, new SwitchboardError('internal'));
 const before = topic.position;
 const isRecovered = told.recovered === true && before?.epoch === now.epoch;
-const held = topic.held;
-Object.assign(topic, { isLive: true, ask: 'no', attempt: 0, held: [] });
+const { held } = topic;
 this.#isDirty = true;
+Object.assign(topic, { isLive: true, isFresh: false, ask: 'no', attempt: 0, held: [] });
 if (isRecovered) {
 topic.held = held.filter(({ offset }) => offset > now.offset);
 this.#tell(topic, { type: 'live', recovered: true, position: before });
@@ -485,8 +485,9 @@ return concerned.length > 0;
 }
 gap(name, told) {
 const topic = this.#byName.get(name);
-if (!topic?.isLive) return;
 const now = positionOf(told);
+if (topic?.ask === 'asked' && !topic.isLive) this.resynchronise(name, topic.isFresh);
+if (!topic?.isLive) return;
 const before = topic.position;
 if (now === null) return this.#tell(topic, { type: 'gap', reason: 'followed', missed: null, position: before });
 const isOneLog = before.epoch === now.epoch;
@@ -542,7 +543,6 @@ const wanted = topics.map((topic) => {
 const one = { topic: topic.name };
 if (topic.position !== null && !topic.isFresh) one.since = topic.position;
 if (topic.presence) one.presence = true;
-topic.isFresh = false;
 return one;
 });
 this.#allowance.spend(topics.length);
@@ -647,7 +647,8 @@ const stableMs = 10_000;
 const faultPauseMs = 30_000;
 const slowPauseMs = 5_000;
 const drainMsMax = 60_000;
-const hastyMs = 500;
+const hastyMs = 1_000;
+const onlineMs = 500;
 const messageMax = 8_388_608;
 const faults = new Set([1002, 1003, 1007, 1008, 1009, 4400]);
 class Machine {
@@ -680,13 +681,17 @@ take(input, now, wall) {
 const actions = this.#actions = [];
 this.now = Math.max(this.now, now);
 this.wall = wall;
+if (input.type === 'text' && this.#isMine(input)) this.#heard();
 this.#runDue();
 this.#handle(input);
 if (this.#phase !== 'stopped') {
 this.topics.pump();
 this.calls.pump();
 }
-this.#tellStatus();
+const { status } = this;
+const told = JSON.stringify({ ...status, retryInMs: 0, pendingCalls: 0 });
+if (told !== this.#told) this.say({ do: 'status', status });
+this.#told = told;
 this.wakeAt = this.#phase === 'stopped' ? Infinity
 : Math.min(this.topics.wakeAt, this.calls.wakeAt, this.#timers.wakeAt);
 return actions;
@@ -729,7 +734,7 @@ case 'loaded': return this.calls.load(input.entries);
 case 'kept': return this.calls.kept(input.id, input.isKept);
 case 'marked': return this.calls.marked(input.id, input);
 case 'offline': return this.#probe(probeMs);
-case 'online': return this.#hurry(hastyMs);
+case 'online': return this.#hurry(onlineMs);
 case 'visible': return this.#hurry(0);
 case 'hide': return this.#phase !== 'stopped' && this.#phase !== 'unauthorized' && this.#end('suspended');
 default: return undefined;
@@ -847,10 +852,10 @@ this.#forgetSocket(isFault);
 if (code === 4401 || httpStatus === 401) return this.#refused();
 if (code === 4403 || httpStatus === 403) return this.#end('unauthorized');
 if (isFault) {
-this.say({ do: 'log', text: `closed with ${code}: ${reason}` });
+this.say({ do: 'log', text: `closed: ${code} ${reason}` });
 return this.#pause(faultPauseMs);
 }
-if (leaveAt !== undefined) return this.#pause(Math.max(0, leaveAt - this.now));
+if (leaveAt !== undefined) return this.#pauseUntil(leaveAt);
 if (code === 4429) {
 this.calls.slow();
 return this.#pause(slowPauseMs + this.#backOff());
@@ -871,6 +876,9 @@ this.calls.lost(isFault);
 this.#phase = 'waiting';
 this.#timers.set('dial', this.now + ms);
 }
+#pauseUntil(at) {
+this.#pause(Math.max(at, this.#dialledAt + hastyMs) - this.now);
+}
 #drop() {
 this.say({ do: 'close', gen: this.#gen, code: 1000 });
 this.#closed({ code: 0, reason: 'no answer' });
@@ -883,7 +891,7 @@ this.send({ event: 'ping' });
 #hurry(withinMs) {
 if (this.#phase === 'suspended') return this.#dial();
 if (this.#phase !== 'waiting') return this.#probe(probeMs);
-const at = Math.max(this.now + Math.round(this.random() * withinMs), this.#dialledAt + 1_000);
+const at = Math.max(this.now + Math.round(this.random() * withinMs), this.#dialledAt + hastyMs);
 if (at < this.#timers.get('dial')) this.#timers.set('dial', at);
 this.#runDue();
 }
@@ -892,13 +900,12 @@ this.#timers.delete('probe');
 this.#timers.set('silence', this.now + silenceMs);
 }
 #text(text) {
-this.#heard();
 if (text.length > messageMax) {
 this.say({ do: 'close', gen: this.#gen, code: 1000 });
 return this.#closed({ code: 1009, reason: 'too large' });
 }
 const message = messageOf(text);
-if (message === null) return this.say({ do: 'log', text: 'what came is no message' });
+if (message === null) return this.say({ do: 'log', text: 'no message' });
 const { event, topic, ref, offset, told } = message;
 switch (event) {
 case 'pong': case 'warning': return undefined;
@@ -926,12 +933,12 @@ this.#ask();
 }
 #failed(ref, topic, told) {
 if (this.#authRef !== null && ref === this.#authRef) {
-this.#lastClose = { code: 4401, reason: errorOf(told).message, httpStatus: null };
+this.#lastClose = { code: 1000, reason: errorOf(told).message, httpStatus: null };
 this.#hangUp();
 if (told.code === 'unauthorized') this.#refused();
 else this.#pause(this.#backOff());
 } else if (!this.calls.failed(ref, told)) {
-if (!this.topics.failed(ref, topic, told)) this.say({ do: 'log', text: `the gateway says ${told.code}` });
+if (!this.topics.failed(ref, topic, told)) this.say({ do: 'log', text: `error ${told.code}` });
 }
 }
 #runDue() {
@@ -946,15 +953,8 @@ case 'renew': return this.#expiring();
 case 'ask': return this.#gotToken({ id: this.#tokens.asking, token: null });
 default:
 this.#hangUp();
-return this.#dial();
+return this.#pauseUntil(this.now);
 }
-}
-#tellStatus() {
-const { status } = this;
-const key = JSON.stringify({ ...status, retryInMs: 0, pendingCalls: 0 });
-if (key === this.#told) return;
-this.#told = key;
-this.say({ do: 'status', status });
 }
 }
 const waitingMax = 1_000;
@@ -1048,7 +1048,7 @@ throw error;
 return !position || this.#upTo?.epoch !== position.epoch || this.#upTo.offset >= position.offset;
 }
 }
-function webStorage(area = globalThis.localStorage, prefix = 'switchboard:') {
+function webStorage(area = globalThis.localStorage, prefix = 'switchboard-call:') {
 const read = (key) => {
 try {
 return JSON.parse(area.getItem(key));
@@ -1084,6 +1084,7 @@ class SwitchboardClient {
 #unlisten = null;
 constructor(url, { token = null, WebSocket = globalThis.WebSocket, storage = null, log = () => {},
 random = Math.random, now = () => performance.now(), wall = () => Date.now() } = {}) {
+if (typeof WebSocket !== 'function') throw new TypeError('no WebSocket');
 this.#url = String(url);
 this.#options = { WebSocket, storage, log, now, wall };
 this.#machine = new Machine({ random });
@@ -1182,7 +1183,7 @@ for (const action of this.#machine.take(this.#inputs.shift(), now(), wall())) {
 try {
 this.#do(action);
 } catch (error) {
-Promise.reject(error);
+console.error(error);
 }
 }
 }
@@ -1228,7 +1229,7 @@ let token = null;
 try {
 token = await this.#source?.(reason);
 } catch (error) {
-this.#options.log(`no token: ${error}`);
+this.#options.log(`token: ${error}`);
 }
 this.#take({ type: 'token', id, token });
 }
@@ -1331,9 +1332,6 @@ yield new Map(members);
 }
 track(meta = {}) {
 this.#client.take({ type: 'track', meta });
-}
-untrack() {
-this.#client.take({ type: 'track', meta: null });
 }
 resynchronise() {
 this.#client.take({ type: 'resynchronise' });

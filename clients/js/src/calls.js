@@ -51,10 +51,9 @@ export class Calls {
     const bytes = new TextEncoder().encode(frameOf(entry)).length;
     const refuse = (code, message) =>
       this.#machine.say({ do: 'finish', as, id, event, error: new SwitchboardError(code, message) });
-    if (this.#byId.has(id)) return refuse('conflict', 'The id is taken.');
-    if (bytes > frameBytesMax) return refuse('too_large', `A call may have ${frameBytesMax} bytes.`);
-    if (this.#byId.size >= callsMax || this.#bytes + bytes > callsBytesMax) {
-      return refuse('too_large', 'Too many calls wait.');
+    if (this.#byId.has(id)) return refuse('conflict');
+    if (bytes > frameBytesMax || this.#byId.size >= callsMax || this.#bytes + bytes > callsBytesMax) {
+      return refuse('too_large');
     }
     if (failOffline && !isReady) return refuse('offline');
     this.#insert({ entry, as, bytes, isKept: keepMs !== null, phase: 'queued', sentAt: null, restUntil: -Infinity,
@@ -123,7 +122,10 @@ export class Calls {
     call.phase = 'queued';
     this.#isDirty = true;
     if (!isKept) return this.#fail(call, 'storage');
-    if (firstSentAt === null) return this.#uncertain(call);
+    if (firstSentAt === null) {
+      call.isKept = false;  // another page has told its outcome, unless somebody waits for it here
+      return this.#uncertain(call);
+    }
     call.entry.firstSentAt = firstSentAt;
     if (this.#isTooOld(call)) this.#uncertain(call);
     else this.#send(call);

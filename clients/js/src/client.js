@@ -28,6 +28,7 @@ export class SwitchboardClient {
 
   constructor(url, { token = null, WebSocket = globalThis.WebSocket, storage = null, log = () => {},
     random = Math.random, now = () => performance.now(), wall = () => Date.now() } = {}) {
+    if (typeof WebSocket !== 'function') throw new TypeError('no WebSocket');
     this.#url = String(url);
     this.#options = { WebSocket, storage, log, now, wall };
     this.#machine = new Machine({ random });
@@ -151,7 +152,7 @@ export class SwitchboardClient {
         try {
           this.#do(action);
         } catch (error) {
-          Promise.reject(error);  // a program's own function failed: told, and no reason to stand still
+          console.error(error);  // a program's own function failed: no reason to stand still
         }
       }
     }
@@ -200,7 +201,7 @@ export class SwitchboardClient {
     try {
       token = await this.#source?.(reason);
     } catch (error) {
-      this.#options.log(`no token: ${error}`);
+      this.#options.log(`token: ${error}`);
     }
     this.#take({ type: 'token', id, token });
   }
@@ -319,13 +320,9 @@ class Topic {
     }
   }
 
-  /** Lists the client here, on every connection, until `untrack`; the topic has to be iterated. */
+  /** Lists the client here, on every connection, or with null no longer; the topic has to be iterated. */
   track(meta = {}) {
     this.#client.take({ type: 'track', meta });
-  }
-
-  untrack() {
-    this.#client.take({ type: 'track', meta: null });
   }
 
   /** Asks for the state anew. */

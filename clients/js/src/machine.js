@@ -27,7 +27,8 @@ const stableMs = 10_000;
 const faultPauseMs = 30_000;
 const slowPauseMs = 5_000;
 const drainMsMax = 60_000;
-const hastyMs = 500;
+const hastyMs = 1_000;
+const onlineMs = 500;
 const messageMax = 8_388_608;
 /** The gateway did not understand us: coming back at once would end alike. */
 const faults = new Set([1002, 1003, 1007, 1008, 1009, 4400]);
@@ -66,13 +67,18 @@ export class Machine {
     const actions = this.#actions = [];
     this.now = Math.max(this.now, now);
     this.wall = wall;
+    // What came in time was heard in time, however late the timers are.
+    if (input.type === 'text' && this.#isMine(input)) this.#heard();
     this.#runDue();
     this.#handle(input);
     if (this.#phase !== 'stopped') {
       this.topics.pump();
       this.calls.pump();
     }
-    this.#tellStatus();
+    const { status } = this;
+    const told = JSON.stringify({ ...status, retryInMs: 0, pendingCalls: 0 });
+    if (told !== this.#told) this.say({ do: 'status', status });
+    this.#told = told;
     this.wakeAt = this.#phase === 'stopped' ? Infinity
       : Math.min(this.topics.wakeAt, this.calls.wakeAt, this.#timers.wakeAt);
     return actions;
@@ -125,7 +131,7 @@ export class Machine {
       case 'kept': return this.calls.kept(input.id, input.isKept);
       case 'marked': return this.calls.marked(input.id, input);
       case 'offline': return this.#probe(probeMs);
-      case 'online': return this.#hurry(hastyMs);
+      case 'online': return this.#hurry(onlineMs);
       case 'visible': return this.#hurry(0);
       case 'hide': return this.#phase !== 'stopped' && this.#phase !== 'unauthorized' && this.#end('suspended');
       default: return undefined;  // tick: what was due is done
@@ -149,7 +155,6 @@ export class Machine {
     this.#end('stopped');
   }
 
-  /** Ends the connection, if there is one, and begins none. */
   #end(phase) {
     this.#hangUp();
     this.#timers = new Timers();
@@ -265,10 +270,10 @@ export class Machine {
     if (code === 4401 || httpStatus === 401) return this.#refused();
     if (code === 4403 || httpStatus === 403) return this.#end('unauthorized');
     if (isFault) {
-      this.say({ do: 'log', text: `closed with ${code}: ${reason}` });
+      this.say({ do: 'log', text: `closed: ${code} ${reason}` });
       return this.#pause(faultPauseMs);
     }
-    if (leaveAt !== undefined) return this.#pause(Math.max(0, leaveAt - this.now));
+    if (leaveAt !== undefined) return this.#pauseUntil(leaveAt);
     if (code === 4429) {
       this.calls.slow();
       return this.#pause(slowPauseMs + this.#backOff());
@@ -294,6 +299,11 @@ export class Machine {
     this.#timers.set('dial', this.now + ms);
   }
 
+  /** Until then, and never so that there are two dials in a second, whoever asks for it. */
+  #pauseUntil(at) {
+    this.#pause(Math.max(at, this.#dialledAt + hastyMs) - this.now);
+  }
+
   /** No sign of life: what the socket still says is not heard any more. */
   #drop() {
     this.say({ do: 'close', gen: this.#gen, code: 1000 });
@@ -310,7 +320,7 @@ export class Machine {
   #hurry(withinMs) {
     if (this.#phase === 'suspended') return this.#dial();
     if (this.#phase !== 'waiting') return this.#probe(probeMs);
-    const at = Math.max(this.now + Math.round(this.random() * withinMs), this.#dialledAt + 1_000);
+    const at = Math.max(this.now + Math.round(this.random() * withinMs), this.#dialledAt + hastyMs);
     if (at < this.#timers.get('dial')) this.#timers.set('dial', at);
     this.#runDue();
   }
@@ -323,13 +333,12 @@ export class Machine {
   // The protocol.
 
   #text(text) {
-    this.#heard();
     if (text.length > messageMax) {
       this.say({ do: 'close', gen: this.#gen, code: 1000 });
       return this.#closed({ code: 1009, reason: 'too large' });
     }
     const message = messageOf(text);
-    if (message === null) return this.say({ do: 'log', text: 'what came is no message' });
+    if (message === null) return this.say({ do: 'log', text: 'no message' });
     const { event, topic, ref, offset, told } = message;
     switch (event) {
       case 'pong': case 'warning': return undefined;
@@ -360,13 +369,13 @@ export class Machine {
 
   #failed(ref, topic, told) {
     if (this.#authRef !== null && ref === this.#authRef) {
-      this.#lastClose = { code: 4401, reason: errorOf(told).message, httpStatus: null };
+      this.#lastClose = { code: 1000, reason: errorOf(told).message, httpStatus: null };
       this.#hangUp();
       // Another user needs another connection; a busy gateway needs time.
       if (told.code === 'unauthorized') this.#refused();
       else this.#pause(this.#backOff());
     } else if (!this.calls.failed(ref, told)) {
-      if (!this.topics.failed(ref, topic, told)) this.say({ do: 'log', text: `the gateway says ${told.code}` });
+      if (!this.topics.failed(ref, topic, told)) this.say({ do: 'log', text: `error ${told.code}` });
     }
   }
 
@@ -385,15 +394,7 @@ export class Machine {
       case 'ask': return this.#gotToken({ id: this.#tokens.asking, token: null });
       default:  // drain: the gateway told us to be elsewhere by now
         this.#hangUp();
-        return this.#dial();
+        return this.#pauseUntil(this.now);
     }
-  }
-
-  #tellStatus() {
-    const { status } = this;
-    const key = JSON.stringify({ ...status, retryInMs: 0, pendingCalls: 0 });
-    if (key === this.#told) return;
-    this.#told = key;
-    this.say({ do: 'status', status });
   }
 }

@@ -36,8 +36,7 @@ export class Topics {
     let topic = this.#byName.get(name);
     if (topic === undefined) {
       topic = { name, readers: new Set(), position: positionOf(since), isLive: false, ask: 'wanted', ref: null,
-        attempt: 0, restUntil: -Infinity, lingerUntil: Infinity, presence, meta: null, state: undefined, stateAt: -1,
-        held: [] };
+        attempt: 0, restUntil: -Infinity, lingerUntil: Infinity, presence, meta: null, stateAt: -1, held: [] };
       this.#byName.set(name, topic);
     }
     topic.readers.add(reader);
@@ -63,11 +62,10 @@ export class Topics {
   }
 
   /** Asks for the state anew: what was missed cannot always be put together from events. */
-  resynchronise(name) {
+  resynchronise(name, isFresh = true) {
     const topic = this.#byName.get(name);
     if (topic === undefined || topic.ask === 'leaving') return;
-    topic.isFresh = true;
-    topic.ask = 'wanted';
+    Object.assign(topic, { isFresh, ask: 'wanted', held: [] });
     this.#isDirty = true;
   }
 
@@ -116,9 +114,9 @@ export class Topics {
     if (now === null) return this.#again(topic, new SwitchboardError('internal'));
     const before = topic.position;
     const isRecovered = told.recovered === true && before?.epoch === now.epoch;
-    const held = topic.held;
-    Object.assign(topic, { isLive: true, ask: 'no', attempt: 0, held: [] });
+    const { held } = topic;
     this.#isDirty = true;
+    Object.assign(topic, { isLive: true, isFresh: false, ask: 'no', attempt: 0, held: [] });
     if (isRecovered) {
       // The missed events follow one by one. What came meanwhile is among them, but for what is newer than the answer.
       topic.held = held.filter(({ offset }) => offset > now.offset);
@@ -175,8 +173,10 @@ export class Topics {
 
   gap(name, told) {
     const topic = this.#byName.get(name);
-    if (!topic?.isLive) return;
     const now = positionOf(told);
+    // What was held came before it, perhaps in another epoch, and the answer may, too.
+    if (topic?.ask === 'asked' && !topic.isLive) this.resynchronise(name, topic.isFresh);
+    if (!topic?.isLive) return;
     const before = topic.position;
     if (now === null) return this.#tell(topic, { type: 'gap', reason: 'followed', missed: null, position: before });
     const isOneLog = before.epoch === now.epoch;
@@ -241,7 +241,6 @@ export class Topics {
       const one = { topic: topic.name };
       if (topic.position !== null && !topic.isFresh) one.since = topic.position;
       if (topic.presence) one.presence = true;
-      topic.isFresh = false;
       return one;
     });
     this.#allowance.spend(topics.length);

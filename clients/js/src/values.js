@@ -119,7 +119,7 @@ export class Optimistic {
 
 /** Keeps calls in a browser's `localStorage`, each under a key of its own, so that pages do not undo
  *  each other's. Storages have these four functions, which may return promises. */
-export function webStorage(area = globalThis.localStorage, prefix = 'switchboard:') {
+export function webStorage(area = globalThis.localStorage, prefix = 'switchboard-call:') {
   const read = (key) => {
     try {
       return JSON.parse(area.getItem(key));
