@@ -76,6 +76,7 @@ simple("listening_chat")
 simple("react", reaction="x" * 16)
 simple("say", text="x" * 500)
 simple("leave_listening")
+simple("spotify_search", q="x" * 200)
 
 
 @case

@@ -336,6 +336,22 @@ def expire_calls(site):
     return run
 
 
+@case
+def ask(site):
+    """A large answer is kept, which costs more than to leave a question."""
+    keys = ["#answers:x", "#asks:x", "#courier:x"]
+    site.scripts.call("keep_answer", [keys[0], "#answers-due:x"], ["d", "{" + " " * 65_534 + "}", 3_600, 500])
+    return lambda n: site.scripts.call("ask", keys, ["d", "{}", 1_024, 5_000])
+
+
+@case
+def keep_answer(site):
+    keys, text = ["#answers:x", "#answers-due:x"], "{" + " " * 65_534 + "}"
+    for number in range(500):
+        site.scripts.call("keep_answer", keys, [f"{number}", text, 3_600, 500])
+    return lambda n: site.scripts.call("keep_answer", keys, [f"more-{n}", text, 3_600, 500])
+
+
 def state_case(namespace, fill, id, facets, name=None):
     """A join of a topic with a state; the weight of a join without one is taken off."""
     def run(site):

@@ -51,6 +51,13 @@ public struct Keys: Sendable {
     /// The string that is there while a courier of the service lives.
     public func courier(of service: String) -> [UInt8] { outside("courier", service) }
 
+    /// The list of questions that wait for the couriers of the service.
+    public func asks(of service: String) -> [UInt8] { outside("asks", service) }
+    /// The hash of its answers that are kept.
+    public func answers(of service: String) -> [UInt8] { outside("answers", service) }
+    /// The sorted set of them by the time up to which they are good.
+    public func answersDue(of service: String) -> [UInt8] { outside("answers-due", service) }
+
     private func outside(_ what: StaticString, _ service: String) -> [UInt8] {
         var key = prefix
         key.append(UInt8(ascii: "#"))

@@ -106,6 +106,16 @@ public struct Limits: Sendable, Equatable {
     public var outboxMax = 1_000_000
     /// Calls of one service outside that may wait for a courier; beyond: commands that would add to them are `unavailable`.
     public var callsMax = 4_000
+    /// Questions to services outside that one node has in flight; beyond: `unavailable`.
+    public var asksMax = 256
+    /// Questions to one service that may wait for a courier; beyond: `unavailable`.
+    public var asksWaitingMax = 1_024
+    /// How long a caller waits for the answer of a service outside.
+    public var askMs = 5_000
+    /// Bytes of such an answer; beyond: `unavailable`.
+    public var askAnswerBytesMax = 65_536
+    /// Answers of one service that are kept; beyond: those that are over first are dropped.
+    public var answersKeptMax = 500
     /// Heartbeats of users that a shard runs per sweep, four times a second.
     public var heartbeatsPerSweep = 250
     /// Topics that the own topic of one user may follow; what is beyond is not told.

@@ -154,11 +154,23 @@ final class Broker: SubscriberLinkOwner {
 
     /// Another node says something to a shard, or somebody who is none.
     private func hop(_ message: [UInt8]) {
+        if message.first == UInt8(ascii: "!") { return answer(message) }
         // A state in an answer may be as large as any; around it an answer has at most a megabyte.
         guard message.count <= limits.answerBytesMax + 2 * EnginePayload.bytesMax,
             let shard = HopEnvelope(message)?.shard, outgoing.indices.contains(shard)
         else { return node.statistics.hopsRefused.add(1) }
         outgoing[shard].append(.hop(message))
+    }
+
+    /// A courier answers a question of a shard: `!SHARD.RANDOM WORD`, a line end, and what it says.
+    private func answer(_ message: [UInt8]) {
+        let digits = message.dropFirst().prefix { ASCII.isDigit($0) }
+        guard digits.count <= 4, let shard = ASCII.decimal(digits), outgoing.indices.contains(shard) else {
+            return node.statistics.hopsRefused.add(1)
+        }
+        // One that is too large cannot be read, and whoever waits is told so now.
+        let head = message.prefix(256).prefix { $0 != UInt8(ascii: "\n") }
+        outgoing[shard].append(.asked(message.count <= limits.askAnswerBytesMax + 256 ? message : Array(head)))
     }
 
     private func presenceNews(_ topic: Topic, _ payload: [UInt8], _ shards: UInt64) {

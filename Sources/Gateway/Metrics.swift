@@ -69,6 +69,7 @@ enum Metrics {
             "switchboard_connections_moved_total", "Connections given to the shard of their session.",
             sum(\.connectionsMoved))
         hops(node, &page)
+        asks(node, &page)
         page.gauge("switchboard_subscriptions", "Live subscriptions.", sum(\.subscriptions))
         page.gauge("switchboard_topics", "Topics held by shards.", sum(\.topics))
         page.counter("switchboard_events_total", "Events that came for topics with members.", sum(\.events))
@@ -135,6 +136,24 @@ enum Metrics {
         page.counter(
             "switchboard_hops_refused_total", "Messages on the node's channel that no other node sent, or sent before.",
             sum(\.hopsRefused) + node.statistics.hopsRefused.value)
+    }
+
+    private static func asks(_ node: Node, _ page: inout MetricsPage) {
+        let shards = node.shardStatistics.all
+        func sum(_ path: (ShardStatistics) -> Counter) -> Int { shards.reduce(0) { $0 + path($1).value } }
+        page.counter("switchboard_asks_total", "Questions to services outside.", sum(\.asks))
+        page.counter(
+            "switchboard_asks_shared_total", "Callers answered by a question that others asked.", sum(\.asksShared))
+        page.counter("switchboard_asks_kept_total", "Questions whose answers were kept.", sum(\.asksKept))
+        page.gauge("switchboard_asks_waiting", "Questions that wait for a courier.", sum(\.asksWaiting))
+        page.counter(
+            "switchboard_asks_failed_total", "Questions that got no answer, by reason.",
+            [
+                ("reason", "no_courier", sum(\.asksWithoutCourier)), ("reason", "slow", sum(\.asksSlow)),
+                ("reason", "failed", sum(\.asksFailed)), ("reason", "unreadable", sum(\.asksUnreadable)),
+            ])
+        page.counter(
+            "switchboard_asks_stray_total", "Answers to questions that nobody asks, or no more.", sum(\.asksStray))
     }
 
     private static func presence(_ node: Node, _ page: inout MetricsPage) {

@@ -4,6 +4,7 @@ import Core
 import Dialects
 import Reactors
 import Rights
+import Service
 
 /// What peers and their sessions need of their shard.
 extension Shard: PeerHost {
@@ -110,6 +111,11 @@ extension Shard: PeerHost {
         case .rateWarned: statistics.rateWarnings.add(1)
         case .authenticationFailed: statistics.authenticationFailures.add(1)
         }
+    }
+
+    /// Writes a log line.
+    func log(_ level: LogLevel, _ message: String, _ fields: [(String, String)]) {
+        node.log.write(level, message, fields)
     }
 
     func log(_ message: String, _ failure: TokenFailure) {

@@ -36,6 +36,8 @@ enum ShardMessage: Sendable {
     case upgrade(MovingUpgrade)
     /// Another node says something of a session that polls.
     case hop([UInt8])
+    /// A courier answers a question to a service outside.
+    case asked([UInt8])
     /// What the nodes of this Redis share, and nobody else knows.
     case hopSecret([UInt8])
     /// A shard has ended: what was handed over to it is not answered.
@@ -151,7 +153,7 @@ final class Shard {
             Shard.charge(cost, caller, node, nowMs: reactor.nowMs)
         }
         commands = CommandDesk(
-            node: node, link: link, desk: desk, statistics: statistics, top: { [store] in store.top($0) },
+            node: node, link: link, shard: index, desk: desk, statistics: statistics, top: { [store] in store.top($0) },
             nowMs: { reactor.nowMs })
         topics = TopicTable(
             shard: index, limits: node.limits, repairs: node.testFault != .noRepair,
@@ -278,6 +280,7 @@ final class Shard {
         case .upgrade(let upgrade): polling.arrive(upgrade)
         case .pollingEnded(let shard): polling.ended(shard)
         case .hop(let message): polling.hops.received(message)
+        case .asked(let message): commands.asks.received(message)
         case .hopSecret(let secret): polling.hops.use(secret)
         case .rights(let change): rightsKeeper.take(change)
         case .replaceTLS(let tls): for listener in secureListeners { listener.replaceTLS(tls) }
@@ -298,11 +301,6 @@ final class Shard {
     func undeliverable(_ delivery: Delivery) {
         delivery.counts.countUndeliverable()
         context.statistics.itemsDropped.add(1)
-    }
-
-    /// Writes a log line.
-    func log(_ level: LogLevel, _ message: String, _ fields: [(String, String)]) {
-        node.log.write(level, message, fields)
     }
 
     // MARK: Lines and drain

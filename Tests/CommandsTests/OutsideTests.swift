@@ -149,4 +149,75 @@ import Testing
         let stream = "['spotify'] = {stream = KEYS[\(call.keys.count)], waiting = 0, commands = {found = true}}"
         #expect(lines.contains { $0.contains(stream) }, "\(lines)")
     }
+
+    // MARK: Answers
+
+    /// A read-only command with these routes.
+    private static func asker(_ routes: String, allow: String = "service", more: String = "@readonly") -> ScriptFile {
+        script(
+            "q",
+            "@command q\n@summary S.\n@allow \(allow)\n@returns {}\n@cost O(1)\n\(routes)\n\(more)")
+    }
+
+    @Test func aRouteByAServiceIsRead() throws {
+        let text = "@http GET /v1/q via spotify cache 60 -- Not today -- sorry."
+        let command = try #require(try catalogue(OutsideTests.asker(text)).command(named: "q"))
+        let via = try #require(command.via)
+        #expect(via.service == "spotify" && via.cacheSeconds == 60 && via.absent == "Not today -- sorry.")
+        #expect(command.routes.map(\.description) == ["GET /v1/q"] && command.priceMicroseconds == 1_300)
+        let plain = try catalogue(OutsideTests.asker("@http GET /v1/q 202 via mail-box"))
+        #expect(plain.services == ["mail-box"])
+        let mail = try #require(plain.command(named: "q"))
+        #expect(mail.via?.cacheSeconds == 0 && mail.routes.first?.status == 202)
+        #expect(mail.via?.absent == "mail-box cannot be asked: no courier of it is running")
+    }
+
+    @Test(arguments: [
+        ("via", "behind via stand a service and perhaps how long answers are kept, e.g. via spotify cache 60"),
+        ("via a cache", "behind via stand a service and perhaps how long answers are kept, e.g. via spotify cache 60"),
+        (
+            "via a kept 60",
+            "behind via stand a service and perhaps how long answers are kept, e.g. via spotify cache 60"
+        ),
+        ("via A", "\"A\" is no name of a service: a lower-case letter, then at most 31 of a-z 0-9 -"),
+        ("via a cache 0", "answers are kept for 1 to 3600 seconds, e.g. cache 60"),
+        ("via a cache 3601", "answers are kept for 1 to 3600 seconds, e.g. cache 60"),
+        ("via a cache x", "answers are kept for 1 to 3600 seconds, e.g. cache 60"),
+    ])
+    func aRouteOfBadFormIsTold(_ words: String, _ message: String) {
+        let text = words == "via" ? "@http GET /v1/q via  -- x" : "@http GET /v1/q " + words
+        #expect(problems(OutsideTests.asker(text)) == ["q.lua:6: @http: " + message])
+    }
+
+    @Test func whatAServiceAnswersIsAReadOfNoWorker() {
+        let key = "@arg shopId id\n@key box dj:{shopId}#box"
+        #expect(
+            problems(OutsideTests.asker("@http POST /v1/q via a", more: key)) == [
+                "q.lua:6: @http: what a service outside answers must be @readonly; to have one called write @call_out"
+            ])
+        #expect(
+            problems(OutsideTests.asker("@http GET /v1/q via a", allow: "service|worker")) == [
+                "q.lua:6: @http: the worker waits for no service outside; take worker out of @allow"
+            ])
+        #expect(
+            problems(OutsideTests.asker("@http GET /v1/q via a", allow: "user")) == [
+                "q.lua:6: @http: each call costs the service outside, so say how often a caller may, e.g. "
+                    + "@rate 10/60 s user"
+            ])
+    }
+
+    @Test(arguments: ["via b", "via a cache 2", ""])
+    func allRoutesSayTheSame(_ other: String) {
+        let file = OutsideTests.asker("@http GET /v1/q via a\n@http GET /v1/r \(other)")
+        #expect(problems(file) == ["q.lua:7: @http: all routes of a command say the same behind via"])
+    }
+
+    @Test(arguments: [
+        ("{}", true), (#"{"a":[1,{"b":null}]}"#, true), ("[]", false), ("", false), ("x", false), ("{} {}", false),
+        (#"{"a":[[[[1]]]]}"#, false),
+    ])
+    func anAnswerFromOutsideIsOneObject(_ text: String, _ isTaken: Bool) {
+        let answer = CommandAnswer(outside: bytes(text), limits: JSON.Limits(depthMax: 4, elementsMax: 9))
+        #expect((answer != nil) == isTaken && (answer.map { $0.json == bytes(text) } ?? true))
+    }
 }

@@ -78,6 +78,7 @@ def configuration(described: dict, each_once: bool) -> str:
 
     JSON Schema cannot say how many bytes a JSON text may have, no type says what a script refuses by
     `fail('bad_request', ...)`. Such an operation may answer 400, or what its pack makes of it, to what fits its schema.
+    What a service outside answers is 503, since no courier runs.
     With `each_once`, a command that has a route of its own is asked by that route alone.
     """
     pickier, unavailable = _scripts_that_say("fail('bad_request'"), _scripts_that_say("fail('unavailable'")
@@ -87,13 +88,14 @@ def configuration(described: dict, each_once: bool) -> str:
     for path, operation in operations:
         name = operation["tags"][0]
         is_pickier = "JSON of at most" in json.dumps(operation) or name in pickier
+        is_outside = "Answered by the service " in operation.get("description", "")
         more = []
         if each_once and path == f"/v1/commands/{name}" and name in routed:
             more.append("enabled = false")
-        if is_pickier:
-            taken = json.dumps(["2xx", "400", "401", "403", "404", "409", "422", "429"])
-            more.append(f"checks.positive_data_acceptance.expected-statuses = {taken}")
-        if name in unavailable:
+        if is_pickier or is_outside:
+            taken = ["2xx", "400", "401", "403", "404", "409", "422", "429"] + ["503"] * is_outside
+            more.append(f"checks.positive_data_acceptance.expected-statuses = {json.dumps(taken)}")
+        if name in unavailable or is_outside:
             more.append('checks.not_a_server_error.expected-statuses = ["2xx", "3xx", "4xx", "503"]')
         if more:
             lines += ["[[operations]]", f'include-operation-id = "{operation["operationId"]}"', *more]

@@ -75,10 +75,8 @@ def carry(service, call):
     return answer.json()
 
 
-def figures(worker):
-    ops = json.loads(worker.ready_path.read_text())["ops"][0]
-    text = httpx.get(f"http://{ops['host']}:{ops['port']}/metrics", trust_env=False).text
-    return {line.split(" ")[0]: float(line.split(" ")[1]) for line in text.splitlines() if not line.startswith("#")}
+def figure(worker, name):
+    return worker.metric("switchboard_" + name)
 
 
 def test_a_call_goes_out_and_its_answer_comes_back(gateway, courier, phone, room, token):
@@ -160,24 +158,24 @@ def test_what_waits_is_counted_and_bounded_and_blocks_nothing_else(nodes, courie
         assert full.status_code == 503 and "is a courier running?" in full.json()["error"], full.text
         other = backend.post(f"/api/v1/rooms/{room}/songs", json={"id": "s2", "song_title": "Green"})
         assert other.status_code == 201, other.text
-    label = '{service="catalogue"}'
-    eventually(lambda: figures(worker).get("switchboard_calls_waiting" + label) == 50, 10, "the calls are counted")
-    found = figures(worker)
-    assert found["switchboard_courier_alive" + label] == 0 and found["switchboard_calls_oldest_seconds" + label] < 60
+    eventually(lambda: "switchboard_calls_waiting" in worker.metrics().text, 10, "the calls are told")
+    eventually(lambda: figure(worker, "calls_waiting") == 50, 10, "the calls are counted")
+    assert worker.metric("switchboard_courier_alive", service="catalogue") == 0
+    assert worker.metric("switchboard_calls_oldest_seconds", service="catalogue") < 60
 
 
 def test_what_waits_too_long_is_given_up(nodes, courier, db):
     _, worker = nodes
-    before = figures(worker)["switchboard_worker_calls_dropped_total"]
+    before = figure(worker, "worker_calls_dropped_total")
     old = int(db.time()[0]) * 1_000 - 601_000
     db.delete(courier.calls)
     for n in range(120):
         db.xadd(courier.calls, {"i": "x", "r": "{}", "c": "song_found", "a": "{}"}, id=f"{old}-{n + 1}")
     eventually(lambda: db.xlen(courier.dead) >= 120 and not db.xlen(courier.calls), 12, "they were given up")
-    label = '{service="catalogue"}'
-    eventually(lambda: figures(worker)["switchboard_worker_calls_dropped_total"] == before + 120, 12, "counted")
-    eventually(lambda: figures(worker)["switchboard_calls_dead_entries" + label] >= 120, 12, "told")
-    assert worker.lines("calls of a service outside were given up")[0]["service"] == "catalogue"
+    eventually(lambda: figure(worker, "worker_calls_dropped_total") == before + 120, 12, "they are counted")
+    eventually(lambda: figure(worker, "calls_dead_entries") >= 120, 12, "they are told")
+    told = eventually(lambda: worker.lines("calls of a service outside were given up"), what="it is logged")
+    assert told[0]["service"] == "catalogue"
 
 
 ALONE = {

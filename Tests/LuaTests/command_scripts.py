@@ -125,15 +125,15 @@ class Header:
     @property
     def home(self):
         """The namespace and the variable of the id that all keys and home topics share."""
-        template = self.keys[0][1] if self.keys else self.topics[0]
+        template = next(iter([*(key for _, key in self.keys), *self.topics]), "")
         return template.split("#")[0]
 
     @property
     def home_topics(self):
-        variable = VARIABLE.search(self.home).group(1)
+        variable = VARIABLE.findall(self.home)
         if self.tag("span") is not None:
             return [topic for topic in self.topics if VARIABLE.findall(topic)]
-        return [topic for topic in self.topics if VARIABLE.findall(topic) == [variable]]
+        return [topic for topic in self.topics if variable and VARIABLE.findall(topic) == variable[:1]]
 
     @property
     def foreign(self):

@@ -153,7 +153,7 @@ def test_what_is_too_old_is_given_up_and_kept(trial, db):
     assert claimed and db.xpending(KEYS[0], "couriers")["pending"] == 0, "nobody has it any more"
     entry = db.xrange(KEYS[1])[0][1]
     assert entry[b"c"] == b"found" and entry[b"reason"] and entry[b"id"].endswith(b"-1")
-    assert expire(db)[2] == 0
+    assert expire(db)[2] == 0 and 604_000 < db.ttl(KEYS[1]) <= 604_800, "what users said does not stay for ever"
 
 
 def test_one_run_gives_up_so_many(db):

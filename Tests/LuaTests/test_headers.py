@@ -8,9 +8,10 @@ from lua_scripts import LUA, script_names, script_path, source
 
 SHARED = {"prelude", "writes", "values", "command", "outside"}
 PLAIN = {"publish", "subscribe", "history", "replay", "position", "lease", "renew", "reset_epoch", "revoke",
-         "rights_changes", "set_member", "here_change", "here_nodes", "here_read", "resolve", "expire_calls"}
+         "rights_changes", "set_member", "here_change", "here_nodes", "here_read", "resolve", "expire_calls",
+         "ask", "keep_answer"}
 # Leases of several machines need one clock: Redis's.
-TIMED = {"command", "lease", "revoke", "set_member", "here_nodes", "expire_calls"}
+TIMED = {"command", "lease", "revoke", "set_member", "here_nodes", "expire_calls", "ask", "keep_answer"}
 FILES = [name for name in script_names() if name not in SHARED]
 BODIES = [name for name in FILES if not name.startswith("part_")]
 COMMANDS = [name for name in BODIES if name not in PLAIN and not name.startswith("state_")]

@@ -84,3 +84,19 @@ class Courier:
         outcome = {"outcome": "failed"} if reason else {"outcome": "ok", "answer": answer}
         arguments = json.dumps(json.loads(fields[b"a"]) | outcome)
         return bool(self.db.eval(FINISH, 3, self.calls, "#outbox", self.dead, entry, arguments, reason))
+
+    # Questions
+
+    def take(self, seconds: float = 5) -> dict:
+        """The oldest question, waited for."""
+        found = self.db.blpop([f"#asks:{self.service}"], timeout=seconds)
+        assert found, "nobody asked"
+        return json.loads(found[1])
+
+    def waiting(self) -> int:
+        return self.db.llen(f"#asks:{self.service}")
+
+    def answer(self, question: dict, answer, word: str = "ok") -> int:
+        """Answers with JSON, or with bytes as they are; how many gateways heard it."""
+        body = answer if isinstance(answer, bytes) else json.dumps(answer).encode()
+        return self.db.publish(question["to"], f"{question['id']} {word}\n".encode() + body)

@@ -17,6 +17,7 @@
 -- finds, when it finishes it, that it is no longer its own.
 
 local BATCH = 25       -- calls given up in one run; the rest is left to the next
+local DEAD_S = 604800   -- how long calls given up are kept after the last of them: a week
 local WORDS_KEPT_MAX = 32 -- fields and values of an entry that are kept; scripts write 8
 
 if #KEYS ~= 3 or #ARGV ~= 2 then return refuse('BADARG', 'expire_calls takes 3 keys and 2 arguments') end
@@ -41,6 +42,7 @@ for index, entry in ipairs(entries) do
   for place = 1, math.min(#entry[2], WORDS_KEPT_MAX) do words[#words + 1] = entry[2][place] end
   local put = redis.pcall(unpack(words))
   if failed(put) then return put end
+  redis.call('EXPIRE', KEYS[2], DEAD_S)
   redis.pcall('XACK', KEYS[1], 'couriers', id)
   redis.call('XDEL', KEYS[1], id)
   dropped = dropped + 1

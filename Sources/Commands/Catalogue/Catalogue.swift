@@ -12,7 +12,7 @@ public struct Catalogue: Sendable {
     public let heartbeats: [CommandDescriptor]
     /// What erases and what tells what belongs to a user, in name order.
     public let erasers, exporters: [CommandDescriptor]
-    /// The services outside that scripts have called, in name order.
+    /// The services outside that scripts have called or asked, in name order.
     public let services: [String]
     /// The state providers, by namespace.
     public let states: [String: StateProvider]
@@ -54,7 +54,7 @@ public struct Catalogue: Sendable {
             .sorted { $0.name < $1.name }
         heartbeats = commands.filter { $0.heartbeatSeconds != nil }
         (erasers, exporters) = (commands.filter(\.erases), commands.filter(\.exports))
-        services = Set(commands.flatMap(\.services)).sorted()
+        services = Set(commands.flatMap { $0.services + ($0.via.map { [$0.service] } ?? []) }).sorted()
         states = reader.states
         plain = reader.plain
         disabled = reader.disabled.sorted { $0.name < $1.name }

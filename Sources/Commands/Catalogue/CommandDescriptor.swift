@@ -51,7 +51,9 @@ public struct CommandDescriptor: Sendable {
     public internal(set) var calls: [String] = []
     /// The services outside that it may have called, with the commands that get the answers.
     public internal(set) var callsOut: [OutsideCall] = []
-    /// Their names, in the order of `KEYS`.
+    /// The service outside that answers what the script asks; `nil`: the script answers itself.
+    public internal(set) var via: OutsideAnswer?
+    /// The names of the services in ``callsOut``, in the order of `KEYS`.
     public var services: [String] { Set(callsOut.map(\.service)).sorted() }
     /// The names of the parts it includes.
     public internal(set) var includes: [String] = []
@@ -67,8 +69,10 @@ public struct CommandDescriptor: Sendable {
     public internal(set) var cost = ""
     /// How long Redis takes for a call at the script's limits, microseconds.
     public internal(set) var weightMicroseconds = ScriptWeight.assumed
-    /// The weight, and what reading resolved values takes, microseconds: what a caller pays for.
-    public var priceMicroseconds: Int { weightMicroseconds + (resolved.isEmpty ? 0 : 20 + 4 * resolved.count) }
+    /// The weight, and what reading resolved values and asking a service outside take, microseconds: what a caller pays for.
+    public var priceMicroseconds: Int {
+        weightMicroseconds + (resolved.isEmpty ? 0 : 20 + 4 * resolved.count) + (via == nil ? 0 : 300)
+    }
     /// Whether the header says the weight.
     public internal(set) var isWeightDeclared = false
     /// How often one payer may call it; a call must keep each of them.

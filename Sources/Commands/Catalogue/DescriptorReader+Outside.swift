@@ -3,6 +3,7 @@ import Core
 /// The checks of what goes to services outside, as far as one header tells.
 extension DescriptorReader {
     mutating func checkOutside() {
+        checkVia()
         var first: Set<OutsideCall> = []
         for (call, line) in zip(descriptor.callsOut, lines.callsOut) where !first.insert(call).inserted {
             problem(line, "@call_out: \(call) is given twice")
@@ -14,6 +15,23 @@ extension DescriptorReader {
             problem(line, "@call_out: each retry of an @idempotent script would call again; leave that word out")
         }
         checkRated(line, "@call_out")
+    }
+
+    /// A service answers for a command by all its doors, so all routes say the same.
+    private mutating func checkVia() {
+        guard let index = descriptor.routes.firstIndex(where: { $0.via != nil }) else { return }
+        let (via, line) = (descriptor.routes[index].via, lines.routes[index])
+        descriptor.via = via
+        if let other = descriptor.routes.firstIndex(where: { $0.via != via }) {
+            problem(lines.routes[max(other, index)], "@http: all routes of a command say the same behind via")
+        }
+        if !descriptor.isReadOnly {
+            problem(line, "@http: what a service outside answers must be @readonly; to have one called write @call_out")
+        }
+        if descriptor.rights.roles.contains(.worker) {
+            problem(line, "@http: the worker waits for no service outside; take worker out of @allow")
+        }
+        checkRated(line, "@http")
     }
 
     /// Whoever needs no operator's key to call has a rate: what is outside has quotas and costs money.

@@ -17,6 +17,8 @@ public struct HTTPRoute: Hashable, Sendable, CustomStringConvertible {
     public private(set) var segments: [Segment]
     /// The status of an answer: 200, 201, 202 or 204, and then nothing is said.
     public let status: Int
+    /// The service outside that answers; `nil`: the script does.
+    public let via: OutsideAnswer?
 
     private static let methods: [HTTPMethod] = [.get, .post, .put, .patch, .delete]
     /// The most parts a path may have.
@@ -24,9 +26,10 @@ public struct HTTPRoute: Hashable, Sendable, CustomStringConvertible {
 
     private static let statuses = [200, 201, 202, 204]
 
-    /// Reads `METHOD /path/{arg} [STATUS]`.
+    /// Reads `METHOD /path/{arg} [STATUS] [via SERVICE [cache SECONDS] [-- SENTENCE]]`.
     init(header text: String) throws(HeaderFault) {
-        let words = HeaderText.words(text)
+        let halves = HeaderText.cut(text, at: " via ")
+        let words = HeaderText.words(halves?.before ?? text)
         guard (2...3).contains(words.count) else {
             throw HeaderFault(
                 "expected a method, a path and perhaps a status, e.g. POST /v1/shops/{shopId} or PUT /v1/x/{shopId} 204"
@@ -47,6 +50,7 @@ public struct HTTPRoute: Hashable, Sendable, CustomStringConvertible {
             throw HeaderFault("the path must begin with / and have at most \(HTTPRoute.segmentsMax) parts")
         }
         self.method = method
+        via = try halves.map { (_, after) throws(HeaderFault) in try OutsideAnswer(header: after) }
         var segments: [Segment] = []
         for part in parts.dropFirst() { segments.append(try HTTPRoute.segment(part)) }
         self.segments = segments

@@ -53,6 +53,12 @@ struct OpenAPICommand {
         for event in descriptor.emits {
             lines.append("Emits " + event.name + " " + event.fields + (event.text.isEmpty ? "" : ": " + event.text))
         }
+        if let via = descriptor.via {
+            let kept = via.cacheSeconds > 0 ? " Answers are kept for \(via.cacheSeconds) s." : ""
+            lines.append(
+                "Answered by the service \(via.service), outside." + kept
+                    + " While it cannot be asked, or takes too long, the answer is 503.")
+        }
         return lines.joined(separator: "\n\n")
     }
 
@@ -71,7 +77,8 @@ struct OpenAPICommand {
             : ["description": .text(descriptor.returns), "content": OpenAPIErrors.content(schema)]
         return OpenAPIErrors.responses(
             status, success, errors: [401, 403, 429, 503] + (descriptor.isReadOnly ? [] : [409]),
-            declared: descriptor.errors, retold: parts.flatMap { parts in errors.first { $0.owns(parts) } })
+            declared: descriptor.errors + (descriptor.via == nil ? [] : [DeclaredError(.unavailable)]),
+            retold: parts.flatMap { parts in errors.first { $0.owns(parts) } })
     }
 
     /// What is answered by a command that may have a token signed.

@@ -1,4 +1,4 @@
-import Core
+public import Core
 
 /// What a command answered.
 public struct CommandAnswer: Equatable, Sendable {
@@ -10,6 +10,16 @@ public struct CommandAnswer: Equatable, Sendable {
     public let effects: Int
     /// The token that the caller gets with it; a retry gets the same.
     public var minted: MintedGrant?
+
+    init(json: [UInt8], isRetry: Bool, effects: Int) {
+        (self.json, self.isRetry, self.effects) = (json, isRetry, effects)
+    }
+
+    /// The answer of a service outside; `nil` unless it is one JSON object within what clients may send.
+    public init?(outside text: [UInt8], limits: JSON.Limits) {
+        guard (try? JSON(parsing: text, limits: limits))?.root.kind == .object else { return nil }
+        self.init(json: text, isRetry: false, effects: 0)
+    }
 
     /// The same answer with a further member, which no script may name: the token.
     public func with(token: [UInt8]) -> CommandAnswer {

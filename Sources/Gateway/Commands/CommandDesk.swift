@@ -38,11 +38,13 @@ final class CommandDesk {
     private let runner: CommandRunner
     private let statistics: ShardStatistics
     private let nowMs: () -> Int
+    /// What is asked of services outside.
+    let asks: AskDesk
     private var heartbeats: [(command: CommandDescriptor, queue: HeartbeatQueue)]
 
     init(
-        node: Node, link: CallLink, desk: ReadDesk, statistics: ShardStatistics, top: @escaping (Topic) -> Position?,
-        nowMs: @escaping () -> Int
+        node: Node, link: CallLink, shard: Int, desk: ReadDesk, statistics: ShardStatistics,
+        top: @escaping (Topic) -> Position?, nowMs: @escaping () -> Int
     ) {
         self.node = node
         self.link = link
@@ -50,6 +52,7 @@ final class CommandDesk {
         reads = SharedReader(desk)
         self.statistics = statistics
         self.nowMs = nowMs
+        asks = AskDesk(node: node, link: link, shard: shard, statistics: statistics, nowMs: nowMs)
         let log = node.log
         runner = CommandRunner(
             link: link, scripts: node.library.table, settings: node.commands, top: top
@@ -103,7 +106,9 @@ final class CommandDesk {
             statistics.commandsRefused.add(1)
             return completion(.failure(CommandFailure(error)))
         }
-        if command.isReadOnly { return read(command, bound, request, caller, payer, completion) }
+        if command.isReadOnly {
+            return read(command, bound, request, caller, payer, asking(command, completion))
+        }
         statistics.commands.add(1)
         let operation = operation(bound.operation.map { .named($0) } ?? request.operation, request, caller)
         runner.run(
@@ -121,6 +126,15 @@ final class CommandDesk {
                 statistics.commandsRefused.add(1)
             }
             completion(result)
+        }
+    }
+
+    /// What to do with what a script returned: where a service outside answers, it is the question.
+    private func asking(_ command: CommandDescriptor, _ completion: @escaping Completion) -> Completion {
+        guard let via = command.via else { return completion }
+        return { [asks] result in
+            guard case .success(let question) = result else { return completion(result) }
+            asks.ask(via, command, question.json, completion)
         }
     }
 
@@ -245,8 +259,9 @@ final class CommandDesk {
         for index in heartbeats.indices { heartbeats[index].queue.left(user) }
     }
 
-    /// Runs the heartbeats that are due.
+    /// Runs the heartbeats that are due, and gives up questions that wait too long.
     func sweep() {
+        asks.sweep()
         for index in heartbeats.indices {
             let command = heartbeats[index].command
             for user in heartbeats[index].queue.due(nowMs: nowMs(), max: node.limits.heartbeatsPerSweep) {

@@ -66,6 +66,24 @@ final class ShardStatistics: Sendable {
     let commandsRefused = Counter()
     /// Calls that failed because of a script or its data: somebody must mend it.
     let commandFaults = Counter()
+    /// Questions of commands to services outside, those whose answers were kept among them.
+    let asks = Counter()
+    /// Questions that others were asking already.
+    let asksShared = Counter()
+    /// Questions whose answers were kept.
+    let asksKept = Counter()
+    /// Questions that wait now.
+    let asksWaiting = Counter()
+    /// Questions for whose service no courier lived.
+    let asksWithoutCourier = Counter()
+    /// Questions that no courier has answered in time.
+    let asksSlow = Counter()
+    /// Questions that couriers could not have answered.
+    let asksFailed = Counter()
+    /// Answers that were too large or no JSON object.
+    let asksUnreadable = Counter()
+    /// Answers to questions that nobody has asked, or no more.
+    let asksStray = Counter()
     /// Requests and messages refused for their rate.
     let rateLimited = Counter()
     /// Clients warned that they are close to their rate.

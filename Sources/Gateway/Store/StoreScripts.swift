@@ -37,6 +37,8 @@ struct StoreScripts: Sendable {
     let hereChange: ScriptID
     let hereRead: ScriptID
     let hereNodes: ScriptID
+    let ask: ScriptID
+    let keepAnswer: ScriptID
     /// Microseconds of Redis to read who is here on a full topic.
     let hereReadUs: Int
     private let stateful: [ArraySlice<UInt8>: Stateful]
@@ -64,6 +66,8 @@ struct StoreScripts: Sendable {
         hereChange = try id("here_change")
         hereRead = try id("here_read")
         hereNodes = try id("here_nodes")
+        ask = try id("ask")
+        keepAnswer = try id("keep_answer")
         hereReadUs = library.catalogue.weightMicroseconds(of: "here_read")
         var stateful: [ArraySlice<UInt8>: Stateful] = [:]
         for state in library.catalogue.states.values {

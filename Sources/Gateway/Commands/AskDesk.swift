@@ -1,0 +1,186 @@
+import Commands
+import Configuration
+import Core
+import Reactors
+import RedisLink
+import Rights
+
+/// Questions of one shard to services outside, which couriers answer by way of Redis (docs/courier.md).
+///
+/// A question waits in a list of its service, and its answer comes on the node's own channel. Thread: the shard's.
+final class AskDesk {
+    typealias Completion = CommandRunner.Completion
+
+    /// A question as its waiters know it.
+    private struct Asker {
+        let via: OutsideAnswer
+        let digest: [UInt8]
+        let completion: Completion
+    }
+
+    private let node: Node
+    private let link: CallLink
+    private let shard: Int
+    private let statistics: ShardStatistics
+    private let nowMs: () -> Int
+    private var book: AskBook<Asker>
+
+    /// Callers of one shard that wait for answers.
+    private static let waitersMax = 4_096
+    /// When to come back where nothing better is known.
+    private static let retryMs = 1_000
+
+    init(node: Node, link: CallLink, shard: Int, statistics: ShardStatistics, nowMs: @escaping () -> Int) {
+        self.node = node
+        self.link = link
+        self.shard = shard
+        self.statistics = statistics
+        self.nowMs = nowMs
+        book = AskBook(
+            questionsMax: max(1, node.limits.asksMax / max(1, node.shards.count)), waitersMax: AskDesk.waitersMax)
+    }
+
+    // MARK: Asking
+
+    /// Has a service asked what a command's script returned, or answers at once with what is kept.
+    func ask(_ via: OutsideAnswer, _ command: CommandDescriptor, _ request: [UInt8], _ completion: @escaping Completion)
+    {
+        let question = AskBook<Asker>.Question(command: command.name, request: request)
+        var id = Array("!\(shard).".utf8)
+        id.append(contentsOf: SecureRandom.text(byteCount: 18))
+        let digest = Base64.encode(Digest.sha256(Array(command.name.utf8) + [0] + request), .url)
+        let asker = Asker(via: via, digest: digest, completion: completion)
+        switch book.ask(question, id: id, dueMs: nowMs() + node.limits.askMs, asker) {
+        case .shared: statistics.asksShared.add(1)
+        case .full: refuse(completion, "too many questions to \(via.service) are being asked; try again")
+        case .first:
+            statistics.asks.add(1)
+            send(id, via, digest, entry(id, via, command, request))
+        }
+        statistics.asksWaiting.set(book.count)
+    }
+
+    private func entry(
+        _ id: [UInt8], _ via: OutsideAnswer, _ command: CommandDescriptor, _ request: [UInt8]
+    ) -> [UInt8] {
+        var text: [UInt8] = []
+        text.append(text: "{\"id\":")
+        text.append(jsonString: id)
+        text.append(text: ",\"to\":")
+        text.append(jsonString: node.keys.node(Array(node.name.utf8)))
+        text.append(text: ",\"service\":\"\(via.service)\",\"command\":\"\(command.name)\"")
+        text.append(text: ",\"until\":\(node.commands.nowMs() + node.limits.askMs),\"request\":")
+        text.append(contentsOf: request)
+        text.append(text: "}")
+        return text
+    }
+
+    private func send(_ id: [UInt8], _ via: OutsideAnswer, _ digest: [UInt8], _ entry: [UInt8]) {
+        let (keys, limits) = (node.keys, node.limits)
+        let call = ScriptCall(
+            script: node.scripts.ask,
+            keys: [keys.answers(of: via.service), keys.asks(of: via.service), keys.courier(of: via.service)],
+            arguments: [digest, entry] + [limits.asksWaitingMax, limits.askMs].map { Array(String($0).utf8) })
+        link.run(call, lane: nil) { [weak self] result in self?.sent(id, via, result) }
+    }
+
+    private func sent(_ id: [UInt8], _ via: OutsideAnswer, _ result: Result<RESPValue, RedisFailure>) {
+        guard case .success(let value) = result, let words = value.elements, let word = words.first?.integer else {
+            let failure: RedisFailure = if case .failure(let failure) = result { failure } else { .init(.disconnected) }
+            return finish(id, .failure(CommandFailure(failure.refusal)))
+        }
+        switch word {
+        case 0: return
+        case 1 where words.count == 2:
+            guard let answer = words[1].bytes.flatMap({ CommandAnswer(outside: $0, limits: node.limits.json) }) else {
+                return unreadable(id, via)
+            }
+            statistics.asksKept.add(1)
+            finish(id, .success(answer))
+        case -1:
+            statistics.asksWithoutCourier.add(1)
+            finish(id, .failure(CommandFailure(Refusal(.unavailable, via.absent))))
+        default:
+            let text = "too many questions to \(via.service) wait; try again"
+            finish(id, AskDesk.refusal(text, AskDesk.retryMs))
+        }
+    }
+
+    // MARK: Answers
+
+    /// Something came on the node's channel that begins as an answer does: `ID WORD [SECONDS]` and a line end, then JSON.
+    func received(_ message: [UInt8]) {
+        let head = message.prefix { $0 != UInt8(ascii: "\n") }
+        let words = head.split(separator: UInt8(ascii: " ")).map { Array($0) }
+        guard words.count >= 2, book.waits(words[0]) else { return statistics.asksStray.add(1) }
+        let askers = book.take(words[0])
+        statistics.asksWaiting.set(book.count)
+        guard let first = askers.first else { return }
+        let service = first.via.service
+        switch String(decoding: words[1], as: UTF8.self) {
+        case "ok":
+            let body = Array(message.dropFirst(head.count + 1))
+            let limits = node.limits
+            guard body.count <= limits.askAnswerBytesMax, let answer = CommandAnswer(outside: body, limits: limits.json)
+            else {
+                statistics.asksUnreadable.add(1)
+                return tell(askers, AskDesk.refusal("the answer of \(service) could not be read", AskDesk.retryMs))
+            }
+            if first.via.cacheSeconds > 0 { keep(body, first) }
+            tell(askers, .success(answer))
+        default:
+            statistics.asksFailed.add(1)
+            let seconds = words.count > 2 ? ASCII.decimal(words[2]).map { min(max($0, 1), 3_600) } : nil
+            tell(askers, AskDesk.refusal("\(service) could not be asked", (seconds ?? 1) * 1_000))
+        }
+    }
+
+    /// Nothing depends on whether it is kept.
+    private func keep(_ body: [UInt8], _ asker: Asker) {
+        let keys = node.keys
+        let bounds = [asker.via.cacheSeconds, node.limits.answersKeptMax].map { Array(String($0).utf8) }
+        let call = ScriptCall(
+            script: node.scripts.keepAnswer,
+            keys: [keys.answers(of: asker.via.service), keys.answersDue(of: asker.via.service)],
+            arguments: [asker.digest, body] + bounds)
+        link.run(call, lane: nil) { _ in }
+    }
+
+    private func unreadable(_ id: [UInt8], _ via: OutsideAnswer) {
+        statistics.asksUnreadable.add(1)
+        finish(id, AskDesk.refusal("the answer of \(via.service) could not be read", AskDesk.retryMs))
+    }
+
+    /// Gives up what has waited too long.
+    func sweep() {
+        for id in book.due(nowMs: nowMs()) {
+            let askers = book.take(id)
+            statistics.asksSlow.add(1)
+            let service = askers.first?.via.service ?? ""
+            tell(askers, AskDesk.refusal("\(service) takes too long to answer; try again", AskDesk.retryMs))
+        }
+        statistics.asksWaiting.set(book.count)
+    }
+
+    private func finish(_ id: [UInt8], _ result: Result<CommandAnswer, CommandFailure>) {
+        tell(book.take(id), result)
+        statistics.asksWaiting.set(book.count)
+    }
+
+    private func tell(_ askers: [Asker], _ result: Result<CommandAnswer, CommandFailure>) {
+        if case .failure = result { statistics.commandsRefused.add(askers.count) }
+        for asker in askers { asker.completion(result) }
+    }
+
+    private func refuse(_ completion: Completion, _ text: String) {
+        statistics.commandsRefused.add(1)
+        completion(AskDesk.refusal(text, AskDesk.retryMs))
+    }
+
+    private static func refusal(_ text: String, _ retryMs: Int) -> Result<CommandAnswer, CommandFailure> {
+        .failure(CommandFailure(Refusal(.unavailable, text, retryAfterMs: retryMs)))
+    }
+}
+
+@available(*, unavailable)
+extension AskDesk: Sendable {}
