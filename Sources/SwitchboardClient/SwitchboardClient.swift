@@ -158,16 +158,12 @@ public final class SwitchboardClient: Sendable {
     /// Answers to kept calls for which nobody waits, such as those from before a restart.
     public var outboxResults: OutboxResults { OutboxResults(engine: engine) }
 
-    /// Tell the client when a route came or went.
-    ///
-    /// Apple's transport does so by itself.
+    /// Tell the client when a route came or went, as `NWPathMonitor` says: a hint, since the client never waits for a route.
     public func networkChanged(isUsable: Bool, isAnother: Bool = true) {
         engine.take(.network(usable: isUsable, changed: isAnother))
     }
 
-    /// Tell the client when the app goes to the background.
-    ///
-    /// On iOS it learns it by itself.
+    /// Tell the client when the app goes to the background, as `scenePhase` says.
     public func enteredBackground() { engine.take(.background) }
 
     /// Tell the client that the app is to be frozen for long: the connection ends, and calls wait.
@@ -175,9 +171,7 @@ public final class SwitchboardClient: Sendable {
     /// `enteredForeground` goes on.
     public func suspend() { engine.take(.suspend) }
 
-    /// Tell the client when the app is back.
-    ///
-    /// On iOS it learns it by itself.
+    /// Tell the client when the app is back: the connection is proven, or made anew.
     public func enteredForeground() { engine.take(.foreground) }
 
     /// A name for an operation that is like no other.

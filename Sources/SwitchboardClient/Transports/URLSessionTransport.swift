@@ -1,0 +1,144 @@
+// `URLSession` has WebSockets on Apple's systems only. The condition's second half lets Linux check the types
+// (scripts/client-package.sh).
+#if canImport(Darwin) || SWITCHBOARD_TYPES
+    public import Foundation
+    #if canImport(FoundationNetworking)
+        internal import FoundationNetworking
+    #endif
+
+    /// WebSockets of `URLSession`, with the system's proxies, VPNs and trust.
+    ///
+    /// Each socket has a session of its own, which ends with it: a session that is not invalidated keeps its delegate for ever.
+    public struct URLSessionTransport: SwitchboardTransport {
+        /// The system's WebSockets.
+        public init() {}
+
+        /// Begins to open a socket.
+        public func open(_ request: SocketRequest, events: @escaping @Sendable (SocketEvent) -> Void)
+            -> any SwitchboardSocket
+        {
+            let configuration = URLSessionConfiguration.ephemeral
+            // The client has its own deadlines. Waiting for a network would hide its absence.
+            #if canImport(Darwin)
+                configuration.waitsForConnectivity = false
+            #endif
+            configuration.timeoutIntervalForRequest = 120
+            let queue = OperationQueue()
+            queue.maxConcurrentOperationCount = 1
+            let socket = URLSessionSocket(events)
+            let session = URLSession(configuration: configuration, delegate: socket, delegateQueue: queue)
+            let task = session.webSocketTask(with: request.url, protocols: request.protocols)
+            task.maximumMessageSize = URLSessionSocket.messageBytesMax
+            socket.begin(task, session)
+            return socket
+        }
+    }
+
+    /// One socket, and the delegate of its session.
+    final class URLSessionSocket: NSObject, SwitchboardSocket, URLSessionWebSocketDelegate {
+        /// More than the gateway ever says at once.
+        static let messageBytesMax = 16 << 20
+
+        private struct State: Sendable {
+            var task: URLSessionWebSocketTask?
+            var session: URLSession?
+            /// `nil` once the end was told.
+            var events: (@Sendable (SocketEvent) -> Void)?
+            var closeCode: Int?
+        }
+
+        private let state: Locked<State>
+
+        init(_ events: @escaping @Sendable (SocketEvent) -> Void) { state = Locked(State(events: events)) }
+
+        func begin(_ task: URLSessionWebSocketTask, _ session: URLSession) {
+            state.with { state in
+                state.task = task
+                state.session = session
+            }
+            task.resume()
+            receive(task)
+        }
+
+        // Messages are handed over in order; a task for each would reorder them.
+        func send(_ text: String) {
+            state.with { $0.task }?.send(.string(text)) { [weak self] error in
+                if let error { self?.failed(error) }
+            }
+        }
+
+        func close(code: Int) {
+            let task = state.with { state in
+                state.closeCode = code
+                return state.task
+            }
+            task?.cancel(with: URLSessionWebSocketTask.CloseCode(rawValue: code) ?? .normalClosure, reason: nil)
+            over(code: code, nil, "closed")
+        }
+
+        /// Armed again after a message only: a task that failed would spin.
+        private func receive(_ task: URLSessionWebSocketTask) {
+            task.receive { [weak self] result in
+                switch result {
+                case .success(.string(let text)):
+                    self?.tell(.text(text))
+                    self?.receive(task)
+                case .success(.data(let bytes)):
+                    self?.tell(.text(String(decoding: bytes, as: UTF8.self)))
+                    self?.receive(task)
+                case .success: self?.receive(task)
+                case .failure(let error): self?.failed(error)
+                }
+            }
+        }
+
+        private func tell(_ event: SocketEvent) { state.with { $0.events }?(event) }
+
+        /// A failure comes before the close code; the delegate is given a second to tell it.
+        private func failed(_ error: any Error) {
+            let text = "\(error)"
+            Task { [weak self] in
+                try? await Task.sleep(for: .seconds(1))  // lint:allow It waits for the delegate, at most.
+                guard let self else { return }
+                let task = self.state.with { $0.task }
+                self.over(code: task?.closeCode.rawValue ?? 0, task?.response, text)
+            }
+        }
+
+        /// Tells the end, once, and lets the session go.
+        private func over(code: Int, _ response: URLResponse?, _ message: String) {
+            let (events, session) = state.with { state in
+                defer {
+                    state.events = nil
+                    state.session = nil
+                }
+                return (state.events, state.session)
+            }
+            let status = (response as? HTTPURLResponse)?.statusCode
+            events?(.closed(code: code, httpStatus: status == 101 ? nil : status, message: message))
+            session?.finishTasksAndInvalidate()
+        }
+
+        func urlSession(_: URLSession, webSocketTask _: URLSessionWebSocketTask, didOpenWithProtocol _: String?) {
+            tell(.opened)
+        }
+
+        func urlSession(
+            _: URLSession, webSocketTask _: URLSessionWebSocketTask,
+            didCloseWith closeCode: URLSessionWebSocketTask.CloseCode, reason _: Data?
+        ) {
+            over(code: closeCode.rawValue, nil, "closed")
+        }
+
+        func urlSession(_: URLSession, task: URLSessionTask, didCompleteWithError error: (any Error)?) {
+            over(code: state.with { $0.closeCode } ?? 0, task.response, error.map { "\($0)" } ?? "ended")
+        }
+    }
+
+    extension SwitchboardClient {
+        /// A client of the gateway at `url`, such as `wss://gateway.example/ws`.
+        public convenience init(url: URL, token: TokenSource = .none, options: Options = Options()) {
+            self.init(url: url, token: token, options: options, transport: URLSessionTransport())
+        }
+    }
+#endif
