@@ -176,6 +176,8 @@ def test_a_revocation_may_name_its_time(nodes, token):
         new.expect_nothing()
         # An earlier time takes nothing back.
         assert revoke(here, user="u1", before=now - 90).json()["before"] == now - 50
+        # A whole number may be written with a fraction of zero; it was refused.
+        assert revoke(here, user="u1", before=float(now - 40)).json()["before"] == now - 40
         # A time far ahead would refuse what is issued until then.
         assert revoke(here, user="u1", before=now + 1_000_000).json()["before"] <= now + 400
 

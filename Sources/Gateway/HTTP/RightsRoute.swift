@@ -122,7 +122,8 @@ struct RightsRoute {
     private func until(_ value: JSON.Value?) throws(Refusal) -> Int {
         let now = shard.wallSeconds
         guard let value else { return now }
-        guard let before = value.int, RightsRoute.times.contains(before) else {
+        // 70.0 is a whole number, too: JSON Schema says so, and so do arguments of commands.
+        guard let before = value.double.flatMap({ Int(exactly: $0) }), RightsRoute.times.contains(before) else {
             throw Refusal(.badRequest, "'before' must be Unix seconds")
         }
         return min(before, now + RightsRoute.aheadSecondsMax)
