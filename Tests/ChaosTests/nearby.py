@@ -33,8 +33,9 @@ from support.seeds import seeded  # noqa: E402
 CENTRE = (52.52, 13.40)
 EAST_METRES = DEGREE_METRES * math.cos(math.radians(CENTRE[0]))
 TOLD_MAX = 50
-# How listeners are set, and how many of a thousand are.
-KINDS = [(900, "everyone", 0), (30, "everyone", 100), (15, "everyone", 1_000), (30, "followers", 0), (25, "nobody", 0)]
+# How listeners are set, and how many of a thousand are. Not so many on one spot that the scripts look at any.
+KINDS = [(925, "everyone", 0), (30, "everyone", 100), (5, "everyone", 1_000), (30, "followers", 0), (10, "nobody", 0)]
+CROWD_KINDS = [(950, "everyone", 0), (20, "everyone", 100), (30, "followers", 0)]
 DEGREES = re.compile(r"(?=(?<!\d)(-?\d{1,3}\.\d{7}))")
 USERS = re.compile(r"[0-9a-f]{8}-0000-4000-8000-[0-9a-f]{12}|app-\d+")
 JOINED = re.compile(r"(\d{3}\.\d{7})")
@@ -74,10 +75,10 @@ class Walk:
     def user(number):
         return f"{number:08x}-0000-4000-8000-{number:012x}"
 
-    def come(self, user):
+    def come(self, user, kinds):
         """Somebody new, anywhere."""
         draw = self.rng.randrange(1_000)
-        for share, visible, rounding in KINDS:
+        for share, visible, rounding in kinds:
             draw -= share
             if draw < 0:
                 break
@@ -238,7 +239,7 @@ def run(options, directory, rng, log=print):
         db, figures = server.client(), {}
         crowd = Walk(db, rng, 880, max(options.crowd, 8))
         for number in range(options.crowd):
-            crowd.come(crowd.user(number))
+            crowd.come(crowd.user(number), CROWD_KINDS)
         for number in range(options.crowd):
             crowd.walk(crowd.user(number), 50)
         crowd.judge_kept()
@@ -251,7 +252,7 @@ def run(options, directory, rng, log=print):
         db.flushall()
         walk = Walk(db, rng, options.side, options.listeners)
         for number in range(options.listeners):
-            walk.come(walk.user(number))
+            walk.come(walk.user(number), KINDS)
         log({"listeners": options.listeners, "problems": len(walk.problems)})
         for _ in range(options.moves):
             walk.step(options.listeners)

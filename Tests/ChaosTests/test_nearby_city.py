@@ -32,9 +32,8 @@ def server(tmp_path_factory):
     ("lose(viewer, slot)\n      tell_gone(viewer, slot)", "lose(viewer, slot)", "not the same was told"),
     ("if #set > 0 then write", "if #set > 50 then write", "kept otherwise"),
 ], ids=["not rounded", "mutes forgotten", "moves untold", "one fewer", "leaves untold", "a list unwritten"])
-def test_the_checker_sees_a_script_that_is_wrong(server, monkeypatch, wrong, right, problem):
+def test_the_checker_sees_a_script_that_is_wrong(server, wrong, right, problem):
     """The proof that a run can fail."""
-    monkeypatch.setattr(nearby, "KINDS", [(500, "everyone", 0), (500, "everyone", 1_000)])
     with server.client() as db:
         db.flushall()
         walk = nearby.Walk(db, seeded("a wrong city"), 300, 60)
@@ -46,7 +45,7 @@ def test_the_checker_sees_a_script_that_is_wrong(server, monkeypatch, wrong, rig
             return text.replace(wrong, right).encode()
         walk.commands.text = text
         for number in range(60):
-            walk.come(walk.user(number))
+            walk.come(walk.user(number), [(500, "everyone", 0), (500, "everyone", 1_000)])
         for number in range(0, 60, 5):
             walk.refuse(walk.user(number), "mute")
             walk.walk(walk.user(number), 40)

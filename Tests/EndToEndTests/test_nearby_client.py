@@ -145,27 +145,32 @@ def test_the_app_meets_listeners_nearby(app, town, nodes):
     assert error_code(ann.http.get("/v1/nearby")) == "no_place"
 
 
-def test_a_block_parts_two_listeners_at_once(app, town, place_server):
+@pytest.fixture
+def neighbours(app, town, place_server):
+    """Two who see each other, and what makes the first refuse the second as the pack `people` would."""
     ann, bea = app("ann"), app("bea")
     ann.go(town)
     bea.go(north(town, 50))
     ann.hears("nearby:enter", bea.user)
-    with place_server.client() as db:
-        db.sadd(f"user:{bea.user}#blockers", ann.user)
-        db.sadd(f"user:{ann.user}#blocks", bea.user)
+
+    def refuse(own, others):
+        with place_server.client() as db:
+            db.sadd(f"user:{bea.user}#{others}", ann.user)
+            db.sadd(f"user:{ann.user}#{own}", bea.user)
+    return ann, bea, refuse
+
+
+def test_a_block_parts_two_listeners_at_once(neighbours, town):
+    ann, bea, refuse = neighbours
+    refuse("blocks", "blockers")
     bea.hears("nearby:leave", ann.user)
     assert bea.go(north(town, 40)) == {"nearby": []}
     assert bea.nearby() == {"nearby": []}
 
 
-def test_who_mutes_a_listener_is_not_shown_it(app, town, place_server):
-    ann, bea = app("ann"), app("bea")
-    ann.go(town)
-    bea.go(north(town, 50))
-    ann.hears("nearby:enter", bea.user)
-    with place_server.client() as db:
-        db.sadd(f"user:{bea.user}#muters", ann.user)
-        db.sadd(f"user:{ann.user}#mutes", bea.user)
+def test_who_mutes_a_listener_is_not_shown_it(neighbours, town):
+    ann, bea, refuse = neighbours
+    refuse("mutes", "muters")
     ann.hears("nearby:leave", bea.user)
     assert [one["id"] for one in bea.go(north(town, 150))["nearby"]] == [ann.user]
     assert ann.nearby() == {"nearby": []}

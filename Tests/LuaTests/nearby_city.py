@@ -8,7 +8,7 @@ import math
 from dataclasses import dataclass, field
 
 from nearby_model import LIVE_METRES, MOVE_METRES, rounded
-from nearby_scripts import metres
+from nearby_scripts import EARTH_METRES, metres
 
 PICTURE_MAX, PICTURE_KEPT, PICTURE_THIN, WATCHERS_MAX, REACH_MIN = 24, 12, 4, 48, 20
 CROWD_METRES, CROWD_MAX, CROWD_KEPT = 100, 16, 8
@@ -32,6 +32,13 @@ def in_redis(place):
         step = 2 * bound / 2 ** 26
         return (math.floor((value + bound) / (2 * bound) * 2 ** 26) + 0.5) * step - bound
     return middle(place[0], GEO_LATITUDE_MAX), middle(place[1], 180)
+
+
+def on_a_plane(one, other):
+    """Metres as the scripts measure where Redis has not: on a plane, a centimetre off in two kilometres."""
+    north, east = other[0] - one[0], other[1] - one[1]
+    east *= math.cos(math.radians((one[0] + other[0]) / 2))
+    return math.sqrt(north * north + east * east) * EARTH_METRES * math.pi / 180
 
 
 @dataclass
@@ -76,7 +83,8 @@ class Squares:
                 step = 1 if abs(south) == ring else 2 * ring
                 for west in range(-ring, ring + 1, step or 1):
                     for user, there in self.users.get((row + south, column + west), {}).items():
-                        found.append((metres(there, place), key(user), user))
+                        # Redis tells four decimals; at the same distance the slots decide.
+                        found.append((round(metres(there, place), 4), key(user), user))
         return sorted(one for one in found if one[0] <= LIVE_METRES)
 
 
@@ -179,13 +187,13 @@ class City:
     def _cut(self, viewer, distance, events):
         """Leaves a full picture the nearest; whether somebody at a distance is one of them."""
         other = self.people[viewer]
-        order = sorted([metres(self.people[each].there, other.there) for each in other.picture] + [distance])
+        order = sorted([on_a_plane(other.there, self.people[each].there) for each in other.picture] + [distance])
         most = CROWD_KEPT if order[PICTURE_KEPT - 1] < CROWD_METRES else PICTURE_KEPT
         last = order[most - 1]
         room = most - sum(each < last for each in order)
         kept = []
         for each in other.picture:
-            far = metres(self.people[each].there, other.there)
+            far = on_a_plane(other.there, self.people[each].there)
             if far < last or far == last and room > 0:
                 room -= far == last
                 kept.append(each)
@@ -211,7 +219,7 @@ class City:
         one.picture = after
         one.reach = LIVE_METRES
         if is_full:
-            one.reach = min(math.ceil(max(round(chosen[-1][1], 4), REACH_MIN)), LIVE_METRES)
+            one.reach = min(math.ceil(max(chosen[-1][1], REACH_MIN)), LIVE_METRES)
 
     def remove(self, user):
         """A listener's place is deleted, or all of the listener."""
