@@ -148,7 +148,7 @@ let package = Package(
         tests("RedisLink", ["RedisLink", "Reactors", "Core"]),
         tests("Commands", ["Commands", "Core", "HTTPCodec", "RedisLink", "Rights", "Scripts"]),
         tests("Worker", ["Worker", "Commands", "Core", "RedisLink", "Scripts"]),
-        tests("SwitchboardClient", ["SwitchboardClient"]),
+        tests("SwitchboardClient", ["SwitchboardClient", "SwitchboardClientLinux"]),
         tests("Bench", ["switchboard-bench", "Core"]),
         tests(
             "Gateway",

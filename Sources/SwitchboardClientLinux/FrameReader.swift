@@ -52,6 +52,8 @@ struct FrameReader {
         guard buffer.count - body >= length else { return nil }
         let end = body + length
         let payload = buffer[body..<end]
+        // RFC 6455 section 5.5: control frames are short and whole.
+        if opcode >= 8, length > 125 || !isLast { return (.fault(code: 1_002), buffer.count) }
         switch opcode {
         case 8:
             let code = length >= 2 ? Int(payload[body]) << 8 | Int(payload[body + 1]) : 1_005
