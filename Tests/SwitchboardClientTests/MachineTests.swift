@@ -15,7 +15,7 @@ struct MachineTests {
     /// Opens the socket, and lets the gateway take the token; returns what the client does then.
     private static func authenticate(_ machine: inout ClientMachine, as user: String, nowMs: Int64) -> [ClientOutput] {
         _ = machine.take(.opened(generation: machine.generation), nowMs: nowMs, wallMs: nowMs)
-        let answer = #"{"event":"authenticated","data":{"userId":"\#(user)"},"ref":"\#(machine.authRef)"}"#
+        let answer = #"{"event":"authenticated","data":{"userId":"\#(user)"},"ref":"\#(machine.authRef ?? "")"}"#
         let outputs = machine.take(.text(generation: machine.generation, answer), nowMs: nowMs, wallMs: nowMs)
         #expect(machine.status.isReady)
         return outputs

@@ -493,6 +493,7 @@ if (now === null) return this.#tell(topic, { type: 'gap', reason: 'followed', mi
 const isOneLog = before.epoch === now.epoch;
 const missed = isOneLog && now.offset > before.offset ? now.offset - before.offset : null;
 if (!isOneLog || missed !== null) topic.position = now;
+if (!isOneLog) topic.held = [];
 const reason = gapReasons.has(told.reason) ? told.reason : 'missed';
 this.#tell(topic, { type: 'gap', reason, missed, position: topic.position });
 }
@@ -539,7 +540,7 @@ this.#machine.send({ event: 'unsubscribe', data: { topic: topic.name }, ref: top
 #ask(topics) {
 const ref = this.#machine.nextRef();
 const wanted = topics.map((topic) => {
-[topic.ask, topic.ref] = ['asked', ref];
+[topic.ask, topic.ref, topic.held] = ['asked', ref, []];
 const one = { topic: topic.name };
 if (topic.position !== null && !topic.isFresh) one.since = topic.position;
 if (topic.presence) one.presence = true;

@@ -85,6 +85,7 @@ extension ClientMachine {
         isOpen = false
         pongUntilMs = nil
         leaveAtMs = nil
+        authRef = nil
         if phase == .ready, nowMs - readySinceMs >= times.stableMs { attempt = 0 }
         topicsLost()
         callsLost()
@@ -117,6 +118,11 @@ extension ClientMachine {
         if pause <= 0 { dial() } else { phase = .waiting(untilMs: nowMs + pause) }
     }
 
+    /// Dials at that time, or a second after the last dial if that is later: no gateway makes a client dial without a pause.
+    private mutating func dial(atMs: Int64) {
+        wait(max(atMs, dialledAtMs + times.redialMs) - nowMs)
+    }
+
     /// Full jitter: clients that were cut together come back at an even rate.
     mutating func backoff() -> Int64 {
         let most = min(times.backoffMaxMs, times.backoffMinMs << Int64(min(attempt, 20)))
@@ -142,7 +148,7 @@ extension ClientMachine {
             guard let leave else { return redial(code: nil) }
             // The gateway's own pause stands for ours, once.
             drop(code: nil)
-            wait(leave - nowMs)
+            dial(atMs: leave)
         }
     }
 
@@ -187,7 +193,7 @@ extension ClientMachine {
     private mutating func leaveIfDrained() -> Bool {
         guard let leave = leaveAtMs, nowMs >= leave else { return false }
         drop(code: 1_000)
-        dial()
+        dial(atMs: nowMs)
         return true
     }
 
@@ -227,7 +233,7 @@ extension ClientMachine {
         guard nowMs - hintedAtMs >= 1_000 else { return }
         hintedAtMs = nowMs
         if case .waiting(let until) = phase {
-            let soon = max(nowMs + Int64.random(in: 0...500, using: &dice), dialledAtMs + 1_000)
+            let soon = max(nowMs + Int64.random(in: 0...500, using: &dice), dialledAtMs + times.redialMs)
             phase = .waiting(untilMs: min(until, soon))
         } else if changed {
             probe()
@@ -241,7 +247,7 @@ extension ClientMachine {
         if phase == .suspended {
             dial()
         } else if case .waiting(let until) = phase {
-            phase = .waiting(untilMs: min(until, max(nowMs, dialledAtMs + 1_000)))
+            phase = .waiting(untilMs: min(until, max(nowMs, dialledAtMs + times.redialMs)))
         } else if phase == .ready, away < times.backgroundMs {
             probe()
         } else if hasSocket, away >= times.backgroundMs {
@@ -266,9 +272,10 @@ extension ClientMachine {
         }
     }
 
+    /// Leaves the connection for another one.
     mutating func abandon() {
         drop(code: 1_000)
-        dial()
+        dial(atMs: nowMs)
     }
 
     mutating func giveUp(code: Int?) {

@@ -78,8 +78,14 @@ extension ClientMachine {
         for listener in topic.listeners where listener.isLive { tell(listener.id, .pending(nil)) }
     }
 
+    /// Events are missing, told by the gateway: the position follows, and listeners are told.
     mutating func gap(_ frame: Frame) {
-        guard let name = frame.topic, var topic = topics[name], topic.isMember else { return }
+        guard let name = frame.topic, var topic = topics[name] else { return }
+        guard topic.isMember else {
+            // What is held came before it, perhaps in another epoch, and the answer may, too: it is asked for anew.
+            if case .asked = topic.stage { topics[name]?.stage = .wanted }
+            return
+        }
         let told = Gap.Reason(rawValue: frame.data["reason"]?.string ?? "") ?? .missed
         topic.isStateCurrent = false
         var gap = Gap(reason: .followed, missed: nil, position: topic.position)
@@ -91,6 +97,7 @@ extension ClientMachine {
                 topic.position = Position(epoch: old.epoch, offset: max(old.offset, position.offset))
             } else {
                 topic.position = position
+                topic.early = []
             }
             gap.position = topic.position
         }

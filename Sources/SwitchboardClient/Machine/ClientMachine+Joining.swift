@@ -159,6 +159,8 @@ extension ClientMachine {
             guard var topic = topics[name] else { continue }
             topic.stage = .asked(ref: ref, wasLive: topic.stage == .live)
             topic.asksAgain = false
+            // What is held belongs to an earlier answer, perhaps in another epoch.
+            topic.early = []
             topic.hasPresence = topic.wantsPresence
             var entry: [String: JSONValue] = ["topic": .string(name)]
             if topic.resumes, let position = topic.position { entry["since"] = position.json }

@@ -113,11 +113,14 @@ extension ClientMachine {
 
     mutating func show(_ text: String) {
         asks += 1
-        authRef = "!a\(asks)"
-        send(#"{"event":"authenticate","data":{"token":\#(JSONValue.quoted(text))},"ref":"\#(authRef)"}"#)
+        let ref = "!a\(asks)"
+        authRef = ref
+        send(#"{"event":"authenticate","data":{"token":\#(JSONValue.quoted(text))},"ref":"\#(ref)"}"#)
     }
 
+    /// The gateway took the token.
     mutating func authenticated(_ data: JSONValue) {
+        authRef = nil
         if let user = data["userId"]?.string { knows(user: user) }
         if case .authenticating = phase { becomeReady() }
     }

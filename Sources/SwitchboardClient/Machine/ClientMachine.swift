@@ -44,7 +44,8 @@ struct ClientMachine: Sendable {
     var slowUntilMs: Int64 = 0
     /// After `stop` calls fail; before the first `start` they wait.
     var isHalted = false
-    var authRef = ""
+    /// The `ref` of the token that has no answer yet.
+    var authRef: String?
     var isNetworkUsable = true
     var backgroundAtMs: Int64?
     var hintedAtMs = Int64.min / 2
@@ -173,7 +174,7 @@ struct ClientMachine: Sendable {
         pongUntilMs = nil
         guard let frame = Frame(text) else { return }
         switch frame.event {
-        case "authenticated": if frame.ref == authRef { authenticated(frame.data) }
+        case "authenticated": if let ref = frame.ref, ref == authRef { authenticated(frame.data) }
         case "pong": break
         case "token:expiring": if fetch == nil { renewToken(.expiring) }
         case "draining": drain(afterMs: clamped(frame.data["reconnectAfterMs"]) ?? 1_000)
@@ -193,7 +194,7 @@ struct ClientMachine: Sendable {
         switch frame.ref?.first {
         case "!":
             if frame.ref?.hasPrefix("!s") == true { refused(frame, error) }
-            if frame.ref?.hasPrefix("!a") == true { tokenRefused(error) }
+            if frame.ref == authRef { tokenRefused(error) }
         case nil: if frame.topic != nil { refused(frame, error) }
         default: answered(frame, .failure(error))
         }

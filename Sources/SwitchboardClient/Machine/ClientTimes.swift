@@ -16,6 +16,8 @@ public struct ClientTimes: Sendable, Hashable {
     public var backoffMinMs: Int64 = 100
     /// The longest pause before an attempt: 30 s.
     public var backoffMaxMs: Int64 = 30_000
+    /// From one dial to the next when the gateway or the device asks for it: 1 s.
+    public var redialMs: Int64 = 1_000
     /// A connection that lasted so long begins the pauses anew: 10 s.
     public var stableMs: Int64 = 10_000
     /// From the end of a topic's last iterator until the client leaves it: 2 s.

@@ -182,6 +182,7 @@ export class Topics {
     const isOneLog = before.epoch === now.epoch;
     const missed = isOneLog && now.offset > before.offset ? now.offset - before.offset : null;
     if (!isOneLog || missed !== null) topic.position = now;
+    if (!isOneLog) topic.held = [];
     const reason = gapReasons.has(told.reason) ? told.reason : 'missed';
     this.#tell(topic, { type: 'gap', reason, missed, position: topic.position });
   }
@@ -237,7 +238,8 @@ export class Topics {
   #ask(topics) {
     const ref = this.#machine.nextRef();
     const wanted = topics.map((topic) => {
-      [topic.ask, topic.ref] = ['asked', ref];
+      // What is held belongs to an earlier answer, perhaps in another epoch.
+      [topic.ask, topic.ref, topic.held] = ['asked', ref, []];
       const one = { topic: topic.name };
       if (topic.position !== null && !topic.isFresh) one.since = topic.position;
       if (topic.presence) one.presence = true;

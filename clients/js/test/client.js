@@ -122,21 +122,6 @@ test('a function of the program that fails does not stop the client', async (t) 
   assert.equal(told.mock.calls[0].arguments[0].message, 'mine');
 });
 
-test('events held for an answer are not taken for those of another epoch', async (t) => {
-  // Offsets say nothing of their epoch: what a gap came behind was delivered as events of the new one.
-  const { socket, updates } = await live(t);
-  socket.hear(event(3));
-  socket.hear(event(4, { epoch: 'k' }));
-  socket.hear({ event: 'gap', topic: 'shop:1', data: { epoch: 'l', offset: 2, reason: 'reset' } });
-  const data = { epoch: 'l', offset: 3, recovered: false };
-  for (const { ref } of socket.said) socket.hear({ event: 'subscribed', topic: 'shop:1', ref, data });
-  socket.hear(event(4, { epoch: 'l' }));
-  const told = [];
-  while (told.at(-1)?.type !== 'event') told.push((await updates.next()).value);
-  assert.deepEqual(told.map(({ type }) => type), ['pending', 'gap', 'live', 'event']);
-  assert.deepEqual(told.at(-1).data, { epoch: 'l' });
-});
-
 test('a wish for the state outlives a refusal', async (t) => {
   const { client, socket, updates } = await live(t);
   client.topic('shop:1').resynchronise();
@@ -148,14 +133,6 @@ test('a wish for the state outlives a refusal', async (t) => {
   await updates.next();
   while (socket.said.length === 0) await new Promise((resolve) => { setTimeout(resolve, 20); });
   assert.equal(socket.said.pop().data.since, undefined);
-});
-
-test('a gateway that sends everybody away at once is not dialled twice in a second', async (t) => {
-  const { client, socket } = await ready(t);
-  socket.hear({ event: 'draining', data: { reconnectAfterMs: 0 } });
-  while (client.status.phase === 'draining') await new Promise((resolve) => { setTimeout(resolve, 1); });
-  assert.equal(client.status.phase, 'waiting');
-  assert.ok(client.status.retryInMs > 500);
 });
 
 test('a message of 10 MB ends the connection, and the client waits before the next', async (t) => {
