@@ -26,6 +26,7 @@ public final class SwitchboardClient: Sendable {
         public init() {}
     }
 
+    /// Does everything that this class offers.
     let engine: Engine
 
     /// A client of the gateway at `url`, e.g.

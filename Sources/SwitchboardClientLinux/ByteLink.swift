@@ -6,13 +6,17 @@ internal import Glibc
 ///
 /// Thread: the one that made it.
 @safe final class ByteLink {
+    /// What an attempt to read or write came to.
     enum Outcome {
+        /// So many bytes went, at least 1.
         case bytes(Int)
         /// Nothing now; wait for these events of poll(2).
         case wait(Int16)
+        /// The connection is over.
         case over
     }
 
+    /// The socket, which does not block; closed with this object.
     let descriptor: Int32
     private var context: OpaquePointer?
     private var tls: OpaquePointer?
@@ -157,9 +161,11 @@ internal import Glibc
 
 /// Two ends of a stream by which a thread is woken.
 struct Waker: Sendable {
+    /// The end to wait at.
     let reading: Int32
     private let writing: Int32
 
+    /// Two ends that do not block, both -1 where the process has no descriptor left.
     init() {
         var ends: [Int32] = [-1, -1]
         let kind = Int32(SOCK_STREAM.rawValue | SOCK_NONBLOCK.rawValue | SOCK_CLOEXEC.rawValue)

@@ -2,8 +2,11 @@ internal import Foundation
 
 /// Reads a server's WebSocket frames (RFC 6455 section 5) out of bytes in any pieces.
 struct FrameReader {
+    /// What a frame, or the last one of a message, comes to.
     enum Piece: Equatable {
+        /// A whole message; one that was sent as binary has to be UTF-8, too.
         case text(String)
+        /// A ping with its payload, 125 bytes at most, which the pong repeats.
         case ping([UInt8])
         /// 1005 where the frame has no code.
         case close(code: Int)
@@ -85,8 +88,11 @@ extension String {
 
 /// Writes a client's frames: whole, and masked.
 enum FrameWriter {
+    /// A message in one frame.
     static func text(_ text: String) -> [UInt8] { frame(1, Array(text.utf8)) }
+    /// The answer to a ping, with its payload.
     static func pong(_ payload: [UInt8]) -> [UInt8] { frame(10, payload) }
+    /// The end, with its code in two bytes.
     static func close(_ code: Int) -> [UInt8] { frame(8, [UInt8(code >> 8 & 0xff), UInt8(code & 0xff)]) }
 
     private static func frame(_ opcode: UInt8, _ payload: [UInt8]) -> [UInt8] {

@@ -6,7 +6,9 @@ internal import Synchronization
 final class LinuxSocket: SwitchboardSocket {
     /// What there is to do.
     struct Orders: Sendable {
+        /// What to say, in this order.
         var texts: [String] = []
+        /// The code to end the connection with; `nil` while it goes on.
         var closeCode: Int?
     }
 
@@ -18,10 +20,12 @@ final class LinuxSocket: SwitchboardSocket {
 
     private let state = Mutex(State())
 
+    /// Hands a text to the thread; nothing happens once the thread is over.
     func send(_ text: String) {
         change { $0.texts.append(text) }
     }
 
+    /// Asks the thread to end the connection; the first code counts.
     func close(code: Int) {
         change { $0.closeCode = $0.closeCode ?? code }
     }
@@ -34,8 +38,10 @@ final class LinuxSocket: SwitchboardSocket {
         }
     }
 
+    /// Wakes the thread.
     var waker: Waker { state.withLock { $0.waker } }
 
+    /// Whether the connection is to end.
     var isClosing: Bool { state.withLock { $0.orders.closeCode != nil } }
 
     /// What came since; a code to close with stays.
@@ -69,6 +75,7 @@ final class LinuxConversation {
     /// How long a close waits for its answer.
     private static let closeSeconds = 2.0
 
+    /// A connection that `run` dials.
     init(_ socket: LinuxSocket, _ request: SocketRequest, _ events: @escaping @Sendable (SocketEvent) -> Void) {
         self.socket = socket
         self.request = request

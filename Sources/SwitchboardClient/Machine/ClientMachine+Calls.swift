@@ -1,15 +1,20 @@
 /// One call of a client.
 struct CallState: Sendable {
+    /// What is sent and stored.
     var entry: OutboxEntry
+    /// Who waits for it, and for how long.
     var terms: CallTerms
     /// The `setCredentials` under which it was made; counts while its user is not known.
     let credentialsNumber: Int
     /// When the caller is told that it takes too long.
     let untilMs: Int64
+    /// Whether it was sent on the present connection and has no answer.
     var isSent = false
     /// When its first attempt began, by the machine's clock; `nil` for one that was loaded.
     var firstSentMs: Int64?
+    /// It is not sent before this time of the machine's clock, since the gateway answered `unavailable`.
     var restUntilMs: Int64 = 0
+    /// How often the gateway refused it for now, 10 at most; pauses grow with it.
     var rests = 0
     /// How often a connection ended on which it was sent, by a fault of the client's.
     var blames = 0
@@ -23,11 +28,13 @@ struct CallState: Sendable {
         return wallMs < firstSent || wallMs - firstSent >= repeatMs
     }
 
+    /// The bytes that count against `callBytesMax`: body, name and id in UTF-8.
     var bytes: Int { entry.body.utf8.count + entry.event.utf8.count + entry.id.utf8.count }
 }
 
 /// Calls: each is sent under one id until it is answered, in its lane's order, and never where that might do it twice.
 extension ClientMachine {
+    /// The app makes a call; one that cannot wait, or would be too much, is refused at once.
     mutating func call(_ entry: OutboxEntry, _ terms: CallTerms) {
         func refuse(_ code: SwitchboardError.Code, _ message: String = "") {
             outputs.append(.finish(ticket: terms.ticket, .failure(SwitchboardError(code, message))))
@@ -48,6 +55,7 @@ extension ClientMachine {
         if terms.isKept { outputs.append(.store(call.entry)) }
     }
 
+    /// Entries of an earlier process go before the calls of this one; without a user they end with `.stopped`.
     mutating func loaded(_ entries: [OutboxEntry]) {
         var known: [CallState] = []
         for entry in entries where !calls.contains(where: { $0.entry.id == entry.id }) {
@@ -73,6 +81,7 @@ extension ClientMachine {
         finish(call, .failure(SwitchboardError(.storage, message)))
     }
 
+    /// The caller waits no more: a call neither sent nor kept is taken back, any other goes on without a caller.
     mutating func cancel(_ ticket: Int) {
         guard let index = calls.firstIndex(where: { $0.terms.ticket == ticket }) else { return }
         let call = calls[index]
@@ -84,6 +93,7 @@ extension ClientMachine {
         outputs.append(.finish(ticket: ticket, .failure(SwitchboardError(.cancelled))))
     }
 
+    /// Takes back a call that was never sent; for any other id nothing happens.
     mutating func remove(_ id: String) {
         end {
             $0.entry.id == id && $0.entry.firstSentAtMs == nil
@@ -132,6 +142,7 @@ extension ClientMachine {
 
     // MARK: Answers
 
+    /// The gateway's answer to a call, which ends it; after `rate_limited` and `unavailable` it is sent again later.
     mutating func answered(_ frame: Frame, _ result: Result<JSONValue, SwitchboardError>) {
         guard let index = calls.firstIndex(where: { $0.entry.id == frame.ref }), calls[index].isSent else { return }
         if case .failure(let error) = result, case .server(let code) = error.code,
@@ -171,6 +182,7 @@ extension ClientMachine {
 
     // MARK: Time
 
+    /// Ends the calls that are too old, and those whose time is over.
     mutating func runCallTimers() {
         callRate.perSecond = nowMs < slowUntilMs ? times.callsPerSecond / 2 : times.callsPerSecond
         let now = nowMs
@@ -193,6 +205,7 @@ extension ClientMachine {
         }
     }
 
+    /// The times of the machine's clock at which calls need a `tick`.
     var callWakes: [Int64] {
         var due: [Int64] = []
         for call in calls {

@@ -1,10 +1,12 @@
 /// The connection: dialling, pauses, pings, drains, networks.
 extension ClientMachine {
+    /// The app wants a connection; one that is there or on its way is left alone.
     mutating func start() {
         isHalted = false
         if phase == .stopped { dial() }
     }
 
+    /// Ends the connection, every topic, and the waiting of every caller; kept calls stay.
     mutating func stop() {
         isHalted = true
         guard phase != .stopped || hasWork else { return }
@@ -47,6 +49,7 @@ extension ClientMachine {
         }
     }
 
+    /// Opens a socket with the token that is held; it counts as failed after `connectMs`.
     mutating func connect() {
         if credentials == .none { bindCalls(to: "") } else if let user = token?.user { knows(user: user) }
         generation += 1
@@ -56,6 +59,7 @@ extension ClientMachine {
         outputs.append(.open(generation: generation, token: showsTokenInUpgrade ? token?.text : nil))
     }
 
+    /// The upgrade was accepted: the token is shown, where there is one and the upgrade did not carry it.
     mutating func opened() {
         guard case .connecting = phase else { return }
         isOpen = true
@@ -68,6 +72,7 @@ extension ClientMachine {
         }
     }
 
+    /// Topics and calls may flow from now on.
     mutating func becomeReady() {
         phase = .ready
         readySinceMs = nowMs
@@ -129,6 +134,7 @@ extension ClientMachine {
         return Int64.random(in: times.backoffMinMs...max(most, times.backoffMinMs), using: &dice)
     }
 
+    /// The socket ended by itself; the code says whether and when another one is dialled.
     mutating func closed(code: Int, httpStatus: Int?) {
         guard hasSocket else { return }
         lastClose = Status.Close(code: code, httpStatus: httpStatus)
@@ -152,6 +158,7 @@ extension ClientMachine {
         }
     }
 
+    /// The gateway wants the client away in so many milliseconds; the first wish on a connection counts.
     mutating func drain(afterMs: Int64) {
         guard hasSocket, leaveAtMs == nil else { return }
         leaveAtMs = nowMs + afterMs
@@ -159,6 +166,7 @@ extension ClientMachine {
 
     // MARK: Time
 
+    /// Does what is due by now.
     mutating func runTimers() {
         switch phase {
         case .waiting(let until): if nowMs >= until { dial() }
@@ -278,6 +286,7 @@ extension ClientMachine {
         dial(atMs: nowMs)
     }
 
+    /// No token is accepted: nothing is dialled before the app sets other credentials.
     mutating func giveUp(code: Int?) {
         drop(code: code)
         phase = .unauthorized

@@ -1,5 +1,6 @@
 /// What a topic tells: each event once and in order, or a gap.
 extension ClientMachine {
+    /// The answer to a subscribe makes a topic live; one to an earlier request is not heard.
     mutating func subscribed(_ frame: Frame) {
         guard let name = frame.topic, var topic = topics[name], case .asked(let ref, _) = topic.stage, frame.ref == ref
         else { return }
@@ -41,6 +42,7 @@ extension ClientMachine {
             reason: .notRecovered, missed: new.offset >= old.offset ? new.offset - old.offset : nil, position: new)
     }
 
+    /// An event is delivered, held for an answer, dropped as a duplicate, or shows a hole.
     mutating func event(_ frame: Frame) {
         guard let name = frame.topic, var topic = topics[name] else { return }
         guard topic.isMember else {
@@ -105,6 +107,7 @@ extension ClientMachine {
         for listener in topic.listeners where listener.isLive { tell(listener.id, .gap(gap)) }
     }
 
+    /// Who is at a topic, as a whole or as a change; changes to a set that is not known are dropped.
     mutating func presence(_ frame: Frame) {
         guard let name = frame.topic, var topic = topics[name], let members = topic.apply(presence: frame.data) else {
             return

@@ -1,5 +1,6 @@
 /// Joining and leaving topics.
 extension ClientMachine {
+    /// An iterator begins to read a topic; at a live topic it is told at once.
     mutating func join(_ name: String, _ listener: Int, _ presence: Bool, _ since: Position?) {
         var entry = TopicState.Listener(id: listener, wantsPresence: presence)
         var topic = topics[name] ?? TopicState()
@@ -28,6 +29,7 @@ extension ClientMachine {
         topics[name] = topic
     }
 
+    /// The app wants the state anew: the topic is asked for without a position.
     mutating func resynchronise(_ name: String) {
         guard var topic = topics[name] else { return }
         topic.asksAnew = true
@@ -35,10 +37,12 @@ extension ClientMachine {
         topics[name] = topic
     }
 
+    /// Says something to one iterator.
     mutating func tell(_ listener: Int, _ update: TopicUpdate) {
         outputs.append(.tell(listener: listener, update))
     }
 
+    /// An iterator is gone; the topic of the last one lingers for `lingerMs`.
     mutating func leave(_ name: String, _ listener: Int) {
         guard var topic = topics[name] else { return }
         topic.listeners.removeAll { $0.id == listener }
@@ -46,6 +50,7 @@ extension ClientMachine {
         topics[name] = topic
     }
 
+    /// Lists the client at a topic with this JSON text, or no longer for `nil`; while it is stopped nothing happens.
     mutating func track(_ name: String, _ meta: String?) {
         guard phase != .stopped else { return }
         guard var topic = topics[name] else {
@@ -79,6 +84,7 @@ extension ClientMachine {
 
     // MARK: Time
 
+    /// Wakes topics that rested, and leaves those that nobody has read for `lingerMs`.
     mutating func runTopicTimers() {
         for name in topicOrder {
             guard var topic = topics[name] else { continue }
@@ -102,6 +108,7 @@ extension ClientMachine {
         }
     }
 
+    /// The times of the machine's clock at which topics need a `tick`.
     var topicWakes: [Int64] {
         var due: [Int64] = []
         var waits = false
@@ -225,6 +232,7 @@ extension ClientMachine {
         for listener in topic.listeners { tell(listener.id, .pending(error)) }
     }
 
+    /// The answer to an unsubscribe, or the gateway ended the subscription.
     mutating func unsubscribed(_ frame: Frame) {
         guard let name = frame.topic, var topic = topics[name] else { return }
         if case .leaving(let ref) = topic.stage {
@@ -241,6 +249,7 @@ extension ClientMachine {
         }
     }
 
+    /// Lists the client at a topic of which it has just become a member.
     mutating func trackAgain(_ name: String) {
         if let meta = topics[name]?.tracked { sendTrack(name, meta) }
     }

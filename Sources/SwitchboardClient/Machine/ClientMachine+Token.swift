@@ -2,12 +2,14 @@ internal import Foundation
 
 /// A token, and its life by the machine's clock: the phone's own time says nothing about the gateway's.
 struct HeldToken: Sendable {
+    /// The token; never logged.
     let text: String
     /// `sub`, where the token is a JWT.
     let user: String?
     /// At four fifths of its life; `nil` when the token does not tell its life.
     let renewAtMs: Int64?
 
+    /// Reads the claims of a JWT without a check; another text has no user, and its life is not known.
     init(_ text: String, nowMs: Int64) {
         self.text = text
         let parts = text.split(separator: ".", omittingEmptySubsequences: false)
@@ -72,6 +74,7 @@ extension ClientMachine {
         take(token: text)
     }
 
+    /// The source's answer, `nil` when it threw; an answer to an earlier request is not heard.
     mutating func fetched(_ number: Int, _ text: String?) {
         guard number == fetch else { return }
         fetch = nil
@@ -111,6 +114,7 @@ extension ClientMachine {
         }
     }
 
+    /// Shows a token on the open socket.
     mutating func show(_ text: String) {
         asks += 1
         let ref = "!a\(asks)"
@@ -148,6 +152,7 @@ extension ClientMachine {
         redial(code: code, afterMs: attempt == 0 ? 0 : nil)
     }
 
+    /// The app sets other credentials; only a token of the same user leaves a connection that is ready as it is.
     mutating func change(to credentials: Credentials) {
         let earlier = token?.user ?? userID
         self.credentials = credentials
@@ -176,6 +181,7 @@ extension ClientMachine {
         callsOfOthers()
     }
 
+    /// The user is known, by the token or by the gateway.
     mutating func knows(user: String) {
         userID = user
         bindCalls(to: user)

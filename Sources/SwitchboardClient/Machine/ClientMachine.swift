@@ -7,38 +7,60 @@ struct ClientMachine: Sendable {
     ///
     /// Times say when it counts as failed.
     enum Phase: Sendable, Equatable {
+        /// Not started, or stopped.
         case stopped
+        /// There is nothing to do without a token; a topic or a call dials.
         case idle
+        /// The source is asked for a token.
         case asking
+        /// A pause before the next attempt.
         case waiting(untilMs: Int64)
+        /// A socket is being opened.
         case connecting(untilMs: Int64)
+        /// The token was shown, and has no answer.
         case authenticating(untilMs: Int64)
+        /// Topics and calls flow.
         case ready
+        /// No token is accepted; other credentials go on.
         case unauthorized
         /// The app is away; nothing is dialled before it is back.
         case suspended
     }
 
+    /// The times and bounds, which stay as they are.
     let times: ClientTimes
     /// Whether the upgrade carries the token, for gateways that open nothing without one.
     let showsTokenInUpgrade: Bool
+    /// The source of every random pause.
     var dice: Dice
+    /// The time of the last input, in milliseconds of a clock that never goes back.
     var nowMs: Int64 = 0
+    /// The date at the last input, in milliseconds since 1970; it may go back.
     var wallMs: Int64 = 0
+    /// What the present input has led to so far.
     var outputs: [ClientOutput] = []
 
+    /// Where the connection stands.
     var phase = Phase.stopped
     /// The present socket; what an older one says is not heard.
     var generation = 0
+    /// Whether the present socket was opened.
     var isOpen = false
+    /// Pauses since a connection was last ready for `stableMs`, 30 at most.
     var attempt = 0
+    /// When the connection was last ready; counts while the phase is `ready`.
     var readySinceMs: Int64 = 0
+    /// When the gateway last said anything.
     var lastHeardMs: Int64 = 0
+    /// When an unanswered ping ends the connection; `nil` without one.
     var pongUntilMs: Int64?
+    /// How many pings there were; numbers their `ref`s.
     var pings = 0
     /// From `draining`: when to leave.
     var leaveAtMs: Int64?
+    /// How the last connection ended, for the status.
     var lastClose: Status.Close?
+    /// When the last socket was opened; long ago before the first.
     var dialledAtMs = Int64.min / 2
     /// Calls go at half the rate until then.
     var slowUntilMs: Int64 = 0
@@ -46,36 +68,55 @@ struct ClientMachine: Sendable {
     var isHalted = false
     /// The `ref` of the token that has no answer yet.
     var authRef: String?
+    /// Whether the device says that there is a route; shown, and never obeyed.
     var isNetworkUsable = true
+    /// Since when the app is out of sight; `nil` while it is in sight.
     var backgroundAtMs: Int64?
+    /// When a hint about routes was last heeded; one a second is.
     var hintedAtMs = Int64.min / 2
 
+    /// Where tokens come from.
     var credentials = Credentials.none
     /// Counts `setCredentials`; a call whose user is not known goes with none but these.
     var credentialsNumber = 0
+    /// The token that was shown last, or is shown next; `nil` without one.
     var token: HeldToken?
+    /// Refused tokens since a connection was last ready; the second is the end, of a fixed token the first.
     var refusals = 0
     /// The number of the fetch under way, and of the last one.
     var fetch: Int?
+    /// How often the source was asked.
     var fetches = 0
     /// The socket for which the token was asked; a token that comes later waits for the next need.
     var fetchGeneration = 0
+    /// A token that came too late for the connection it was asked for.
     var spare: String?
+    /// When the source is asked again after it threw on an open connection.
     var fetchAgainAtMs: Int64?
+    /// How often in a row the source threw, 20 at most.
     var fetchFailures = 0
+    /// The user, once the token or the gateway told.
     var userID: String?
 
+    /// The topics that somebody wants or has just left, by name.
     var topics: [String: TopicState] = [:]
     /// The topics in the order in which they were wanted.
     var topicOrder: [String] = []
+    /// The rate of subscribes; it is full on each new connection.
     var joins: TokenBucket
+    /// How many requests there were beside calls and pings; numbers their `ref`s.
     var asks = 0
 
+    /// The calls without an answer, in their order; `callsMax` at most, but for those that the storage held.
     var calls: [CallState] = []
+    /// The rate of calls.
     var callRate: TokenBucket
+    /// No call is sent before this time, since the gateway answered `rate_limited`.
     var callsRestUntilMs: Int64 = 0
+    /// The status as it was last told.
     var lastStatus = Status()
 
+    /// A machine that waits for `start`; equal seeds and inputs give equal outputs.
     init(times: ClientTimes, seed: UInt64, credentials: Credentials = .none, showsTokenInUpgrade: Bool = false) {
         self.showsTokenInUpgrade = showsTokenInUpgrade
         self.times = times
@@ -164,6 +205,7 @@ struct ClientMachine: Sendable {
         return status
     }
 
+    /// Says something on the present socket.
     mutating func send(_ text: String) { outputs.append(.send(generation: generation, text)) }
 
     // MARK: Messages
@@ -203,10 +245,15 @@ struct ClientMachine: Sendable {
 
 /// A message of the gateway.
 struct Frame {
+    /// The event's name.
     var event: String
+    /// The topic, of an error also where only its data names it.
     var topic: String?
+    /// The request that it answers.
     var ref: String?
+    /// What it says; `null` where there is nothing.
     var data: JSONValue
+    /// Where an event stands in its topic, from 0; `nil` for what has no place there.
     var offset: Int64?
 
     /// `nil` for what is no message of the protocol.

@@ -57,12 +57,15 @@ public struct ClientTimes: Sendable, Hashable {
 
 /// Hands out so many at once, and so many a second.
 struct TokenBucket: Sendable {
+    /// How many may go at once after a pause.
     let atOnce: Int64
+    /// How many come back each second.
     var perSecond: Int64
     /// What is left, in thousandths, at `atMs`.
     private var left: Int64
     private var atMs: Int64
 
+    /// A full bucket.
     init(atOnce: Int64, perSecond: Int64, nowMs: Int64) {
         self.atOnce = atOnce
         self.perSecond = perSecond
@@ -90,7 +93,9 @@ struct TokenBucket: Sendable {
 
 /// SplitMix64: repeatable numbers for the pauses, so that the machine stays a value.
 struct Dice: Sendable, RandomNumberGenerator {
+    /// Where the sequence stands; the seed at first.
     var state: UInt64
+    /// The next 64 bits.
     mutating func next() -> UInt64 {
         state &+= 0x9e37_79b9_7f4a_7c15
         var mixed = state

@@ -10,18 +10,23 @@ struct TopicState: Sendable {
         case live
         /// Refused for now.
         case resting(untilMs: Int64)
+        /// An unsubscribe has no answer yet.
         case leaving(ref: String)
     }
 
     /// One iterator.
     struct Listener: Sendable {
+        /// The number of the iterator, for `tell` and `leave`.
         let id: Int
+        /// Whether it is told who is at the topic.
         let wantsPresence: Bool
         /// Whether it was told `live` once, and each event since.
         var isLive = false
     }
 
+    /// Where the subscription stands.
     var stage = Stage.wanted
+    /// Who reads the topic, in the order of their coming.
     var listeners: [Listener] = []
     /// The last event that is accounted for.
     var position: Position?
@@ -37,14 +42,21 @@ struct TopicState: Sendable {
     var isAlone = false
     /// Events that came before the answer.
     var early: [Frame] = []
+    /// Refusals in a row on this connection; pauses grow with them until the tenth.
     var rests = 0
+    /// When the topic is left, since nobody reads it; `nil` while somebody does.
     var lingerUntilMs: Int64?
+    /// What the client says of itself here, as JSON text; `nil` when it is not to be listed.
     var tracked: String?
+    /// Whether the last subscribe asked for presence.
     var hasPresence = false
+    /// Who is here; `nil` while the whole is not known.
     var members: [Member]?
 
+    /// How many events may wait for an answer; one more, and the topic is asked for again after a pause.
     static let earlyMax = 1_000
 
+    /// Whether anybody is to be told who is here.
     var wantsPresence: Bool { listeners.contains { $0.wantsPresence } }
 
     /// A topic that only lingers is not joined again.

@@ -5,29 +5,47 @@ internal import Foundation
 /// Nothing is called while the lock is held. Whoever finds nobody at work performs all that is to be done, so outputs keep
 /// their order on whatever thread an input comes.
 final class Engine: Sendable {
+    /// What the lock guards.
     struct State: Sendable {
+        /// Decides everything.
         var machine: ClientMachine
+        /// What is to be done, in this order.
         var pending: [ClientOutput] = []
+        /// Whether a thread is doing it.
         var isWorking = false
+        /// Whether the app stopped the client; its use does not start it then.
         var isHalted = false
+        /// Whether the storage was read, which happens once.
         var hasLoaded = false
+        /// The app's tokens.
         var source: TokenSource
+        /// The present socket, with its number for the machine.
         var socket: (generation: Int, socket: any SwitchboardSocket)?
+        /// Waits for the machine's next time.
         var timer: Task<Void, Never>?
+        /// When the timer rings, by the machine's clock; the largest number without one.
         var timerAtMs: Int64 = .max
+        /// The last number that was given out.
         var numbers = 0
+        /// Callers who wait, by ticket.
         var waiters: [Int: CheckedContinuation<Result<JSONValue, SwitchboardError>, Never>] = [:]
+        /// The iterators of topics, by listener.
         var readers: [Int: Inbox<TopicUpdate>] = [:]
+        /// The iterators of the status.
         var statusReaders: [Int: Inbox<Status>] = [:]
+        /// The iterators of the outbox's results.
         var resultReaders: [Int: Inbox<OutboxResult>] = [:]
     }
 
+    /// Everything that changes.
     let state: Locked<State>
+    /// What the app chose.
     let options: SwitchboardClient.Options
     private let url: URL
     private let transport: any SwitchboardTransport
     private let origin = ContinuousClock.now
 
+    /// An engine that waits for its first input; nothing is dialled yet.
     init(_ url: URL, _ source: TokenSource, _ options: SwitchboardClient.Options, _ transport: any SwitchboardTransport)
     {
         self.url = url
@@ -44,6 +62,7 @@ final class Engine: Sendable {
         return seconds * 1_000 + attoseconds / 1_000_000_000_000_000
     }
 
+    /// The date in milliseconds since 1970.
     static var wallMs: Int64 { Int64(Date().timeIntervalSince1970 * 1_000) }
 
     /// A number for a ticket or a listener.
@@ -59,6 +78,7 @@ final class Engine: Sendable {
         if !state.with({ $0.isHalted }) { start() }
     }
 
+    /// Connects; the first time it reads the storage before.
     func start() {
         let mustLoad = state.with { state in
             state.isHalted = false
@@ -75,6 +95,7 @@ final class Engine: Sendable {
         take(.start)
     }
 
+    /// Ends everything; only `start` goes on.
     func stop() {
         state.with { $0.isHalted = true }
         take(.stop)

@@ -11,8 +11,10 @@ final class Inbox<Element: Sendable>: Sendable {
     /// Adds an element to what waits, and keeps the bound.
     private let admit: @Sendable (inout [Element], Element) -> Void
 
+    /// A queue that is bounded by `admit`.
     init(admit: @escaping @Sendable (inout [Element], Element) -> Void) { self.admit = admit }
 
+    /// Hands an element to the reader who waits, or puts it into the queue; never waits.
     func push(_ element: Element) {
         let waiter = state.with { state -> CheckedContinuation<Element?, any Error>? in
             guard !state.isOver else { return nil }

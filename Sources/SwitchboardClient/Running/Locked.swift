@@ -9,6 +9,7 @@ final class Locked<Value: Sendable>: @unchecked Sendable {
     private let lock = NSLock()
     private var value: Value
 
+    /// A value that nobody holds yet.
     init(_ value: Value) { self.value = value }
 
     /// Runs the body alone.

@@ -6,10 +6,15 @@ public struct TopicUpdates: AsyncSequence, Sendable {
     /// Everything is told, also gaps and times without a connection.
     public typealias Element = TopicUpdate
 
+    /// The client's engine.
     let engine: Engine
+    /// The topic's name.
     let topic: String
+    /// The position that the app has kept; `nil` to begin where the topic is.
     let since: Position?
+    /// Whether its iterators are told who is at the topic.
     let wantsPresence: Bool
+    /// The key of an event of which only the newest is kept; `nil` keeps all, up to `updatesMax`.
     var latestBy: (@Sendable (TopicEvent) -> String?)?
 
     /// Of the events that wait, only the newest of each key is kept: for screens, which show how things are.
@@ -34,11 +39,16 @@ public struct TopicUpdates: AsyncSequence, Sendable {
 
     /// Whoever holds it listens; the last one gone leaves the topic.
     final class Listening: Sendable {
+        /// The client's engine.
         let engine: Engine
+        /// The topic's name.
         let topic: String
+        /// The listener's number at the machine.
         let number: Int
+        /// What was told and not taken.
         let inbox: Inbox<TopicUpdate>
 
+        /// Joins the topic.
         init(_ updates: TopicUpdates) {
             engine = updates.engine
             topic = updates.topic
@@ -61,6 +71,7 @@ public struct TopicUpdates: AsyncSequence, Sendable {
 
     /// One reader of a topic.
     public struct AsyncIterator: AsyncIteratorProtocol {
+        /// Leaves the topic with the last copy of this iterator.
         let listening: Listening
 
         /// The next update.
@@ -76,10 +87,12 @@ public struct PresenceUpdates: AsyncSequence, Sendable {
     /// Everybody.
     public typealias Element = [Member]
 
+    /// The topic's updates, with presence among them.
     let updates: TopicUpdates
 
     /// One reader.
     public struct AsyncIterator: AsyncIteratorProtocol {
+        /// The topic's iterator, whose other updates are passed over.
         var updates: TopicUpdates.AsyncIterator
 
         /// The next set.
@@ -97,9 +110,11 @@ public struct PresenceUpdates: AsyncSequence, Sendable {
 
 /// Registers an inbox with the engine for as long as it is held.
 final class Reading<Element: Sendable>: Sendable {
+    /// What was told and not taken.
     let inbox: Inbox<Element>
     private let leave: @Sendable () -> Void
 
+    /// Registers an inbox of at most so many elements, the newest, with what `first` begins it.
     init(
         _ engine: Engine, most: Int, first: @Sendable (Engine.State) -> Element?,
         at readers: @escaping @Sendable (inout Engine.State, Int, Inbox<Element>?) -> Void
@@ -125,10 +140,12 @@ public struct StatusUpdates: AsyncSequence, Sendable {
     /// The newest status.
     public typealias Element = Status
 
+    /// The client's engine.
     let engine: Engine
 
     /// One reader.
     public struct AsyncIterator: AsyncIteratorProtocol {
+        /// Unregisters with the last copy of this iterator.
         let reading: Reading<Status>
 
         /// The next status; `nil` when the reader's task is cancelled.
@@ -151,10 +168,12 @@ public struct OutboxResults: AsyncSequence, Sendable {
     /// A call and its answer.
     public typealias Element = OutboxResult
 
+    /// The client's engine.
     let engine: Engine
 
     /// One reader.
     public struct AsyncIterator: AsyncIteratorProtocol {
+        /// Unregisters with the last copy of this iterator.
         let reading: Reading<OutboxResult>
 
         /// The next answer; `nil` when the reader's task is cancelled.

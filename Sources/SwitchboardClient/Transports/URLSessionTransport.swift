@@ -49,8 +49,10 @@
 
         private let state: Locked<State>
 
+        /// A socket without a task yet.
         init(_ events: @escaping @Sendable (SocketEvent) -> Void) { state = Locked(State(events: events)) }
 
+        /// Starts the task, and reads until it ends.
         func begin(_ task: URLSessionWebSocketTask, _ session: URLSession) {
             state.with { state in
                 state.task = task
@@ -60,13 +62,14 @@
             receive(task)
         }
 
-        // Messages are handed over in order; a task for each would reorder them.
+        /// Messages are handed over in order; a task for each would reorder them.
         func send(_ text: String) {
             state.with { $0.task }?.send(.string(text)) { [weak self] error in
                 if let error { self?.failed(error) }
             }
         }
 
+        /// Ends the socket, and tells so at once.
         func close(code: Int) {
             let task = state.with { state in
                 state.closeCode = code
@@ -119,10 +122,12 @@
             session?.finishTasksAndInvalidate()
         }
 
+        /// The upgrade was accepted.
         func urlSession(_: URLSession, webSocketTask _: URLSessionWebSocketTask, didOpenWithProtocol _: String?) {
             tell(.opened)
         }
 
+        /// A close frame came.
         func urlSession(
             _: URLSession, webSocketTask _: URLSessionWebSocketTask,
             didCloseWith closeCode: URLSessionWebSocketTask.CloseCode, reason _: Data?
@@ -130,6 +135,7 @@
             over(code: closeCode.rawValue, nil, "closed")
         }
 
+        /// The task is over, also by an upgrade that was refused.
         func urlSession(_: URLSession, task: URLSessionTask, didCompleteWithError error: (any Error)?) {
             over(code: state.with { $0.closeCode } ?? 0, task.response, error.map { "\($0)" } ?? "ended")
         }

@@ -31,6 +31,7 @@ public struct SwitchboardError: Error, Sendable, Hashable {
     /// What it was, for a log.
     public var message: String
 
+    /// An error of the client's own.
     init(_ code: Code, _ message: String = "") {
         self.code = code
         self.message = message

@@ -1,6 +1,8 @@
 /// Where a client's tokens come from.
 public struct TokenSource: Sendable {
+    /// What the machine has to know of it.
     let credentials: Credentials
+    /// Gets a token; asked for `refreshing` only.
     let fetch: @Sendable (TokenReason) async throws -> String
 
     /// No token: what the gateway lets anyone do.

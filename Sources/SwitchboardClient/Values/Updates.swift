@@ -13,11 +13,13 @@ public struct Position: Sendable, Hashable, Codable {
         self.offset = offset
     }
 
+    /// The position in an answer or a gap; `nil` where there is none.
     init?(_ value: JSONValue) {
         guard let epoch = value["epoch"]?.string, let offset = value["offset"]?.integer, offset >= 0 else { return nil }
         self.init(epoch: epoch, offset: offset)
     }
 
+    /// The position as the `since` of a subscribe.
     var json: JSONValue { ["epoch": .string(epoch), "offset": .integer(offset)] }
 }
 
@@ -83,6 +85,7 @@ public struct Member: Sendable, Hashable {
     /// What the client says of itself.
     public var meta: JSONValue
 
+    /// A member as the gateway tells it; `nil` without an id.
     init?(_ value: JSONValue) {
         guard let id = value["id"]?.string else { return nil }
         self.id = id
