@@ -4,6 +4,7 @@ import json
 import socket
 import struct
 
+import httpx
 import pytest
 
 import raw
@@ -226,12 +227,20 @@ def test_a_session_belongs_to_whoever_knows_its_id(gw, session):
     session.enters()
 
 
+def open_session(http):
+    """The answer's status. A slow host opens another connection, which such an address does not get either."""
+    try:
+        return http.get("/socket.io/?EIO=4&transport=polling").status_code
+    except httpx.ConnectError:
+        return "no connection"
+
+
 def test_an_address_holds_so_many_sessions(gateway):
     """A session outlives its request, and would otherwise be free."""
     gw = gateway(limits={"unauthenticatedPerAddressMax": 20, "authenticateMs": 1_000, "shardSweepMs": 20})
     with gw.http(key=None) as http:
-        answers = [http.get("/socket.io/?EIO=4&transport=polling").status_code for _ in range(40)]
-    assert answers.count(200) <= 20 and set(answers) == {200, 429}
+        answers = [open_session(http) for _ in range(40)]
+    assert answers.count(200) <= 20 and set(answers) - {"no connection"} == {200, 429}
     eventually(lambda: gw.metric("switchboard_polling_sessions") == 0, what="the end of unused sessions")
     with Session(gw) as session:
         session.enters()
