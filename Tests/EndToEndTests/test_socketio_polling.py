@@ -242,6 +242,9 @@ def test_an_address_holds_so_many_sessions(gateway):
         answers = [open_session(http) for _ in range(40)]
     assert answers.count(200) <= 20 and set(answers) - {"no connection"} == {200, 429}
     eventually(lambda: gw.metric("switchboard_polling_sessions") == 0, what="the end of unused sessions")
+    # The address gets its places back a moment after the sessions have left the count.
+    with gw.http(key=None) as http:
+        eventually(lambda: open_session(http) == 200, what="another session of the address")
     with Session(gw) as session:
         session.enters()
 
