@@ -11,7 +11,7 @@ cd "$(dirname "$0")/.."
 readonly file_lines_max=400
 readonly function_lines_max=70
 readonly line_columns_max=120
-readonly unchecked_sendable_max=5
+readonly unchecked_sendable_max=4
 
 found=$(mktemp)
 trap 'rm -f "$found"' EXIT
@@ -108,7 +108,11 @@ ban 'no sleep in sources' '\b(sleep|usleep|nanosleep)\(' "${sources[@]}"
 each . ':!scripts/lint.sh' -- grep --with-filename --line-number --binary-files=without-match --extended-regexp \
     -e '(^|[^A-Za-z0-9_.-])/(tmp|work|root|home)/[A-Za-z]' | report 'no machine paths'
 
-unchecked=$(each "${sources[@]}" -- grep --no-filename --count --fixed-strings '@unchecked Sendable' |
+# The apps' library has one lock of its own; what it holds needs none.
+ban 'one lock in the library' '@unchecked Sendable' 'Sources/SwitchboardClient*' \
+    ':!Sources/SwitchboardClient/Running/Locked.swift'
+unchecked=$(each "${sources[@]}" ':!Sources/SwitchboardClient*' -- \
+    grep --no-filename --count --fixed-strings '@unchecked Sendable' |
     awk '{ n += $1 } END { print n + 0 }')
 if [ "$unchecked" -gt "$unchecked_sendable_max" ]; then
     echo "$unchecked uses of @unchecked Sendable; at most $unchecked_sendable_max, each with its proof" |
