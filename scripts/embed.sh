@@ -3,7 +3,8 @@
 #
 # usage: scripts/embed.sh OUTPUT FOLDER FILE...
 #
-# The build calls it (Plugins/EmbedFiles). Each FILE lies below FOLDER; pages that explain (*.md) are left out.
+# The build calls it (Plugins/EmbedFiles). A FILE is known by its path below FOLDER, or by its name when it lies
+# elsewhere. Pages that explain (*.md) are left out.
 set -eu
 
 output=$1
@@ -17,8 +18,12 @@ shift 2
         case $file in
             *.md) continue ;;
         esac
+        case $file in
+            "$folder"/*) path=${file#"$folder"/} ;;
+            *) path=${file##*/} ;;
+        esac
         # In such a literal nothing has a meaning but its end, which no file contains.
-        printf '("%s", ####"""\n' "${file#"$folder"/}"
+        printf '("%s", ####"""\n' "$path"
         cat "$file"
         printf '\n"""####),\n'
     done

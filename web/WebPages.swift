@@ -1,6 +1,6 @@
 /// The embedded pages: the whole list of files the gateway serves, and nothing else can be asked for.
 ///
-/// What lies beside this file is embedded by the build, so nothing is listed here.
+/// The build embeds what lies beside this file, and the client of `clients/js`, so nothing is listed here.
 public enum WebPages {
     /// The files by URL path, each with its `Content-Type` and its bytes; `index.html` is at `/`.
     public static let files: [String: (contentType: String, bytes: [UInt8])] = {

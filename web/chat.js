@@ -1,6 +1,7 @@
 // Conversations: whom the guest writes with, newest first, and the one that is open.
 import { element, make, say, text } from '/dom.js';
 import { ChatThread } from '/chat_thread.js';
+import { request } from '/follow.js';
 import { askedFor } from '/tabs.js';
 
 export class ChatPanel {
@@ -61,7 +62,7 @@ export class ChatPanel {
 
   async #askList() {
     try {
-      const { conversations } = await this.#client.request('conversations', {});
+      const { conversations } = await request(this.#client, 'conversations', {});
       this.#list.clear();
       for (const told of Array.isArray(conversations) ? conversations : []) this.#set(told);
       say('chat-list-problem', '');

@@ -1,7 +1,8 @@
 // The conversation that is open: its messages, who reads and types, and the own words.
-import { operationId } from '/client.js';
 import { arrange, element, make, say, text } from '/dom.js';
+import { follow, request } from '/follow.js';
 import { Messages } from '/messages.js';
+import { operationId } from '/switchboard.js';
 
 /** Least time between two words about typing, and how long one holds for who hears it. */
 const typingEveryMs = 2_000;
@@ -11,6 +12,8 @@ const statusTexts = { sending: 'Sending', sent: 'Sent', delivered: 'Delivered', 
 
 export class ChatThread {
   #client;
+  /** Follows the conversation no longer. */
+  #leave = () => {};
   #messages = new Messages();
   #rows = new Map();
   #ownId = null;
@@ -50,7 +53,7 @@ export class ChatThread {
     element('chat-none').hidden = true;
     say('chat-title', title || others.join(', '));
     element('chat-block').hidden = others.length !== 1;
-    this.#client.subscribe(`conversation:${id}`, {
+    this.#leave = follow(this.#client, `conversation:${id}`, {
       live: ({ recovered, state }) => recovered || this.#live(state),
       event: (name, data) => this.#event(name, data),
       refused: ({ message }) => say('chat-problem', message),
@@ -62,7 +65,8 @@ export class ChatThread {
 
   /** Shows none. */
   close() {
-    if (this.id !== null) this.#client.unsubscribe(`conversation:${this.id}`);
+    this.#leave();
+    this.#leave = () => {};
     this.id = null;
     this.#messages = new Messages();
     this.#rows.clear();
@@ -124,7 +128,7 @@ export class ChatThread {
   async #ask(command, more = {}) {
     const id = this.id;
     try {
-      const answer = await this.#client.request(command, { conversationId: id, ...more });
+      const answer = await request(this.#client, command, { conversationId: id, ...more });
       return id === this.id ? answer : null;
     } catch (error) {
       if (id === this.id) say('chat-problem', error.message);
@@ -164,7 +168,7 @@ export class ChatThread {
     if (this.id === null || now - this.#typedAt < typingEveryMs) return;
     this.#typedAt = now;
     // Nobody needs to know that this was refused.
-    this.#client.request('typing', { conversationId: this.id }).catch(() => {});
+    request(this.#client, 'typing', { conversationId: this.id }).catch(() => {});
   }
 
   async #send() {
@@ -196,7 +200,7 @@ export class ChatThread {
     const [other, ...more] = this.#others;
     if (more.length > 0) return;
     try {
-      const { blocks } = await this.#client.request('blocks', {});
+      const { blocks } = await request(this.#client, 'blocks', {});
       this.blocked(other, Array.isArray(blocks) && blocks.includes(other));
     } catch {
       // The button then says what it said before.
@@ -206,7 +210,7 @@ export class ChatThread {
   async #toggleBlock() {
     const [other] = this.#others;
     try {
-      const { blocked } = await this.#client.request(this.#isBlocked ? 'unblock' : 'block', { other });
+      const { blocked } = await request(this.#client, this.#isBlocked ? 'unblock' : 'block', { other });
       this.blocked(other, blocked === true);
       say('chat-problem', '');
     } catch (error) {

@@ -1,6 +1,7 @@
 // The shop's music: what plays, what is queued, and the guest's votes.
 import { arrange, colour, element, make, nameOf, say } from '/dom.js';
-import { operationId } from '/client.js';
+import { follow, request } from '/follow.js';
+import { operationId } from '/switchboard.js';
 import { Tracks } from '/tracks.js';
 
 /** Rows shown; a queue is rarely longer. */
@@ -21,7 +22,7 @@ export class DJPanel {
     this.#client = client;
     this.#shopId = shopId;
     this.#activity = activity;
-    client.subscribe(`dj:${shopId}`, {
+    follow(client, `dj:${shopId}`, {
       live: ({ recovered, state }) => {
         element('dj').setAttribute('aria-busy', 'false');
         if (!recovered) this.#tracks.replace(state);
@@ -54,7 +55,7 @@ export class DJPanel {
   async #askVotes() {
     if (this.#ownId === null) return;
     try {
-      const { votes } = await this.#client.request('my_votes', { shopId: this.#shopId });
+      const { votes } = await request(this.#client, 'my_votes', { shopId: this.#shopId });
       this.#tracks.replaceVotes(votes);
       this.#draw();
     } catch (error) {
@@ -90,7 +91,7 @@ export class DJPanel {
     this.#complain(trackId, '');
     this.#draw();
     try {
-      const standing = await this.#client.request('vote', { shopId: this.#shopId, trackId, vote });
+      const standing = await request(this.#client, 'vote', { shopId: this.#shopId, trackId, vote });
       if (this.#tracks.accepted(trackId, vote, standing)) {
         setTimeout(() => {
           this.#tracks.settle(trackId);
@@ -118,7 +119,7 @@ export class DJPanel {
     const button = element('track-submit');
     button.setAttribute('aria-disabled', 'true');
     try {
-      await this.#client.request('add_track', {
+      await request(this.#client, 'add_track', {
         shopId: this.#shopId, trackId: `t-${operationId()}`, trackName, artistName: artist.value.trim(),
       });
       name.value = '';

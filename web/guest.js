@@ -1,8 +1,8 @@
 // The person at this window: a guest, by whose token every tab acts.
 //
 // The demo makes guests (`GET /demo/guest`); each window keeps its own. Where there is no demo the page can be read.
-import { backOffMs } from '/client.js';
 import { element } from '/dom.js';
+import { backOffMs } from '/switchboard.js';
 
 const storedAs = 'switchboard.guest';
 const path = '/demo/guest';
@@ -11,6 +11,8 @@ export class Guest {
   #client;
   #guest = null;
   #attempt = 0;
+  /** Tokens in a row that the server did not take. */
+  #refusals = 0;
   #listeners = [];
 
   /** The guest's id; null until the server has taken the token. */
@@ -18,11 +20,7 @@ export class Guest {
 
   constructor(client) {
     this.#client = client;
-    client.addEventListener('identified', ({ detail: { userId } }) => {
-      this.userId = userId;
-      for (const listener of this.#listeners) listener(userId);
-    });
-    client.addEventListener('refused', () => this.#begin(true));
+    this.#watch();
   }
 
   /** What proves who the guest is; null without a demo. */
@@ -40,6 +38,28 @@ export class Guest {
   async start() {
     await this.#begin(false);
     this.#client.start();
+  }
+
+  /** Hears when the server has taken the token, or takes it no longer. */
+  async #watch() {
+    let wasReady = false;
+    for await (const { phase, isReady, userId } of this.#client.statuses()) {
+      if (isReady && !wasReady && userId !== null) this.#identified(userId);
+      wasReady = isReady;
+      if (phase === 'unauthorized') this.#again();
+    }
+  }
+
+  /** Becomes another guest: at once when a stored token has ended, and after pauses where none is taken. */
+  #again() {
+    setTimeout(() => this.#begin(true), this.#refusals === 0 ? 0 : backOffMs(this.#refusals));
+    this.#refusals += 1;
+  }
+
+  #identified(userId) {
+    this.#refusals = 0;
+    this.userId = userId;
+    for (const listener of this.#listeners) listener(userId);
   }
 
   async #begin(isNew) {
@@ -63,7 +83,7 @@ export class Guest {
         // Without storage a reload makes another guest.
       }
     }
-    this.#client.identify(this.#guest.token);
+    this.#client.setToken(this.#guest.token);
   }
 }
 

@@ -1,7 +1,7 @@
 // The gateway over HTTP, as the apps use it: JSON, the guest's token, and the server's own sentence when it refuses.
-import { operationId, RequestError } from '/client.js';
+import { operationId, SwitchboardError } from '/switchboard.js';
 
-/** Asks; the promise ends with the answer's JSON, null without one, or with a RequestError. */
+/** Asks; the promise ends with the answer's JSON, null without one, or with a SwitchboardError. */
 export async function ask(guest, method, path, body) {
   const headers = {};
   if (guest.token !== null) headers.Authorization = `Bearer ${guest.token}`;
@@ -16,10 +16,10 @@ export async function ask(guest, method, path, body) {
   } catch {
     const message = response === undefined ? 'The server cannot be reached; try again.'
       : 'The server sent something that is not JSON.';
-    throw new RequestError({ code: 'unavailable', message });
+    throw new SwitchboardError('unavailable', message);
   }
   if (response.ok) return answer;
-  throw new RequestError({ code: answer?.error?.code ?? response.status, message: sentence(answer, response.status) });
+  throw new SwitchboardError(answer?.error?.code ?? response.status, sentence(answer, response.status));
 }
 
 /** What a refusal says: each app has a form of its own for it. */

@@ -1,5 +1,6 @@
 // The challenge's leaderboard: its first ten, and where this guest stands.
 import { arrange, count, element, make, nameOf, say, text } from '/dom.js';
+import { follow, request } from '/follow.js';
 
 const shownMax = 10;
 
@@ -17,7 +18,7 @@ export class Leaderboard {
     this.#client = client;
     this.#challengeId = challengeId;
     this.#activity = activity;
-    client.subscribe(`challenge:${challengeId}`, {
+    follow(client, `challenge:${challengeId}`, {
       live: ({ recovered, state }) => {
         element('leaderboard').setAttribute('aria-busy', 'false');
         if (!recovered) this.#replace(state?.top);
@@ -54,7 +55,7 @@ export class Leaderboard {
     if (this.#ownId === null) return;
     try {
       const question = { challengeId: this.#challengeId, userId: this.#ownId };
-      const { rank, score } = await this.#client.request('rank', question);
+      const { rank, score } = await request(this.#client, 'rank', question);
       this.#own = place(rank, score);
       this.#draw();
     } catch {

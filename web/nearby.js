@@ -1,9 +1,9 @@
 // Listeners nearby: the guest's place, its privacy and its track go out; who is near comes in on `user:ID`.
 import { Circle, distanceText, metresOf, placeOf } from '/circle.js';
-import { operationId } from '/client.js';
 import { element, make, say } from '/dom.js';
 import { ask } from '/http.js';
 import { CityMap } from '/map.js';
+import { operationId } from '/switchboard.js';
 
 const storedAs = 'switchboard.place';
 /** A place is sent when it is so far from the one before. */

@@ -1,5 +1,6 @@
 // What concerns this guest alone: notifications, posts of barbers, and the own booking.
 import { element, make, say, text } from '/dom.js';
+import { request } from '/follow.js';
 
 /** The barber whose posts can be followed: the one who is there every day. */
 const barberId = 'dario';
@@ -69,7 +70,7 @@ export class Notices {
 
   async #askFollowing() {
     try {
-      const { barbers } = await this.#client.request('following', {});
+      const { barbers } = await request(this.#client, 'following', {});
       this.#isFollowing = Array.isArray(barbers) && barbers.includes(barberId);
     } catch {
       // The button then says what it said before.
@@ -80,7 +81,7 @@ export class Notices {
     const isFollowing = element('follow').getAttribute('aria-pressed') === 'true';
     say('booking-problem', '');
     try {
-      const { following } = await this.#client.request(isFollowing ? 'unfollow' : 'follow', { barberId });
+      const { following } = await request(this.#client, isFollowing ? 'unfollow' : 'follow', { barberId });
       this.#isFollowing = following === true;
     } catch (error) {
       say('booking-problem', error.message);
@@ -94,7 +95,7 @@ export class Notices {
     say('booking-problem', '');
     try {
       // The gateway makes the booking's id.
-      const { bookingId, status } = await this.#client.request('create_booking', { shopId: this.#shopId });
+      const { bookingId, status } = await request(this.#client, 'create_booking', { shopId: this.#shopId });
       // The first change of status may have come before this answer.
       if (element('booking').dataset.booking !== bookingId) this.#status({ bookingId, status: status ?? 'pending' });
     } catch (error) {

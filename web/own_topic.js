@@ -1,10 +1,14 @@
 // The guest's own topic `user:ID`: several tabs hear it, and the client subscribes it once.
 
+import { follow } from '/follow.js';
+
 export class OwnTopic {
   #client;
   #guest;
   #listeners = [];
   #topic = null;
+  /** Follows the topic no longer. */
+  #leave = () => {};
   #isLive = false;
 
   constructor(client, guest) {
@@ -21,10 +25,10 @@ export class OwnTopic {
 
   #subscribe(topic) {
     if (topic === this.#topic) return;
-    if (this.#topic !== null) this.#client.unsubscribe(this.#topic);
+    this.#leave();
     this.#topic = topic;
     this.#isLive = false;
-    this.#client.subscribe(topic, {
+    this.#leave = follow(this.#client, topic, {
       live: (detail) => {
         this.#isLive = true;
         this.#tell('live', detail);

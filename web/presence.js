@@ -1,5 +1,6 @@
 // Whether this guest is at the shop: only who is there may vote.
 import { element, say } from '/dom.js';
+import { request } from '/follow.js';
 import { fetchGuest } from '/guest.js';
 
 export class Presence {
@@ -31,7 +32,7 @@ export class Presence {
   /** Only who is present may see the roster, so asking for it tells whether we are. */
   async #ask() {
     try {
-      await this.#client.request('roster', { shopId: this.#shopId });
+      await request(this.#client, 'roster', { shopId: this.#shopId });
       this.isPresent = true;
     } catch (error) {
       if (error.code === 'forbidden') this.isPresent = false;
@@ -52,7 +53,7 @@ export class Presence {
   }
 
   async #checkOut() {
-    const { present } = await this.#client.request('check_out', { shopId: this.#shopId });
+    const { present } = await request(this.#client, 'check_out', { shopId: this.#shopId });
     return present === true;
   }
 
@@ -60,7 +61,7 @@ export class Presence {
   async #checkIn() {
     const { code } = (await fetchGuest()) ?? {};
     if (code === undefined) throw new Error('The code of the shop cannot be read now; try again.');
-    const { present } = await this.#client.request('check_in', { shopId: this.#shopId, code });
+    const { present } = await request(this.#client, 'check_in', { shopId: this.#shopId, code });
     return present === true;
   }
 }

@@ -1,5 +1,6 @@
 // The shop's queue: how long the wait is now, who is at work, who is present, and what time it is in the demo.
 import { count, element, say, text } from '/dom.js';
+import { follow, request } from '/follow.js';
 
 const minutes = (value) => count(value, 100_000);
 
@@ -24,7 +25,7 @@ export class QueuePanel {
     this.#client = client;
     this.#shopId = shopId;
     this.#activity = activity;
-    client.subscribe(`shop:${shopId}`, {
+    follow(client, `shop:${shopId}`, {
       live: ({ recovered, state }) => {
         element('queue').setAttribute('aria-busy', 'false');
         if (recovered) return;
@@ -40,7 +41,7 @@ export class QueuePanel {
   /** How many are present is not in the state; from now on changes of it are told. */
   async #askPresent() {
     try {
-      const { count: present } = await this.#client.request('presence_count', { shopId: this.#shopId });
+      const { count: present } = await request(this.#client, 'presence_count', { shopId: this.#shopId });
       say('queue-present', count(present) ?? '–');
     } catch {
       // The next change tells it.

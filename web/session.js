@@ -1,8 +1,9 @@
 // A listening session: its queue, its votes, and the wish to skip; over the app's routes and its socket by path.
-import { Client, operationId } from '/client.js';
 import { arrange, colour, element, make, say } from '/dom.js';
 import { ask } from '/http.js';
 import { Listening } from '/listening.js';
+import { PathSocket } from '/path_socket.js';
+import { operationId } from '/switchboard.js';
 import { askedFor } from '/tabs.js';
 
 const root = '/api/v1';
@@ -75,24 +76,21 @@ export class SessionPanel {
     const { id, code } = this.#session;
     history.replaceState(null, '', `#session/${encodeURIComponent(code)}`);
     const path = `${root}/sessions/${encodeURIComponent(id)}/realtime`;
-    this.#socket = new Client(this.#origin + path, { opensWithToken: true });
-    this.#socket.hear(`session:${id}`, {
-      live: ({ recovered }) => !recovered && this.#refresh(),
-      event: (name, data) => this.#event(name, data),
+    this.#socket = new PathSocket(this.#origin + path, this.#guest.token, `session:${id}`, {
+      state: ({ state, reason }) => {
+        element('session-line').dataset.state = state;
+        say('session-line-text', { connecting: 'Connecting', waiting: `Reconnecting: ${reason}` }[state] ?? 'Live');
+      },
+      live: () => this.#refresh(),
       gap: () => this.#refresh(),
+      event: (name, data) => this.#event(name, data),
       refused: (error) => this.#complain(error),
     });
-    this.#socket.addEventListener('state', ({ detail: { state, reason } }) => {
-      element('session-line').dataset.state = state;
-      say('session-line-text', { connecting: 'Connecting', waiting: `Reconnecting: ${reason}` }[state] ?? 'Live');
-    });
-    this.#socket.identify(this.#guest.token);
-    this.#socket.start();
     this.#draw();
   }
 
   #close() {
-    this.#socket?.stop();
+    this.#socket?.close();
     this.#socket = null;
     this.#session = null;
     this.#draw();

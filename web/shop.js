@@ -12,7 +12,6 @@ const challengeId = 'demo';
 /** Begins to show the shop. */
 export function startShop(client, guest, own) {
   const activity = new Activity();
-  client.addEventListener('trouble', ({ detail: { code, message } }) => activity.add('gap', `${message} (${code})`));
   new QueuePanel(client, shopId, activity);
   const dj = new DJPanel(client, shopId, activity);
   const leaderboard = new Leaderboard(client, challengeId, activity);

@@ -10,8 +10,12 @@ import PackagePlugin
 struct EmbedFiles: BuildToolPlugin {
     func createBuildCommands(context: PluginContext, target: any Target) throws -> [Command] {
         guard let target = target as? any SourceModuleTarget else { return [] }
-        let files = target.sourceFiles.map(\.url).filter { $0.pathExtension != "swift" }
+        var files = target.sourceFiles.map(\.url).filter { $0.pathExtension != "swift" }
             .sorted { $0.path < $1.path }
+        // The pages use the client that others use, as it is shipped.
+        if target.name == "WebPages" {
+            files.append(context.package.directoryURL.appending(path: "clients/js/switchboard.js"))
+        }
         let script = context.package.directoryURL.appending(path: "scripts/embed.sh")
         let output = context.pluginWorkDirectoryURL.appending(path: "EmbeddedFiles.swift")
         return [

@@ -16,9 +16,10 @@ from websockets.exceptions import ConnectionClosed
 from websockets.http11 import Response
 from websockets.sync.server import serve
 
-WEB = Path(__file__).resolve().parents[2] / "web"
-FILES = {"/": "index.html"} | {
-    f"/{file.name}": file.name for file in WEB.iterdir() if file.suffix in (".js", ".css", ".svg")}
+ROOT = Path(__file__).resolve().parents[2]
+WEB = ROOT / "web"
+FILES = {"/": WEB / "index.html", "/switchboard.js": ROOT / "clients/js/switchboard.js"} | {
+    f"/{file.name}": file for file in WEB.iterdir() if file.suffix in (".js", ".css", ".svg")}
 TYPES = {".html": "text/html; charset=utf-8", ".js": "text/javascript; charset=utf-8",
          ".css": "text/css; charset=utf-8", ".svg": "image/svg+xml"}
 DEADLINE_SECONDS = 15
@@ -31,6 +32,12 @@ def content_security_policy():
     return "".join(re.findall(r'"([^"]*)"', declaration))
 
 
+def _requests(message):
+    """A message as requests: one for each topic of a subscribe."""
+    topics = message["event"] == "subscribe" and message["data"].get("topics")
+    return [message | {"data": topic} for topic in topics] if topics else [message]
+
+
 class Connection:
     """One WebSocket of the page, seen from the server."""
 
@@ -40,16 +47,13 @@ class Connection:
 
     def receive(self, *events):
         """The next message that is one of these events, or any that is not a ping; others wait for their turn."""
-        for index, message in enumerate(self._unread):
-            if not events or message["event"] in events:
-                return self._unread.pop(index)
         while True:
+            for index, message in enumerate(self._unread):
+                if not events or message["event"] in events:
+                    return self._unread.pop(index)
             message = json.loads(self._socket.recv(timeout=DEADLINE_SECONDS))
-            if message["event"] == "ping":
-                continue
-            if not events or message["event"] in events:
-                return message
-            self._unread.append(message)
+            if message["event"] != "ping":
+                self._unread += _requests(message)
 
     def send(self, event, data=None, topic=None, **more):
         message = {"event": event, "data": {} if data is None else data, **more}
@@ -215,7 +219,7 @@ class ScriptedGateway:
             return _response("application/json", json.dumps(guest).encode())
         if path not in FILES:
             return socket.respond(http.HTTPStatus.NOT_FOUND, "no such page\n")
-        file = WEB / FILES[path]
+        file = FILES[path]
         return _response(TYPES[file.suffix], file.read_bytes())
 
 

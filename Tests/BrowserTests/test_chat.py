@@ -220,7 +220,7 @@ def test_a_conversation_that_cannot_be_joined_says_why(page, gateway):
     connection.authenticate()
     requests = {request["data"]["topic"]: request for request in (connection.receive("subscribe") for _ in range(2))}
     refusal = {"code": "forbidden", "message": "You are not in this conversation"}
-    connection.send("error", refusal, ref=requests[TOPIC]["ref"])
+    connection.send("error", refusal, topic=TOPIC, ref=requests[TOPIC]["ref"])
     expect(page.locator("#chat-problem")).to_have_text("You are not in this conversation")
 
 

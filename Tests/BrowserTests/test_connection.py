@@ -75,20 +75,23 @@ def test_a_break_that_cannot_be_recovered_is_told_and_the_state_replaces_all(liv
 def test_what_was_missed_is_told_and_the_state_asked_for_anew(live, how):
     page, connection = live
     connection.send("track:added", added("a"), topic="dj:demo", offset=1)
+    since, offset = {}, 5
     if how == "gap":
         connection.send("gap", {"epoch": "e1", "offset": 5, "reason": "slow"}, topic="dj:demo")
     elif how == "jump":
+        # The log may still have what is missing, so the page asks for it before it says that anything is lost.
         connection.send("track:added", added("b"), topic="dj:demo", offset=6)
+        since = {"since": {"epoch": "e1", "offset": 1}}
     else:
         connection.send("gap", {"reason": "missed"}, topic="dj:demo")
-    assert connection.receive("unsubscribe")["data"] == {"topic": "dj:demo"}
+        offset = 1
     request = connection.receive("subscribe")
-    assert request["data"] == {"topic": "dj:demo"}
+    assert request["data"] == {"topic": "dj:demo"} | since
+    data = {"topic": "dj:demo", "epoch": "e1", "offset": offset, "recovered": False, "state": MUSIC}
+    connection.send("subscribed", data, topic="dj:demo", ref=request["ref"])
     gap = page.locator("#activity-list .gap")
     expect(gap).to_contain_text("Some updates" if how == "gap without a position" else "4 updates")
-    data = {"topic": "dj:demo", "epoch": "e1", "offset": 7, "recovered": False, "state": MUSIC}
-    connection.send("subscribed", data, topic="dj:demo", ref=request["ref"])
-    connection.send("track:added", added("c"), topic="dj:demo", offset=8)
+    connection.send("track:added", added("c"), topic="dj:demo", offset=offset + 1)
     expect(page.locator("#tracks .name")).to_have_text(["One", "Two", "Three", "c"])
     assert gap.count() == 1
 
@@ -120,7 +123,8 @@ def test_a_topic_that_is_unavailable_is_asked_for_again(page, gateway):
     connection = gateway.connection()
     connection.authenticate()
     refused = connection.receive("subscribe")
-    connection.send("error", {"code": "unavailable", "message": "Redis is away"}, ref=refused["ref"])
+    connection.send("error", {"code": "unavailable", "message": "Redis is away"}, topic=refused["data"]["topic"],
+                    ref=refused["ref"])
     connection.accept(len(TOPICS), states=STATES)
     assert connection.receive("subscribe")["data"] == refused["data"]
 
@@ -132,13 +136,14 @@ def test_a_refused_topic_is_not_asked_for_again_and_says_why(page, gateway):
     for _ in range(len(TOPICS) + 1):
         request = connection.receive("subscribe")
         if request["data"]["topic"] == "shop:demo":
-            connection.send("error", {"code": "forbidden", "message": "not for you"}, ref=request["ref"])
+            connection.send("error", {"code": "forbidden", "message": "not for you"}, topic="shop:demo",
+                            ref=request["ref"])
     expect(page.locator("#queue-note")).to_have_text("not for you")
 
 
 def test_a_drain_is_told_and_its_hint_followed(live, gateway):
     page, connection = live
-    connection.send("draining", {"reconnectAfterMs": 50})
+    connection.send("draining", {"reconnectAfterMs": 1_000})
     expect(page.locator("#connection-text")).to_have_text("Live; the server is about to restart")
     connection.close()
     greet(gateway.connection())
@@ -186,14 +191,3 @@ def test_a_flood_keeps_the_list_bounded(live):
         connection.send(f"tick{offset}", topic="shop:demo", offset=offset)
     expect(page.locator("#activity-list li").first).to_contain_text("tick1000")
     assert page.locator("#activity-list li").count() == 30
-
-
-def test_the_back_off_is_jittered_between_one_and_thirty_seconds(live):
-    page, _ = live
-    bounds = page.evaluate("""async () => {
-        const { backOffMs } = await import('/client.js');
-        return Array.from({ length: 20 }, (_, attempt) => [backOffMs(attempt, () => 0), backOffMs(attempt, () => 1)]);
-    }""")
-    assert all(low == 1000 for low, _ in bounds)
-    assert [high for _, high in bounds[:5]] == [2000, 4000, 8000, 16000, 30000]
-    assert max(high for _, high in bounds) == 30000

@@ -168,7 +168,7 @@ def test_a_place_that_has_expired_is_sent_again(live, gateway):
     gone = {"error": {"code": "no_place", "message": "Send a location first"}}
     answers["GET /v1/nearby"] = (404, gone)
     connection.send("gap", {"reason": "missed", "epoch": "e1", "offset": 9}, topic="user:guest-a")
-    connection.receive("unsubscribe")
+    connection.receive("subscribe")
     expect(row(page)).to_have_count(1)
     page.wait_for_function("() => performance.getEntriesByType('resource').length > 0")
     with page.expect_request(lambda request: request.method == "PUT" and request.url.endswith("/v1/location")):

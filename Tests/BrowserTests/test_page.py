@@ -174,10 +174,14 @@ def test_an_own_vote_is_counted_once_whatever_comes_first(live, order):
 
 def test_a_vote_is_changed_and_withdrawn(live):
     page, connection = live
-    for button, vote, score in [("up", "up", "+3"), ("down", "down", "+1"), ("down", "none", "+2")]:
+    for button, vote, score in [("up", "up", 3), ("down", "down", 1), ("down", "none", 2)]:
         vote_button(page, button, "Two").click()
-        assert connection.receive("vote")["data"]["vote"] == vote
-        expect(page.locator("#tracks li", has_text="Two").locator(".score")).to_have_text(score)
+        call = connection.receive("vote")
+        assert call["data"]["vote"] == vote
+        expect(page.locator("#tracks li", has_text="Two").locator(".score")).to_have_text(f"+{score}")
+        # One vote waits for the answer to the other, so none overtakes another on its way.
+        standing = {"trackId": "t2", "upvotes": score, "downvotes": 0, "score": score, "position": 2}
+        connection.send("ack", standing, ref=call["ref"])
 
 
 def test_a_refused_vote_is_taken_back_and_says_why_in_its_row(live):
@@ -231,7 +235,7 @@ def test_a_track_is_added_by_its_form(live):
     page.keyboard.press("Enter")
     call = connection.answer("add_track", {})
     assert {"shopId": "demo", "trackName": "Blue", "artistName": "Us"}.items() <= call["data"].items()
-    assert re.fullmatch(r"t-[0-9a-f]{24}", call["data"]["trackId"])
+    assert re.fullmatch(r"t-[0-9a-f]{32}", call["data"]["trackId"])
     expect(page.get_by_role("textbox", name="Track")).to_have_value("")
 
 
@@ -314,7 +318,7 @@ def test_a_token_that_is_refused_is_replaced(page, gateway):
     connection = gateway.connection()
     request = connection.receive("authenticate")
     connection.send("error", {"code": "unauthorized", "message": "expired"}, ref=request["ref"])
-    greet(connection, "guest-b")
+    greet(gateway.connection(), "guest-b")
     expect(page.locator("#guest-name")).to_have_text("guest-b")
 
 

@@ -85,7 +85,7 @@ def show_chat(page, gateway):
     connection.answer("blocks", {"blocks": []})
     connection.send("typing", {"userId": "guest-b", "typing": True}, topic=chat.TOPIC)
     chat.write(page, "Hello")
-    connection.answer("send_message", ("rate_limited", "Too many messages"))
+    connection.answer("send_message", ("forbidden", "Too many messages"))
     expect(page.locator("#chat-problem")).to_have_text("Too many messages")
 
 

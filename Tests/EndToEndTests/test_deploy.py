@@ -75,7 +75,7 @@ def test_the_image_installs_what_the_binary_needs():
 
 
 BUILD_FOLDERS = ("Sources/", "Plugins/", "lua/", "web/", "bench/Sources/", "bench/report/")
-BUILD_FILES = ("Package.swift", "scripts/embed.sh")
+BUILD_FILES = ("Package.swift", "clients/js/switchboard.js", "scripts/embed.sh")
 
 
 def test_the_context_holds_the_sources_and_nothing_else():
