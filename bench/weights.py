@@ -21,7 +21,7 @@ ROOT = Path(__file__).resolve().parents[1]
 sys.path[:0] = [str(ROOT / "Tests"), str(ROOT / "Tests" / "LuaTests"), str(ROOT / "bench")]
 
 from command_scripts import Commands, Failed, Header  # noqa: E402
-from lua_scripts import LUA, Scripts, script_names, script_path  # noqa: E402
+from lua_scripts import LUA, PACKS, Scripts, script_names, script_path  # noqa: E402
 from support.redis_server import RedisServer  # noqa: E402
 from weight_cases import CASES, Site  # noqa: E402
 import weight_cases_shops  # noqa: E402, F401
@@ -50,10 +50,11 @@ def microseconds(db) -> float:
 
 
 def packs_of(pack: str | None) -> list[str]:
-    """The pack and those that it needs; none for the default ones."""
+    """The pack and those that it needs, without the default ones; none for these."""
     if pack is None:
         return []
-    return [pack, *json.loads((LUA / pack / "pack.json").read_text()).get("needs", [])]
+    needs = json.loads((LUA / pack / "pack.json").read_text()).get("needs", [])
+    return [pack, *(name for name in needs if name not in PACKS)]
 
 
 def measure(db, name: str, runs: int, folders: list[Path]) -> tuple[float, float, float]:

@@ -123,10 +123,12 @@ import Testing
         #expect(mistakes == (message.isEmpty ? [] : ["a.lua:10: " + message]))
     }
 
-    @Test func theWordNeedsItsTag() throws {
-        let file = ScriptFile(name: "b", path: "b.lua", bytes: command("b").bytes + bytes("call_out('x', {}, 'y')\n"))
+    @Test(arguments: [("call_out", "'x', {}, 'y'"), ("call_room", "'x'")])
+    func theWordsNeedTheirTag(_ word: String, _ arguments: String) throws {
+        let line = bytes("\(word)(\(arguments))\n")
+        let file = ScriptFile(name: "b", path: "b.lua", bytes: command("b").bytes + line)
         #expect(
-            try catalogue(file).bodyMistakes.map(\.description) == ["b.lua:9: call_out is there with @call_out only"])
+            try catalogue(file).bodyMistakes.map(\.description) == ["b.lua:9: \(word) is there with @call_out only"])
     }
 
     /// The generated names and the built call agree on the places, behind those of members.

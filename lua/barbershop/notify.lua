@@ -8,8 +8,11 @@
 -- @arg      body   string 0..2000
 -- @arg      data   json 8192 8 optional -- an object; {} when absent
 -- @include  json
--- @key      inbox  user:{userId}#inbox
--- @key      unread user:{userId}#unread
+-- @include  pushes
+-- @key      inbox   user:{userId}#inbox
+-- @key      unread  user:{userId}#unread
+-- @key      devices user:{userId}#devices
+-- @key      pushes  user:{userId}#pushes
 -- @topic    user:{userId}
 -- @emits    notification {id, type, title, body, data, timestamp}
 -- @returns  {id}
@@ -54,6 +57,7 @@ if leave > 0 then
 end
 write('SADD', key.unread, id)
 write('EXPIRE', key.unread, TTL_S)
+plan_push('n:' .. id)
 emit('user:' .. args.userId, 'notification', {
   id = id, type = args.type, title = args.title, body = args.body, data = data, timestamp = timestamp,
 })

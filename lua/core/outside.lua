@@ -37,6 +37,15 @@ local function call_out(service, request, command, arguments)
     'i', string.sub(sha1(operation .. ' ' .. #called), 1, 32), 'r', text, 'c', command, 'a', more}
 end
 
+-- How many calls of a service still fit among those that wait: a script that can wait itself asks before it calls.
+local function call_room(service)
+  local known = services[service]
+  if not known then error('asks for room at ' .. tostring(service) .. ', which no @call_out names', 2) end
+  local waiting = redis.pcall('XLEN', known.stream)
+  if failed(waiting) then error({reply = bad_key('calls', waiting)}, 0) end
+  return math.max(calls_max - waiting - known.waiting, 0)
+end
+
 outward = {
   -- Checks that there is room. Returns an error reply or nil.
   prepare = function()

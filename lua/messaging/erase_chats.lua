@@ -11,6 +11,7 @@
 -- @key      walled    user:{userId}#walled
 -- @key      shown     user:{userId}#shown
 -- @key      awake     user:{userId}#awake
+-- @key      counts    user:{userId}#chat_unread
 -- @calls    erase_member, erase_chats
 -- @returns  {left} -- how many the longest of the lists still has
 -- @cost     O(n) in the conversations of one run, at most 180
@@ -39,7 +40,8 @@ for _, id in ipairs(ids) do later('erase_member', {conversationId = id, userId =
 
 local left = math.max(read('ZCARD', key.spoken), read('SCARD', key.groups), read('ZCARD', key.order)) - BATCH_MAX
 if left <= 0 then
-  write('UNLINK', key.chats, key.order, key.strangers, key.groups, key.spoken, key.walled, key.shown, key.awake)
+  write('UNLINK', key.chats, key.order, key.strangers, key.groups, key.spoken, key.walled, key.shown, key.awake,
+    key.counts)
   return {left = 0}
 end
 if #ids > 0 then

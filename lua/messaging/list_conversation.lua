@@ -15,6 +15,7 @@
 -- @arg      gone           bool optional -- the user is in it no more
 -- @include  pair
 -- @include  chats
+-- @include  pushes
 -- @key      chats     user:{userId}#chats
 -- @key      order     user:{userId}#chat_order
 -- @key      strangers user:{userId}#strangers
@@ -25,6 +26,9 @@
 -- @key      mutes     user:{userId}#mutes
 -- @key      shown     user:{userId}#shown
 -- @key      awake     user:{userId}#awake
+-- @key      counts    user:{userId}#chat_unread
+-- @key      devices   user:{userId}#devices
+-- @key      pushes    user:{userId}#pushes
 -- @topic    user:{userId}
 -- @calls    list_again, remove_member, change_walls, show_presence
 -- @emits    conversation:updated {id, members, title, lastMessage, lastMessageTime, unread, muted}
@@ -52,6 +56,7 @@ local function unlist(place)
   write('ZREM', key.order, place)
   write('ZREM', key.strangers, place)
   write('HDEL', key.chats, string.sub(place, 17))
+  write('HDEL', key.counts, string.sub(place, 17))
 end
 
 if args.gone then
@@ -89,6 +94,7 @@ if old and old.l ~= chat.l then
   write('ZREM', key.strangers, place_of(id, old.l))
 end
 write('HSET', key.chats, id, encode(chat))
+if chat.u > 0 then write('HSET', key.counts, id, decimal(chat.u)) else write('HDEL', key.counts, id) end
 write('ZADD', key.order, 0, place)
 if chat.w then write('ZREM', key.strangers, place) else write('ZADD', key.strangers, 0, place) end
 
@@ -128,7 +134,11 @@ if args.wrote and not (old and old.w) then
   end
 end
 if args.wrote then write('ZADD', key.spoken, decimal(chat.l), id) end
-for _, name in ipairs({key.chats, key.order, key.strangers, key.groups, key.spoken}) do write('EXPIRE', name, TTL_S) end
+for _, name in ipairs({key.chats, key.order, key.strangers, key.groups, key.spoken, key.counts}) do
+  write('EXPIRE', name, TTL_S)
+end
 local is_muted = chat.s ~= nil and read('SISMEMBER', key.mutes, chat.s) == 1
+local is_news = chat.i and chat.u > 0 and not (old and old.l >= chat.l)
+if is_news and chat.s ~= args.userId and not is_muted then plan_push('c:' .. id) end
 emit('user:' .. args.userId, 'conversation:updated', told_chat(id, chat, is_muted))
 return {listed = true}

@@ -8,6 +8,7 @@
 --   user:U#strangers  the same, of those in which U has not written
 --   user:U#groups     set of U's groups
 --   user:U#spoken     zset conversationId -> ms, of those in which U has written
+--   user:U#chat_unread hash conversationId -> how many messages U has not read, of those with any
 
 local CHATS_MAX = 1000
 local TTL_S = 31622400

@@ -1,0 +1,18 @@
+-- @command  drop_token
+-- @summary  Take a device out of a user's devices whose token another registration has taken over.
+-- @allow    worker
+-- @arg      userId      id
+-- @arg      deviceId    id
+-- @arg      tokenId     id
+-- @arg      at          time -- the device stays when it was registered later
+-- @include  device
+-- @key      devices     user:{userId}#devices
+-- @returns  {dropped}
+-- @cost     O(1)
+-- @weight   150
+-- @idempotent
+
+local device = device_of(read('HGET', key.devices, args.deviceId))
+if not device or sha1(device.token) ~= args.tokenId or device.at > args.at then return {dropped = false} end
+write('HDEL', key.devices, args.deviceId)
+return {dropped = true}
