@@ -1,23 +1,47 @@
+/// Where the id stands in the names of keys and channels (`--redis-layout`).
+public enum KeyLayout: String, CaseIterable, Sendable {
+    /// `shop:42#log`, and `#workers` for what belongs to all.
+    case plain
+    /// `shop:{42}#log`, and `{sb}#workers`: what belongs to one id lies in one slot of a Redis Cluster.
+    case tagged
+}
+
 /// The only maker of Redis names (design section 6): the topic, `#`, the facet.
 ///
-/// `#` cannot occur in a topic, so no topic, id or message id chosen by a client can name another's key.
+/// `#` cannot occur in a topic, so no topic, id or message id chosen by a client can name another's key. Nor can a
+/// brace, so the id alone is the hash tag of tagged names.
 public struct Keys: Sendable {
     /// Put before every key and channel; empty by default, `[A-Za-z0-9._:-]{0,64}`.
     public let prefix: [UInt8]
+    /// Whether ids are hash tags.
+    public let layout: KeyLayout
 
-    /// Makes names with a prefix (`--redis-prefix`).
-    public init(prefix: [UInt8]) {
+    /// Makes names with a prefix (`--redis-prefix`) in a layout (`--redis-layout`).
+    public init(prefix: [UInt8], layout: KeyLayout = .plain) {
         self.prefix = prefix
+        self.layout = layout
     }
 
     /// The pub/sub channel of a topic.
-    public func channel(_ topic: Topic) -> [UInt8] { prefix + topic.bytes }
+    public func channel(_ topic: Topic) -> [UInt8] { name(topic, reserving: 0) }
 
     /// The topic of a channel; `nil` for a channel that is not ours.
     public func topic(ofChannel channel: [UInt8]) -> Topic? {
         guard channel.starts(with: prefix) else { return nil }
-        return Topic(channel.dropFirst(prefix.count))
+        return topic(named: channel.dropFirst(prefix.count))
     }
+
+    /// The topic of what stands behind the prefix and before the first `#` of a key; `nil` for a name of another form.
+    public func topic(named name: ArraySlice<UInt8>) -> Topic? {
+        guard layout == .tagged else { return Topic(name) }
+        guard let colon = name.firstIndex(of: UInt8(ascii: ":")) else { return nil }
+        let id = name[(colon + 1)...]
+        guard id.count > 2, id.first == UInt8(ascii: "{"), id.last == UInt8(ascii: "}") else { return nil }
+        return Topic(namespace: name[..<colon], id: id.dropFirst().dropLast())
+    }
+
+    /// What stands for any id in a glob-style pattern of names.
+    public var anyID: String { layout == .tagged ? "{*}" : "*" }
 
     /// The stream of recent events.
     public func log(_ topic: Topic) -> [UInt8] { facet(topic, "log") }
@@ -36,14 +60,37 @@ public struct Keys: Sendable {
         facet(topic, "seen#") + owner + [UInt8(ascii: "#")] + id.bytes
     }
     /// The queue status of a shop; the name is fixed by the API servers that read it.
-    public func queue(shop id: some Collection<UInt8>) -> [UInt8] { prefix + Array("queue:".utf8) + Array(id) }
+    public func queue(shop id: some Collection<UInt8>) -> [UInt8] {
+        prefix + Array("queue:".utf8) + (layout == .tagged ? [UInt8(ascii: "{")] + Array(id) + [UInt8(ascii: "}")] : Array(id))
+    }
 
     // MARK: Commands
 
-    /// The stream of events and calls that the worker passes on; waking it is a message on the channel of this name.
-    public var outbox: [UInt8] { prefix + Array("#outbox".utf8) }
+    /// The stream of events and calls that the worker passes on, for what concerns no id; a message on the channel of
+    /// this name wakes the worker.
+    public var outbox: [UInt8] { common("#outbox") }
+    /// The stream for what scripts of a home leave to the worker: on tagged names that of the home's slot.
+    public func outbox(of home: Topic) -> [UInt8] {
+        layout == .tagged ? outbox(at: HashSlot.of(home.id)) : outbox
+    }
+    /// How many such streams there are.
+    public var outboxCount: Int { layout == .tagged ? HashSlot.count : 1 }
+    /// The n-th of them, from 0; on tagged names that of the n-th slot.
+    public func outbox(at index: Int) -> [UInt8] {
+        guard layout == .tagged, index != Keys.commonSlot else { return outbox }
+        return prefix + [UInt8(ascii: "{")] + HashSlot.tag(of: index) + Array("}#outbox".utf8)
+    }
+    /// Which of them a name is; `nil` for another key. No name stands for ``outbox``.
+    public func outboxIndex(_ name: [UInt8]) -> Int? {
+        if name.isEmpty || name == outbox { return layout == .tagged ? Keys.commonSlot : 0 }
+        guard layout == .tagged else { return nil }
+        let index = HashSlot.of(name)
+        return outbox(at: index) == name ? index : nil
+    }
+    /// What scripts are told of names: the prefix, and a brace behind it where ids are hash tags.
+    public var scriptPrefix: [UInt8] { layout == .tagged ? prefix + [UInt8(ascii: "{")] : prefix }
     /// The stream of entries of the outbox that could not be passed on.
-    public var outboxDead: [UInt8] { prefix + Array("#outbox-dead".utf8) }
+    public var outboxDead: [UInt8] { common("#outbox-dead") }
     /// The stream of calls that wait for the couriers of a service outside.
     public func calls(of service: String) -> [UInt8] { outside("calls", service) }
     /// The stream of calls of it that were given up.
@@ -59,8 +106,7 @@ public struct Keys: Sendable {
     public func answersDue(of service: String) -> [UInt8] { outside("answers-due", service) }
 
     private func outside(_ what: StaticString, _ service: String) -> [UInt8] {
-        var key = prefix
-        key.append(UInt8(ascii: "#"))
+        var key = common("#")
         key.append(text: what)
         key.append(UInt8(ascii: ":"))
         key.append(text: service)
@@ -68,21 +114,23 @@ public struct Keys: Sendable {
     }
 
     /// The sorted set of live workers.
-    public var workers: [UInt8] { prefix + Array("#workers".utf8) }
+    public var workers: [UInt8] { common("#workers") }
     /// The hash of what each worker holds.
-    public var leases: [UInt8] { prefix + Array("#leases".utf8) }
+    public var leases: [UInt8] { common("#leases") }
     /// The sorted set of revoked users and tokens, by the place of the change.
-    public var revoked: [UInt8] { prefix + Array("#revoked".utf8) }
+    public var revoked: [UInt8] { common("#revoked") }
     /// The hash of the times up to which users' tokens are revoked.
-    public var revokedBefore: [UInt8] { prefix + Array("#revoked-before".utf8) }
+    public var revokedBefore: [UInt8] { common("#revoked-before") }
     /// The sorted set of members who were lately taken out of topics, by the place of the change.
-    public var removed: [UInt8] { prefix + Array("#removed".utf8) }
+    public var removed: [UInt8] { common("#removed") }
     /// The string that holds the secret of all nodes.
-    public var nodeSecret: [UInt8] { prefix + Array("#node-secret".utf8) }
+    public var nodeSecret: [UInt8] { common("#node-secret") }
+    /// The channel on which a gateway's probes come back to it.
+    public func probe(_ name: String) -> [UInt8] { common("#probe:") + Array(name.utf8) }
     /// The channel on which other nodes speak to the node of that name.
-    public func node(_ name: [UInt8]) -> [UInt8] { prefix + Array("#node:".utf8) + name }
+    public func node(_ name: [UInt8]) -> [UInt8] { common("#node:") + name }
     /// The sorted set of gateways by their last sign of life.
-    public var hereNodes: [UInt8] { prefix + Array("#here-nodes".utf8) }
+    public var hereNodes: [UInt8] { common("#here-nodes") }
     /// The string that remembers the answer of an operation; `digest` is hexadecimal.
     public func done(_ home: Topic, digest: [UInt8]) -> [UInt8] { facet(home, "done#") + digest }
     /// The string that holds the fencing token of the last refresh.
@@ -93,7 +141,7 @@ public struct Keys: Sendable {
     /// `facet` comes from a header and holds no `#`. A member may hold any byte: it stands last, so it can name no
     /// other member's key.
     public func domain(_ topic: Topic, facet: String?, member: [UInt8]?) -> [UInt8] {
-        var key = prefix + topic.bytes
+        var key = name(topic, reserving: 0)
         guard let facet else { return key }
         key.append(UInt8(ascii: "#"))
         key.append(text: facet)
@@ -103,13 +151,37 @@ public struct Keys: Sendable {
         return key
     }
 
-    private func facet(_ topic: Topic, _ name: StaticString) -> [UInt8] {
-        var key: [UInt8] = []
-        key.reserveCapacity(prefix.count + topic.bytes.count + 1 + name.utf8CodeUnitCount)
-        key.append(contentsOf: prefix)
-        key.append(contentsOf: topic.bytes)
+    /// The slot of what belongs to all.
+    private static let commonSlot = HashSlot.of(Array("{sb}".utf8))
+
+    /// A name of what belongs to all: on tagged names under one tag, so that scripts can use several at once.
+    private func common(_ text: StaticString) -> [UInt8] {
+        var key = prefix
+        if layout == .tagged { key.append(text: "{sb}") }
+        key.append(text: text)
+        return key
+    }
+
+    private func facet(_ topic: Topic, _ text: StaticString) -> [UInt8] {
+        var key = name(topic, reserving: 1 + text.utf8CodeUnitCount)
         key.append(UInt8(ascii: "#"))
-        key.append(text: name)
+        key.append(text: text)
+        return key
+    }
+
+    /// The name of a topic: every key of it begins so.
+    private func name(_ topic: Topic, reserving more: Int) -> [UInt8] {
+        var key: [UInt8] = []
+        key.reserveCapacity(prefix.count + topic.bytes.count + 2 + more)
+        key.append(contentsOf: prefix)
+        guard layout == .tagged else {
+            key.append(contentsOf: topic.bytes)
+            return key
+        }
+        key.append(contentsOf: topic.namespace)
+        key.append(text: ":{")
+        key.append(contentsOf: topic.id)
+        key.append(UInt8(ascii: "}"))
         return key
     }
 }

@@ -92,7 +92,7 @@ final class Node: Sendable {
     ) throws(Errno) {
         name = String(decoding: SecureRandom.text(byteCount: 6), as: UTF8.self)
         limits = settings.limits
-        keys = Keys(prefix: Array(settings.redisPrefix.utf8))
+        keys = settings.keys
         redis = parts.redis
         library = parts.library
         scripts = parts.scripts
@@ -114,7 +114,7 @@ final class Node: Sendable {
         allowsAnonymous = settings.anonymous
         proxyProtocol = settings.proxyProtocol
         // `#` cannot occur in a topic, so no client can subscribe to a probe or forge one.
-        probeChannel = keys.prefix + Array("#probe:\(name)".utf8)
+        probeChannel = keys.probe(name)
         self.log = log
         let proxies = settings.trustProxies
         trustedProxies = proxies

@@ -43,7 +43,7 @@ struct NodeParts {
     /// What calls of commands need of the settings.
     func commandSettings(_ settings: GatewaySettings) -> CommandSettings {
         CommandSettings(
-            keys: Keys(prefix: Array(settings.redisPrefix.utf8)), policies: settings.namespaces,
+            keys: settings.keys, policies: settings.namespaces,
             outboxMax: settings.limits.outboxMax, doneSeconds: settings.limits.idempotencySeconds,
             membersMax: settings.limits.membersMax, callsMax: settings.limits.callsMax,
             answerLimits: settings.limits.answers, answerBytesMax: settings.limits.answerBytesMax,

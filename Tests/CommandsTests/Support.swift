@@ -103,3 +103,13 @@ func refusal(
         return refusal
     }
 }
+
+/// All built-in packs, read and checked once.
+let everyPack = Result {
+    try ScriptLibrary(
+        packs: ScriptLibrary.packs.keys.sorted(), directory: nil,
+        namespaces: [
+            "shop", "dj", "user", "booking", "challenge", "feed", "conversation", "barber", "order", "session",
+        ],
+        reservedPaths: [])
+}

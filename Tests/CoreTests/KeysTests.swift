@@ -19,6 +19,51 @@ import Testing
         #expect(keys.topic(ofChannel: keys.channel(topic)) == topic)
     }
 
+    @Test(arguments: ["", "app1:"])
+    func onTaggedNamesTheIDIsTheHashTag(_ prefix: String) throws {
+        let keys = Keys(prefix: Array(prefix.utf8), layout: .tagged)
+        let topic = try #require(Topic("shop:a:42"))
+        let id = try #require(MessageID(Array("op-1".utf8)))
+        #expect(text(keys.channel(topic)) == prefix + "shop:{a:42}")
+        #expect(text(keys.log(topic)) == prefix + "shop:{a:42}#log")
+        #expect(text(keys.seen(topic, owner: Array("user:u1".utf8), id)) == prefix + "shop:{a:42}#seen#user:u1#op-1")
+        #expect(text(keys.domain(topic, facet: "votes", member: Array("}{".utf8))) == prefix + "shop:{a:42}#votes#}{")
+        #expect(text(keys.queue(shop: topic.id)) == prefix + "queue:{a:42}")
+        #expect(keys.topic(ofChannel: keys.channel(topic)) == topic)
+        let all = [keys.workers, keys.leases, keys.removed, keys.outbox, keys.calls(of: "x"), keys.node([97])]
+        #expect(text(all[0]) == prefix + "{sb}#workers" && text(keys.probe("n")) == prefix + "{sb}#probe:n")
+        #expect(Set(all.map { HashSlot.of($0) }).count == 1)
+        let own = [keys.channel(topic), keys.log(topic), keys.fence(topic), keys.queue(shop: topic.id)]
+        #expect(Set((own + [keys.outbox(of: topic)]).map { HashSlot.of($0) }).count == 1)
+    }
+
+    @Test func onTaggedNamesOtherNamesAreNoTopics() {
+        let keys = Keys(prefix: [], layout: .tagged)
+        for channel in [
+            "shop:42", "shop:{42", "shop:42}", "shop:{}", "shop:{", "shop:}{", "shop:{{42}}", "shop:{4}2}", "{shop:42}",
+            "shop{:42}", "shop:x{42}", "shop:{42}#log", "{sb}#outbox", "shop", "",
+        ] {
+            #expect(keys.topic(ofChannel: Array(channel.utf8)) == nil, "\(channel)")
+        }
+    }
+
+    /// Each slot has an outbox of its own, whose name leads back to it and to no other.
+    @Test func everySlotHasAnOutbox() throws {
+        let keys = Keys(prefix: Array("p:".utf8), layout: .tagged)
+        let names = (0..<keys.outboxCount).map { keys.outbox(at: $0) }
+        #expect(names.count == HashSlot.count && Set(names).count == names.count)
+        #expect(names.indices.allSatisfy { HashSlot.of(names[$0]) == $0 && keys.outboxIndex(names[$0]) == $0 })
+        #expect(names.contains(keys.outbox) && keys.outboxIndex([]) == keys.outboxIndex(keys.outbox))
+        let topic = try #require(Topic("shop:42"))
+        #expect(text(keys.outbox(of: topic)) == "p:{42}#outbox")
+        for other in ["p:#outbox", "{42}#outbox", "p:{43}#outbox-dead", "p:{0042}#outbox"] {
+            #expect(keys.outboxIndex(Array(other.utf8)) == nil, "\(other)")
+        }
+        let plain = Keys(prefix: [])
+        #expect(plain.outboxCount == 1 && plain.outbox(of: topic) == plain.outbox && plain.outbox(at: 0) == plain.outbox)
+        #expect(plain.outboxIndex([]) == 0 && plain.outboxIndex(Array("{42}#outbox".utf8)) == nil)
+    }
+
     @Test func foreignChannelsAreNoTopics() {
         let keys = Keys(prefix: Array("app1:".utf8))
         for channel in [

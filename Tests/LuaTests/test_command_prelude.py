@@ -133,7 +133,7 @@ def test_foreign_topics_and_calls_wait_in_the_outbox(trial, db):
         link.subscribe("#outbox")
         link.get_message(timeout=5)
         trial("emit('user:7', 'e', {n = 1}) later('other', {a = 'b'}) return {}")
-        assert link.get_message(timeout=5)["data"] == b""
+        assert link.get_message(timeout=5)["data"] == b"#outbox"
     assert Commands(db).outbox() == [("user:7", "e", {"n": 1}), ("other", {"a": "b"})]
 
 
@@ -172,6 +172,8 @@ def test_stored_objects_are_json_or_nothing(trial, db, text, kept):
 
 def test_topic_log_is_the_name_of_a_log(trial):
     assert trial("return {name = topic_log('feed:7')}", prefix="app:")[0] == {"name": "app:feed:7#log"}
+    tagged = trial("return {log = topic_log('feed:7:8'), latest = topic_latest('feed:7')}", prefix="app:{")[0]
+    assert tagged == {"log": "app:feed:{7:8}#log", "latest": "app:feed:{7}#latest"}, "ids are hash tags"
 
 
 @pytest.mark.parametrize("ms, text", [

@@ -5,7 +5,7 @@ import Testing
 @testable import Worker
 
 @Suite struct KeyspacePatternTests {
-    private func pattern(_ trigger: String, prefix: String = "", database: Int = 0) throws -> KeyspacePattern {
+    private func pattern(_ trigger: String, prefix: String = "", layout: KeyLayout = .plain, database: Int = 0) throws -> KeyspacePattern {
         let text = """
             -- @refresh  \(trigger)
             -- @summary  A test.
@@ -16,7 +16,16 @@ import Testing
         let file = ScriptFile(name: "test", path: "test.lua", bytes: Array(text.utf8))
         let catalogue = try Catalogue(embedded: [], operators: [file], namespaces: ["shop"], reservedPaths: [])
         let template = try #require(catalogue.refreshes.first?.refresh?.triggers.first)
-        return KeyspacePattern(template, keys: Keys(prefix: Array(prefix.utf8)), database: database)
+        return KeyspacePattern(template, keys: Keys(prefix: Array(prefix.utf8), layout: layout), database: database)
+    }
+
+    @Test func onTaggedNamesIDsStandInBraces() throws {
+        let pattern = try pattern("shop:{shopId}#bookings", prefix: "p:", layout: .tagged)
+        #expect(text(pattern.glob) == "__keyspace@0__:p:shop:{*}#bookings")
+        #expect(text(pattern.id(ofKey: Array("p:shop:{a:42}#bookings".utf8))) == "a:42")
+        for key in ["p:shop:42#bookings", "p:shop:{42}#bookings#x", "p:shop:{42#bookings", "shop:{42}#bookings"] {
+            #expect(pattern.id(ofKey: Array(key.utf8)) == nil, "\(key)")
+        }
     }
 
     private func text(_ bytes: [UInt8]?) -> String? { bytes.map { String(decoding: $0, as: UTF8.self) } }

@@ -1,3 +1,4 @@
+import Commands
 import Core
 import RedisLink
 import Testing
@@ -27,9 +28,9 @@ import Testing
         #expect(change.gained == [3])
     }
 
-    private func entry(_ fields: String...) -> OutboxEntry? {
+    private func entry(_ fields: String..., stream: Int? = nil) -> OutboxEntry? {
         OutboxEntry(
-            .array([.string(Array("17-3".utf8)), .array(fields.map { .string(Array($0.utf8)) })]))
+            .array([.string(Array("17-3".utf8)), .array(fields.map { .string(Array($0.utf8)) })]), stream: stream)
     }
 
     @Test func entries() throws {
@@ -51,9 +52,9 @@ import Testing
                 continue
             }
         }
-        #expect(OutboxEntry(.null) == nil)
-        #expect(OutboxEntry(.array([.string([]), .array([])])) == nil)
-        #expect(OutboxEntry(.array([.string(Array("1-1".utf8)), .null])) == nil)
+        #expect(OutboxEntry(.null, stream: nil) == nil)
+        #expect(OutboxEntry(.array([.string([]), .array([])]), stream: nil) == nil)
+        #expect(OutboxEntry(.array([.string(Array("1-1".utf8)), .null]), stream: nil) == nil)
     }
 
     @Test func anEntryOfSeveralTopicsIsAPartForEach() throws {
@@ -77,10 +78,44 @@ import Testing
         book.began(several)
         book.began(one)
         book.finished(several.parts[1])
-        #expect(book.done.isEmpty)
+        #expect(book.take().isEmpty)
         book.finished(one.parts[0])
         book.finished(several.parts[0])
-        #expect(book.take() == [one.id, several.id] && book.done.isEmpty)
+        #expect(book.take() == [0: [one.id, several.id]] && book.take().isEmpty)
+    }
+
+    /// The streams of two slots may have entries of one id: neither is taken for the other.
+    @Test func entriesOfTwoStreamsAreApart() throws {
+        var book = OutboxBook()
+        let one = try #require(entry("m", "user:1 user:2", "e", "note", "d", "{}", stream: 7))
+        let other = try #require(entry("m", "user:1 user:2", "e", "note", "d", "{}", stream: 8))
+        #expect(one.parts.map { $0.operation?.bytes } == ["o:7.17-3:0", "o:7.17-3:1"].map { Array($0.utf8) })
+        book.began(one)
+        book.began(other)
+        book.finished(one.parts[0])
+        book.finished(other.parts[0])
+        #expect(book.take().isEmpty)
+        book.finished(other.parts[1])
+        #expect(book.take() == [8: [other.id]])
+    }
+
+    /// What scripts cannot write themselves, since it lies in another slot.
+    @Test func callsAndNotesOfOtherSlotsAreRead() throws {
+        let topic = try #require(Topic("user:1"))
+        #expect(entry("t", "user:1", "u", "bob", "x", "removed")?.items == [.member(topic, user: [98, 111, 98], .note)])
+        let call = ["i", "77", "r", "{}", "c", "done", "a", "{}"]
+        #expect(
+            entry("o", "spotify", "i", "77", "r", "{}", "c", "done", "a", "{}")?.items
+                == [.callOut(service: "spotify", call.map { Array($0.utf8) })])
+        for wrong in [
+            entry("o", "spotify"), entry("o", "", "i", "7", "r", "{}", "c", "x", "a", "{}"),
+            entry("o", "a:b", "i", "7", "r", "{}", "c", "x", "a", "{}"), entry("o", "a", "r", "{}", "c", "x", "a", "{}"),
+        ] {
+            guard case .unreadable = wrong?.items.first else {
+                Issue.record("\(String(describing: wrong)) was read")
+                continue
+            }
+        }
     }
 
     /// Such an entry was logged, and every gateway then left it out: its subscribers had a hole that no repair fills.

@@ -50,17 +50,17 @@ class Service:
 class Courier:
     """One courier of one service. Nothing runs by itself: the tests say when it claims, calls and finishes."""
 
-    def __init__(self, db: redis.Redis, service: str, name: str = "py"):
-        self.db, self.service, self.name = db, service, name
-        self.calls, self.dead = f"#calls:{service}", f"#calls-dead:{service}"
+    def __init__(self, db: redis.Redis, service: str, name: str = "py", prefix: str = ""):
+        self.db, self.service, self.name, self.prefix = db, service, name, prefix
+        self.calls, self.dead = f"{prefix}#calls:{service}", f"{prefix}#calls-dead:{service}"
 
     # Being alive
 
     def live(self, seconds: int = 10):
-        self.db.set(f"#courier:{self.service}", self.name, ex=seconds)
+        self.db.set(f"{self.prefix}#courier:{self.service}", self.name, ex=seconds)
 
     def die(self):
-        self.db.delete(f"#courier:{self.service}")
+        self.db.delete(f"{self.prefix}#courier:{self.service}")
 
     # Calls
 
@@ -83,18 +83,18 @@ class Courier:
         """Answers a call, or gives it up; whether it was still this one's to finish."""
         outcome = {"outcome": "failed"} if reason else {"outcome": "ok", "answer": answer}
         arguments = json.dumps(json.loads(fields[b"a"]) | outcome)
-        return bool(self.db.eval(FINISH, 3, self.calls, "#outbox", self.dead, entry, arguments, reason))
+        return bool(self.db.eval(FINISH, 3, self.calls, self.prefix + "#outbox", self.dead, entry, arguments, reason))
 
     # Questions
 
     def take(self, seconds: float = 5) -> dict:
         """The oldest question, waited for."""
-        found = self.db.blpop([f"#asks:{self.service}"], timeout=seconds)
+        found = self.db.blpop([f"{self.prefix}#asks:{self.service}"], timeout=seconds)
         assert found, "nobody asked"
         return json.loads(found[1])
 
     def waiting(self) -> int:
-        return self.db.llen(f"#asks:{self.service}")
+        return self.db.llen(f"{self.prefix}#asks:{self.service}")
 
     def answer(self, question: dict, answer, word: str = "ok") -> int:
         """Answers with JSON, or with bytes as they are; how many gateways heard it."""

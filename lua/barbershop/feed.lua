@@ -82,8 +82,7 @@ end
 -- and the newest posts of a few topics that tell no time.
 local function candidates(count)
   local topics, keys = read('SRANDMEMBER', key.follows, FOLLOWS_MAX), {}
-  local before = string.match(topic_log('?'), '^(.*)%?#log$')
-  for index, topic in ipairs(topics) do keys[index] = before .. topic .. '#latest' end
+  for index, topic in ipairs(topics) do keys[index] = topic_latest(topic) end
   local found = #keys > 0 and read('MGET', unpack(keys)) or {}
   local least, times, names, silent, most = -1, {}, {}, {}, 4 * count
   -- Forgets all but the `count` newest, and those as old as the last of them.

@@ -109,7 +109,7 @@ local function tell_now(topic, event, data)
     end
   end
   if not is_event(event) then error('an event without a name of 1...64 bytes', 2) end
-  told[#told + 1] = ARGV[9] .. topic
+  told[#told + 1] = name_of(topic)
   told[#told + 1] = '{"event":"' .. event .. '","data":' .. data .. '}'
 end
 
@@ -152,8 +152,12 @@ local function later(name, arguments)
 end
 
 -- Notes that a user was taken out of a topic, so that every gateway looks at the sessions; set_member.lua does the
--- same, and says why the clock is Redis's own.
+-- same, and says why the clock is Redis's own. Where the removals are another slot's, the worker notes it.
 local function note_removal(topic, user)
+  if roster.removed == KEYS[1] then
+    outgoing[#outgoing + 1] = {'u', user, 't', topic, 'x', 'removed'}
+    return
+  end
   if not roster.place then
     local time = redis.call('TIME')
     local now = tonumber(time[1]) * 1000 + math.floor(tonumber(time[2]) / 1000)
@@ -268,7 +272,8 @@ local function commit()
     if not done then return wrong end
   end
   for _, entry in ipairs(outgoing) do redis.call('XADD', KEYS[1], '*', unpack(entry)) end
-  if #outgoing > 0 then redis.call('PUBLISH', KEYS[1], '') end
+  -- On tagged names there is an outbox for each slot, and one channel for all of them.
+  if #outgoing > 0 then redis.call('PUBLISH', (string.gsub(KEYS[1], '{%d+}#outbox$', '{sb}#outbox')), KEYS[1]) end
   local wrong = outward and outward.commit(#queued + #emitted + #outgoing == 0)
   if wrong then return wrong end
   -- These are told at most once, so one that Redis refuses is no reason to stop.

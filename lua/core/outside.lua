@@ -32,9 +32,15 @@ local function call_out(service, request, command, arguments)
     fail('too_large', 'a call of ' .. service .. ' may have ' .. CALL_BYTES_MAX .. ' bytes')
   end
   local operation = ARGV[6] ~= '' and KEYS[2] .. ' ' .. ARGV[6] or ARGV[5]
-  known.waiting = known.waiting + 1
-  called[#called + 1] = {'XADD', known.stream, '*',
-    'i', string.sub(sha1(operation .. ' ' .. #called), 1, 32), 'r', text, 'c', command, 'a', more}
+  local id = string.sub(sha1(operation .. ' ' .. #called), 1, 32)
+  called[#called + 1] = {'XADD', known.stream, '*', 'i', id, 'r', text, 'c', command, 'a', more}
+  if known.stream ~= KEYS[1] then
+    known.waiting = known.waiting + 1
+    return
+  end
+  -- The calls are another slot's: the worker puts them there.
+  outgoing[#outgoing + 1] = {'o', service, 'i', id, 'r', text, 'c', command, 'a', more}
+  called[#called] = false
 end
 
 -- How many calls of a service still fit among those that wait: a script that can wait itself asks before it calls.
@@ -60,7 +66,7 @@ outward = {
   -- Puts the calls into their streams. Returns an error reply or nil; only a script's first write can be refused.
   commit = function(is_first)
     for index, entry in ipairs(called) do
-      local reply = is_first and index == 1 and redis.pcall(unpack(entry)) or redis.call(unpack(entry))
+      local reply = entry and (is_first and index == 1 and redis.pcall(unpack(entry)) or redis.call(unpack(entry)))
       if is_first and index == 1 and failed(reply) then return reply end
     end
   end,

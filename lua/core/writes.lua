@@ -249,10 +249,24 @@ local function read(command, name, ...)
   return reply
 end
 
+-- The name that the keys of a topic begin with, and that of its channel. Behind the prefix stands a brace where ids are
+-- hash tags.
+local function name_of(topic)
+  local prefix = ARGV[9]
+  if string.byte(prefix, -1) ~= 123 then return prefix .. topic end
+  local colon = string.find(topic, ':', 1, true) or 0
+  return string.sub(prefix, 1, -2) .. string.sub(topic, 1, colon) .. '{' .. string.sub(topic, colon + 1) .. '}'
+end
+
 -- The name of a topic's log, for a script that reads topics it learns only while it runs. Such a key is not declared,
 -- and on Redis Cluster it lies in another slot: for one server only, for reads only.
 local function topic_log(topic)
-  return ARGV[9] .. topic .. '#log'
+  return name_of(topic) .. '#log'
+end
+
+-- The same for the time of a topic's latest event, where a script keeps one.
+local function topic_latest(topic)
+  return name_of(topic) .. '#latest'
 end
 
 -- Queues a write. It is made after the body has returned, so a body computes what it cannot read yet.

@@ -7,13 +7,13 @@ enum GeneratedLua {
     static let hidden = """
         redis, server, KEYS, ARGV, _G, getfenv, setfenv, load, loadstring, loadfile, dofile, rawset, os, print, run, commit, \
         commit_event, publish_event, prepare_event, prepare_events, append, begin_epoch, renew, refuse, queued, needs, \
-        first_key, last_key, emitted, outgoing, told, homes, foreign, callable, known, resolved, fence, roster, \
+        first_key, last_key, emitted, outgoing, told, homes, foreign, callable, known, name_of, resolved, fence, roster, \
         note_removal, mint_s, made_ids, minted, change_member, home_of, count_effects, known_as, result_of, text_of, decide, \
         check_fence, check_writes, retried, outward, services, calls_max, called
         """
 
     /// What a `@subscribe` script must not reach beyond that: it knows no other topic, and has no optional arguments.
-    static let hiddenFromJoins = hidden + ", topic_log, given, state, own_arguments"
+    static let hiddenFromJoins = hidden + ", topic_log, topic_latest, given, state, own_arguments"
 
     /// The names of a `@subscribe` script, in front of `subscribe.lua` or `position.lua`, whose arguments stand first.
     static func lines(_ state: StateProvider) -> [String] {

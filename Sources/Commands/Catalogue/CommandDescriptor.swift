@@ -41,6 +41,8 @@ public struct CommandDescriptor: Sendable {
     public internal(set) var resolved: [ResolvedValue] = []
     /// Why it has keys and home topics of several ids; `nil`: it has not.
     public internal(set) var span: String?
+    /// Whether its keys are those of several ids, which lie in several slots of a Redis Cluster.
+    public var spansSlots: Bool { span != nil || resolved.contains { $0.key.variable != home?.variable } }
     /// The keys, in the order of `KEYS`.
     public internal(set) var keys: [KeyDeclaration] = []
     /// The topics it may emit on.

@@ -24,7 +24,7 @@ enum BodyWords {
         "encode", "expel",
         "fail", "integer", "is_id", "is_utf8", "iso", "key", "later", "mint", "now_ms", "null", "number", "random",
         "raw",
-        "read", "sha1", "shortest", "stored_object", "tell_now", "topic_log", "write",
+        "read", "sha1", "shortest", "stored_object", "tell_now", "topic_latest", "topic_log", "write",
     ]
 
     /// The words alone, in order: what an unknown name may have been meant for.

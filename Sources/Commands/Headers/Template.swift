@@ -87,7 +87,7 @@ public struct Template: Hashable, Sendable, CustomStringConvertible {
         guard key.starts(with: keys.prefix) else { return nil }
         let parts = key.dropFirst(keys.prefix.count)
             .split(separator: UInt8(ascii: "#"), maxSplits: 2, omittingEmptySubsequences: false)
-        guard let topic = parts.first.flatMap({ Topic($0) }), topic.namespace.elementsEqual(namespace.utf8),
+        guard let topic = parts.first.flatMap({ keys.topic(named: $0) }), topic.namespace.elementsEqual(namespace.utf8),
             parts.count == 1 + (facet == nil ? 0 : 1) + (memberVariable == nil ? 0 : 1),
             facet.map({ parts[1].elementsEqual($0.utf8) }) ?? true,
             memberVariable == nil || !parts[2].isEmpty

@@ -53,7 +53,8 @@ public struct CommandCallBuilder: Sendable {
         guard bound.resolved.count == descriptor.resolved.count else { return nil }
         let operation = descriptor.isReadOnly || descriptor.isIdempotent ? nil : operation
         let home = descriptor.home?.topic(value)
-        var keys = [settings.keys.outbox, settings.keys.outbox]
+        let outbox = home.map { settings.keys.outbox(of: $0) } ?? settings.keys.outbox
+        var keys = [outbox, outbox]
         if let operation {
             guard let home else { return nil }
             keys[1] = settings.keys.done(home, digest: CommandCallBuilder.digest(caller, operation))
@@ -62,7 +63,7 @@ public struct CommandCallBuilder: Sendable {
             decimal(moment.nowMs), bound.actingUser ?? [], caller.roleText, moment.run,
             moment.epoch, operation == nil ? [] : CommandCallBuilder.fingerprint(descriptor, bound),
             decimal(settings.doneSeconds), descriptor.usesRandom || descriptor.mint != nil ? moment.random : [],
-            settings.keys.prefix,
+            settings.keys.scriptPrefix,
             decimal(settings.outboxMax), descriptor.refresh == nil ? [] : decimal(fence ?? 0),
             bound.values.map { UInt8(ascii: $0 == nil ? "0" : "1") },
         ]
@@ -88,14 +89,16 @@ public struct CommandCallBuilder: Sendable {
             guard let home else { return nil }
             keys.append(settings.keys.fence(home))
         }
+        // Where these keys are another slot's, the outbox stands in their place: the worker does what concerns them.
+        let isTagged = settings.keys.layout == .tagged
         arguments += bound.values.map { $0 ?? [] } + bound.derived + bound.resolved
         if descriptor.changesMembers {
-            keys.append(settings.keys.removed)
+            keys.append(isTagged ? outbox : settings.keys.removed)
             keys += descriptor.homeTopics.compactMap { $0.topic(value).map(settings.keys.members) }
             arguments.append(decimal(settings.membersMax))
         }
         if !descriptor.callsOut.isEmpty {
-            keys += descriptor.services.map { settings.keys.calls(of: $0) }
+            keys += descriptor.services.map { isTagged ? outbox : settings.keys.calls(of: $0) }
             arguments.append(decimal(settings.callsMax))
         }
         return Call(keys: keys, arguments: arguments)

@@ -15,6 +15,8 @@ public struct GatewaySettings: Sendable, Equatable {
     public var redis = "redis://127.0.0.1:6379"
     /// What is put before every Redis key and channel; `[A-Za-z0-9._:-]{0,64}`.
     public var redisPrefix = ""
+    /// Where the id stands in names.
+    public var redisLayout = KeyLayout.plain
     /// The built-in packs of scripts that are served.
     public var packs = ["barbershop"]
     /// The directory of the operator's own scripts.
@@ -81,6 +83,9 @@ public struct GatewaySettings: Sendable, Equatable {
     /// The defaults; without a listener.
     public init() {}
 
+    /// The maker of names.
+    public var keys: Keys { Keys(prefix: Array(redisPrefix.utf8), layout: redisLayout) }
+
     /// One line for each setting in effect: name, value, source; passwords are masked.
     public func describe() -> String { report.description }
 }
@@ -93,6 +98,7 @@ extension GatewaySettings {
         ops = values.hostPort("ops")
         redis = values.text("redis") ?? redis
         redisPrefix = values.text("redis-prefix") ?? redisPrefix
+        redisLayout = values.choice("redis-layout", default: redisLayout)
         scripts = values.text("scripts")
         tlsCert = values.text("tls-cert")
         tlsKey = values.text("tls-key")

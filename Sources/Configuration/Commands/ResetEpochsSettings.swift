@@ -6,6 +6,8 @@ public struct ResetEpochsSettings: Sendable, Equatable {
     public var redis = "redis://127.0.0.1:6379"
     /// What is put before every Redis key and channel; the gateways' own.
     public var redisPrefix = ""
+    /// Where the id stands in names; the gateways' own.
+    public var redisLayout = KeyLayout.plain
     /// The topics whose epochs end, each `namespace:id` or `namespace:*`; empty: all.
     public var topics: [String] = []
     /// Whether it is only counted what would be done.
@@ -17,6 +19,9 @@ public struct ResetEpochsSettings: Sendable, Equatable {
 
     /// The defaults: everything in the Redis of this machine.
     public init() {}
+
+    /// The maker of names.
+    public var keys: Keys { Keys(prefix: Array(redisPrefix.utf8), layout: redisLayout) }
 }
 
 extension ResetEpochsSettings {
@@ -24,6 +29,7 @@ extension ResetEpochsSettings {
     init(_ values: inout SettingValues, operands: [String]) {
         redis = values.text("redis") ?? redis
         redisPrefix = values.text("redis-prefix") ?? redisPrefix
+        redisLayout = values.choice("redis-layout", default: redisLayout)
         isDryRun = values.boolean("dry-run", default: false)
         again = values.boolean("again", default: false)
         limits = values.limits

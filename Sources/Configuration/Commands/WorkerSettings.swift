@@ -6,6 +6,8 @@ public struct WorkerSettings: Sendable, Equatable {
     public var redis = "redis://127.0.0.1:6379"
     /// What is put before every Redis key and channel; the gateways' own.
     public var redisPrefix = ""
+    /// Where the id stands in names; the gateways' own.
+    public var redisLayout = KeyLayout.plain
     /// The built-in packs of scripts that are served; the gateways' own.
     public var packs = ["barbershop"]
     /// The directory of the operator's scripts; the gateways' own.
@@ -32,10 +34,14 @@ public struct WorkerSettings: Sendable, Equatable {
     /// The defaults.
     public init() {}
 
+    /// The maker of names.
+    public var keys: Keys { Keys(prefix: Array(redisPrefix.utf8), layout: redisLayout) }
+
     /// A worker beside a gateway, with the gateway's settings.
     public init(beside gateway: GatewaySettings) {
         redis = gateway.redis
         redisPrefix = gateway.redisPrefix
+        redisLayout = gateway.redisLayout
         packs = gateway.packs
         scripts = gateway.scripts
         log = gateway.log
@@ -50,6 +56,7 @@ extension WorkerSettings {
     init(_ values: SettingValues, _ file: FileReader) {
         redis = values.text("redis") ?? redis
         redisPrefix = values.text("redis-prefix") ?? redisPrefix
+        redisLayout = values.choice("redis-layout", default: redisLayout)
         scripts = values.text("scripts")
         keyspaceEvents = values.choice("keyspace-events", default: keyspaceEvents)
         ops = values.hostPort("worker-ops")

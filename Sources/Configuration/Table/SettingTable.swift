@@ -72,6 +72,9 @@ extension Setting {
             "Redis to use: redis://, rediss:// (TLS) or unix:// (socket)."),
         Setting("redis-prefix", .keyPrefix, processesAndReset, "Put before every key and channel."),
         Setting(
+            "redis-layout", .choice(KeyLayout.allCases.map(\.rawValue)), processesAndReset, default: "plain",
+            "Name keys shop:42#log, or tagged: shop:{42}#log, as a Redis Cluster needs them."),
+        Setting(
             "keyspace-events", .choice(KeyspaceEvents.allCases.map(\.rawValue)), [.worker], default: "auto",
             "Add what the worker needs to Redis's notify-keyspace-events, or never change it."),
         Setting(

@@ -47,7 +47,7 @@ final class DemoRunner {
     init(reactor: Reactor, parts: NodeParts, settings: GatewaySettings, log: Log) throws(Errno) {
         self.reactor = reactor
         lastMs = reactor.nowMs
-        keys = Keys(prefix: Array(settings.redisPrefix.utf8))
+        keys = settings.keys
         json = settings.limits.answers
         catalogue = parts.library.catalogue
         guard let shop = Topic("shop:" + DemoCast.shop) else { throw Errno(code: EINVAL) }

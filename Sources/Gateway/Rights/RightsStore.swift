@@ -1,3 +1,4 @@
+import Commands
 import Core
 import RedisLink
 import Rights
@@ -36,12 +37,8 @@ final class RightsStore {
     func setMember(
         _ topic: Topic, user: [UInt8], isMember: Bool, _ completion: @escaping (Result<MemberChange, Refusal>) -> Void
     ) {
-        let call = ScriptCall(
-            script: scripts.setMember, keys: [keys.members(topic), keys.removed],
-            arguments: [
-                topic.bytes, user, Array((isMember ? "add" : "remove").utf8), RightsStore.decimal(limits.membersMax),
-            ])
-        link.run(call, lane: nil) { result in
+        let change = MembersCall(topic, user: user, isMember ? .add : .remove)
+        change.make(scripts.setMember, on: link, keys: keys, membersMax: limits.membersMax) { result in
             completion(
                 result.mapError(\.refusal).flatMap { value in
                     switch value.integer {

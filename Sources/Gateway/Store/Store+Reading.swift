@@ -154,11 +154,15 @@ extension Store {
         for _ in 0..<4 where link.isReady {
             let topics = idle.due(nowMs: reactor.nowMs, max: Store.renewedAtOnce) { lastDelivered($0)?.offset == 0 }
             guard !topics.isEmpty else { return }
-            let call = ScriptCall(
-                script: scripts.renew, keys: topics.map { keys.meta($0) },
-                arguments: [Store.decimal(limits.idlePositionSeconds)])
-            // One that fails is made up for by the next.
-            link.run(call, lane: nil) { _ in }
+            // On tagged names a call has keys of one slot.
+            let groups = Dictionary(grouping: topics) { keys.layout == .tagged ? HashSlot.of($0.id) : 0 }
+            for topics in groups.values {
+                let call = ScriptCall(
+                    script: scripts.renew, keys: topics.map { keys.meta($0) },
+                    arguments: [Store.decimal(limits.idlePositionSeconds)])
+                // One that fails is made up for by the next.
+                link.run(call, lane: nil) { _ in }
+            }
         }
     }
 

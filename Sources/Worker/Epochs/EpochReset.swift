@@ -51,7 +51,7 @@ public final class EpochReset {
             reactor = try Reactor(wake: try Wake())
             sweep = EpochSweep(
                 patterns: settings.topics.compactMap { TopicPattern($0) },
-                keys: Keys(prefix: Array(settings.redisPrefix.utf8)), pauseMs: settings.limits.scanPauseMs,
+                keys: settings.keys, pauseMs: settings.limits.scanPauseMs,
                 nowMs: reactor.nowMs)
             let context = ConnectionContext(
                 reactor: reactor, limits: ConnectionLimits(settings.limits, reactors: 1))
@@ -100,7 +100,7 @@ public final class EpochReset {
     private func scan(_ cursor: [UInt8]) {
         var call = RedisCall("SCAN", cursor)
         call.append("MATCH")
-        call.append(KeyspacePattern.escaped(Array(settings.redisPrefix.utf8)) + Array("*#meta".utf8))
+        call.append(KeyspacePattern.escaped(settings.keys.prefix) + Array("*#meta".utf8))
         call.append("COUNT")
         call.append(decimal: settings.limits.scanKeys)
         link?.call(call) { [unowned self] result in
@@ -117,7 +117,7 @@ public final class EpochReset {
     }
 
     private func end(_ topic: Topic) {
-        let keys = Keys(prefix: Array(settings.redisPrefix.utf8))
+        let keys = settings.keys
         let mode = settings.isDryRun ? "look" : settings.again ? "again" : "reset"
         let call = ScriptCall(
             script: script, keys: [keys.meta(topic)],

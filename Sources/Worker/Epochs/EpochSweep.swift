@@ -40,7 +40,7 @@ struct EpochSweep {
     private static let facet: [UInt8] = Array("#meta".utf8)
 
     private let patterns: [TopicPattern]
-    private let prefix: [UInt8]
+    private let keys: Keys
     private let pauseMs: Int
     private(set) var figures = Figures()
     /// When there is something to do; `Int.max` while an answer is awaited.
@@ -58,7 +58,7 @@ struct EpochSweep {
     /// A sweep of the topics that match one of the patterns, or of all when there is none.
     init(patterns: [TopicPattern], keys: Keys, pauseMs: Int, nowMs: Int) {
         self.patterns = patterns
-        self.prefix = keys.prefix
+        self.keys = keys
         self.pauseMs = pauseMs
         nextMs = Int.max
         progressMs = nowMs
@@ -134,8 +134,9 @@ struct EpochSweep {
     /// The topic whose position a key holds; `nil` for other keys, and for topics that were not asked for.
     private func topic(ofKey key: [UInt8]) -> Topic? {
         let facet = EpochSweep.facet
-        guard key.starts(with: prefix), key.count > prefix.count + facet.count, key.suffix(facet.count) == facet[...],
-            let topic = Topic(key[prefix.count..<(key.count - facet.count)])
+        let start = keys.prefix.count
+        guard key.starts(with: keys.prefix), key.count > start + facet.count, key.suffix(facet.count) == facet[...],
+            let topic = keys.topic(named: key[start..<(key.count - facet.count)])
         else { return nil }
         return patterns.isEmpty || patterns.contains { $0.matches(topic) } ? topic : nil
     }

@@ -92,21 +92,33 @@ final class OutboxLength {
     private(set) var dead: Int?
     private var nextMs = Int.min
     private let everyMs: Int
-    private let keys: Keys
+    private let deadKey: [UInt8]
 
-    init(keys: Keys, everyMs: Int) {
-        self.keys = keys
+    /// `dead` is the stream of entries that were given up.
+    init(dead: [UInt8], everyMs: Int) {
+        deadKey = dead
         self.everyMs = everyMs
     }
 
-    /// Asks when it is time: two calls that cost Redis nothing.
-    func ask(_ link: CallLink, nowMs: Int) {
+    /// Asks when it is time how long the streams are together; `nil`: another worker knows them. The calls cost Redis
+    /// nothing.
+    func ask(_ link: CallLink, streams: [[UInt8]]?, nowMs: Int) {
         guard link.isReady, nextMs <= nowMs else { return }
         nextMs = nowMs + everyMs
-        link.call(RedisCall("XLEN", keys.outbox)) { [weak self] result in
-            if case .success(let value) = result { self?.waiting = value.integer }
+        if let streams {
+            var (sum, left) = (0, streams.count)
+            if streams.isEmpty { waiting = 0 }
+            for stream in streams {
+                link.call(RedisCall("XLEN", stream)) { [weak self] result in
+                    if case .success(let value) = result { sum += value.integer ?? 0 }
+                    left -= 1
+                    if left == 0 { self?.waiting = sum }
+                }
+            }
+        } else {
+            waiting = nil
         }
-        link.call(RedisCall("XLEN", keys.outboxDead)) { [weak self] result in
+        link.call(RedisCall("XLEN", deadKey)) { [weak self] result in
             if case .success(let value) = result { self?.dead = value.integer }
         }
     }

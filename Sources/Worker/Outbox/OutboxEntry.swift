@@ -1,3 +1,4 @@
+import Commands
 import Core
 import RedisLink
 
@@ -9,8 +10,10 @@ struct OutboxEntry: Equatable {
         case event(Topic, EventName, data: [UInt8])
         /// Call a command.
         case call(command: String, arguments: [UInt8])
-        /// Take a user into the members of a topic, or out of them.
-        case member(Topic, user: [UInt8], isMember: Bool)
+        /// Take a user into the members of a topic, or out of them, or tell that it was taken out.
+        case member(Topic, user: [UInt8], MembersCall.Kind)
+        /// Put a call of a service outside where couriers find it: its fields and values in turn.
+        case callOut(service: String, [[UInt8]])
         /// Nothing can be; the reason is for the log.
         case unreadable(String)
     }
@@ -29,7 +32,10 @@ struct OutboxEntry: Equatable {
         ///
         /// The only part of an entry has the entry's, so that a worker of an earlier version finds what it has done.
         var operation: MessageID? {
-            var text = OutboxEntry.prefix + entry.id
+            var text = OutboxEntry.prefix
+            // Two streams may have entries of one id.
+            if let stream = entry.stream { text.append(text: "\(stream).") }
+            text += entry.id
             if entry.items.count > 1 { text.append(text: ":\(index)") }
             return MessageID(text)
         }
@@ -41,6 +47,8 @@ struct OutboxEntry: Equatable {
         }
     }
 
+    /// Its stream, where there are several.
+    let stream: Int?
     /// Its id in the stream.
     let id: [UInt8]
     /// Its fields and values in turn, as they were found.
@@ -52,11 +60,11 @@ struct OutboxEntry: Equatable {
     static let topicsMax = 1_000
 
     /// Reads one element of a reply to XRANGE; `nil` when it is no such element.
-    init?(_ value: RESPValue) {
+    init?(_ value: RESPValue, stream: Int?) {
         guard let parts = value.elements, parts.count == 2, let id = parts[0].bytes,
             let fields = parts[1].elements?.map(\.bytes), !id.isEmpty, MessageID(OutboxEntry.prefix + id) != nil
         else { return nil }
-        self.id = id
+        (self.stream, self.id) = (stream, id)
         self.fields = fields.compactMap(\.self)
         items = OutboxEntry.items(self.fields)
     }
@@ -75,6 +83,14 @@ struct OutboxEntry: Equatable {
             }
             return nil
         }
+        if let service = value("o") {
+            guard isService(service), let id = value("i"), let request = value("r"), let command = value("c"),
+                let arguments = value("a")
+            else { return [.unreadable("a call of a service outside that is none")] }
+            let names = ["i", "r", "c", "a"].map { Array($0.utf8) }
+            let call = zip(names, [id, request, command, arguments]).flatMap { [$0, $1] }
+            return [.callOut(service: String(decoding: service, as: UTF8.self), call)]
+        }
         if let command = value("c") {
             guard let arguments = value("a") else { return [.unreadable("a call without arguments")] }
             return [.call(command: String(decoding: command, as: UTF8.self), arguments: arguments)]
@@ -85,8 +101,9 @@ struct OutboxEntry: Equatable {
         guard let topic = value("t").flatMap({ Topic($0) }) else { return [.unreadable("neither a call nor a topic")] }
         if let user = value("u") {
             switch value("x") {
-            case Array("add".utf8)?: return [.member(topic, user: user, isMember: true)]
-            case Array("remove".utf8)?: return [.member(topic, user: user, isMember: false)]
+            case Array("add".utf8)?: return [.member(topic, user: user, .add)]
+            case Array("remove".utf8)?: return [.member(topic, user: user, .remove)]
+            case Array("removed".utf8)?: return [.member(topic, user: user, .note)]
             default: return [.unreadable("a change of members that is none")]
             }
         }
@@ -116,6 +133,14 @@ struct OutboxEntry: Equatable {
         }
     }
 
+    /// Whether it may be the name of a service outside: 1...64 of a-z 0-9 _ -.
+    private static func isService(_ name: [UInt8]) -> Bool {
+        (1...64).contains(name.count)
+            && name.allSatisfy {
+                ASCII.isLower($0) || ASCII.isDigit($0) || $0 == UInt8(ascii: "_") || $0 == UInt8(ascii: "-")
+            }
+    }
+
     private static func event(_ topic: Topic, _ name: [UInt8]?, data: [UInt8]?) -> Item {
         guard let event = name.flatMap({ EventName($0) }) else { return .unreadable("no event name") }
         // Gateways pass none of their own words on: in the log it would be a hole for every subscriber.
@@ -134,6 +159,7 @@ extension OutboxEntry.Part {
             switch item {
             case .event(let topic, _, _), .member(let topic, _, _): topic.bytes
             case .call(let command, _): Array(command.utf8)
+            case .callOut(let service, _): Array(service.utf8)
             case .unreadable: Array("unreadable".utf8)
             }
         return String(

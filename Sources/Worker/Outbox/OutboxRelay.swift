@@ -12,29 +12,26 @@ import Service
 /// is done under an id of its own, and its successor in the lane is begun only when it was done. An entry is deleted
 /// when it was done; one that can never be done goes to a stream of its own. Thread: the worker's.
 final class OutboxRelay {
-    private typealias Queue = RelayQueue<OutboxEntry.Part>
+    typealias Queue = RelayQueue<OutboxEntry.Part>
 
-    private let parts: WorkerParts
-    private let link: CallLink
+    let parts: WorkerParts
+    let link: CallLink
     private let runner: CommandRunner
-    private let reactor: Reactor
+    let reactor: Reactor
     private let figures: WorkerFigures
     private var epochs = EpochSource()
-    private var queue: Queue
+    var queue: Queue
     private var isHeld = false
     /// Counts the times the work began anew; what was begun before no longer counts.
-    private var generation = 0
-    private var isReading = false
-    private var readMs = Int.min
-    /// The last entry that was read.
-    private var last: [UInt8]?
+    var generation = 0
+    var streams: OutboxStreams
     /// What is done is deleted at the end of the tick.
-    private var book = OutboxBook()
+    var book = OutboxBook()
 
     /// Commands that this worker does not have, as far as the log was told.
     private var unknown: Set<String> = []
 
-    private static let batch = 256
+    static let batch = 256
     private static let unknownMax = 100
 
     init(parts: WorkerParts, link: CallLink, runner: CommandRunner, reactor: Reactor, figures: WorkerFigures) {
@@ -44,6 +41,11 @@ final class OutboxRelay {
         self.reactor = reactor
         self.figures = figures
         queue = OutboxRelay.queue(parts.limits)
+        streams = OutboxRelay.streams(parts)
+    }
+
+    private static func streams(_ parts: WorkerParts) -> OutboxStreams {
+        OutboxStreams(count: parts.keys.outboxCount, sweepMs: parts.limits.relaySweepMs)
     }
 
     private static func queue(_ limits: Limits) -> Queue {
@@ -56,7 +58,7 @@ final class OutboxRelay {
     /// When there is something to do.
     var nextMs: Int {
         guard isHeld, link.isReady else { return Int.max }
-        let read = isReading || queue.count >= parts.limits.relayWindowMax ? Int.max : readMs
+        let read = queue.count >= parts.limits.relayWindowMax ? Int.max : streams.nextMs
         return min(read, queue.nextDueMs ?? Int.max)
     }
 
@@ -77,15 +79,21 @@ final class OutboxRelay {
         generation += 1
         queue = OutboxRelay.queue(parts.limits)
         book = OutboxBook()
-        last = nil
-        isReading = false
-        readMs = Int.min
+        streams = OutboxRelay.streams(parts)
     }
 
-    /// Something was added.
-    func woken() {
-        readMs = Int.min
+    /// Something was added to the stream of that name; another name stands for that of what concerns no id.
+    func woken(_ name: [UInt8]) {
+        if let index = parts.keys.outboxIndex(name) ?? parts.keys.outboxIndex([]) { streams.woken(index) }
     }
+
+    /// What was added may not have been told.
+    func mayHaveMissed() {
+        streams.lookAtAll()
+    }
+
+    /// The streams that have something, as far as is known; `nil` without the lease.
+    var activeStreams: [[UInt8]]? { isHeld ? streams.activeStreams.map { parts.keys.outbox(at: $0) } : nil }
 
     /// Begins what can be done; `isLeased` is asked again before each entry.
     func work(nowMs: Int, isLeased: () -> Bool) {
@@ -95,47 +103,19 @@ final class OutboxRelay {
             guard link.isReady else { return }
         }
         delete()
-        guard !isReading, queue.count < parts.limits.relayWindowMax, readMs <= nowMs else { return }
-        read(nowMs: nowMs)
-    }
-
-    // MARK: Reading
-
-    private func read(nowMs: Int) {
-        isReading = true
-        readMs = nowMs + parts.limits.relaySweepMs
-        // With nothing left to do the start is as good a place, and finds what an earlier run left.
-        if queue.count == 0 { last = nil }
-        var command = RedisCall("XRANGE", parts.keys.outbox)
-        command.append(last.map { [UInt8(ascii: "(")] + $0 } ?? [UInt8(ascii: "-")])
-        command.append("+")
-        command.append("COUNT")
-        command.append(decimal: min(OutboxRelay.batch, parts.limits.relayWindowMax))
-        let current = generation
-        link.call(command) { [weak self] result in
-            guard let self, generation == current else { return }
-            isReading = false
-            guard case .success(let reply) = result else { return }
-            take(reply.elements ?? [])
+        while queue.count < parts.limits.relayWindowMax, let step = streams.next(nowMs: nowMs) {
+            switch step {
+            case .read(let index, let last): read(index, after: last)
+            case .look(let range): look(range)
+            }
         }
-    }
-
-    private func take(_ elements: [RESPValue]) {
-        for element in elements {
-            // One entry may have a thousand parts. Those beyond the window are read again.
-            guard queue.count < parts.limits.relayWindowMax else { break }
-            guard let entry = OutboxEntry(element) else { continue }
-            last = entry.id
-            book.began(entry)
-            for part in entry.parts { queue.add(Queue.Entry(id: entry.id, lane: lane(part), item: part)) }
-        }
-        if !elements.isEmpty { readMs = Int.min }
     }
 
     /// What parts are ordered by: the topic of an event or of members, the home of a call.
-    private func lane(_ part: OutboxEntry.Part) -> UInt64 {
+    func lane(_ part: OutboxEntry.Part) -> UInt64 {
         switch part.item {
         case .event(let topic, _, _), .member(let topic, _, _): StableHash.of(topic.bytes)
+        case .callOut(let service, _): StableHash.of(Array(service.utf8))
         case .call(let name, let arguments):
             switch bound(name, arguments) {
             case .success(let (descriptor, bound)): StableHash.of(home(descriptor, bound)?.bytes ?? Array(name.utf8))
@@ -176,8 +156,10 @@ final class OutboxRelay {
             give(up: queued, because: reason)
         case .event(let topic, let event, let data):
             publish(topic, PublishCall.Event(event, data: data, id: part.operation.map { .outbox($0) }), queued)
-        case .member(let topic, let user, let isMember):
-            setMember(topic, user, isMember: isMember, queued)
+        case .member(let topic, let user, let kind):
+            setMember(MembersCall(topic, user: user, kind), queued)
+        case .callOut(let service, let fields):
+            callOut(service, fields, queued)
         case .call(let name, let arguments):
             switch bound(name, arguments) {
             case .failure(let refusal):
@@ -225,32 +207,44 @@ final class OutboxRelay {
         let current = generation
         link.run(call, lane: nil) { [weak self] result in
             guard let self, generation == current else { return }
-            switch result {
-            case .success(let value) where value.elements?.last?.integer == PublishCall.Outcome.conflict.rawValue:
-                give(up: queued, because: "its id was used for another event")
-            case .success: succeeded(queued)
-            case .failure(let failure) where OutboxRelay.isLasting(failure):
-                give(up: queued, because: "\(failure.metricLabel): \(failure.detail)")
-            case .failure: retry(queued)
+            if case .success(let value) = result,
+                value.elements?.last?.integer == PublishCall.Outcome.conflict.rawValue
+            {
+                return give(up: queued, because: "its id was used for another event")
             }
+            ended(result, queued)
         }
     }
 
-    private func setMember(_ topic: Topic, _ user: [UInt8], isMember: Bool, _ queued: Queue.Entry) {
-        let most = Array(String(parts.limits.membersMax).utf8)
-        let call = ScriptCall(
-            script: parts.setMember, keys: [parts.keys.members(topic), parts.keys.removed],
-            arguments: [topic.bytes, user, Array((isMember ? "add" : "remove").utf8), most])
+    private func setMember(_ change: MembersCall, _ queued: Queue.Entry) {
         let current = generation
-        link.run(call, lane: nil) { [weak self] result in
+        change.make(parts.setMember, on: link, keys: parts.keys, membersMax: parts.limits.membersMax) {
+            [weak self] result in
             guard let self, generation == current else { return }
-            switch result {
-            case .success(let value) where value.integer == -1:
-                give(up: queued, because: "the topic has as many members as it may")
-            case .success: succeeded(queued)
-            case .failure(let failure) where OutboxRelay.isLasting(failure):
-                give(up: queued, because: "\(failure.metricLabel): \(failure.detail)")
-            case .failure: retry(queued)
+            if case .success(let value) = result, value.integer == -1 {
+                return give(up: queued, because: "the topic has as many members as it may")
+            }
+            ended(result, queued)
+        }
+    }
+
+    /// Puts a call of a service outside where couriers find it, once there is room.
+    ///
+    /// Should this worker end before the entry is deleted, the call is there twice, under one id.
+    private func callOut(_ service: String, _ fields: [[UInt8]], _ queued: Queue.Entry) {
+        let stream = parts.keys.calls(of: service)
+        let current = generation
+        link.call(RedisCall("XLEN", stream)) { [weak self] result in
+            guard let self, generation == current else { return }
+            if case .failure = result { return ended(result, queued) }
+            guard let waiting = (try? result.get())?.integer, waiting < parts.limits.callsMax else {
+                return retry(queued)
+            }
+            var command = RedisCall("XADD", stream, Array("*".utf8))
+            for field in fields { command.append(field) }
+            link.call(command) { [weak self] result in
+                guard let self, generation == current else { return }
+                ended(result, queued)
             }
         }
     }
@@ -267,10 +261,18 @@ final class OutboxRelay {
         }
     }
 
+    private func ended(_ result: Result<RESPValue, RedisFailure>, _ queued: Queue.Entry) {
+        switch result {
+        case .success: succeeded(queued)
+        case .failure(let failure) where OutboxRelay.isLasting(failure):
+            give(up: queued, because: "\(failure.metricLabel): \(failure.detail)")
+        case .failure: retry(queued)
+        }
+    }
+
     private func succeeded(_ entry: Queue.Entry) {
         figures.relayed += 1
-        book.finished(entry.item)
-        queue.finished(entry.lane)
+        finished(entry)
     }
 
     private func retry(_ entry: Queue.Entry) {
@@ -301,18 +303,24 @@ final class OutboxRelay {
                     ("entry", String(decoding: part.entry.id, as: UTF8.self)), ("reason", String(reason.prefix(200))),
                     ("subject", part.subject), ("bytes", "\(part.byteCount)"),
                 ])
-            book.finished(part)
-            queue.finished(queued.lane)
+            finished(queued)
         }
+    }
+
+    private func finished(_ queued: Queue.Entry) {
+        book.finished(queued.item)
+        streams.finished(queued.item.entry.stream ?? 0)
+        queue.finished(queued.lane)
     }
 
     /// Deletes what was done.
     ///
     /// Should this be lost, the entries are done again, without effect.
     private func delete() {
-        guard !book.done.isEmpty else { return }
-        var command = RedisCall("XDEL", parts.keys.outbox)
-        for id in book.take() { command.append(id) }
-        link.call(command) { _ in }
+        for (stream, ids) in book.take() {
+            var command = RedisCall("XDEL", parts.keys.outbox(at: stream))
+            for id in ids { command.append(id) }
+            link.call(command) { _ in }
+        }
     }
 }

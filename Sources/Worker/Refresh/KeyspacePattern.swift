@@ -20,7 +20,7 @@ struct KeyspacePattern {
     /// The glob-style pattern of the channels; it may match more than the template makes.
     var glob: [UInt8] {
         var glob = KeyspacePattern.escaped(channelPrefix + keys.prefix)
-        glob.append(text: template.namespace + ":*")
+        glob.append(text: template.namespace + ":" + keys.anyID)
         if let facet = template.facet { glob.append(text: "#" + facet) }
         if template.memberVariable != nil { glob.append(text: "#*") }
         return glob

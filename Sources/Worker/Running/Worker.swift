@@ -45,7 +45,7 @@ final class Worker: PatternLinkOwner {
         dataWatch = DataWatch(
             keys: parts.keys, file: parts.dataTimeFile, seenMs: parts.dataSeenMs, log: parts.log)
         calls = CallsWatch(parts, figures, everyMs: Worker.outboxEveryMs)
-        outboxLength = OutboxLength(keys: parts.keys, everyMs: Worker.outboxEveryMs)
+        outboxLength = OutboxLength(dead: parts.keys.outboxDead, everyMs: Worker.outboxEveryMs)
         let context = ConnectionContext(reactor: reactor, limits: ConnectionLimits(parts.limits, reactors: 1))
         let name = "switchboard-worker-" + String(decoding: parts.name, as: UTF8.self)
         let connected = Connected()
@@ -98,7 +98,7 @@ final class Worker: PatternLinkOwner {
         keyspace?.work(nowMs: nowMs)
         dataWatch.work(link, nowMs: nowMs)
         calls.work(link, nowMs: nowMs)
-        if listener != nil { outboxLength.ask(link, nowMs: nowMs) }
+        if listener != nil { outboxLength.ask(link, streams: relay?.activeStreams, nowMs: nowMs) }
         tellTrouble()
         if figuresMs <= nowMs { tellFigures(nowMs) }
         becomeReady()
@@ -201,12 +201,12 @@ final class Worker: PatternLinkOwner {
     func patternsLive() {
         toldFailure = ""
         refreshes?.eventsMayBeMissing(nowMs: reactor.nowMs)
-        relay?.woken()
+        relay?.mayHaveMissed()
     }
 
     func patternMessage(_ channel: [UInt8], _ payload: [UInt8]) {
         guard channel != parts.keys.outbox else {
-            relay?.woken()
+            relay?.woken(payload)
             return
         }
         refreshes?.told(channel: channel, nowMs: reactor.nowMs)

@@ -44,7 +44,7 @@ struct WorkerParts: Sendable {
         limits = settings.limits
         keyspaceEvents = settings.keyspaceEvents
         commands = CommandSettings(
-            keys: Keys(prefix: Array(settings.redisPrefix.utf8)), policies: settings.namespaces,
+            keys: settings.keys, policies: settings.namespaces,
             outboxMax: settings.limits.outboxMax, doneSeconds: settings.limits.relayedSeconds,
             membersMax: settings.limits.membersMax, callsMax: settings.limits.callsMax,
             answerLimits: settings.limits.answers, answerBytesMax: settings.limits.answerBytesMax,

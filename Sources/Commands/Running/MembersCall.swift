@@ -1,0 +1,57 @@
+public import Core
+public import RedisLink
+
+/// A change of a topic's members, by `set_member.lua`.
+public struct MembersCall: Sendable {
+    /// What is to be done.
+    public enum Kind: String, Sendable {
+        /// Take the user in.
+        case add
+        /// Take the user out, and note it for every gateway.
+        case remove
+        /// Note it alone: the user was taken out already.
+        case note
+    }
+
+    /// Of which topic.
+    public let topic: Topic
+    /// Who.
+    public let user: [UInt8]
+    /// What is to be done.
+    public let kind: Kind
+
+    /// Makes a change.
+    public init(_ topic: Topic, user: [UInt8], _ kind: Kind) {
+        (self.topic, self.user, self.kind) = (topic, user, kind)
+    }
+
+    /// Makes the change.
+    ///
+    /// On tagged names members and notes lie in different slots. Then a removal is two calls, and who fails between them
+    /// makes both again: neither does anything twice.
+    ///
+    /// - Parameters:
+    ///   - membersMax: Members that a topic may have.
+    ///   - completion: 1 when it changed something, 0 when not, -1 when the topic has as many members as it may.
+    public func make(
+        _ script: ScriptID, on link: CallLink, keys: Keys, membersMax: Int,
+        _ completion: @escaping (Result<RESPValue, RedisFailure>) -> Void
+    ) {
+        var most: [UInt8] = []
+        most.append(decimal: membersMax)
+        func call(_ kind: Kind, _ keys: [[UInt8]]) -> ScriptCall {
+            ScriptCall(script: script, keys: keys, arguments: [topic.bytes, user, Array(kind.rawValue.utf8), most])
+        }
+        let note = call(.note, [keys.removed])
+        switch (kind, keys.layout) {
+        case (.note, _): link.run(note, lane: nil, completion)
+        case (_, .plain): link.run(call(kind, [keys.members(topic), keys.removed]), lane: nil, completion)
+        case (.add, .tagged): link.run(call(.add, [keys.members(topic)]), lane: nil, completion)
+        case (.remove, .tagged):
+            link.run(call(.remove, [keys.members(topic)]), lane: nil) { removed in
+                guard case .success = removed else { return completion(removed) }
+                link.run(note, lane: nil) { noted in completion(noted.flatMap { _ in removed }) }
+            }
+        }
+    }
+}
