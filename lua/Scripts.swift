@@ -28,6 +28,9 @@ public enum Scripts {
     /// The text put after ``commandPreludes`` in front of commands that call services outside.
     public static let outsidePrelude: File = shared("outside")
 
+    /// The text put before ``prelude`` in front of `publish`: its common case, which needs nothing of the prelude.
+    public static let quickPublish: File = shared("quick")
+
     /// Every script but the preludes, in the order of their paths.
     public static let files: [File] = all.filter { $0.pack != core || !preludes.contains($0.name) }
 
@@ -40,7 +43,7 @@ public enum Scripts {
         return packs
     }()
 
-    private static let preludes = ["prelude", "writes", "values", "command", "outside"]
+    private static let preludes = ["prelude", "writes", "values", "command", "outside", "quick"]
 
     private static let all: [File] = EmbeddedFiles.all.compactMap { path, text in
         let parts = path.split(separator: "/")

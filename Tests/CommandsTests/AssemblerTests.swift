@@ -10,7 +10,8 @@ import Testing
         command: [ScriptFile(name: "command", path: "command.lua", bytes: bytes("-- c1\n"))],
         outside: nil,
         subscribe: bytes("-- s1\n"),
-        position: bytes("-- o1\n"))
+        position: bytes("-- o1\n"),
+        quick: ["publish": ScriptFile(name: "quick", path: "quick.lua", bytes: bytes("-- q1\n"))])
 
     private static let whole = script(
         "full",
@@ -128,6 +129,10 @@ import Testing
         #expect(text(state.text)?.hasPrefix("-- p1\n-- p2\n\n-- @state shop\n") == true)
         #expect(text(state.text)?.hasSuffix("-- st\n\n-- s1\n\n") == true)
         #expect(text(scripts[4].text)?.hasSuffix("-- st\n\n-- o1\n\n") == true)
+        // The common case of a plain script stands before everything, and its lines are told by its own file.
+        #expect(text(scripts[5].text)?.hasPrefix("-- q1\n\n-- p1\n-- p2\n\n") == true)
+        #expect(scripts[5].translate("user_script:1: x") == "quick.lua:1: x")
+        #expect(scripts[5].translate("user_script:4: x") == "core/prelude.lua:2: x")
         let table = try ScriptTable(scripts)
         #expect(table.registry.scripts.map(\.name) == scripts.map(\.name))
         #expect(table["refresh/r"]?.source == scripts[2])

@@ -49,7 +49,8 @@ import Testing
     @Test(arguments: [1, 2, 3, 4] as [UInt64])
     func headersNeverTrapAndProblemsHaveTheirPlace(_ seed: UInt64) {
         var random = Seeded(seed)
-        let assembler = ScriptAssembler(prelude: [], command: [], outside: nil, subscribe: [], position: [])
+        let assembler = ScriptAssembler(
+            prelude: [], command: [], outside: nil, subscribe: [], position: [], quick: [:])
         var accepted = 0
         for round in 0..<Histories.count(1_500, atLeast: 600) {
             let source = MutationTests.mutated(MutationTests.seeds[round % MutationTests.seeds.count], &random)

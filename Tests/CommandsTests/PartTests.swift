@@ -13,7 +13,8 @@ import Testing
         let descriptor = try #require(all.command(named: "a"))
         #expect(descriptor.parts == [wave, greet])
         #expect(all.plain.map(\.name) == ["publish"], "a part is no script of its own")
-        let assembler = ScriptAssembler(prelude: [], command: [], outside: nil, subscribe: [], position: [])
+        let assembler = ScriptAssembler(
+            prelude: [], command: [], outside: nil, subscribe: [], position: [], quick: [:])
         let assembled = assembler.script(descriptor)
         let lines = String(decoding: assembled.text, as: UTF8.self).split(
             separator: "\n", omittingEmptySubsequences: false)
@@ -31,7 +32,8 @@ import Testing
         let all = try catalogue(greet, state)
         let provider = try #require(all.states["shop"])
         #expect(provider.parts == [greet])
-        let assembler = ScriptAssembler(prelude: [], command: [], outside: nil, subscribe: [], position: [])
+        let assembler = ScriptAssembler(
+            prelude: [], command: [], outside: nil, subscribe: [], position: [], quick: [:])
         for assembled in assembler.scripts(provider) {
             let lines = String(decoding: assembled.text, as: UTF8.self).split(
                 separator: "\n", omittingEmptySubsequences: false)

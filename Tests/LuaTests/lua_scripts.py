@@ -54,12 +54,16 @@ def script_names(*packs: str) -> list[str]:
     return sorted(path.stem for pack in packs or PACKS for path in (LUA / pack).glob("*.lua"))
 
 
-def source(*names: str) -> bytes:
-    """The text that is loaded: the prelude, the parts that a state includes, and the named scripts."""
+def source(*names: str, quick: bool = True) -> bytes:
+    """The text that is loaded: the prelude, the parts that a state includes, and the named scripts.
+
+    The common case of a publish stands in front of all, unless `quick` is false.
+    """
     texts = [script_path(name).read_bytes() for name in names]
     parts = re.findall(rb"^-- @include +(\w+)$", texts[0], re.M) if names[0].startswith("state_") else []
     included = [script_path(f"part_{part.decode()}").read_bytes() for part in parts]
-    return b"\n".join([script_path("prelude").read_bytes(), *included, *texts])
+    before = [script_path("quick").read_bytes()] if quick and names == ("publish",) else []
+    return b"\n".join([*before, script_path("prelude").read_bytes(), *included, *texts])
 
 
 class Scripts:
@@ -67,16 +71,17 @@ class Scripts:
 
     candidates = itertools.count(1)
 
-    def __init__(self, db: redis.Redis, run: str = "r" * 40):
+    def __init__(self, db: redis.Redis, run: str = "r" * 40, quick: bool = True):
         self.db = db
         self.run = run
+        self.quick = quick
         self._hashes = {}
 
     def call(self, names, keys, arguments):
         if isinstance(names, str):
             names = (names,)
         if names not in self._hashes or not self.db.script_exists(self._hashes[names])[0]:
-            self._hashes[names] = self.db.script_load(source(*names))
+            self._hashes[names] = self.db.script_load(source(*names, quick=self.quick))
         return self.db.evalsha(self._hashes[names], len(keys), *keys, *arguments)
 
     def publish(self, topic="shop:42", event="queue:update", data='{"n":1}', id="-", now_ms=NOW_MS, log_max=200,

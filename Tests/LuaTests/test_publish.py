@@ -3,7 +3,7 @@
 import pytest
 import redis
 
-from lua_scripts import NOW_MS, Keys
+from lua_scripts import NOW_MS, Keys, Scripts
 
 KEYS = Keys()
 
@@ -52,7 +52,8 @@ def test_log_entry_has_the_documented_fields(scripts, db):
 def test_meta_holds_epoch_offset_and_run(scripts, db):
     scripts.publish(epoch="k3x9")
     scripts.publish()
-    assert db.hgetall(KEYS.meta) == {b"epoch": b"k3x9", b"offset": b"2", b"run": scripts.run.encode()}
+    assert db.hgetall(KEYS.meta) == {b"epoch": b"k3x9", b"offset": b"2", b"run": scripts.run.encode(),
+                                     b"until": str(NOW_MS + 338_000).encode()}
 
 
 def test_topics_do_not_share_offsets(scripts):
@@ -95,18 +96,60 @@ def test_without_a_log_positions_still_advance(scripts, db, listener):
 
 
 def test_times_to_live(scripts, db):
+    """An eighth of the log's life is spare, for log and position."""
     scripts.publish(id="op-1", log_ttl_s=300, meta_ttl_s=86400, seen_ttl_s=200)
-    assert 299 <= db.ttl(KEYS.log) <= 300
-    assert 86399 <= db.ttl(KEYS.meta) <= 86400
+    assert 337 <= db.ttl(KEYS.log) <= 338
+    assert 86437 <= db.ttl(KEYS.meta) <= 86438
     assert 199 <= db.ttl(KEYS.seen("op-1")) <= 200
 
 
-def test_every_event_renews_log_and_meta(scripts, db):
+@pytest.mark.parametrize("quick", [True, False])
+def test_lives_are_renewed_when_half_of_what_is_spare_is_used_up(db, quick):
+    scripts = Scripts(db, quick=quick)
     scripts.publish()
-    db.expire(KEYS.log, 5)
-    db.expire(KEYS.meta, 5)
-    scripts.publish()
-    assert db.ttl(KEYS.log) > 290 and db.ttl(KEYS.meta) > 86000
+
+    def renews(**arguments):
+        db.expire(KEYS.log, 200)
+        db.expire(KEYS.meta, 200)
+        scripts.publish(**arguments)
+        lives = db.ttl(KEYS.log), db.ttl(KEYS.meta)
+        assert (lives[0] > 200) == (lives[1] > 200)
+        return lives[0] > 200
+
+    assert not renews(now_ms=NOW_MS) and not renews(now_ms=NOW_MS + 19_000)
+    assert renews(now_ms=NOW_MS + 19_300)
+    assert not renews(now_ms=NOW_MS + 38_000) and renews(now_ms=NOW_MS + 38_700)
+    assert renews(now_ms=NOW_MS), "a clock that stands behind the one of before"
+    assert renews(log_ttl_s=400) and not renews(log_ttl_s=400) and renews(log_ttl_s=300)
+    for text in ("", "nan", "inf", "soon", "-1"):
+        db.hset(KEYS.meta, "until", text)
+        assert renews(), text
+    for _ in range(2):
+        db.expire(KEYS.meta, 200)
+        scripts.publish(log_max=0)
+        assert db.ttl(KEYS.meta) > 86_000, "without a log nothing tells that it is gone"
+
+
+@pytest.mark.parametrize("log_ttl_s", [1, 2, 7, 16, 300, 86_400])
+def test_a_log_outlives_every_event_by_its_life(scripts, db, rng, log_ttl_s):
+    """Whatever the times between events: what is left is at least the life promised, and an eighth more at most."""
+    now_ms = NOW_MS
+    for _ in range(300):
+        now_ms += rng.randrange(max(2, log_ttl_s * rng.choice([1, 20, 200])))
+        scripts.publish(now_ms=now_ms, log_ttl_s=log_ttl_s, meta_ttl_s=86_400)
+        left_ms = int(db.hget(KEYS.meta, "until")) - now_ms
+        assert log_ttl_s * 1_000 <= left_ms <= (log_ttl_s * 1.125 + 1) * 1_000
+
+
+@pytest.mark.parametrize("quick", [True, False])
+def test_no_log_is_made_that_stays_for_ever(db, quick):
+    """A log that somebody deletes while its life is not yet renewed comes back with one."""
+    scripts = Scripts(db, quick=quick)
+    for log_max in (5, 200):
+        scripts.publish(log_max=log_max)
+        db.delete(KEYS.log)
+        scripts.publish(log_max=log_max)
+        assert db.xlen(KEYS.log) == 1 and 0 < db.ttl(KEYS.log) <= 338
 
 
 def test_offsets_go_on_after_the_log_expired(scripts, db):
@@ -238,7 +281,8 @@ def test_unreadable_meta_begins_a_new_epoch(scripts, db, fields):
     scripts.publish(epoch="old")
     db.hset(KEYS.meta, mapping=fields)
     assert scripts.publish(epoch="new") == ("new", 1, 0)
-    assert db.hgetall(KEYS.meta) == {b"epoch": b"new", b"offset": b"1", b"run": scripts.run.encode()}
+    assert db.hgetall(KEYS.meta) == {b"epoch": b"new", b"offset": b"1", b"run": scripts.run.encode(),
+                                     b"until": str(NOW_MS + 338_000).encode()}
 
 
 def test_offsets_are_whole_up_to_the_last_one(scripts, db, listener):
@@ -255,6 +299,71 @@ def test_offsets_are_whole_up_to_the_last_one(scripts, db, listener):
 def test_candidate_is_ignored_while_the_epoch_lasts(scripts):
     scripts.publish(epoch="old")
     assert scripts.publish(epoch="new")[0] == "old"
+
+
+# The common case
+
+
+def test_the_common_case_does_what_the_whole_script_does(db, rng):
+    """Random histories, hostile words among them, on two topics: one script has the common case before it."""
+    pair = [(Scripts(db), "shop:42"), (Scripts(db, quick=False), "shop:43")]
+    links = [db.pubsub(ignore_subscribe_messages=True) for _ in pair]
+    for link, (_, topic) in zip(links, pair, strict=True):
+        link.subscribe(topic)
+        link.get_message(timeout=5)
+    now_ms, known = NOW_MS, None
+    odd = {
+        "event": ["a b", "", "a\nb", "x" * 64, "x" * 65, "a/b:c.d-e_f", b"a\x00"],
+        "data": ["", "{", "}", "[]", " {}", "{}\n", "{\n}", "x{}"],
+        "id": ["", " ", "a b c", "a ", " a", "- n-1", "op n-1", "op n.1", "op " + "n" * 32, "op " + "n" * 33, "a\n{x",
+               "a\nb", "b", "x" * 128, "x" * 129, "-", "a#b"],
+        "epoch": ["-", "a b", "x" * 33], "run": ["second", "", "a b", "r" * 40 + "+"],
+        "log_max": [0, 1, 10, 100, 999_999, 1_000_000, 1_000_001, -1, "1e3", "05"],
+        "log_ttl_s": [1, 7, 299, 300, 400, 86_400, 0, "x"], "meta_ttl_s": [299, 300, 315_360_000, 315_360_001],
+        "seen_ttl_s": [1, 0, 99_999_999, 999_999_999], "print": ["", "xyz", "a" * 64, "a" * 65],
+    }
+    taken = 0
+    for number in range(1_500):
+        now_ms += rng.choice([0, 1, 1_000, 20_000, 400_000, -30_000])
+        arguments = {"now_ms": now_ms, "epoch": f"e{number}", "id": rng.choice(["-", f"op-{rng.randrange(40)}"])}
+        for name in rng.sample(sorted(odd), rng.choice([0, 0, 1, 1, 2])):
+            arguments[name] = rng.choice(odd[name])
+        if known and rng.random() < 0.3:
+            arguments["top"] = rng.choice([known, (known[0], known[1] + 1), (known[0], max(0, known[1] - 1)), ("o", 5)])
+        if rng.random() < 0.05:
+            facet = rng.choice(["log", "meta"])
+            for _, topic in pair:
+                db.delete(getattr(Keys(topic), facet))
+        if rng.random() < 0.05:
+            field, text = rng.choice([("offset", "3"), ("offset", "05"), ("epoch", "a b"), ("run", "x"),
+                                      ("until", "x")])
+            for _, topic in pair:
+                db.hset(Keys(topic).meta, field, text)
+        answers = []
+        for scripts, topic in pair:
+            try:
+                answers.append(scripts.publish(topic, **arguments))
+            except redis.ResponseError as error:
+                answers.append(str(error))
+        assert answers[0] == answers[1], arguments
+        if isinstance(answers[0], tuple) and answers[0][2] < 2:
+            known = answers[0][:2]
+            taken += 1
+        one, other = (Keys(topic) for _, topic in pair)
+        assert db.hgetall(one.meta) == db.hgetall(other.meta) and db.xrange(one.log) == db.xrange(other.log), arguments
+        for facet in ("log", "meta"):
+            assert abs(db.ttl(getattr(one, facet)) - db.ttl(getattr(other, facet))) <= 1, arguments
+    assert taken > 300
+    names = {name.replace(b"shop:43", b"shop:42") for name in db.keys("shop:43*")}
+    assert names == set(db.keys("shop:42*"))
+    heard = []
+    for link in links:
+        link.ping()
+        heard.append([])
+        while (message := link.parse_response(block=True))[0] != b"pong":
+            heard[-1].append(message[2])
+        link.close()
+    assert heard[0] == heard[1] and len(heard[0]) > 300
 
 
 # Data is bytes

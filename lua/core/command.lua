@@ -63,8 +63,9 @@ end
 -- JSON text of an event's or a call's data: a table, or text as it is.
 local function object(value)
   values = 0
-  if type(value) == 'table' then return encode(value) end
-  if type(value) == 'string' and string.sub(value, 1, 1) == '{' and string.sub(value, -1) == '}' then return value end
+  local kind = type(value)
+  if kind == 'table' then return encode(value) end
+  if kind == 'string' and string.byte(value) == 123 and string.byte(value, -1) == 125 then return value end
   error('data must be a table or the text of a JSON object', 0)
 end
 
@@ -88,7 +89,7 @@ end
 local function emit(topic, event, data)
   data = object(data)
   count_effects(1, #data)
-  local home = home_of(topic)
+  local home = topic and homes[topic] or home_of(topic)
   if home then
     emitted[#emitted + 1] = {home = home, event = event, data = data}
     return
@@ -241,6 +242,7 @@ local function prepare_events()
       log = home.log, meta = home.meta, seen = false, channel = home.channel, event = item.event, data = item.data,
       id = NO_ID, now_ms = ARGV[1], log_max = home.log_max, log_ttl_s = home.log_ttl_s, meta_ttl_s = home.meta_ttl_s,
       seen_ttl_s = '1', candidate = ARGV[5], run = ARGV[4], top = home.top, epoch = false, offset = false,
+      lasts = false, trusted = true,
     }
     emitted[index] = plan
     if home.prepared then

@@ -19,6 +19,10 @@ local LOG_EVENTS_MAX = 1000000       -- events one log may keep
 local TTL_SECONDS_MAX = 315360000    -- ten years; far below what makes EXPIRE overflow
 local NO_ID = '-'                    -- "no message id", in ARGV, in the log and in channel messages
 
+-- A renewed log lives an eighth longer than promised, its position as much longer, and both are renewed when half of
+-- that is used up. So most events renew nothing. `until` in meta is when the log's life ends, ms since 1970.
+local SPARE = 8
+
 -- Set by state_<namespace>.lua, when the namespace has one: `function state()` returns JSON text or false.
 local state
 
@@ -53,6 +57,8 @@ end
 
 -- Writes an integer as decimal text; `tostring` would turn 2^53 into 9.007199254741e+15.
 local function decimal(value)
+  -- %d takes a double below 2^53 exactly, at half the cost.
+  if value % 1 == 0 and value < INTEGER_MAX and value > -INTEGER_MAX then return string.format('%d', value) end
   return string.format('%.0f', value)
 end
 
@@ -93,17 +99,18 @@ local function is_whole(stored, run, epoch, offset, top)
   return known_offset <= offset or known_offset > INTEGER_MAX
 end
 
--- Reads a topic's position: epoch (text), offset (number), and whether `run` has to be stored with the next write.
+-- Reads a topic's position: epoch (text), offset (number), whether `run` has to be stored with the next write, and when
+-- the log's life ends (text or false).
 -- Returns nil when the topic has none: the hash is absent or unreadable, its offsets are used up, it was written in
 -- another run of Redis whose data may since have been rolled back, or `top`, the last event the caller knows of, is
 -- beyond it. The third value is then the epoch that must not be used again, if one is known. Returns nil, reply when
 -- the key cannot be read.
 local function read_position(meta, run, top)
-  local got = redis.pcall('HMGET', meta, 'epoch', 'offset', 'run')
+  local got = redis.pcall('HMGET', meta, 'epoch', 'offset', 'run', 'until')
   if failed(got) then return nil, bad_key('meta', got) end
   local offset = integer(got[2], 0, INTEGER_MAX - 1)
   if offset and is_epoch(got[1]) and is_whole(got[3], run, got[1], offset, top) then
-    return got[1], offset, got[3] ~= run
+    return got[1], offset, got[3] ~= run, got[4]
   end
   return nil, nil, got[1]
 end
@@ -119,9 +126,9 @@ end
 
 -- Begins an epoch at `offset` (text). Its first write is HSET, which Redis refuses whole when memory, persistence
 -- or replication forbid writing; whatever follows it in the script is no longer refused for those reasons.
--- Returns an error reply or nil.
-local function begin_epoch(keys, candidate, offset, run, meta_ttl_s)
-  local set = redis.pcall('HSET', keys.meta, 'epoch', candidate, 'offset', offset, 'run', run)
+-- `until_ms` is when the log's life ends, '0' for who writes no log. Returns an error reply or nil.
+local function begin_epoch(keys, candidate, offset, run, meta_ttl_s, until_ms)
+  local set = redis.pcall('HSET', keys.meta, 'epoch', candidate, 'offset', offset, 'run', run, 'until', until_ms)
   if failed(set) then return set end
   redis.call('EXPIRE', keys.meta, meta_ttl_s)
   redis.call('DEL', keys.log)
@@ -216,14 +223,16 @@ end
 --   candidate         an epoch, random, used only if a new epoch must begin.
 --   run               of the Redis process the caller talks to, see is_whole.
 --   top               "<epoch> <offset>" of the last event the caller knows of, or empty.
---   epoch, offset     false; set here.
+--   trusted           true where the gateway has made the numbers and the candidate, and nobody else can have.
+--   epoch, offset, lasts  false; set here.
 --
 -- Returns the plan for `commit_event`, or nil, reply. A plan is good until the next write to the same topic. A script
 -- that writes keys of its own prepares first, writes, then commits: a commit after a write does not fail.
 local function prepare_event(plan)
-  local wrong = check_event(plan.channel, plan.event, plan.data, plan.id, plan.print) or check_policy(plan)
+  local wrong = check_event(plan.channel, plan.event, plan.data, plan.id, plan.print)
+    or not plan.trusted and check_policy(plan)
   if wrong then return nil, wrong end
-  local epoch, offset, more = read_position(plan.meta, plan.run, plan.top)
+  local epoch, offset, more, ends = read_position(plan.meta, plan.run, plan.top)
   if not epoch and offset then return nil, offset end
   if plan.id ~= NO_ID then
     wrong = recall(plan, epoch)
@@ -239,9 +248,11 @@ local function prepare_event(plan)
     if wrong then return nil, wrong end
   end
   if epoch then
-    -- %d takes a double below 2^53 exactly, at a third of the cost of `decimal`.
     plan.epoch, plan.offset = epoch, string.format('%d', offset + 1)
     if more then plan.crosses = true end
+    local left = offset > 0 and plan.log_max ~= '0' and tonumber(ends)
+    left = left and left - plan.now_ms
+    plan.lasts = left and left >= plan.log_ttl_s * 1062.5 and left <= plan.log_ttl_s * 1125 + 1000
     return plan
   end
   wrong = renew(plan, more)
@@ -256,12 +267,27 @@ end
 -- before. So a log of 100 events or more is cut at every tenth offset: it holds at most 9 events more than `log_max`.
 local function append(plan)
   if plan.log_max == '0' then return redis.pcall('HSET', plan.meta, 'offset', plan.offset, 'run', plan.run) end
-  if #plan.log_max > 2 and string.byte(plan.offset, -1) ~= 48 then
+  local cuts = #plan.log_max < 3 or string.byte(plan.offset, -1) == 48
+  if not plan.lasts then
+    if cuts then
+      return redis.pcall('XADD', plan.log, 'MAXLEN', '=', plan.log_max, plan.offset .. '-0',
+        'e', plan.event, 'd', plan.data, 'i', plan.id, 't', plan.now_ms)
+    end
     return redis.pcall('XADD', plan.log, plan.offset .. '-0',
       'e', plan.event, 'd', plan.data, 'i', plan.id, 't', plan.now_ms)
   end
-  return redis.pcall('XADD', plan.log, 'MAXLEN', '=', plan.log_max, plan.offset .. '-0',
-    'e', plan.event, 'd', plan.data, 'i', plan.id, 't', plan.now_ms)
+  -- A log whose life is not renewed must be there, or what is made now would stay for ever.
+  local added
+  if cuts then
+    added = redis.pcall('XADD', plan.log, 'NOMKSTREAM', 'MAXLEN', '=', plan.log_max, plan.offset .. '-0',
+      'e', plan.event, 'd', plan.data, 'i', plan.id, 't', plan.now_ms)
+  else
+    added = redis.pcall('XADD', plan.log, 'NOMKSTREAM', plan.offset .. '-0',
+      'e', plan.event, 'd', plan.data, 'i', plan.id, 't', plan.now_ms)
+  end
+  if added then return added end
+  plan.lasts = false
+  return append(plan)
 end
 
 -- Second half of publishing: offset, log, idempotency key, and PUBLISH last.
@@ -284,19 +310,27 @@ local function commit_event(plan)
       if wrong then return nil, wrong end
     end
   end
+  -- Lives are renewed by the first event of a call, unless they last.
+  local more_s, ends
+  if plan.fresh or not (plan.follows or plan.lasts) then
+    more_s = math.ceil(plan.log_ttl_s / SPARE)
+    ends = string.format('%d', plan.now_ms + (plan.log_ttl_s + more_s) * 1000)
+  end
   if plan.fresh then
-    local wrong = begin_epoch(plan, plan.epoch, plan.offset, plan.run, plan.meta_ttl_s)
+    local wrong = begin_epoch(plan, plan.epoch, plan.offset, plan.run, plan.meta_ttl_s + more_s, ends)
     if wrong then return nil, wrong end
     append(plan)
+  elseif more_s then
+    redis.call('HSET', plan.meta, 'offset', plan.offset, 'run', plan.run, 'until', ends)
+    redis.call('EXPIRE', plan.meta, plan.meta_ttl_s + more_s)
   elseif not plan.follows then
     if plan.crosses then
       redis.call('HSET', plan.meta, 'offset', plan.offset, 'run', plan.run)
-    elseif plan.log_max ~= '0' then
+    else
       redis.call('HSET', plan.meta, 'offset', plan.offset)
     end
-    redis.call('EXPIRE', plan.meta, plan.meta_ttl_s)
   end
-  if plan.log_max ~= '0' and not plan.follows then redis.call('EXPIRE', plan.log, plan.log_ttl_s) end
+  if more_s and plan.log_max ~= '0' then redis.call('EXPIRE', plan.log, plan.log_ttl_s + more_s) end
   if plan.id ~= NO_ID then
     redis.call('SET', plan.seen, plan.epoch .. ' ' .. plan.offset .. ' ' .. plan.print, 'EX', plan.seen_ttl_s)
   end

@@ -53,7 +53,7 @@ local function planned(seen, at)
     log = KEYS[1], meta = KEYS[2], seen = seen, channel = ARGV[1], event = ARGV[at + 1], data = ARGV[at + 2],
     id = id, origin = origin, print = ARGV[at + 4], now_ms = ARGV[6], log_max = ARGV[7], log_ttl_s = ARGV[8],
     meta_ttl_s = ARGV[9], seen_ttl_s = ARGV[10], candidate = ARGV[11], run = ARGV[12], top = ARGV[13], epoch = false,
-    offset = false,
+    offset = false, lasts = false,
   }
 end
 

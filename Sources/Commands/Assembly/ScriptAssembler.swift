@@ -3,15 +3,19 @@ public struct ScriptAssembler: Sendable {
     private let prelude: [UInt8]
     private let command: [ScriptFile]
     private let outside: ScriptFile?
+    private let quick: [String: ScriptFile]
     private let subscribe: [UInt8]
     private let position: [UInt8]
 
     /// Takes the texts of `prelude.lua`, then `writes.lua`, `values.lua` and `command.lua`, `outside.lua` for those that
-    /// call services outside, `subscribe.lua` and `position.lua`.
+    /// call services outside, `subscribe.lua` and `position.lua`. `quick` has, by the names of plain scripts, what stands
+    /// before the prelude: a script's common case, for which no function of the prelude is made.
     public init(
-        prelude: [UInt8], command: [ScriptFile], outside: ScriptFile?, subscribe: [UInt8], position: [UInt8]
+        prelude: [UInt8], command: [ScriptFile], outside: ScriptFile?, subscribe: [UInt8], position: [UInt8],
+        quick: [String: ScriptFile]
     ) {
         self.outside = outside
+        self.quick = quick
         self.position = position
         self.prelude = prelude
         self.command = command
@@ -68,6 +72,7 @@ public struct ScriptAssembler: Sendable {
     /// A script that the gateway calls itself.
     public func script(_ plain: ScriptFile) -> AssembledScript {
         var text = ScriptText()
+        if let quick = quick[plain.name] { text.append(quick.bytes, path: quick.path) }
         text.append(prelude, path: "core/prelude.lua")
         let offset = text.lineCount
         text.append(plain.bytes, path: plain.path)

@@ -42,7 +42,8 @@ public struct ScriptLibrary: Sendable {
         func plain(_ name: String) -> [UInt8] { own.first { $0.name == name }?.source ?? [] }
         let assembler = ScriptAssembler(
             prelude: Scripts.prelude, command: Scripts.commandPreludes.map { ScriptFile($0) },
-            outside: ScriptFile(Scripts.outsidePrelude), subscribe: plain("subscribe"), position: plain("position"))
+            outside: ScriptFile(Scripts.outsidePrelude), subscribe: plain("subscribe"), position: plain("position"),
+            quick: ["publish": ScriptFile(Scripts.quickPublish)])
         do {
             table = try ScriptTable(assembler.scripts(catalogue))
         } catch {

@@ -26,7 +26,8 @@ public func fuzz(_ data: UnsafePointer<UInt8>?, _ size: Int) -> CInt {
 
 /// What was accepted can be assembled and described.
 private func check(_ catalogue: Catalogue) {
-    let assembler = ScriptAssembler(prelude: [], command: [], outside: nil, subscribe: [], position: [])
+    let assembler = ScriptAssembler(
+        prelude: [], command: [], outside: nil, subscribe: [], position: [], quick: [:])
     for script in assembler.scripts(catalogue) {
         precondition(script.translate("user_script:\(script.bodyLineOffset + 1):") == "f.lua:1:")
     }

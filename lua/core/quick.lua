@@ -1,0 +1,72 @@
+-- The common case of publish.lua: put in front of prelude.lua and publish.lua, in the script `publish` alone.
+--
+-- One event that goes on in its topic's epoch, without an id or with one that is new, is published here. This text
+-- takes only what it can tell at a glance to be right. Everything else it leaves to publish.lua behind it, which reads
+-- and checks anew: until the first write nothing has changed. What both do is described there and in prelude.lua.
+--
+-- It makes no function and hardly a table. To make those of the prelude takes longer than all that is done here.
+
+if #KEYS == 3 and #ARGV == 13 then
+  local log, meta, find, call, pcall = KEYS[1], KEYS[2], string.find, redis.call, redis.pcall
+  local channel, event, data, word, print, now_ms, log_max, log_ttl_s, meta_ttl_s, seen_ttl_s, candidate, run, top =
+    unpack(ARGV)
+  -- As check_policy has it.
+  if channel ~= '' and #now_ms < 16 and #log_max < 7 and #log_ttl_s < #meta_ttl_s and #meta_ttl_s < 9
+    and #seen_ttl_s < 9 and #candidate < 33 and #event < 65 and #word < 129
+    and find(now_ms .. ' ' .. log_max .. ' ' .. log_ttl_s .. ' ' .. meta_ttl_s .. ' ' .. seen_ttl_s .. ' ' .. candidate,
+      '^[1-9]%d* [1-9]%d* [1-9]%d* [1-9]%d* [1-9]%d* [%w_-]+$') then
+    local got = pcall('HMGET', meta, 'epoch', 'offset', 'run', 'until')
+    local epoch, last = got[1], got[2]
+    local known, beyond
+    if top ~= '' then known, beyond = string.match(top, '^([%w_-]+) (%d+)$') end
+    if epoch and last and got[3] == run and #epoch < 33 and #last < 16 and find(last, '^[1-9]%d*$')
+      and (known ~= epoch or tonumber(beyond) <= tonumber(last)) then
+      local offset = string.format('%d', last + 1)
+      local place = epoch .. ' ' .. offset .. ' '
+      local message = 'P' .. place .. event .. ' ' .. word .. '\n' .. data
+      -- One look at the whole message: epoch, event, id, and that the data begin right behind them as an object.
+      local id = word
+      local _, at = find(message, '^P[%w_-]+ %d+ [%w._:/-]+ [%w._~:-]+\n{')
+      if not at then
+        -- The session that does not want it back stands behind the id.
+        _, at, id = find(message, '^P[%w_-]+ %d+ [%w._:/-]+ ([%w._~:-]+) [%w_-]+\n{')
+        if at and (#word - #id > 33 or string.sub(word, 1, #id + 1) ~= id .. ' ') then at = nil end
+      end
+      local seen = id ~= '-' and KEYS[3]
+      if at == #message - #data + 1 and string.byte(data, -1) == 125
+        and (not seen or #print < 65 and find(print, '^%x+$') and pcall('GET', seen) == false) then
+        -- As in commit_event: whether log and position live on for long enough without being renewed.
+        local left = tonumber(got[4])
+        left = left and left - now_ms
+        local lasts = left and left >= log_ttl_s * 1062.5 and left <= log_ttl_s * 1125 + 1000
+        local cuts = #log_max < 3 or string.byte(offset, -1) == 48
+        local added
+        if lasts and cuts then
+          added = pcall('XADD', log, 'NOMKSTREAM', 'MAXLEN', '=', log_max, offset .. '-0',
+            'e', event, 'd', data, 'i', id, 't', now_ms)
+        elseif lasts then
+          added = pcall('XADD', log, 'NOMKSTREAM', offset .. '-0', 'e', event, 'd', data, 'i', id, 't', now_ms)
+        elseif cuts then
+          added = pcall('XADD', log, 'MAXLEN', '=', log_max, offset .. '-0',
+            'e', event, 'd', data, 'i', id, 't', now_ms)
+        else
+          added = pcall('XADD', log, offset .. '-0', 'e', event, 'd', data, 'i', id, 't', now_ms)
+        end
+        -- An error, or with NOMKSTREAM false where the log is gone.
+        if type(added) == 'string' then
+          if lasts then
+            call('HSET', meta, 'offset', offset)
+          else
+            local more_s = math.ceil(log_ttl_s / 8)
+            call('HSET', meta, 'offset', offset, 'until', string.format('%d', now_ms + (log_ttl_s + more_s) * 1000))
+            call('EXPIRE', meta, meta_ttl_s + more_s)
+            call('EXPIRE', log, log_ttl_s + more_s)
+          end
+          if seen then call('SET', seen, place .. print, 'EX', seen_ttl_s) end
+          call('PUBLISH', channel, message)
+          return {epoch, offset, 0}
+        end
+      end
+    end
+  end
+end
