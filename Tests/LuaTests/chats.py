@@ -149,9 +149,9 @@ class Joins:
                      *(f"key.{name} = KEYS[{3 + index}]" for index, (name, _) in enumerate(self.header.keys))]
         parts = [f"part_{name}" for tag, name in self.header.tags if tag == "include"]
         files = {name: self.commands.path(name).read_text()
-                 for name in ("prelude", "writes", "values", "command", "subscribe", self.name, *parts)}
+                 for name in ("prelude", "writes", "checks", "values", "command", "subscribe", self.name, *parts)}
         return "\n".join([
-            *(files[shared] for shared in ("prelude", "writes", "values", "command")), *generated,
+            *(files[shared] for shared in ("prelude", "writes", "checks", "values", "command")), *generated,
             "local function command()",
             "local " + HIDDEN + ", topic_log, given, state, own_arguments", *(files[part] for part in parts),
             files[self.name], "end", "local refused = decide(command)", "if refused then return refused end",

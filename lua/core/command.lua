@@ -1,7 +1,7 @@
--- The command prelude: put after prelude.lua, writes.lua, values.lua in front of every command and refresh script
+-- The command prelude: put after prelude.lua, writes.lua, checks.lua, values.lua in front of every command and refresh
 -- (lua/README.md).
 --
--- Loaded text = prelude.lua, writes.lua, values.lua, this file, the generated names of the script's header, then
+-- Loaded text = prelude.lua, writes.lua, checks.lua, values.lua, this file, the generated names of the header, then
 -- `local function command() ... parts, body ... end return run(command)`. The first line of that function hides from
 -- bodies what they have no business with.
 --

@@ -1,4 +1,4 @@
--- Values and JSON: put between writes.lua and command.lua in front of every command and refresh script.
+-- Values and JSON: put between checks.lua and command.lua in front of every command and refresh script.
 
 local ANSWER_VALUES_MAX = 10000 -- values in an answer or in the data of an event; nobody would read more
 local spliced = false           -- whether the body put text into an answer that nobody has checked
