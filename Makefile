@@ -80,6 +80,7 @@ packages-bench:
 
 product:
 	$(RELEASE_BUILD) --product switchboard
+	$(RELEASE_BUILD) --product switchboard-courier
 
 bench:
 	$(RELEASE_BUILD) --product switchboard-bench
@@ -99,6 +100,7 @@ tsan:
 
 check-binary:
 	scripts/check-binary.sh $(BINARY)
+	scripts/check-binary.sh $(BINARY)-courier
 
 venv:
 	@scripts/venv.sh

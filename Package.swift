@@ -1,7 +1,7 @@
 // swift-tools-version: 6.2
 //
 // One target per room; dependencies point down only (docs/decisions.md, D1). Nothing is fetched: the package
-// builds with the toolchain and Debian's libssl-dev, libhiredis-dev and zlib1g-dev.
+// builds with the toolchain and Debian's libssl-dev, libhiredis-dev, zlib1g-dev and libcurl4-openssl-dev.
 import PackageDescription
 
 /// Settings of every Swift target: complete concurrency checking, visible `unsafe`, no warning tolerated.
@@ -62,6 +62,7 @@ let package = Package(
     platforms: [.iOS(.v16), .macOS(.v13), .tvOS(.v16), .watchOS(.v9), .visionOS(.v1)],
     products: [
         .executable(name: "switchboard", targets: ["switchboard"]),
+        .executable(name: "switchboard-courier", targets: ["switchboard-courier"]),
         .library(name: "SwitchboardClient", targets: ["SwitchboardClient"]),
         .library(name: "SwitchboardClientLinux", targets: ["SwitchboardClientLinux"]),
     ],
@@ -70,6 +71,7 @@ let package = Package(
         .target(name: "CLinux"),
         .target(name: "COpenSSL", linkerSettings: [.linkedLibrary("ssl"), .linkedLibrary("crypto")]),
         .target(name: "CZlib", linkerSettings: [.linkedLibrary("z")]),
+        .target(name: "CCurl", linkerSettings: [.linkedLibrary("curl")]),
         .target(name: "CHiredis", linkerSettings: [.linkedLibrary("hiredis")]),
 
         // Pure: bytes in, values out. No sockets, clocks, threads or C.
@@ -85,7 +87,7 @@ let package = Package(
         room("Transport", ["Core", "Reactors", "CLinux", "COpenSSL"]),
         room("Rights", ["Core", "COpenSSL"]),
         room("RedisLink", ["Core", "Reactors", "Transport", "CHiredis"]),
-        room("Service", ["Core", "Reactors", "Transport", "RedisLink", "Configuration"]),
+        room("Service", ["Core", "Reactors", "Transport", "HTTPCodec", "RedisLink", "Configuration"]),
 
         room("Commands", ["Core", "HTTPCodec", "Reactors", "Rights", "RedisLink", "Scripts", "Service"]),
 
@@ -110,6 +112,16 @@ let package = Package(
                 "WebSocketCodec", "CLinux",
             ],
             swiftSettings: strict),
+
+        // Calls outside, by libcurl: gateways and workers stay without it (docs/decisions.md, D82).
+        room(
+            "Courier",
+            [
+                "CCurl", "Configuration", "Core", "HTTPCodec", "Reactors", "RedisLink", "Rights", "Service", "Transport",
+            ]),
+        .executableTarget(
+            name: "switchboard-courier",
+            dependencies: ["Courier", "Configuration", "Core", "Service"], swiftSettings: strict),
 
         .executableTarget(
             name: "switchboard-bench",
@@ -148,6 +160,7 @@ let package = Package(
         tests("RedisLink", ["RedisLink", "Reactors", "Core"]),
         tests("Commands", ["Commands", "Core", "HTTPCodec", "RedisLink", "Rights", "Scripts"]),
         tests("Worker", ["Worker", "Commands", "Core", "RedisLink", "Scripts"]),
+        tests("Courier", ["Courier", "Configuration", "Core", "Reactors", "Rights"]),
         tests("SwitchboardClient", ["SwitchboardClient", "SwitchboardClientLinux"]),
         tests("Bench", ["switchboard-bench", "Core"]),
         tests(

@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # Checks what the release binary carries and needs: the Swift runtime inside, no Foundation, and outside only the
-# C library and libssl, libcrypto, libhiredis, libz.
+# C library and libssl, libcrypto, libhiredis, libz; the courier also needs libcurl, and no other binary may.
 #
 # usage: scripts/check-binary.sh [BINARY]
 set -euo pipefail
@@ -9,7 +9,9 @@ cd "$(dirname "$0")/.."
 readonly binary=${1:-.build/release/switchboard}
 # Everything a plain C++ program needs anyway, then the four we chose.
 readonly plain='ld-linux-.*|libc|libm|libdl|librt|libpthread|libgcc_s|libstdc\+\+'
-readonly allowed="^($plain|libssl|libcrypto|libhiredis|libz)\.so(\..*)?\$"
+own='libssl|libcrypto|libhiredis|libz'
+[ "${binary##*/}" != switchboard-courier ] || own+='|libcurl'
+readonly allowed="^($plain|$own)\.so(\..*)?\$"
 
 fail() {
     printf 'check-binary: %s\n' "$*" >&2

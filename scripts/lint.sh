@@ -64,8 +64,9 @@ unsafe_files=(
     Sources/Reactors/{Clock,Errno,EventBuffer,Guarded,Thread,Wake}.swift
     Sources/Transport/{Resolver,Sockets}.swift
     Sources/Service/{Descriptors,Environment,Files,Log,Supervisor}.swift
+    Sources/Service/{ProcessEnvironment,ProcessSetUp,Signals,Terminal}.swift
     Sources/Gateway/Operations/MemoryWatch.swift
-    Sources/switchboard/{DevCommand,PrivateRedis,ProcessSetUp,Signals,Terminal}.swift
+    Sources/switchboard/{CourierProgram,DevCommand,PrivateRedis}.swift
     # OpenSSL
     Sources/Rights/Crypto/{AsymmetricKey,OpenSSLHash,Seal}.swift
     Sources/Transport/{SelfSignedCertificate,TLSClientSession,TLSContext,TLSSession}.swift
@@ -77,6 +78,8 @@ unsafe_files=(
     Sources/RedisLink/{RESPBuilder,RESPReader}.swift
     # The sockets of the apps' library
     Sources/SwitchboardClientLinux/ByteLink.swift
+    # libcurl
+    Sources/Courier/Web/{WebEngine,WebExchange}.swift
     # The bytes of a literal
     Sources/Core/ASCII.swift
 )

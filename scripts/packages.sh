@@ -9,7 +9,7 @@
 # SWITCHBOARD_SKIP_PACKAGES=1 skips everything, for systems where the same programs come from elsewhere.
 set -euo pipefail
 
-readonly build_packages=(libssl-dev libhiredis-dev zlib1g-dev redis-server)
+readonly build_packages=(libssl-dev libhiredis-dev zlib1g-dev libcurl4-openssl-dev redis-server)
 readonly test_packages=(
     nginx libnginx-mod-stream   # both deployments of deploy/ are run
     chromium-headless-shell     # the page at / is opened in a real browser

@@ -48,7 +48,7 @@ unit=$!
 pids+=("$unit")
 
 # Only what the clients' tests run; the apps' library is compiled with its unit tests.
-for product in switchboard switchboard-bench; do
+for product in switchboard switchboard-courier switchboard-bench; do
     swift build --configuration release --static-swift-stdlib --product "$product"
 done
 

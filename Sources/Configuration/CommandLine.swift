@@ -10,6 +10,8 @@ public enum Command: Sendable, Equatable {
     case check(GatewaySettings)
     /// A worker.
     case worker(WorkerSettings)
+    /// A courier.
+    case courier(CourierSettings)
     /// Print a token.
     case token(TokenSettings)
     /// Publish one event.
@@ -124,6 +126,7 @@ public enum CommandLine {
         case .gateway: .gateway(GatewaySettings(values, file))
         case .check: .check(GatewaySettings(values, file))
         case .worker: .worker(WorkerSettings(values, file))
+        case .courier: .courier(CourierSettings(values, file))
         case .token: .token(TokenSettings(&values))
         case .publish: PublishSettings(&values, operands: operands).map { .publish($0) }
         case .tail: .tail(TailSettings(&values, operands: operands))

@@ -6,6 +6,8 @@ public enum CommandName: String, CaseIterable, Sendable {
     case gateway
     /// A worker: refreshes what follows from the data, relays the outbox.
     case worker
+    /// A courier: asks services outside, sends webhooks. A program of its own, `switchboard-courier`.
+    case courier
     /// Prints a signed token.
     case token
     /// Says what is wrong with a configuration before it runs.
@@ -38,6 +40,7 @@ public enum CommandName: String, CaseIterable, Sendable {
         case .dev: "Run everything on this machine: Redis, a gateway and a demo shop."
         case .gateway: "Run a gateway node."
         case .worker: "Run a worker: recompute what follows from changed keys, pass on events and calls."
+        case .courier: "Run a courier: ask services outside, send webhooks (the program switchboard-courier)."
         case .token: "Print a signed JWT for a user or a service."
         case .check: "Check a gateway's settings, files and Redis, and say how to mend them."
         case .publish: "Publish one event."

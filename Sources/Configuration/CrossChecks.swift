@@ -14,7 +14,7 @@ struct CrossChecks {
             checks.proxies()
             checks.credentials()
             checks.limits()
-        case .dev, .worker: checks.limits()
+        case .dev, .worker, .courier: checks.limits()
         default: break
         }
         return checks.values
@@ -88,6 +88,7 @@ struct CrossChecks {
         }
         let limits = values.limits
         ordered("drainGraceMs", limits.drainGraceMs, "drainMs", limits.drainMs)
+        ordered("webhookMs", limits.webhookMs, "webhookLeaseMs", limits.webhookLeaseMs)
         ordered("redisBackOffMinMs", limits.redisBackOffMinMs, "redisBackOffMaxMs", limits.redisBackOffMaxMs)
     }
 

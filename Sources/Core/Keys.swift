@@ -105,6 +105,11 @@ public struct Keys: Sendable {
     /// The sorted set of them by the time up to which they are good.
     public func answersDue(of service: String) -> [UInt8] { outside("answers-due", service) }
 
+    /// The string that tells since when a receiver of webhooks is told of events, milliseconds since 1970.
+    public func webhook(_ receiver: String) -> [UInt8] { outside("webhook", receiver) }
+    /// The stream of events for it that were given up.
+    public func webhookDead(_ receiver: String) -> [UInt8] { outside("webhook-dead", receiver) }
+
     private func outside(_ what: StaticString, _ service: String) -> [UInt8] {
         var key = common("#")
         key.append(text: what)

@@ -1,6 +1,7 @@
 import Configuration
 import Core
 import Gateway
+import Service
 
 /// `switchboard check`: says what would be wrong with a gateway of these settings, and how to mend it.
 enum CheckCommand {

@@ -9,24 +9,11 @@ import Service
 @main
 struct Switchboard {
     static func main() {
-        let arguments = Array(arguments.dropFirst())
+        let arguments = Array(ProcessEnvironment.arguments.dropFirst())
         let result = Configuration.CommandLine.parse(
             arguments: arguments, environment: ProcessEnvironment.all, packs: ScriptLibrary.packs,
             readFile: { try? Files.read($0, bytesMax: 1 << 20) })
         exit(run(result))
-    }
-
-    /// The process's own words, its name first.
-    ///
-    /// Swift looks for them beside the environment, and finds none when a preloaded library has moved that (setenv(3)
-    /// in a constructor); the kernel has them in any case.
-    private static var arguments: [String] {
-        guard let text = try? Files.read("/proc/self/cmdline", bytesMax: 4 << 20), text.last == 0 else {
-            return Swift.CommandLine.arguments
-        }
-        return text.dropLast().split(separator: 0, omittingEmptySubsequences: false).map {
-            String(decoding: $0, as: UTF8.self)
-        }
     }
 
     private static func run(_ result: CommandLineResult) -> Int32 {
@@ -59,6 +46,7 @@ struct Switchboard {
         case .publish(let settings): try PublishCommand.run(settings)
         case .tail(let settings): try TailCommand.run(settings)
         case .worker(let settings): try WorkerCommand.run(settings)
+        case .courier: try CourierProgram.replace(with: ProcessEnvironment.arguments.dropFirst(2))
         case .resetEpochs(let settings): try ResetEpochsCommand.run(settings)
         }
     }

@@ -1,6 +1,5 @@
 import Configuration
 import Core
-import Glibc
 import Service
 import Worker
 
@@ -13,32 +12,8 @@ enum WorkerCommand {
         defer { log.close() }
         let worker = try WorkerNode(settings, log: log)
         defer { worker.stop() }
-        var isAnnounced = false
-        while !worker.hasEnded {
-            let signal = Signals.wait(timeoutMs: isAnnounced ? 1_000 : 50)
-            if !isAnnounced && worker.isReady {
-                isAnnounced = true
-                try writeReadyFile(settings.readyFile, worker.operations)
-                Supervisor.ready()
-            }
-            switch signal {
-            // There is nothing to read again.
-            case nil, SIGHUP: continue
-            default:
-                Supervisor.stopping()
-                return 0
-            }
-        }
-        return 1
-    }
-
-    private static func writeReadyFile(_ path: String?, _ operations: HostPort?) throws(StartProblem) {
-        guard let path else { return }
-        do {
-            let ops = operations.map { ",\"ops\":[{\"host\":\"\($0.host)\",\"port\":\($0.port)}]" } ?? ""
-            try Files.write(Array("{\"pid\":\(getpid())\(ops)}\n".utf8), to: path, isSecret: false)
-        } catch {
-            throw StartProblem.file(path, error)
-        }
+        return try NodeLife.run(
+            isReady: { worker.isReady }, hasEnded: { worker.hasEnded }, readyFile: settings.readyFile,
+            operations: worker.operations)
     }
 }

@@ -6,6 +6,7 @@ from pathlib import Path
 
 import pytest
 
+from courier_process import CourierProcess
 from node_process import BINARY
 from operator_scripts import example_pack, examples, write_scripts
 from waiting import eventually
@@ -16,7 +17,7 @@ SOURCE = (ROOT / "Sources" / "Core" / "CloseReason.swift").read_text()
 
 PAGES = sorted(path for path in ROOT.glob("**/*.md") if not set(path.relative_to(ROOT).parts) & {
     ".build", ".venv", ".pytest_cache", "node_modules"})
-COMMANDS = ("dev", "gateway", "worker", "token", "check", "publish", "tail", "reset-epochs")
+COMMANDS = ("dev", "gateway", "worker", "courier", "token", "check", "publish", "tail", "reset-epochs")
 # Flags of other programs that our pages name in single words.
 FOREIGN = {"--appendonly", "--deliveries", "--help", "--stolen-max", "--wait"}
 # Files that our pages name and a program makes.
@@ -38,14 +39,23 @@ def test_labels_are_those_of_the_metric(gw):
     assert named <= labels, named - labels
 
 
-def test_named_metrics_are_metrics(gw, worker, tmp_path):
+def test_named_metrics_are_metrics(gw, worker, tmp_path, shared_server, certificate):
     """The guide's scripts have a service outside."""
     scripts = write_scripts(tmp_path / "scripts", pack=example_pack(), **examples())
     one = worker("--worker-ops", "127.0.0.1:0", scripts=scripts)
     eventually(lambda: "switchboard_calls_dead_entries" in one.metrics().text, 10, "the calls")
     eventually(lambda: "switchboard_outbox_dead_entries" in one.metrics().text, 10, "the outbox")
+    eventually(lambda: "switchboard_outbox_entries" in one.metrics().text, 10, "its lease of the outbox")
     eventually(lambda: "switchboard_worker_scan_seconds" in one.metrics().text, 10, "a look")
-    text = gw.metrics().text + one.metrics().text
+    (tmp_path / "secret").write_text("whsec_" + "A" * 32)
+    courier = CourierProcess(tmp_path / "courier", shared_server.url, certificate, {
+        "services": {"spotify": {"token-url": None}},
+        "webhooks": {"none": {"url": "https://127.0.0.1:1", "secret-file": str(tmp_path / "secret"),
+                              "topics": ["order:no-such"]}}})
+    try:
+        text = gw.metrics().text + one.metrics().text + courier.start().metrics().text
+    finally:
+        courier.stop()
     ending = "total|seconds|bytes|ready|short|entries|hand|partitions|ids|workers"
     for page in PAGES:
         for name in set(re.findall(rf"switchboard_[a-z_]+(?:{ending})\b", page.read_text())):

@@ -48,6 +48,11 @@ extension SettingsReport {
         }
         let unchanged = Limits.table.count - values.limitSources.count
         lines.append(Line(name: "limits", value: "\(unchanged) at their defaults", source: .defaults))
+        for (key, names) in [("services", file.services.map(\.name)), ("webhooks", file.webhooks.map(\.name))] {
+            for name in names { lines.append(Line(name: key + "." + name, value: "", source: file.source(key))) }
+        }
+        // Not every command has to do with topics.
+        guard Setting.of(values.command).contains(where: { $0.kind == .namespaces }) else { return }
         let names = Set(file.namespaces.keys).union(file.namespacesChanged).sorted()
         for name in names {
             let changed = file.namespacesChanged.contains(name)
@@ -68,7 +73,7 @@ extension SettingsReport {
 
     /// Whether the lines of a setting are its members.
     private static func isListed(_ kind: ValueKind) -> Bool {
-        kind == .limit || kind == .namespaces || kind == .sockets
+        [.limit, .namespaces, .sockets, .services, .webhooks].contains(kind)
     }
 
     private static func text(_ rules: SocketRules) -> String {

@@ -2,7 +2,7 @@ import Core
 
 /// Reads the config file: one JSON object whose keys are the names of settings.
 ///
-/// A key of a gateway, a worker or the command itself is taken; a key that belongs to other commands only is an error.
+/// A key of a gateway, a worker, a courier or the command itself is taken; a key that belongs to other commands only is an error.
 struct FileReader {
     /// What was given, in the file's order.
     private(set) var given: [GivenSetting] = []
@@ -16,6 +16,9 @@ struct FileReader {
     private(set) var sockets = SocketRules.defaults
     /// Which paths the file changed.
     private(set) var socketsChanged: Set<String> = []
+    /// What a courier asks, and whom it tells.
+    private(set) var services: [ServiceSettings] = []
+    private(set) var webhooks: [WebhookSettings] = []
     /// What was wrong.
     private(set) var problems: [SettingProblem] = []
 
@@ -98,9 +101,18 @@ struct FileReader {
             case .limit: limits(member, setting)
             case .namespaces: policies.namespaces = member
             case .sockets: policies.sockets = member
+            case .services, .webhooks: outside(member, setting.kind)
             default: value(member, setting)
             }
         }
+    }
+
+    private mutating func outside(_ value: JSON.Value, _ kind: ValueKind) {
+        var reader = OutsideReader(path: path)
+        if kind == .services { reader.readServices(value) } else { reader.readWebhooks(value) }
+        services += reader.services
+        webhooks += reader.webhooks
+        problems += reader.problems
     }
 
     /// The setting of a key that this command accepts in a file; reports keys that it does not.
@@ -115,7 +127,7 @@ struct FileReader {
             return nil
         }
         if setting.commands.contains(command) { return setting }
-        if !setting.commands.contains(.gateway) && !setting.commands.contains(.worker) {
+        if setting.commands.allSatisfy({ ![.gateway, .worker, .courier].contains($0) }) {
             let owners = setting.commands.map(\.rawValue).joined(separator: ", ")
             problem(key, "not a setting of \(command.rawValue); it belongs to \(owners)")
         }

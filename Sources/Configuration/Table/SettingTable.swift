@@ -3,9 +3,10 @@ import Core
 /// Commands that take the same settings.
 private let node: [CommandName] = [.gateway, .check]
 private let nodeAndDev: [CommandName] = [.dev, .gateway, .check]
-private let redisUsers: [CommandName] = [.gateway, .check, .worker, .resetEpochs]
+private let redisUsers: [CommandName] = [.gateway, .check, .worker, .courier, .resetEpochs]
 private let processes: [CommandName] = [.dev, .gateway, .check, .worker]
-private let processesAndReset = processes + [.resetEpochs]
+private let runningProcesses = processes + [.courier]
+private let runningAndReset = runningProcesses + [.resetEpochs]
 private let nodeAndToken: [CommandName] = [.gateway, .check, .token]
 private let client: [CommandName] = [.publish, .tail]
 
@@ -18,6 +19,7 @@ extension Setting {
         SettingSection(title: "Who may connect", settings: rights),
         SettingSection(title: "Running", settings: running),
         SettingSection(title: "Limits and policy", settings: policy),
+        SettingSection(title: "Services outside", settings: outside),
         SettingSection(title: "On this machine", settings: dev),
         SettingSection(title: "The token", settings: token),
         SettingSection(title: "Speaking to a gateway", settings: clients),
@@ -46,6 +48,9 @@ extension Setting {
             "worker-ops", .hostPort, [.worker],
             "Serve a worker's metrics and health here; without it a worker has no port."),
         Setting(
+            "courier-ops", .hostPort, [.courier],
+            "Serve a courier's metrics and health here; without it a courier has no port."),
+        Setting(
             "trust-proxy", .addressRange, node, repeatable: true,
             "Believe the client address that proxies in this range forward."),
         Setting(
@@ -70,9 +75,9 @@ extension Setting {
         Setting(
             "redis", .redisURL, redisUsers, default: "redis://127.0.0.1:6379", secret: true,
             "Redis to use: redis://, rediss:// (TLS) or unix:// (socket)."),
-        Setting("redis-prefix", .keyPrefix, processesAndReset, "Put before every key and channel."),
+        Setting("redis-prefix", .keyPrefix, runningAndReset, "Put before every key and channel."),
         Setting(
-            "redis-layout", .choice(KeyLayout.allCases.map(\.rawValue)), processesAndReset, default: "plain",
+            "redis-layout", .choice(KeyLayout.allCases.map(\.rawValue)), runningAndReset, default: "plain",
             "Name keys shop:42#log, or tagged: shop:{42}#log, as a Redis Cluster needs them."),
         Setting(
             "keyspace-events", .choice(KeyspaceEvents.allCases.map(\.rawValue)), [.worker], default: "auto",
@@ -107,7 +112,8 @@ extension Setting {
 
     private static let running: [Setting] = [
         Setting(
-            "config", .file, [.dev, .gateway, .check, .worker, .token, .resetEpochs], places: [.flag, .environment],
+            "config", .file, [.dev, .gateway, .check, .worker, .courier, .token, .resetEpochs],
+            places: [.flag, .environment],
             "JSON file with settings; flags and environment override it."),
         Setting(
             "shards", .integer(0...1_024), nodeAndDev, default: "0", "Reactor threads; 0 means one for each core."),
@@ -115,14 +121,14 @@ extension Setting {
             "drain-seconds", .integer(1...86_400), nodeAndDev, default: "20",
             "Time to say goodbye to clients after SIGTERM; a short name for the limit drainMs."),
         Setting(
-            "ready-file", .file, processes,
+            "ready-file", .file, runningProcesses,
             "Write the bound addresses here, as JSON, once everything is listening; a worker its pid, once it works."
         ),
         Setting(
-            "log", .choice(LogFormat.allCases.map(\.rawValue)), processes, default: "text",
+            "log", .choice(LogFormat.allCases.map(\.rawValue)), runningProcesses, default: "text",
             "Form of the log on standard error."),
         Setting(
-            "log-level", .choice(LogLevel.allCases.map(\.rawValue)), processes, default: "info",
+            "log-level", .choice(LogLevel.allCases.map(\.rawValue)), runningProcesses, default: "info",
             "The least important lines to log."),
         Setting(
             "test-fault", .choice(TestFault.allCases.map(\.rawValue)), node, default: "none",
@@ -143,6 +149,24 @@ extension Setting {
             "Serve a WebSocket echo at /echo, for conformance suites; not for production."),
     ]
 
+    private static let outside: [Setting] = [
+        Setting(
+            "services", .services, [.courier], places: .file,
+            "Services that a courier asks, by the names that scripts call them (docs/courier.md)."),
+        Setting(
+            "webhooks", .webhooks, [.courier], places: .file,
+            "Receivers that a courier sends signed events to (docs/courier.md)."),
+        Setting(
+            "outside-ca", .file, [.courier],
+            "Trust the authorities of this PEM file for everything outside, instead of the system's."),
+        Setting(
+            "outside-proxy", .outsideURL, [.courier],
+            "Reach everything outside through this HTTP proxy; the environment's own words for one are not heeded."),
+        Setting(
+            "only-check", .boolean, [.courier], default: "false", places: .flag,
+            "Say what is wrong with settings, files and Redis, and end; 0 when nothing is."),
+    ]
+
     private static let policy: [Setting] = [
         Setting(
             "packs", .packs, processes, default: "barbershop",
@@ -150,7 +174,7 @@ extension Setting {
         Setting(
             "scripts", .directory, processes,
             "Serve the commands of this directory's Lua files beside the built-in ones (lua/README.md)."),
-        Setting("limit", .limit, processesAndReset, repeatable: true, "Change a limit; docs/limits.md lists them."),
+        Setting("limit", .limit, runningAndReset, repeatable: true, "Change a limit; docs/limits.md lists them."),
         Setting(
             "namespaces", .namespaces, processes, default: "the apps' namespaces", places: .file,
             "Who may subscribe and publish in each namespace, and what it keeps."),

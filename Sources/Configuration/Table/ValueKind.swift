@@ -48,6 +48,12 @@ public enum ValueKind: Sendable, Equatable {
     case namespaces
     /// The object of rules of WebSockets by path; config file only.
     case sockets
+    /// The object of services outside; config file only.
+    case services
+    /// The object of receivers of events; config file only.
+    case webhooks
+    /// The URL of something outside.
+    case outsideURL
 
     /// The word for the value in help and documentation; empty where a flag takes none.
     public var placeholder: String {
@@ -58,7 +64,7 @@ public enum ValueKind: Sendable, Equatable {
         case .roleMapping: "NAME=ROLE"
         case .directory: "DIR"
         case .hostPort: "HOST:PORT"
-        case .redisURL, .gatewayURL: "URL"
+        case .redisURL, .gatewayURL, .outsideURL: "URL"
         case .keyPrefix: "PREFIX"
         case .integer: "N"
         case .duration: "TIME"
@@ -72,7 +78,7 @@ public enum ValueKind: Sendable, Equatable {
         case .position: "EPOCH:OFFSET"
         case .limit: "NAME=VALUE"
         case .packs: "NAMES"
-        case .namespaces, .sockets: "OBJECT"
+        case .namespaces, .sockets, .services, .webhooks: "OBJECT"
         }
     }
 
@@ -85,7 +91,8 @@ public enum ValueKind: Sendable, Equatable {
         if text.utf8.count > ValueKind.bytesMax { throw ValueFault(expected: "at most \(ValueKind.bytesMax) bytes") }
         if PrintableText.hasControl(text) { throw ValueFault(expected: "a value without control characters") }
         switch self {
-        case .text, .file, .directory, .packs, .namespaces, .sockets: return
+        case .text, .file, .directory, .packs, .namespaces, .sockets, .services, .webhooks: return
+        case .outsideURL: _ = try SettingURL.checkBase(text, schemes: ["http"])
         case .keyFile: _ = try KeyFile(parsing: text)
         case .roleMapping: _ = try RoleMapping(parsing: text)
         case .hostPort: _ = try HostPort(parsing: text)

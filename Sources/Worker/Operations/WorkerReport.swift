@@ -31,24 +31,7 @@ struct WorkerReport {
 
     /// The answer to a path.
     func response(to path: String) -> HTTPResponse {
-        switch path {
-        case "/livez": .json(status: 200, body: Array("{\"status\":\"alive\"}".utf8), keepAlive: false)
-        case "/readyz": readiness
-        case "/metrics":
-            .typed("text/plain; version=0.0.4; charset=utf-8", status: 200, body: metrics, keepAlive: false)
-        default: .refusal(Refusal(.notFound, "there is no such path"), keepAlive: false)
-        }
-    }
-
-    private var readiness: HTTPResponse {
-        if isReady { return .json(status: 200, body: Array("{\"status\":\"ready\"}".utf8), keepAlive: false) }
-        var body: [UInt8] = []
-        body.append(text: "{\"status\":\"not ready\",\"reason\":")
-        body.append(jsonString: trouble.isEmpty ? "starting" : trouble)
-        body.append(text: "}")
-        var response = HTTPResponse.json(status: 503, body: body, keepAlive: false)
-        response.setRetryAfter(seconds: 1)
-        return response
+        OperationsAnswer.response(to: path, isReady: isReady, trouble: trouble, metrics: metrics)
     }
 
     private var metrics: [UInt8] {

@@ -73,7 +73,7 @@ final class Worker: PatternLinkOwner {
             context, parts.redis, name: name + "-events", patterns: refreshes.globs, channels: [parts.keys.outbox],
             pingMs: parts.limits.redisProbeMs, pongMs: parts.limits.redisProbeTimeoutMs, owner: self)
         listener = try parts.door?.open(context, limits: parts.limits) { [unowned self] in
-            WorkerPeer(reactor: reactor, limits: parts.limits) { [unowned self] in report.response(to: $0) }
+            OperationsPeer(reactor: reactor, limits: parts.limits) { [unowned self] in report.response(to: $0) }
         }
         reactor.onTickEnd = { [unowned self] in work() }
         // The first tick begins at once.

@@ -25,7 +25,7 @@ struct WorkerParts: Sendable {
     let dataTimeFile: String?
     let dataSeenMs: Int?
     /// The listener of operations; `nil` for none.
-    let door: WorkerDoor?
+    let door: OperationsDoor?
     let log: Log
 
     init(_ settings: WorkerSettings, log: Log) throws(StartProblem) {
@@ -52,7 +52,7 @@ struct WorkerParts: Sendable {
         dataTimeFile = settings.dataTimeFile
         dataSeenMs =
             try settings.dataTimeFile.map { (file) throws(StartProblem) in try DataWatch.remembered(file) } ?? nil
-        door = try settings.ops.map { (address) throws(StartProblem) in try WorkerDoor(address) }
+        door = try settings.ops.map { (address) throws(StartProblem) in try OperationsDoor(address) }
         self.log = log
     }
 

@@ -1,13 +1,10 @@
-import CLinux
-import Gateway
 import Glibc
-import Service
 
 /// What a serving process sets for itself before it starts threads.
-enum ProcessSetUp {
+public enum ProcessSetUp {
     /// Blocks signals, raises the descriptor limit as far as allowed, and forbids core dumps, which would hold tokens
     /// and keys.
-    static func run() throws(StartProblem) {
+    public static func run() throws(StartProblem) {
         // Swift seeds its hash tables per process, unless this is set: then a client could choose colliding topics.
         guard Environment.value("SWIFT_DETERMINISTIC_HASHING") == nil else {
             throw StartProblem(

@@ -1,12 +1,12 @@
-import Core
-import HTTPCodec
-import Reactors
-import Transport
+public import Core
+public import HTTPCodec
+public import Reactors
+public import Transport
 
-/// A connection to a worker's listener: one request of operations, its answer, the end.
+/// A connection to an ``OperationsDoor``: one request of operations, its answer, the end.
 ///
-/// Thread: the worker's.
-final class WorkerPeer: ConnectionHandler {
+/// Thread: the reactor's.
+public final class OperationsPeer: ConnectionHandler {
     private let reactor: Reactor
     private let limits: Limits
     private let answer: (_ path: String) -> HTTPResponse
@@ -14,19 +14,22 @@ final class WorkerPeer: ConnectionHandler {
     private var parser: HTTPRequestParser
     private var head: HTTPRequestHead?
 
-    init(reactor: Reactor, limits: Limits, answer: @escaping (_ path: String) -> HTTPResponse) {
+    /// `answer` gives the answer to a path.
+    public init(reactor: Reactor, limits: Limits, answer: @escaping (_ path: String) -> HTTPResponse) {
         self.reactor = reactor
         self.limits = limits
         self.answer = answer
         parser = HTTPRequestParser(limits: HTTPLimits(limits))
     }
 
-    func opened(_ connection: Connection) {
+    /// A connection is there: its request has a deadline.
+    public func opened(_ connection: Connection) {
         self.connection = connection
         connection.setDeadline(at: reactor.nowMs + limits.requestHeadMs)
     }
 
-    func received(_ bytes: Span<UInt8>) {
+    /// Bytes came.
+    public func received(_ bytes: Span<UInt8>) {
         var position = 0
         while let connection, connection.isOpen, let event = parser.next(bytes, at: &position) {
             switch event {
@@ -52,11 +55,13 @@ final class WorkerPeer: ConnectionHandler {
         connection?.close(isGood ? .httpDone : .httpRefused, last: response.encoded(for: head?.method))
     }
 
-    func deadlineReached() {
+    /// The request did not come in time.
+    public func deadlineReached() {
         finish(.refusal(.requestTimeout("the request did not arrive in time")))
     }
 
-    func ended(_ reason: CloseReason) {
+    /// The connection is gone.
+    public func ended(_ reason: CloseReason) {
         connection = nil
     }
 }

@@ -1,21 +1,21 @@
-import Configuration
-import Core
-import Reactors
-import Service
+public import Configuration
+public import Core
+public import Reactors
 import Synchronization
-import Transport
+public import Transport
 
-/// The listener of a worker's operations (`--worker-ops`), bound before the thread starts, so that a wrong address is
+/// The listener of a worker's or courier's operations, bound before the thread starts, so that a wrong address is
 /// told at the start.
-final class WorkerDoor: Sendable {
+public final class OperationsDoor: Sendable {
     /// The most connections at once; those who look in are few.
-    static let connectionsMax = 64
+    public static let connectionsMax = 64
 
     /// Where it listens; the port is the real one.
-    let address: HostPort
+    public let address: HostPort
     private let descriptor = Guarded<Int32?>(nil)
 
-    init(_ address: HostPort) throws(StartProblem) {
+    /// Binds the address.
+    public init(_ address: HostPort) throws(StartProblem) {
         let host = address.host == "localhost" ? "127.0.0.1" : address.host
         guard let numeric = IPAddress(text: host.utf8) else {
             throw StartProblem("\(address): listen on a numeric address, e.g. 127.0.0.1:9091")
@@ -31,7 +31,7 @@ final class WorkerDoor: Sendable {
     }
 
     /// Begins to accept, on the reactor's thread; the listener owns the socket then.
-    func open(
+    public func open(
         _ context: ConnectionContext, limits: Limits, makeHandler: @escaping () -> any ConnectionHandler
     ) throws(Errno) -> Listener? {
         let taken = descriptor.withLock { held in
@@ -52,7 +52,7 @@ final class WorkerDoor: Sendable {
         private let open = Atomic<Int>(0)
 
         func admit(_ address: IPAddress?) -> Bool {
-            guard open.load(ordering: .relaxed) < WorkerDoor.connectionsMax else { return false }
+            guard open.load(ordering: .relaxed) < OperationsDoor.connectionsMax else { return false }
             open.add(1, ordering: .relaxed)
             return true
         }

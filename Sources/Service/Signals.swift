@@ -1,10 +1,9 @@
-import CLinux
 import Glibc
 
 /// Signals, received by waiting for them on the main thread, so that no handler ever interrupts anything.
-enum Signals {
+public enum Signals {
     /// Must be called before the first thread starts: every thread inherits the mask.
-    static func block() {
+    public static func block() {
         _ = signal(SIGPIPE, SIG_IGN)
         var set = waited
         _ = unsafe pthread_sigmask(SIG_BLOCK, &set, nil)
@@ -13,7 +12,7 @@ enum Signals {
     /// Waits for a signal; `nil` when none came in time.
     ///
     /// `timeoutMs` `nil` waits for ever.
-    static func wait(timeoutMs: Int?) -> Int32? {
+    public static func wait(timeoutMs: Int?) -> Int32? {
         var set = waited
         guard let timeoutMs else {
             let number = unsafe sigwaitinfo(&set, nil)

@@ -1,0 +1,138 @@
+import Configuration
+import Core
+import Reactors
+import RedisLink
+import Service
+import Transport
+
+/// A courier on its thread: services and webhooks over one link for commands, and links that wait for what comes.
+///
+/// Callbacks only note what happened; what follows from it is done once at the end of each tick. Thread: its own.
+final class Courier {
+    private let parts: CourierParts
+    private let reactor: Reactor
+    private let link: CallLink
+    private let serviceEngine: WebEngine
+    private let webhookEngine: WebEngine
+    private let services: ServiceDesk
+    private let webhooks: WebhookDesk
+    private var timer: ReactorTimer?
+    private var listener: Listener?
+    private let onReady: () -> Void
+    private var isReady = false
+    private var toldFailure = ""
+    /// When the end is not waited for any longer; `nil` while nobody asked for it.
+    private var endMs: Int?
+
+    init(_ parts: CourierParts, reactor: Reactor, onReady: @escaping () -> Void) throws(Errno) {
+        self.parts = parts
+        self.reactor = reactor
+        self.onReady = onReady
+        let context = ConnectionContext(reactor: reactor, limits: ConnectionLimits(parts.limits, reactors: 1))
+        let connected = Connected()
+        link = try CallLink(
+            context, parts.redis, name: "switchboard-courier-" + String(decoding: parts.name, as: UTF8.self),
+            registry: parts.scripts.registry, onReady: { _ in connected.action() })
+        // What waits for one receiver must not keep a service from being asked.
+        serviceEngine = try WebEngine(reactor, parts.webLimits(hostConnectionsMax: 4))
+        webhookEngine = try WebEngine(reactor, parts.webLimits(hostConnectionsMax: 16))
+        services = try ServiceDesk(parts, link: link, context: context, engine: serviceEngine, reactor: reactor)
+        webhooks = try WebhookDesk(parts, link: link, context: context, engine: webhookEngine, reactor: reactor)
+        timer = try ReactorTimer(reactor) {}
+        connected.action = { [unowned self] in self.connected() }
+        listener = try parts.door?.open(context, limits: parts.limits) { [unowned self] in
+            OperationsPeer(reactor: reactor, limits: parts.limits) { [unowned self] in report.response(to: $0) }
+        }
+        reactor.onTickEnd = { [unowned self] in work() }
+        // The first tick begins at once.
+        timer?.set(atMs: reactor.nowMs)
+    }
+
+    /// Lets the link be made before what it tells.
+    private final class Connected {
+        var action: () -> Void = {}
+    }
+
+    private func connected() {
+        toldFailure = ""
+        parts.log.write(.info, "connected to redis", [])
+        services.connected()
+        webhooks.connected()
+    }
+
+    private func work() {
+        let nowMs = reactor.nowMs
+        services.work(nowMs: nowMs)
+        webhooks.work(nowMs: nowMs)
+        if let endMs, endMs <= nowMs || (services.isIdle && webhooks.isIdle) { return stop() }
+        tellTrouble()
+        becomeReady()
+        let nextMs = min(services.nextMs, webhooks.nextMs, endMs ?? Int.max)
+        // While Redis is away its link says when it is back.
+        timer?.set(atMs: link.isReady || endMs != nil ? max(nextMs, nowMs + 1) : nowMs + 1_000)
+    }
+
+    private func becomeReady() {
+        guard !isReady, link.isReady, webhooks.isLive else { return }
+        isReady = true
+        parts.log.write(
+            .info, "working",
+            [
+                ("courier", String(decoding: parts.name, as: UTF8.self)),
+                ("services", services.services.map(\.name).joined(separator: ",")),
+                ("receivers", webhooks.lanes.map(\.name).joined(separator: ",")),
+            ])
+        onReady()
+    }
+
+    /// Tells why there is no link; once per reason.
+    private func tellTrouble() {
+        guard !link.isReady, let failure = link.lastFailure, toldFailure != failure.metricLabel else { return }
+        toldFailure = failure.metricLabel
+        parts.log.write(
+            .warn, "no connection to redis", [("reason", failure.metricLabel), ("detail", failure.detail)])
+    }
+
+    private var report: CourierReport {
+        var report = CourierReport()
+        report.isReady = link.isReady && webhooks.isLive && endMs == nil
+        report.trouble = link.isReady ? "" : link.lastFailure?.metricLabel ?? ""
+        report.questions = (services.counts.answered, services.counts.failed)
+        report.calls = (services.counts.called, services.counts.given)
+        report.held = services.heldCount
+        report.services = services.services.map { ($0.name, $0.requests, $0.failures, $0.isOpen) }
+        report.receivers = webhooks.lanes.map { lane in
+            CourierReport.Receiver(
+                name: lane.name, counts: lane.counts, busy: lane.busyCount, waiting: lane.waitingCount,
+                isOpen: lane.isOpen)
+        }
+        return report
+    }
+
+    // MARK: The end
+
+    /// Takes nothing more, lets what is in hand end, then ends the loop.
+    func end() {
+        guard endMs == nil else { return }
+        endMs = reactor.nowMs + Courier.drainMs
+        services.drain()
+        webhooks.drain()
+    }
+
+    /// Longer than one request to anything outside usually takes.
+    private static let drainMs = 10_000
+
+    private func stop() {
+        listener?.close()
+        listener = nil
+        serviceEngine.stop()
+        webhookEngine.stop()
+        parts.log.write(.info, "ended", [])
+        // Calls of the link run in order: what was begun before is done when this is answered.
+        link.call(RedisCall("PING")) { [reactor] _ in reactor.stop() }
+        reactor.onTickEnd = {}
+    }
+}
+
+@available(*, unavailable)
+extension Courier: Sendable {}

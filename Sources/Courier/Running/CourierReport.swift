@@ -1,0 +1,75 @@
+import Core
+import HTTPCodec
+import Service
+
+/// What a courier tells of itself over HTTP: `/livez`, `/readyz`, `/metrics`.
+///
+/// A value: the courier fills it in for each request.
+struct CourierReport {
+    /// One receiver of webhooks.
+    struct Receiver {
+        let name: String
+        let counts: WebhookLane.Counts
+        let busy: Int
+        let waiting: Int
+        let isOpen: Bool
+    }
+
+    /// Whether it is connected and told of events.
+    var isReady = false
+    /// Why there is no connection; empty while there is one.
+    var trouble = ""
+    /// Questions answered and failed.
+    var questions = (answered: 0, failed: 0)
+    /// Calls answered and given up.
+    var calls = (answered: 0, given: 0)
+    /// Questions and calls in hand.
+    var held = 0
+    /// What services were asked.
+    var services: [(name: String, requests: Int, failures: Int, isOpen: Bool)] = []
+    /// What receivers were sent.
+    var receivers: [Receiver] = []
+
+    /// The answer to a path.
+    func response(to path: String) -> HTTPResponse {
+        OperationsAnswer.response(to: path, isReady: isReady, trouble: trouble, metrics: metrics)
+    }
+
+    private var metrics: [UInt8] {
+        var page = MetricsPage()
+        page.gauge("switchboard_courier_ready", "1 while connected to Redis and told of events.", isReady ? 1 : 0)
+        page.counter(
+            "switchboard_courier_questions_total", "Questions of gateways, by outcome.",
+            [("outcome", "answered", questions.answered), ("outcome", "failed", questions.failed)])
+        page.counter(
+            "switchboard_courier_calls_total", "Calls of scripts, by outcome.",
+            [("outcome", "answered", calls.answered), ("outcome", "given_up", calls.given)])
+        page.gauge("switchboard_courier_in_hand", "Questions and calls in hand.", held)
+        if !services.isEmpty {
+            page.counter(
+                "switchboard_courier_service_requests_total", "Requests to a service.",
+                services.map { ("service", $0.name, $0.requests) })
+            page.counter(
+                "switchboard_courier_service_failures_total", "Requests to a service that failed.",
+                services.map { ("service", $0.name, $0.failures) })
+            page.gauge(
+                "switchboard_courier_service_open", "1 while a service is left alone for a while.",
+                services.map { ("service", $0.name, $0.isOpen ? 1 : 0) })
+        }
+        if !receivers.isEmpty { tellReceivers(&page) }
+        return page.bytes
+    }
+
+    private func tellReceivers(_ page: inout MetricsPage) {
+        func each(_ figure: (Receiver) -> Int) -> [(label: String, value: String, count: Int)] {
+            receivers.map { ("receiver", $0.name, figure($0)) }
+        }
+        page.counter("switchboard_webhooks_sent_total", "Webhooks that a receiver took.", each { $0.counts.sent })
+        page.counter("switchboard_webhooks_failed_total", "Attempts that failed.", each { $0.counts.failed })
+        page.counter("switchboard_webhooks_dead_total", "Events given up.", each { $0.counts.dead })
+        page.counter("switchboard_webhooks_gaps_total", "Holes in logs that were told.", each { $0.counts.gaps })
+        page.gauge("switchboard_webhook_topics_busy", "Topics in hand.", each { $0.busy })
+        page.gauge("switchboard_webhook_topics_waiting", "Topics that wait.", each { $0.waiting })
+        page.gauge("switchboard_webhook_open", "1 while a receiver is away.", each { $0.isOpen ? 1 : 0 })
+    }
+}

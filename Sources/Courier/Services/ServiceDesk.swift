@@ -1,0 +1,287 @@
+import Configuration
+import Core
+import Reactors
+import RedisLink
+import Service
+import Transport
+
+/// Carries questions and calls from Redis to services outside, and their answers back (docs/courier.md).
+///
+/// Two links wait in Redis for what comes; everything else goes by the courier's own. Thread: the courier's.
+final class ServiceDesk {
+    /// Questions answered and failed, calls answered and given up.
+    struct Counts {
+        var answered = 0
+        var failed = 0
+        var called = 0
+        var given = 0
+    }
+
+    /// A call that is being made, or waits to be made again.
+    private struct Held {
+        let call: ServiceCall
+        let service: any OutsideService
+        let giveUpMs: Int
+        var attempts = 0
+        var againMs = Int.max
+    }
+
+    /// The services.
+    let services: [any OutsideService]
+    private(set) var counts = Counts()
+    private let parts: CourierParts
+    private let link: CallLink
+    private let reactor: Reactor
+    private var askLink: CallLink?
+    private var callLink: CallLink?
+    private var isTaking = false
+    private var isClaiming = false
+    private var hasGroups = false
+    private var isOutboxFull = false
+    private var held: [[UInt8]: Held] = [:]
+    private var questions = 0
+    private var turn = 0
+    private var liveMs = Int.min
+    private var takeOverMs = Int.min
+    private var lookMs = Int.min
+    private var isDraining = false
+
+    private static let questionsMax = 64
+    private static let callsMax = 32
+    private static let liveEveryMs = 3_000
+    private static let takeOverEveryMs = 15_000
+    private static let takeOverIdleMs = 60_000
+    /// A call is done or given up within this time, since another courier makes it after 60 s.
+    private static let callMs = 45_000
+    private static let tryMs = 10_000
+
+    init(_ parts: CourierParts, link: CallLink, context: ConnectionContext, engine: WebEngine, reactor: Reactor)
+        throws(Errno)
+    {
+        self.parts = parts
+        self.link = link
+        self.reactor = reactor
+        services = parts.services.map { service in
+            SpotifyService(service.settings, secret: service.secret, engine: engine) { [unowned reactor] in
+                reactor.nowMs
+            }
+        }
+        guard !services.isEmpty else { return }
+        let name = "switchboard-courier-" + String(decoding: parts.name, as: UTF8.self)
+        askLink = try CallLink(context, parts.redis, name: name + "-asks", registry: parts.scripts.registry) {
+            [weak self] _ in self?.isTaking = false
+        }
+        callLink = try CallLink(context, parts.redis, name: name + "-calls", registry: parts.scripts.registry) {
+            [weak self] _ in self?.isClaiming = false
+        }
+    }
+
+    /// Whether nothing is in hand.
+    var isIdle: Bool { questions == 0 && held.isEmpty }
+    /// What is in hand.
+    var heldCount: Int { questions + held.count }
+    /// When there is something to do for time alone.
+    var nextMs: Int {
+        guard !services.isEmpty else { return Int.max }
+        return held.values.reduce(min(liveMs, takeOverMs, lookMs)) { min($0, $1.againMs) }
+    }
+
+    /// The courier's link is there.
+    func connected() {
+        hasGroups = false
+        (liveMs, takeOverMs, lookMs) = (Int.min, Int.min, Int.min)
+    }
+
+    /// Takes nothing more.
+    func drain() {
+        isDraining = true
+        askLink?.stop()
+        callLink?.stop()
+    }
+
+    /// Does what there is to do, each tick.
+    func work(nowMs: Int) {
+        guard !services.isEmpty, link.isReady else { return }
+        if !isDraining {
+            if liveMs <= nowMs { live(nowMs) }
+            if lookMs <= nowMs { look(nowMs) }
+            if !hasGroups { makeGroups() }
+            take()
+            claim()
+            if takeOverMs <= nowMs { takeOver(nowMs) }
+        }
+        for (entry, one) in held where one.againMs <= nowMs {
+            held[entry]?.againMs = Int.max
+            make(entry)
+        }
+    }
+
+    // MARK: Being alive
+
+    private func live(_ nowMs: Int) {
+        liveMs = nowMs + ServiceDesk.liveEveryMs
+        for service in services {
+            link.call(
+                RedisCall("SET", parts.keys.courier(of: service.name), parts.name, Array("EX".utf8), Array("10".utf8))
+            ) { _ in }
+        }
+    }
+
+    /// While the outbox is full no call is claimed, since its answer could not be left there.
+    private func look(_ nowMs: Int) {
+        lookMs = nowMs + 1_000
+        link.call(RedisCall("XLEN", parts.keys.outbox)) { [weak self] result in
+            guard let self, case .success(let value) = result else { return }
+            isOutboxFull = (value.integer ?? 0) >= parts.limits.outboxMax
+        }
+    }
+
+    // MARK: Questions
+
+    private func take() {
+        guard let askLink, askLink.isReady, !isTaking, questions < ServiceDesk.questionsMax else { return }
+        isTaking = true
+        var call = RedisCall("BLPOP")
+        // Each service is first in its turn.
+        turn = (turn + 1) % services.count
+        for index in services.indices {
+            call.append(parts.keys.asks(of: services[(index + turn) % services.count].name))
+        }
+        call.append("1")
+        askLink.call(call) { [weak self] in self?.took($0) }
+    }
+
+    private func took(_ result: Result<RESPValue, RedisFailure>) {
+        isTaking = false
+        guard case .success(let value) = result, let words = value.elements, words.count == 2, let key = words[0].bytes,
+            let text = words[1].bytes, let service = services.first(where: { parts.keys.asks(of: $0.name) == key }),
+            let question = ServiceQuestion(text, parts.keys)
+        else { return }
+        let leftMs = question.untilMs - Clock.wallMs()
+        guard leftMs > 0 else { return }
+        questions += 1
+        service.ask(question.request, deadlineMs: reactor.nowMs + min(leftMs, ServiceDesk.tryMs)) {
+            [weak self] result in
+            self?.answer(question, service, result)
+        }
+    }
+
+    private func answer(
+        _ question: ServiceQuestion, _ service: any OutsideService, _ result: Result<[UInt8], ServiceFailure>
+    ) {
+        questions -= 1
+        if case .failure(let failure) = result {
+            counts.failed += 1
+            parts.log.write(.info, "a question failed", [("service", service.name), ("reason", failure.reason)])
+        } else {
+            counts.answered += 1
+        }
+        link.call(RedisCall("PUBLISH", question.channel, question.answer(result))) { _ in }
+    }
+
+    // MARK: Calls
+
+    private func makeGroups() {
+        hasGroups = true
+        for service in services {
+            var call = RedisCall("XGROUP", Array("CREATE".utf8), parts.keys.calls(of: service.name))
+            for word in ["couriers", "0", "MKSTREAM"] { call.append(word.utf8) }
+            // BUSYGROUP: it is there.
+            link.call(call) { _ in }
+        }
+    }
+
+    private func claim() {
+        let open = services.filter { !$0.isOpen }
+        guard let callLink, callLink.isReady, !isClaiming, !isOutboxFull, hasGroups, !open.isEmpty,
+            held.count < ServiceDesk.callsMax
+        else { return }
+        isClaiming = true
+        var call = RedisCall("XREADGROUP", Array("GROUP".utf8), Array("couriers".utf8), parts.name)
+        for word in ["COUNT", "16", "BLOCK", "1000", "STREAMS"] { call.append(word.utf8) }
+        for service in open { call.append(parts.keys.calls(of: service.name)) }
+        for _ in open { call.append(">") }
+        callLink.call(call) { [weak self] in self?.claimed($0) }
+    }
+
+    private func claimed(_ result: Result<RESPValue, RedisFailure>) {
+        isClaiming = false
+        switch result {
+        case .failure(let failure):
+            // NOGROUP: Redis has lost it.
+            if failure.detail.hasPrefix("NOGROUP") { hasGroups = false }
+        case .success(let value):
+            for stream in value.elements ?? [] {
+                guard let parts = stream.elements, parts.count == 2, let key = parts[0].bytes,
+                    let service = services.first(where: { self.parts.keys.calls(of: $0.name) == key })
+                else { continue }
+                for entry in parts[1].elements ?? [] { hold(entry, service) }
+            }
+        }
+    }
+
+    private func takeOver(_ nowMs: Int) {
+        takeOverMs = nowMs + ServiceDesk.takeOverEveryMs
+        for service in services where !service.isOpen && held.count < ServiceDesk.callsMax {
+            var call = RedisCall("XAUTOCLAIM", parts.keys.calls(of: service.name), Array("couriers".utf8), parts.name)
+            call.append(decimal: ServiceDesk.takeOverIdleMs)
+            for word in ["0-0", "COUNT", "16"] { call.append(word.utf8) }
+            link.call(call) { [weak self] result in
+                guard case .success(let value) = result, let words = value.elements, words.count >= 2 else { return }
+                for entry in words[1].elements ?? [] { self?.hold(entry, service) }
+            }
+        }
+    }
+
+    private func hold(_ value: RESPValue, _ service: any OutsideService) {
+        guard let call = ServiceCall(value) else { return }
+        let id = Array(service.name.utf8) + [0x20] + call.entry
+        guard held[id] == nil, !isDraining else { return }
+        held[id] = Held(call: call, service: service, giveUpMs: reactor.nowMs + ServiceDesk.callMs)
+        make(id)
+    }
+
+    private func make(_ id: [UInt8]) {
+        guard let one = held[id] else { return }
+        guard let request = one.call.request else {
+            return finish(id, one, .failure(.final("the request is no object")))
+        }
+        held[id]?.attempts += 1
+        let deadlineMs = min(reactor.nowMs + ServiceDesk.tryMs, one.giveUpMs)
+        one.service.ask(request, deadlineMs: deadlineMs) { [weak self] in self?.made(id, $0) }
+    }
+
+    private func made(_ id: [UInt8], _ result: Result<[UInt8], ServiceFailure>) {
+        guard let one = held[id] else { return }
+        guard case .failure(let failure) = result, !failure.isFinal else { return finish(id, one, result) }
+        let pauseMs = max(failure.retryAfterMs ?? 0, 500 << min(one.attempts, 6))
+        let againMs = reactor.nowMs + pauseMs
+        // When draining, another courier has it after a minute.
+        if isDraining { return held[id] = nil }
+        guard againMs + 1_000 < one.giveUpMs else { return finish(id, one, result) }
+        held[id]?.againMs = againMs
+    }
+
+    private func finish(_ id: [UInt8], _ one: Held, _ result: Result<[UInt8], ServiceFailure>) {
+        var (answer, reason): ([UInt8]?, String) = (nil, "")
+        switch result {
+        case .success(let text): answer = text
+        case .failure(let failure): reason = failure.reason
+        }
+        let keys = parts.keys
+        let call = ScriptCall(
+            script: parts.scripts.finish,
+            keys: [keys.calls(of: one.service.name), keys.outbox, keys.callsDead(of: one.service.name)],
+            arguments: [one.call.entry, one.call.arguments(answer: answer), Array(reason.utf8)])
+        link.run(call, lane: nil) { [weak self] ended in
+            guard let self else { return }
+            // What could not be ended is another courier's after a minute, or this one's again.
+            held[id] = nil
+            guard case .success(let value) = ended, value.integer == 1 else { return }
+            if answer == nil { counts.given += 1 } else { counts.called += 1 }
+            if answer == nil {
+                parts.log.write(.error, "a call was given up", [("service", one.service.name), ("reason", reason)])
+            }
+        }
+    }
+}

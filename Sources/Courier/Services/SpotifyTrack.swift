@@ -1,0 +1,102 @@
+import Core
+
+/// What a track of Spotify's is, as far as the apps show it.
+struct SpotifyTrack: Sendable, Equatable {
+    /// Spotify's id, at most 64 bytes.
+    let id: String
+    /// What names the recording everywhere; `nil` where Spotify does not tell.
+    let isrc: String?
+    /// Texts, cut to 600 bytes.
+    let name: String
+    let artists: [String]
+    let album: String
+    /// How long it plays, milliseconds.
+    let durationMs: Int
+    /// Addresses of pictures and their widths, in Spotify's order.
+    let images: [(url: String, width: Int)]
+
+    static func == (left: SpotifyTrack, right: SpotifyTrack) -> Bool {
+        left.text == right.text && left.appText == right.appText
+    }
+
+    private static let artistsMax = 10
+    private static let imagesMax = 5
+    private static let dayMs = 86_400_000
+
+    /// Reads a track object; `nil` for anything else.
+    init?(_ value: JSON.Value) {
+        guard value.kind == .object, let id = value["id"]?.string, (1...64).contains(id.utf8.count),
+            let name = value["name"]?.string
+        else { return nil }
+        self.id = id
+        self.name = SpotifyTrack.cut(name)
+        isrc = value["external_ids"]?["isrc"]?.string.map { SpotifyTrack.cut($0) }
+        artists = SpotifyTrack.first(SpotifyTrack.artistsMax, of: value["artists"]).compactMap {
+            $0["name"]?.string.map { SpotifyTrack.cut($0) }
+        }
+        album = SpotifyTrack.cut(value["album"]?["name"]?.string ?? "")
+        durationMs = min(max(value["duration_ms"]?.int ?? 0, 0), SpotifyTrack.dayMs)
+        images = SpotifyTrack.first(SpotifyTrack.imagesMax, of: value["album"]?["images"]).compactMap {
+            guard let url = $0["url"]?.string, url.hasPrefix("https://"), url.utf8.count <= 1_000 else { return nil }
+            return (url, $0["width"]?.int ?? 0)
+        }
+    }
+
+    private static func first(_ count: Int, of list: JSON.Value?) -> [JSON.Value] {
+        guard let list, list.kind == .array else { return [] }
+        return Array(list.members.prefix(count))
+    }
+
+    /// At most 600 bytes, and no part of a character.
+    private static func cut(_ text: String) -> String {
+        guard text.utf8.count > 600 else { return text }
+        var short = text
+        while short.utf8.count > 600 { short.removeLast() }
+        return short
+    }
+
+    /// What `add_track` and `describe_track` take: Spotify's own form, with what is needed of it.
+    var text: [UInt8] {
+        var text: [UInt8] = Array("{\"id\":".utf8)
+        text.append(jsonString: id)
+        text.append(text: ",\"name\":")
+        text.append(jsonString: name)
+        text.append(text: ",\"artists\":[")
+        for (index, artist) in artists.enumerated() {
+            text.append(text: index == 0 ? "{\"name\":" : ",{\"name\":")
+            text.append(jsonString: artist)
+            text.append(text: "}")
+        }
+        text.append(text: "],\"album\":{\"name\":")
+        text.append(jsonString: album)
+        text.append(text: ",\"images\":[")
+        if let image {
+            text.append(text: "{\"url\":")
+            text.append(jsonString: image)
+            text.append(text: "}")
+        }
+        text.append(text: "]},\"duration_ms\":\(durationMs)}")
+        return text
+    }
+
+    /// What QueueUp's clients show.
+    var appText: [UInt8] {
+        var text: [UInt8] = Array("{\"id\":".utf8)
+        text.append(jsonString: id)
+        for (name, value) in [("isrc", isrc), ("name", self.name), ("artists", artists.joined(separator: ", "))] {
+            text.append(text: ",\"\(name)\":")
+            if let value { text.append(jsonString: value) } else { text.append(text: "null") }
+        }
+        text.append(text: ",\"album\":")
+        text.append(jsonString: album)
+        text.append(text: ",\"duration_ms\":\(durationMs),\"image_url\":")
+        if let image { text.append(jsonString: image) } else { text.append(text: "null") }
+        text.append(text: ",\"source\":\"spotify\"}")
+        return text
+    }
+
+    /// The picture whose width is nearest to 300 pixels.
+    private var image: String? {
+        images.min { abs($0.width - 300) < abs($1.width - 300) }?.url
+    }
+}

@@ -1,0 +1,310 @@
+import Configuration
+import Core
+import Reactors
+import RedisLink
+import Service
+
+/// Sends the events of many topics to one receiver: those of a topic in order, one after the other.
+///
+/// A lease in Redis says which courier has a topic, and a cursor what is done; so a courier that dies has lost nothing,
+/// and what it had in hand is sent again. Thread: the courier's.
+final class WebhookLane {
+    /// What became of sending one event.
+    private enum Outcome {
+        case done
+        /// It says nothing of this event: the receiver is away.
+        case away(String, retryAfterMs: Int?)
+        /// The receiver does not take this event.
+        case refused(String, isFinal: Bool)
+    }
+
+    /// Events done, attempts that failed, events given up, and holes that were told.
+    struct Counts {
+        var sent = 0
+        var failed = 0
+        var dead = 0
+        var gaps = 0
+    }
+
+    let patterns: WebhookPatterns
+    let name: String
+    private(set) var counts = Counts()
+    private let parts: CourierParts
+    private let url: String
+    private let giveUpMs: Int
+    private let signer: WebhookSigner
+    private let link: CallLink
+    private let engine: WebEngine
+    private let reactor: Reactor
+    private var topics: WebhookTopics
+    private var breaker: Breaker
+    /// Since when, and how often, the event at the head of a topic has failed.
+    private var failing: [Topic: (id: String, sinceMs: Int, attempts: Int)] = [:]
+    /// When the receiver was set up, milliseconds since 1970; `nil` until Redis has said it.
+    private var sinceMs: Int?
+    private var toldTrouble = ""
+    /// Whether nothing more is begun.
+    var isDraining = false
+
+    private static let pageEvents = 64
+    /// A cursor outlives the log and the position of its topic.
+    private static let cursorSeconds = 2_678_400
+    private static let retryMs = 500
+
+    init(
+        _ parts: CourierParts, _ receiver: (settings: WebhookSettings, signer: WebhookSigner), link: CallLink,
+        engine: WebEngine, reactor: Reactor
+    ) {
+        self.parts = parts
+        self.link = link
+        self.engine = engine
+        self.reactor = reactor
+        signer = receiver.signer
+        (name, url) = (receiver.settings.name, receiver.settings.url)
+        giveUpMs = receiver.settings.giveUpSeconds * 1_000
+        patterns = WebhookPatterns(receiver.settings)
+        topics = WebhookTopics(countMax: parts.limits.webhookKnownMax)
+        breaker = Breaker(pauseMinMs: 500, pauseMaxMs: parts.limits.webhookPauseMs)
+    }
+
+    /// Topics in hand and waiting, for metrics and the end.
+    var busyCount: Int { topics.busyCount }
+    var waitingCount: Int { topics.waitingCount }
+    /// Whether the receiver is left alone but for single attempts.
+    var isOpen: Bool { breaker.isOpen }
+    /// Whether more was told than is remembered.
+    var isIncomplete: Bool { topics.isIncomplete }
+    /// When there is something to do for time alone.
+    var nextMs: Int {
+        guard topics.waitingCount > 0 else { return Int.max }
+        return breaker.holdMs > reactor.nowMs ? breaker.holdMs : topics.nextMs
+    }
+
+    /// All topics are about to be looked through.
+    func sweeps() { topics.complete() }
+
+    /// Something happened on a topic, or may have.
+    func told(_ topic: Topic) {
+        if patterns.takes(topic) { topics.told(topic) }
+    }
+
+    // MARK: Beginning
+
+    /// A connection is there: since when the receiver is told is asked, and written down the first time.
+    func connected() {
+        let mark = parts.keys.webhook(name)
+        link.call(RedisCall("SET", mark, Array("\(Clock.wallMs())".utf8), Array("NX".utf8))) { _ in }
+        link.call(RedisCall("GET", mark)) { [weak self] result in
+            guard case .success(let value) = result, let since = value.bytes.flatMap({ ASCII.decimal($0) }) else {
+                return
+            }
+            self?.sinceMs = since
+        }
+    }
+
+    /// Takes up topics as long as there is room.
+    func work(nowMs: Int) {
+        guard link.isReady, sinceMs != nil, !isDraining else { return }
+        while topics.busyCount < parts.limits.webhookTopicsMax, breaker.wouldAdmit(nowMs: nowMs),
+            !(breaker.isOpen && topics.busyCount > 0), let topic = topics.next(nowMs: nowMs)
+        {
+            step(topic, done: nil, count: WebhookLane.pageEvents) { [weak self] in self?.began(topic, $0) }
+        }
+    }
+
+    private func step(
+        _ topic: Topic, done: (epoch: [UInt8], offset: Int)?, count: Int, _ then: @escaping ([RESPValue]?) -> Void
+    ) {
+        let (keys, own) = (parts.keys, Array(name.utf8))
+        let call = ScriptCall(
+            script: parts.scripts.step,
+            keys: [
+                keys.domain(topic, facet: "hook", member: own), keys.domain(topic, facet: "hook-lease", member: own),
+                keys.meta(topic), keys.log(topic),
+            ],
+            arguments: [
+                parts.name, text(parts.limits.webhookLeaseMs), done?.epoch ?? [], done.map { text($0.offset) } ?? [],
+                text(count), text(WebhookLane.cursorSeconds),
+            ])
+        link.run(call, lane: nil) { result in
+            guard case .success(let value) = result else { return then(nil) }
+            then(value.elements)
+        }
+    }
+
+    private func text(_ number: Int) -> [UInt8] { Array(String(number).utf8) }
+
+    /// A page came, or why there is none.
+    private func began(_ topic: Topic, _ reply: [RESPValue]?) {
+        let nowMs = reactor.nowMs
+        switch reply?.first?.integer {
+        case 0:
+            let otherMs = reply?.last?.integer ?? 0
+            topics.ended(topic, againMs: nowMs + max(otherMs, 0) + Int.random(in: 20...200))
+        case 2:
+            failing[topic] = nil
+            topics.ended(topic)
+        case 3:
+            guard let reply, reply.count == 5, let epoch = reply[1].bytes, let last = number(reply[3]),
+                let entries = reply[4].elements, let done = reply[2].bytes,
+                let work = WebhookWork(
+                    topic, epoch: epoch, done: ASCII.decimal(done), last: last, entries: entries, patterns: patterns,
+                    sinceMs: sinceMs ?? 0)
+            else {
+                tell("the log of a topic cannot be read", [("topic", topic.description)])
+                return topics.ended(topic, againMs: nowMs + parts.limits.webhookPauseMs)
+            }
+            go(on: work)
+        default:
+            // Redis is away, or refuses: the topic is looked at again.
+            topics.ended(topic, againMs: nowMs + WebhookLane.retryMs)
+        }
+    }
+
+    private func number(_ value: RESPValue) -> Int? { value.integer ?? value.bytes.flatMap { ASCII.decimal($0) } }
+
+    // MARK: Sending
+
+    private func go(on work: WebhookWork) {
+        guard let event = work.next else {
+            return step(
+                work.topic, done: (work.epoch, work.lastOffset), count: isDraining ? -1 : WebhookLane.pageEvents
+            ) {
+                [weak self] in self?.began(work.topic, $0)
+            }
+        }
+        guard event.isReadable(parts.limits.answers) else { return giveUp(work, event, "the event cannot be read") }
+        guard !isDraining, breaker.admits(nowMs: reactor.nowMs) else {
+            return release(work.topic, againMs: breaker.holdMs)
+        }
+        let (id, time, body) = (event.id(work.topic), Clock.wallMs() / 1_000, event.body(work.topic))
+        let request = WebRequest(
+            .post(body), url,
+            headers: [
+                ("content-type", "application/json"), ("webhook-id", id), ("webhook-timestamp", String(time)),
+                ("webhook-signature", signer.signature(id: id, timestamp: time, body: body)),
+            ], deadlineMs: reactor.nowMs + parts.limits.webhookMs)
+        engine.send(request) { [weak self] in self?.ended(work, event, $0) }
+    }
+
+    private func ended(_ work: WebhookWork, _ event: WebhookEvent, _ result: Result<WebReply, WebFailure>) {
+        let nowMs = reactor.nowMs
+        switch WebhookLane.outcome(result) {
+        case .done:
+            let wasOpen = breaker.isOpen
+            breaker.succeeded()
+            if wasOpen {
+                topics.wake()
+                toldTrouble = ""
+                parts.log.write(.info, "a receiver of webhooks is back", [("receiver", name)])
+            }
+            counts.sent += 1
+            if event.isGap { counts.gaps += 1 }
+            finished(work)
+        case .away(let reason, let retryAfterMs):
+            counts.failed += 1
+            breaker.failed(nowMs: nowMs, retryAfterMs: retryAfterMs)
+            tell("a receiver of webhooks is away", [("reason", reason)])
+            release(work.topic, againMs: max(breaker.holdMs, nowMs + pauseMs(work.topic, event, nowMs)))
+        case .refused(let reason, let isFinal):
+            counts.failed += 1
+            breaker.succeeded()
+            let pauseMs = pauseMs(work.topic, event, nowMs)
+            let sinceMs = failing[work.topic]?.sinceMs ?? nowMs
+            guard !isFinal, nowMs - sinceMs < giveUpMs else { return giveUp(work, event, reason) }
+            release(work.topic, againMs: nowMs + pauseMs)
+        }
+    }
+
+    private static func outcome(_ result: Result<WebReply, WebFailure>) -> Outcome {
+        switch result {
+        case .failure(.unsound), .failure(.tooLarge):
+            .refused("the request or the answer was too large", isFinal: false)
+        case .failure(let failure): .away(failure.rawValue, retryAfterMs: nil)
+        case .success(let reply) where reply.isGood: .done
+        case .success(let reply):
+            switch reply.status {
+            case 408, 429, 502, 503, 504:
+                .away("status \(reply.status)", retryAfterMs: reply.retryAfterSeconds.map { min($0, 3_600) * 1_000 })
+            case 410, 413: .refused("status \(reply.status)", isFinal: true)
+            default: .refused("status \(reply.status)", isFinal: false)
+            }
+        }
+    }
+
+    /// Takes note of a failure of the event at a topic's head; the pause before it is tried again.
+    private func pauseMs(_ topic: Topic, _ event: WebhookEvent, _ nowMs: Int) -> Int {
+        let id = event.id(topic)
+        var known = (id: id, sinceMs: nowMs, attempts: 0)
+        if let before = failing[topic], before.id == id { known = before }
+        known.attempts += 1
+        if failing.count < parts.limits.webhookKnownMax || failing[topic] != nil { failing[topic] = known }
+        let ceilingMs = min(500 << min(known.attempts, 16), parts.limits.webhookPauseMs)
+        return Int.random(in: ceilingMs / 2...ceilingMs)
+    }
+
+    private func finished(_ work: WebhookWork) {
+        failing[work.topic] = nil
+        var left = work
+        let offset = work.doneOffset
+        left.advance()
+        guard left.next != nil, !isDraining else {
+            let isPageOver = left.next == nil
+            let upTo = isPageOver ? work.lastOffset : offset
+            return step(work.topic, done: (work.epoch, upTo), count: isDraining ? -1 : WebhookLane.pageEvents) {
+                [weak self] in self?.began(work.topic, $0)
+            }
+        }
+        step(work.topic, done: (work.epoch, offset), count: 0) { [weak self] reply in
+            guard let self else { return }
+            // Another courier has it, or Redis is away: the page is read again.
+            guard reply?.first?.integer == 1 else { return began(work.topic, reply) }
+            go(on: left)
+        }
+    }
+
+    /// Puts an event aside, where an operator finds it, and goes on behind it.
+    private func giveUp(_ work: WebhookWork, _ event: WebhookEvent, _ reason: String) {
+        let key = parts.keys.webhookDead(name)
+        var call = RedisCall("XADD", key, Array("MAXLEN".utf8), Array("~".utf8))
+        call.append(decimal: parts.limits.webhookDeadMax)
+        for word in ["*", "id", event.id(work.topic), "topic", work.topic.description, "reason", reason] {
+            call.append(word.utf8)
+        }
+        for (name, value) in [("e", event.name), ("d", event.content)] {
+            call.append(name.utf8)
+            call.append(value)
+        }
+        link.call(call) { [weak self] result in
+            guard let self else { return }
+            guard case .success = result else {
+                return topics.ended(work.topic, againMs: reactor.nowMs + WebhookLane.retryMs)
+            }
+            counts.dead += 1
+            parts.log.write(
+                .error, "a webhook was given up",
+                [
+                    ("receiver", name), ("id", event.id(work.topic)), ("reason", reason),
+                    ("kept", String(decoding: key, as: UTF8.self)),
+                ])
+            finished(work)
+        }
+        link.call(RedisCall("EXPIRE", key, Array("604800".utf8))) { _ in }
+    }
+
+    /// Gives a topic back: who gets to it first goes on.
+    private func release(_ topic: Topic, againMs: Int) {
+        step(topic, done: nil, count: -1) { [weak self] _ in
+            guard let self else { return }
+            topics.ended(topic, againMs: max(againMs, reactor.nowMs + 1))
+        }
+    }
+
+    /// Tells what is wrong, once for each reason.
+    private func tell(_ message: String, _ fields: [(String, String)]) {
+        let reason = message + (fields.first?.1 ?? "")
+        guard toldTrouble != reason else { return }
+        toldTrouble = reason
+        parts.log.write(.warn, message, [("receiver", name)] + fields)
+    }
+}

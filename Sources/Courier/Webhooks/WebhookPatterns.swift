@@ -1,0 +1,32 @@
+import Configuration
+import Core
+
+/// Which topics and events a receiver is told of; pure.
+struct WebhookPatterns: Sendable {
+    private let topics: Set<Topic>
+    private let namespaces: Set<[UInt8]>
+    private let events: [[UInt8]]
+
+    init(_ settings: WebhookSettings) {
+        topics = Set(settings.topics.compactMap { Topic($0) })
+        namespaces = Set(
+            settings.topics.filter { $0.hasSuffix(":*") && Topic($0) == nil }.map { Array($0.utf8.dropLast(2)) })
+        events = settings.events.map { Array($0.utf8) }
+    }
+
+    /// Whether it is told of the topic.
+    func takes(_ topic: Topic) -> Bool {
+        topics.contains(topic) || namespaces.contains(Array(topic.namespace))
+    }
+
+    /// Whether it is told of events of that name.
+    func takes(event name: [UInt8]) -> Bool {
+        events.isEmpty
+            || events.contains { $0.last == UInt8(ascii: "*") ? name.starts(with: $0.dropLast()) : name == $0 }
+    }
+
+    /// The patterns of channels for all its namespaces, and the channels of its topics.
+    func channels(_ keys: Keys) -> (patterns: [[UInt8]], channels: [[UInt8]]) {
+        (namespaces.map { keys.prefix + $0 + Array(":*".utf8) }, topics.map { keys.channel($0) })
+    }
+}

@@ -1,0 +1,43 @@
+public import Configuration
+import Glibc
+import Reactors
+
+/// The life of a process with one node: tells that it is ready, then waits for the signal that ends it.
+///
+/// Thread: main.
+public enum NodeLife {
+    /// Runs until SIGTERM or SIGINT; 0 then, 1 when the node ended by itself.
+    ///
+    /// `readyFile` gets the process id and where `operations` are served.
+    public static func run(
+        isReady: () -> Bool, hasEnded: () -> Bool, readyFile: String?, operations: HostPort?
+    ) throws(StartProblem) -> Int32 {
+        var isAnnounced = false
+        while !hasEnded() {
+            let signal = Signals.wait(timeoutMs: isAnnounced ? 1_000 : 50)
+            if !isAnnounced && isReady() {
+                isAnnounced = true
+                try write(readyFile, operations)
+                Supervisor.ready()
+            }
+            switch signal {
+            // There is nothing to read again.
+            case nil, SIGHUP: continue
+            default:
+                Supervisor.stopping()
+                return 0
+            }
+        }
+        return 1
+    }
+
+    private static func write(_ path: String?, _ operations: HostPort?) throws(StartProblem) {
+        guard let path else { return }
+        do {
+            let ops = operations.map { ",\"ops\":[{\"host\":\"\($0.host)\",\"port\":\($0.port)}]" } ?? ""
+            try Files.write(Array("{\"pid\":\(getpid())\(ops)}\n".utf8), to: path, isSecret: false)
+        } catch {
+            throw StartProblem.file(path, error)
+        }
+    }
+}
