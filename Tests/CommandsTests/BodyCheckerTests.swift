@@ -50,12 +50,40 @@ import Testing
             "write('GET', key.box)",
             "write: \"GET\" is no command to write by; lua/README.md lists them; read() takes it"
         ),
+        (
+            "emit_each({'user:ann', 'usr:bob'}, 'e', {})",
+            "emit_each: no @topic of the header is in \"usr\"; did you mean user?"
+        ),
+        (
+            "local t = {} for i = 1, 9 do t[#t + 1] = 'shop:' .. i end emit_each(t, 'e', {})",
+            "emit_each: no @topic of the header is in \"shop\""
+        ),
+        (
+            "local t = {'user:a', 'shop:b'} emit_each(t, 'e', {})",
+            "emit_each: no @topic of the header is in \"shop\""
+        ),
+        (
+            "local t = {} table.insert(t, 1, 'shop:b') emit_each(t, 'e', {})",
+            "emit_each: no @topic of the header is in \"shop\""
+        ),
+        (
+            "local t = 'shop:' .. args.shopId emit(t, 'e', {})",
+            "emit: no @topic of the header is in \"shop\""
+        ),
         ("admit('user:ann', 'ann')", "admit is there with @members only"),
         ("mint()", "mint is there with @mint only"),
         ("local a = 1 _b(a)", "_b is no local and no word of a body"),
     ])
     func aMistakeIsToldByItsLine(_ line: String, _ message: String) throws {
         #expect(try mistakes("local ok = 1\n\(line)\nreturn {}\n") == ["a.lua:14: " + message])
+    }
+
+    @Test func aTopicWhoseMembersAreChangedIsOneOfTheHeader() throws {
+        #expect(
+            try mistakes("admit('shop:' .. args.shopId, 'ann')\nreturn {}\n", "@members\n") == [
+                "a.lua:14: admit: no @topic of the header is in \"shop\""
+            ])
+        #expect(try mistakes("expel('user:' .. args.shopId, 'ann')\nreturn {}\n", "@members\n") == [])
     }
 
     @Test func aReadonlyBodyWritesNothing() throws {
@@ -74,6 +102,11 @@ import Testing
         "local function each(f, list) for i, one in ipairs(list) do f(one, i) end end each(tostring, {1})",
         "local a, b = 1, {c = 2; d = 3} return {a = a + b.c, e = function(x, ...) return x end}",
         "local x = read('X' .. 'Y', key.box)", "local name = 'GET' local x = read(name, key.box)",
+        "emit_each({'user:a', 'user:' .. args.shopId}, 'e', {{a = 'shop:1'}, {}})",
+        "local t = {'user:a', n = {'shop:b'}} t['shop:1'] = 'user:b' emit_each(t, 'e', {})",
+        "local t = {} if t[1] == 'shop:1' then table.insert(t, 'user:' .. 'shop:1') end emit_each(t, 'e', {})",
+        "local t = 'shop:1' local function f(t) emit(t, 'e', {}) end f('user:1')",
+        "local t = {t = 'shop:1'} emit(t.t, 'e', {}) emit_each({'user', args.shopId}, 'e', {})",
         "emit('user:' .. args.shopId, 'e', {})", "local n = args['x']", "local s = \"it's \\\" key.x\"",
     ])
     func whatIsRightIsNotTold(_ body: String) throws {
@@ -82,6 +115,7 @@ import Testing
 
     @Test(arguments: [
         "'", "\"\\", "[[", "--[[", "[==", "key.", "args", "fail(", "emit('", "later('a", "--", "key", "\0\u{e9}",
+        "emit_each({'a:", "local t t[ emit(t,", "table.insert(t", "local t = emit(t, 1", "local t t = {{ emit_each(t,",
     ])
     func halfATextIsNoTrap(_ body: String) throws {
         _ = try mistakes(body)

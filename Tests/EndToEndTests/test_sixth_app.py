@@ -211,6 +211,7 @@ MISTAKES = {
     "undeclared key": ("bid.lua", "key.lot, 'least'", "key.lots, 'least'", "key.lots is no @key", "did you mean lot?"),
     "undeclared error": ("bid.lua", "fail('too_low'", "fail('to_low'", '"to_low" is in no @errors', "too_low?"),
     "no such word": ("close_lot.lua", "emit_each(topics", "emit_eech(topics", "emit_eech is no local", "emit_each?"),
+    "topic of many": ("close_lot.lua", "= 'user:'", "= 'usr:'", 'no @topic of the header is in "usr"', "mean user?"),
     "global": ("bid.lua", "bids = bids + 1", "total = bids + 1", "total is no local", "write local total"),
     "no such command": ("put_lot.lua", "write('HSET'", "write('HMSET'", '"HMSET" is no command to write by', "HSET?"),
     "writing read": ("bid.lua", "read('HMGET'", "read('HSET'", '"HSET" is no command to read by', "write() takes it"),

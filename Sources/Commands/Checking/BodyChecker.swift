@@ -10,7 +10,9 @@ struct BodyChecker {
     /// Whether the text is a part: the script that includes it may not call all of its functions.
     private let isPart: Bool
     private let tokens: [LuaScanner.Token]
+    /// The names that the script and its parts declare themselves.
     private let own: Set<String>
+    private let topics: TopicWords
     private var problems: [ScriptProblem] = []
 
     /// The names that bodies do not have, and what they have instead.
@@ -24,49 +26,36 @@ struct BodyChecker {
         "setfenv": "there are no globals; use local",
     ]
 
-    private init(_ descriptor: CommandDescriptor, _ file: ScriptFile) {
+    private init(_ descriptor: CommandDescriptor, _ text: LuaText, _ own: Set<String>, isPart: Bool) {
         self.descriptor = descriptor
-        isPart = file != descriptor.file
-        path = file.path
-        tokens = LuaScanner.tokens(file.bytes)
-        own = ([descriptor.file] + descriptor.parts).reduce(into: []) { own, file in
-            own.formUnion(BodyChecker.declared(LuaScanner.tokens(file.bytes)))
-        }
+        self.isPart = isPart
+        self.own = own
+        (path, tokens) = (text.path, text.tokens)
+        topics = TopicWords(text)
     }
 
-    /// The names that a text declares itself: variables, functions, parameters; wherever they hold.
-    private static func declared(_ tokens: [LuaScanner.Token]) -> Set<String> {
-        var names: Set<String> = []
-        func take(from index: Int) {
-            var next = index
-            while next < tokens.count, tokens[next].kind == .name {
-                names.insert(tokens[next].text)
-                guard next + 1 < tokens.count, tokens[next + 1].text == "," else { return }
-                next += 2
+    /// The mistakes of some scripts' own files and of the parts they include.
+    ///
+    /// *Complexity*: linear in all scripts' text with their parts, and in the calls that name topics by variables.
+    static func problems(_ descriptors: [CommandDescriptor]) -> Set<ScriptProblem> {
+        // Many scripts include one part; its text is cut once.
+        var known: [String: LuaText] = [:]
+        var found: Set<ScriptProblem> = []
+        for descriptor in descriptors {
+            let texts = ([descriptor.file] + descriptor.parts).map { file in
+                let name = file.pack + "/" + file.path
+                let text = known[name] ?? LuaText(file)
+                known[name] = text
+                return text
+            }
+            let own = Set(texts.flatMap(\.declarations.keys))
+            for (place, text) in texts.enumerated() {
+                var checker = BodyChecker(descriptor, text, own, isPart: place > 0)
+                for index in checker.tokens.indices { checker.check(index) }
+                found.formUnion(checker.problems)
             }
         }
-        for (index, token) in tokens.enumerated() where token.kind == .name {
-            let isFunction = index + 1 < tokens.count && tokens[index + 1].text == "function"
-            switch token.text {
-            case "local": take(from: isFunction ? index + 2 : index + 1)
-            case "for": take(from: index + 1)
-            case "function":
-                // function (a, b), or local function name(a, b)
-                let isNamed = index + 1 < tokens.count && tokens[index + 1].kind == .name
-                take(from: isNamed ? index + 3 : index + 2)
-            default: break
-            }
-        }
-        return names
-    }
-
-    /// The mistakes of a script's own file and of the parts it includes, by file and line.
-    static func problems(_ descriptor: CommandDescriptor) -> [ScriptProblem] {
-        ([descriptor.file] + descriptor.parts).flatMap { file in
-            var checker = BodyChecker(descriptor, file)
-            for index in checker.tokens.indices { checker.check(index) }
-            return checker.problems
-        }
+        return found
     }
 
     private mutating func problem(_ index: Int, _ message: String) {
@@ -120,6 +109,7 @@ struct BodyChecker {
         case "random" where !descriptor.usesRandom: problem(index, "random is there with @random only")
         case "admit" where !descriptor.changesMembers, "expel" where !descriptor.changesMembers:
             problem(index, "\(word) is there with @members only")
+        case "admit", "expel": checkTopics(index, word)
         case "mint" where descriptor.mint == nil: problem(index, "mint is there with @mint only")
         case "read": checkCommand(index, word, BodyWords.reads, other: ("write", BodyWords.writes))
         case "write":
@@ -168,16 +158,27 @@ struct BodyChecker {
     private mutating func checkEffect(_ index: Int, _ word: String) {
         guard text(index + 1) == "(" else { return }
         if descriptor.isReadOnly { return problem(index, "\(word): the header says @readonly") }
-        guard let first = firstWord(index) else { return }
-        if word == "later" && !descriptor.calls.contains(first) {
-            let hint = NearestName.hint(descriptor.calls, to: first)
-            problem(index, "later: " + PrintableText.quoted(first) + " is in no @calls of the header" + hint)
+        switch word {
+        case "later": checkLater(index)
+        case "write": break
+        default: checkTopics(index, word)
         }
-        guard word == "emit" || word == "tell_now", let (namespace, _) = HeaderText.cut(first, at: ":") else { return }
+    }
+
+    private mutating func checkLater(_ index: Int) {
+        guard let first = firstWord(index), !descriptor.calls.contains(first) else { return }
+        let hint = NearestName.hint(descriptor.calls, to: first)
+        problem(index, "later: " + PrintableText.quoted(first) + " is in no @calls of the header" + hint)
+    }
+
+    /// Whether the topics of a call are in namespaces of the header, as far as their literal words tell.
+    private mutating func checkTopics(_ index: Int, _ word: String) {
         let namespaces = descriptor.topics.map(\.namespace)
-        if !namespaces.contains(namespace) {
+        for place in topics.words(ofCall: index) {
+            guard let (namespace, _) = HeaderText.cut(tokens[place].text, at: ":"), !namespaces.contains(namespace)
+            else { continue }
             problem(
-                index,
+                place,
                 "\(word): no @topic of the header is in " + PrintableText.quoted(namespace)
                     + NearestName.hint(namespaces, to: namespace))
         }
