@@ -156,8 +156,8 @@ import Testing
         ("@key more dj:{shopId}#meta", "@key: #meta is written by the gateway itself; choose another facet"),
         (
             "@key more dj:{shopId}#log",
-            "@key: #log is written by the gateway itself; choose another facet. Only a script that says @erases may name "
-                + "a log, to delete it"
+            "@key: #log is written by the gateway itself; choose another facet. Only a script that says @erases, or that "
+                + "the worker alone may call, may name a log, to delete it"
         ),
         ("@key more dj:*", "@key: a key needs an argument in braces, not *"),
         ("@key more dj", "@key: expected a template such as dj:{shopId}#tracks or dj:{shopId}#votes#{trackId}"),

@@ -104,6 +104,7 @@ def test_erasing_a_user_takes_back_the_blocks(commands, db):
     assert not db.exists("user:bob#blocks", "user:bob#mutes", "user:ann#blockers", "pair:ann_bob#blocks",
                          "user:dan#muters")
     assert db.smembers("pair:bob_cat#blocks") == {b"cat"}, "who blocks the user still does"
+    assert commands.log("user:bob") == [], "other packs tell on this topic, too, and not each erases its log"
 
 
 def test_many_people_are_forgotten_in_parts(commands, db):

@@ -14,6 +14,7 @@
 -- @key      walls    conversation:{conversationId}#walls
 -- @key      pair     pair:{conversationId}#blocks
 -- @key      online   conversation:{conversationId}#online
+-- @key      log      conversation:{conversationId}#log
 -- @topic    conversation:{conversationId}
 -- @calls    erase_member, remove_member, list_conversation
 -- @emits    messages:erased {conversationId, userId} -- all of this user's messages are gone
@@ -21,6 +22,9 @@
 -- @cost     O(n) in the messages looked at, at most 500 in one run
 -- @weight   1800
 -- @idempotent
+--
+-- The log of the conversation has the texts of messages, so it is deleted with them. Who comes back is told of a gap
+-- and asks for a page.
 
 local BATCH_MAX = 500
 
@@ -52,6 +56,7 @@ if #marks > 0 then
   write('HDEL', key.messages, unpack(marks))
   write('ZREM', key.removed, unpack(marks))
 end
+if #gone > 0 or #marks > 0 or roll[args.userId] then write('UNLINK', key.log) end
 if is_direct then write('HDEL', key.roll, args.userId) end
 write('HDEL', key.online, args.userId)
 if roll[args.userId] then

@@ -1,11 +1,12 @@
 -- @command  erase_people
--- @summary  Forget whom a user blocks and mutes.
+-- @summary  Forget whom a user blocks and mutes, and what the user's own topic has told.
 -- @allow    worker
 -- @erases
 -- @arg      userId  user
 -- @include  pair
 -- @key      blocks  user:{userId}#blocks
 -- @key      mutes   user:{userId}#mutes
+-- @key      log     user:{userId}#log
 -- @calls    blocked_by, muted_by, pair_blocked, erase_people
 -- @returns  {erased, more}
 -- @cost     O(n) in the blocks and mutes of one run, at most 40 each
@@ -13,7 +14,7 @@
 -- @idempotent
 --
 -- Who blocks or mutes the user is not the user's: that stays. Each run takes BATCH_MAX and calls itself for the
--- rest.
+-- rest. The last one deletes the log of the user's topic: its events are of all packs.
 
 local BATCH_MAX = 40
 
@@ -36,5 +37,5 @@ for _, other in ipairs(blocked) do
 end
 for _, other in ipairs(muted) do later('muted_by', {userId = other, byId = user, muted = false}) end
 local more = read('SCARD', key.blocks) > BATCH_MAX or read('SCARD', key.mutes) > BATCH_MAX
-if more then later('erase_people', {userId = user}) end
+if more then later('erase_people', {userId = user}) else write('UNLINK', key.log) end
 return {erased = #blocked + #muted, more = more}

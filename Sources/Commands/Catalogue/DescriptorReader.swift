@@ -189,11 +189,11 @@ struct DescriptorReader {
                         + "that needs both says why by @span")
             }
             if let member = key.template.memberVariable { checkMember(member, line, "@key") }
-            if key.template.isLog && !descriptor.erases {
+            if key.template.isLog && !descriptor.erases && descriptor.rights.roles != [.worker] {
                 problem(
                     line,
-                    "@key: #log is written by the gateway itself; choose another facet. Only a script that says @erases "
-                        + "may name a log, to delete it")
+                    "@key: #log is written by the gateway itself; choose another facet. Only a script that says @erases, "
+                        + "or that the worker alone may call, may name a log, to delete it")
             }
         }
     }
