@@ -175,7 +175,9 @@ class Walk:
         if user not in self.at:
             # The settings have stayed.
             visible, rounding = self.db.hmget(f"user:{user}#listener", "visible", "rounding")
-            self.go(user, (0, 0), (visible or b"everyone").decode(), int(rounding or 0))
+            # Near the middle, but never where another was: a place may be one's exact one and another's kept one.
+            spot = self.rng.uniform(-50, 50), self.rng.uniform(-50, 50)
+            self.go(user, spot, (visible or b"everyone").decode(), int(rounding or 0))
             return
         self.walk(user)
         draw = self.rng.random()
@@ -217,8 +219,8 @@ def search(db, walk, logs=()):
         if not all(walk.exact.isdisjoint(pairs_in(line)) for line in text.split("\n")):
             found.append("an exact place is in a log")
     for name in map(bytes.decode, db.scan_iter("*", count=1_000)):
-        # Whom others block or mute stays theirs, and a topic's position tells nothing.
-        is_own = not name.endswith(("#blocks", "#mutes", "#blockers", "#muters", "#meta"))
+        # Whom others block or mute stays theirs, and neither a topic's position nor a lease tells anything.
+        is_own = not name.endswith(("#blocks", "#mutes", "#blockers", "#muters", "#meta", "#fence"))
         for text in texts_of_key(db, name):
             count += 1
             text = text.decode("utf-8", "replace")

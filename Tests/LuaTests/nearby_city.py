@@ -10,8 +10,8 @@ from dataclasses import dataclass, field
 from nearby_model import LIVE_METRES, MOVE_METRES, rounded
 from nearby_scripts import EARTH_METRES, metres
 
-PICTURE_MAX, PICTURE_KEPT, PICTURE_THIN, WATCHERS_MAX, REACH_MIN = 24, 12, 4, 48, 20
-CROWD_METRES, CROWD_MAX, CROWD_KEPT = 100, 16, 8
+PICTURE_MAX, PICTURE_KEPT, PICTURE_THIN, WATCHERS_MAX, TOLD_MAX, NEAR_MAX, REACH_MIN = 24, 12, 4, 48, 16, 18, 20
+CROWD_METRES, CROWD_MAX, CROWD_KEPT, CROWD_TOLD_MAX, CROWD_NEAR_MAX = 100, 12, 8, 12, 12
 GEO_LATITUDE_MAX = 85.05112878
 SLOT_LETTERS = "0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz-_"
 DEGREE_METRES = 111_226
@@ -121,17 +121,18 @@ class City:
 
     def _settle(self, user, place, is_told, is_forced):
         one, events = self.people[user], []
-        around = self.shown.nearest(place, PICTURE_MAX + 1, self._slot)
+        around = self.shown.nearest(place, 2 * NEAR_MAX, self._slot)
+        others = [far for far, _, other in around if other != user]
+        is_crowd = len(others) >= PICTURE_KEPT and others[PICTURE_KEPT - 1] < CROWD_METRES
+        most = CROWD_KEPT if is_crowd else PICTURE_KEPT
         chosen = []
         for far, _, other in around:
-            if len(chosen) < PICTURE_KEPT and other != user and self.may_see(user, other) and (
+            if len(chosen) < most and other != user and self.may_see(user, other) and (
                     other in one.picture or len(self.people[other].watchers) < WATCHERS_MAX):
                 chosen.append((other, far))
-        is_full = len(chosen) == PICTURE_KEPT
-        if is_full and chosen[-1][1] < CROWD_METRES:
-            del chosen[CROWD_KEPT:]
+        is_full = len(chosen) == most
         if one.visible != "nobody":
-            self._show(user, place, around, is_forced, events)
+            self._show(user, place, around, is_crowd, is_forced, events)
         self._see(user, chosen, is_full, is_told, events)
         squares = self.hidden if one.visible == "nobody" else self.shown
         if one.place:
@@ -142,19 +143,20 @@ class City:
         squares.add(user, one.there)
         return chosen, events
 
-    def _show(self, user, place, around, is_forced, events):
+    def _show(self, user, place, around, is_crowd, is_forced, events):
         one = self.people[user]
+        near_max, told_max = (CROWD_NEAR_MAX, CROWD_TOLD_MAX) if is_crowd else (NEAR_MAX, TOLD_MAX)
         far = one.told is None or metres(one.told, place) > MOVE_METRES
         one.told = place if far else one.told
-        near = around[:PICTURE_MAX + 1]
+        near = around[:near_max]
         if self.hidden_count:
-            wide = near[-1][0] if len(near) > PICTURE_MAX else LIVE_METRES
-            near = sorted(near + [each for each in self.hidden.nearest(place, PICTURE_MAX + 1, self._slot)
-                                  if each[0] <= wide])[:PICTURE_MAX + 1]
+            wide = near[-1][0] if len(near) == near_max else LIVE_METRES
+            near = sorted(near + [each for each in self.hidden.nearest(place, near_max, self._slot)
+                                  if each[0] <= wide])[:near_max]
         fresh = [(viewer, distance) for distance, _, viewer in near
                  if (place != one.place or is_forced) and viewer != user and viewer not in one.watchers
                  and distance <= self.people[viewer].reach]
-        staying = []
+        staying, before = [], len(events)
         for viewer in one.watchers:
             distance = metres(self.people[viewer].there, place)
             if self.may_see(viewer, user) and distance <= self.people[viewer].reach:
@@ -167,19 +169,20 @@ class City:
                 if len(other.picture) < PICTURE_THIN:
                     other.reach = min(other.reach * 2, LIVE_METRES)
                 events.append((viewer, "nearby:leave", user, None))
-        cuts = 1
+        cuts, tells = 1, len(events) - before
         for viewer, distance in fresh:
-            if len(staying) >= WATCHERS_MAX:
+            if len(staying) >= WATCHERS_MAX or tells >= told_max:
                 break
             if not self.may_see(viewer, user):
                 continue
             other = self.people[viewer]
             has_room = len(other.picture) < (CROWD_MAX if other.reach < CROWD_METRES else PICTURE_MAX)
-            if not has_room and cuts:
+            if not has_room and cuts and other.reach >= CROWD_METRES:
                 cuts -= 1
                 has_room = self._cut(viewer, distance, events)
             if has_room:
                 staying.append(viewer)
+                tells += 1
                 self.people[viewer].picture.append(user)
                 events.append((viewer, "nearby:enter", user, distance))
         one.watchers = staying

@@ -1,12 +1,13 @@
 """Listeners nearby: privacy, blocks, erasure, and what an attacker may try."""
 
 import json
+import math
 import statistics
 
 import pytest
 
 from nearby_model import rounded
-from nearby_people import HERE, TRACK, block, ears, ids, mute, north, pack, put, told
+from nearby_people import DEGREE_METRES, HERE, TRACK, block, ears, ids, mute, north, pack, put, told
 from nearby_scripts import degrees_in, geohash, metres, places_of, texts_of
 
 
@@ -96,6 +97,16 @@ def test_followers_are_whom_the_listener_names(pack, ears):
     pack.relay()
     assert told(ears, "nearby:leave") == [("a", "b")]
     assert ids(pack.nearby(userId="a")) == ["s"]
+
+
+def test_strangers_who_let_a_listener_follow_do_not_keep_a_friend_out(db, pack):
+    """Anybody may name anybody as a follower; 200 accounts filled the list of whom the listener may see."""
+    db.sadd("user:a#sees", *(f"stranger-{number}" for number in range(200)))
+    pack.set_privacy(userId="friend", visible="followers")
+    put(pack, "friend", north(50))
+    pack.allow_follower(userId="friend", followerId="a")
+    pack.relay()
+    assert ids(put(pack, "a")) == ["friend"]
 
 
 def test_the_blocked_see_nothing_and_are_not_seen(db, pack, ears):
@@ -222,6 +233,34 @@ def test_keys_of_another_shape_do_not_keep_a_listener_from_moving(db, pack):
 
 
 # What it costs
+
+
+def test_a_step_tells_no_more_others_in_a_crowd_than_in_a_village(db, pack, ears, rng):
+    """The denser a city, the more of both pictures a step exchanges; 27 were told in one and 16 in the other."""
+    told_by = []
+    for metres_each in (300, 100, 30):
+        db.flushall()
+        count, step = 150, 100 / DEGREE_METRES
+        wide = metres_each * math.sqrt(count) / DEGREE_METRES / 2
+        places = [(HERE[0] + rng.uniform(-wide, wide), HERE[1] + rng.uniform(-wide, wide) * 1.64) for _ in range(count)]
+        for number, place in enumerate(places):
+            put(pack, f"u{number}", place)
+        ears.heard()
+        walkers = rng.sample(range(count), 60)
+        for number in walkers:
+            angle = rng.uniform(0, 2 * math.pi)
+            put(pack, f"u{number}", (places[number][0] + step * math.sin(angle),
+                                     places[number][1] + step * 1.64 * math.cos(angle)))
+        told_by.append(len(ears.heard()) / len(walkers))
+    assert max(told_by) < 1.15 * told_by[0], told_by
+
+
+def test_who_may_not_see_the_nearest_is_shown_those_behind_them(db, pack):
+    """The nearest were looked at and no others, so whoever had muted many was shown a few, as if there were no more."""
+    for number in range(60):
+        put(pack, f"u{number:02}", north(12 * (number + 1)))
+    db.sadd("user:me#mutes", *(f"u{number:02}" for number in range(20)))
+    assert ids(put(pack, "me")) == [f"u{number:02}" for number in range(20, 32)]
 
 
 def test_a_move_costs_as_much_among_many_as_among_few(db, pack, ears, rng):

@@ -41,7 +41,5 @@
 local last = place_of(key.place)
 write('DEL', key.place)
 settle(args.userId, nil, settings_of(key.settings), nil, false, false, false)
-for _, cell in ipairs(other_cells(args.cell, nil, last)) do
-  later('sync_listener', {cell = cell, userId = args.userId})
-end
+settle_elsewhere(args.userId, args.cell, nil, last)
 return {deleted = last ~= nil}

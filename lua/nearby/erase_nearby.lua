@@ -40,9 +40,7 @@ local BATCH_MAX = 40
 
 local last = place_of(key.place)
 settle(args.userId, nil, settings_of(key.settings), nil, false, false, false)
-for _, cell in ipairs(other_cells(args.cell, nil, last)) do
-  later('sync_listener', {cell = cell, userId = args.userId})
-end
+settle_elsewhere(args.userId, args.cell, nil, last)
 local followers = read('SRANDMEMBER', key.followers, BATCH_MAX)
 for _, follower in ipairs(followers) do
   later('set_sees', {userId = follower, otherId = args.userId, sees = false})

@@ -10,8 +10,8 @@ local SIGN_MS = 600000
 local TRACK_MS = 600000
 local HIDDEN_ROUNDING = 1000 -- metres: who is visible to nobody still sees others, from about here
 local MINUTE_MS = 60000
-local TRACK_BYTES_MAX = 4096
-local NAME_BYTES = 100 -- of a name: a page of them must not take long -- of a track's text
+local TRACK_BYTES_MAX = 4096 -- of a track's text
+local NAME_BYTES = 100 -- of a name: a page of them must not take long
 
 -- As much of a text as others are told.
 local function clipped(text)

@@ -1,17 +1,16 @@
 -- @part    settle
 -- @summary Make one cell agree with what a listener's own keys say.
 
--- The other cells a listener has to be shown in, or taken out of, by the outbox: those near its place and near its
--- last one, without `done`.
-local function other_cells(done, place, last)
-  local seen, names = {[done] = true}, {}
+-- Has the other cells near a place and near the last one show a listener or take it out, by the outbox: all without
+-- `done`. With `is_track` they tell the track alone.
+local function settle_elsewhere(user, done, place, last, is_track)
+  local seen = {[done] = true}
   for _, where in ipairs({place or false, last or false}) do
-    for _, name in ipairs(where and cells_of(where.latitude, where.longitude) or {}) do
-      if not seen[name] then names[#names + 1] = name end
-      seen[name] = true
+    for _, cell in ipairs(where and cells_of(where.latitude, where.longitude) or {}) do
+      if not seen[cell] then later('sync_listener', {cell = cell, userId = user, isTrack = is_track}) end
+      seen[cell] = true
     end
   end
-  return names
 end
 
 -- The text of a listener's card.
@@ -26,18 +25,29 @@ local function settle(user, place, settings, track, is_home, is_told, is_forced)
   if not (slot or place) then return end
   slot = slot or new_slot(user)
   load_lists('pictures', {slot})
-  local found, complete, chosen, is_chosen, is_full, card = {}, LIVE_METRES, nil, nil, nil, nil
+  local found, complete, is_dense, chosen, is_chosen, is_full, card = {}, LIVE_METRES, false, nil, nil, nil, nil
   if place then
-    local reach = count_in('pictures', slot) > 0 and reach_of(slot) or LIVE_METRES
-    found, complete = nearest(key.shown, slot, place.latitude, place.longitude, LIVE_METRES, PICTURE_MAX + 1,
-      SEARCH_MAX, reach * (reach < CROWD_METRES and 2 or 1.5))
+    -- Where others stand as close as before, so many are found.
+    local seen = count_in('pictures', slot)
+    local reach = seen > 0 and reach_of(slot) * math.sqrt(SEARCH_USUAL / seen) or LIVE_METRES
+    found, complete = nearest(key.shown, slot, place.latitude, place.longitude, LIVE_METRES, NEAR_MAX, SEARCH_MAX,
+      reach)
+    is_dense = is_crowd(found, slot)
     if settings.visible ~= 'nobody' then
       card = {latitude = place.latitude, longitude = place.longitude, visible = settings.visible,
         ends = place.at + SIGN_MS, text = card_text(user, settings, place, track)}
     end
-    if is_home then chosen, is_chosen, is_full = look(slot, found, seen_by) end
+    if is_home then
+      chosen, is_chosen, is_full = look(slot, found, seen_by, is_dense)
+      if not is_full and complete < LIVE_METRES and #found < 2 * NEAR_MAX then
+        -- Many of the nearest may not be seen.
+        found, complete = nearest(key.shown, slot, place.latitude, place.longitude, LIVE_METRES, 2 * NEAR_MAX,
+          SEARCH_MAX, complete * 1.5)
+        chosen, is_chosen, is_full = look(slot, found, seen_by, is_dense)
+      end
+    end
   end
-  show(slot, card, viewers_of(settings), is_forced, found, complete)
+  show(slot, card, viewers_of(settings), is_forced, found, complete, is_dense)
   if chosen then
     see(slot, chosen, is_chosen, is_full, is_told)
     if card then

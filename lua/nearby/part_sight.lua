@@ -77,9 +77,9 @@ local function vanish(slot, watching)
 end
 
 -- Tells the watchers of a listener where it is now, or that it is gone, and the newly near that it is there.
--- `card` is nil when nobody here may see it; `may(slots)` says which viewers may; `found` are those around, and how far
--- these are all.
-local function show(slot, card, may, is_forced, found, complete)
+-- `card` is nil when nobody here may see it; `may(slots)` says which viewers may; `found` are those around, how far
+-- these are all, and whether they are a crowd.
+local function show(slot, card, may, is_forced, found, complete, is_dense)
   load_lists('watchers', {slot})
   local watching = members('watchers', slot)
   if not card then return vanish(slot, watching) end
@@ -93,11 +93,13 @@ local function show(slot, card, may, is_forced, found, complete)
   card.told_longitude = far and card.longitude or told_longitude
 
   local asked, near, is_asked, known = {}, {}, {[slot] = true}, {}
+  local near_max, told_max = NEAR_MAX, TOLD_MAX
+  if is_dense then near_max, told_max = CROWD_NEAR_MAX, CROWD_TOLD_MAX end
   for place, viewer in ipairs(watching) do asked[place], is_asked[viewer] = viewer, true end
   found, complete = add_hidden(found, card, complete)
   for place, one in ipairs(found) do
     known[one[1]] = one[2]
-    if (has_moved or is_forced) and place <= PICTURE_MAX + 1 and not is_asked[one[1]] then
+    if (has_moved or is_forced) and place <= near_max and not is_asked[one[1]] then
       asked[#asked + 1] = one[1]
       near[#near + 1] = one
     end
@@ -116,24 +118,28 @@ local function show(slot, card, may, is_forced, found, complete)
   end
   load_names(asked)
   local allowed = may(asked)
-  local staying = {}
+  local staying, tells = {}, 0
   for _, viewer in ipairs(watching) do
     local distance = known[viewer]
     if distance and lives[viewer] and allowed[viewer] and distance <= reach_of(viewer) then
       staying[#staying + 1] = viewer
-      if far then tell_here('nearby:move', viewer, card.text, distance) end
+      if far then
+        tell_here('nearby:move', viewer, card.text, distance)
+        tells = tells + 1
+      end
     else
       lose(viewer, slot)
       tell_gone(viewer, slot)
+      tells = tells + 1
     end
   end
   local refills, count = 0, #staying
   for _, one in ipairs(fresh) do
     local viewer = one[1]
-    if #staying >= WATCHERS_MAX then break end
+    if #staying >= WATCHERS_MAX or tells >= told_max then break end
     if allowed[viewer] then
       local may_enter = has_room(viewer)
-      if not may_enter and refills < REFILLS_MAX then
+      if not may_enter and refills < REFILLS_MAX and reach_of(viewer) >= CROWD_METRES then
         refills = refills + 1
         may_enter = refill(viewer, one[2])
       end
@@ -141,6 +147,7 @@ local function show(slot, card, may, is_forced, found, complete)
         staying[#staying + 1] = viewer
         add_one('pictures', viewer, slot)
         tell_here('nearby:enter', viewer, card.text, one[2])
+        tells = tells + 1
       end
     end
   end
@@ -149,22 +156,24 @@ local function show(slot, card, may, is_forced, found, complete)
   if has_moved then write('ZADD', key.shown, geo_score(card.latitude, card.longitude), slot) end
 end
 
--- Chooses the picture of a viewer anew, the nearest of `found`. `sees(slots)` says whom it may see. Returns the chosen
--- of `found`, nearest first, a set of their slots, and whether there may be more. Their cards have been loaded.
-local function look(viewer, found, sees)
+-- Chooses the picture of a viewer anew, the nearest of `found`, fewer in a crowd. `sees(slots)` says whom it may see.
+-- Returns the chosen of `found`, nearest first, a set of their slots, and whether there may be more. Their cards have
+-- been loaded.
+local function look(viewer, found, sees, is_dense)
+  local kept = is_dense and CROWD_KEPT or PICTURE_KEPT
   load_lists('pictures', {viewer})
   local had = {}
   for _, slot in ipairs(members('pictures', viewer)) do had[slot] = true end
   local chosen, is_chosen, first = {}, {}, 1
-  while first <= #found and #chosen < PICTURE_KEPT do
+  while first <= #found and #chosen < kept do
     local slots = {}
-    for place = first, math.min(first + PICTURE_KEPT, #found) do slots[#slots + 1] = found[place][1] end
-    load_cards(found, first, first + PICTURE_KEPT)
+    for place = first, math.min(first + kept, #found) do slots[#slots + 1] = found[place][1] end
+    load_cards(found, first, first + kept)
     load_lists('watchers', slots)
     local allowed = sees(slots)
     for place, slot in ipairs(slots) do
       local card = cards[slot]
-      if slot ~= viewer and card and end_of(card) > now_ms and allowed[slot] and #chosen < PICTURE_KEPT
+      if slot ~= viewer and card and end_of(card) > now_ms and allowed[slot] and #chosen < kept
         and (had[slot] or count_in('watchers', slot) < WATCHERS_MAX) then
         chosen[#chosen + 1] = found[first + place - 1]
         is_chosen[slot] = true
@@ -172,14 +181,7 @@ local function look(viewer, found, sees)
     end
     first = first + #slots
   end
-  local is_full = #chosen == PICTURE_KEPT
-  if is_full and chosen[PICTURE_KEPT][2] < CROWD_METRES then
-    for place = CROWD_KEPT + 1, PICTURE_KEPT do
-      is_chosen[chosen[place][1]] = nil
-      chosen[place] = nil
-    end
-  end
-  return chosen, is_chosen, is_full
+  return chosen, is_chosen, #chosen == kept
 end
 
 -- Takes over what `look` has chosen. With `is_told` the viewer hears what has changed; else an answer says it.

@@ -36,7 +36,7 @@
 -- @emits    nearby:enter {id, user, distance} -- to who sees the listener from now on
 -- @emits    nearby:move {id, user, distance} -- when it has moved over 25 m since this was last told
 -- @emits    nearby:leave {id} -- to who sees the listener no more
--- @returns  {nearby: [{id, user, distance}], cursor} -- the nearest 20 within 2 km at most; cursor as of `nearby`
+-- @returns  {nearby: [{id, user, distance}], cursor} -- the nearest 12 within 2 km at most; cursor as of `nearby`
 -- @cost     O(log n) in the listeners of the cell, O(k) in those who see or are seen, at most 100
 -- @weight   2000
 -- @rate     12/60 s user
@@ -56,9 +56,7 @@ end
 local last = place_of(key.place)
 keep_place(key.place, place)
 local chosen, has_more = settle(args.userId, place, settings, track_of(key.track), true, false, false)
-for _, cell in ipairs(other_cells(args.cell, place, last)) do
-  later('sync_listener', {cell = cell, userId = args.userId})
-end
+settle_elsewhere(args.userId, args.cell, place, last)
 
 local final = chosen[#chosen]
 return {nearby = listeners_text(chosen), cursor = has_more and final and cursor_text(final) or nil}

@@ -60,8 +60,6 @@ if place then
     keep_place(key.place, place)
   end
   settle(args.userId, place, settings, track_of(key.track), true, true, true)
-  for _, cell in ipairs(other_cells(args.cell, place, nil)) do
-    later('sync_listener', {cell = cell, userId = args.userId})
-  end
+  settle_elsewhere(args.userId, args.cell, place)
 end
 return {visible = settings.visible, rounding = settings.rounding}

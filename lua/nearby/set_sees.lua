@@ -9,8 +9,10 @@
 -- @cost     O(1)
 -- @weight   100
 -- @idempotent
+--
+-- Anybody may let anybody follow. So strangers could fill a shorter list, and keep out those who mean it.
 
-local SEES_MAX = 200
+local SEES_MAX = 10000 -- nobody can be made to hold more
 
 local count = read('SCARD', key.sees)
 local was = read('SISMEMBER', key.sees, args.otherId) == 1

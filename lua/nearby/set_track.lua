@@ -57,8 +57,6 @@ if place then
   place.at = now_ms
   keep_place(key.place, place)
   sing(args.userId, place, settings_of(key.settings), track)
-  for _, cell in ipairs(other_cells(args.cell, place, nil)) do
-    later('sync_listener', {cell = cell, userId = args.userId, isTrack = true})
-  end
+  settle_elsewhere(args.userId, args.cell, place, nil, true)
 end
 return track
