@@ -80,6 +80,7 @@ let package = Package(
         room("WebSocketCodec", ["Core"]),
         room("Dialects", ["Core"]),
         room("Configuration", ["Core"]),
+        room("Push", ["Core"]),
 
         // The machine.
         room("Compression", ["Core", "WebSocketCodec", "CZlib"]),
@@ -117,7 +118,8 @@ let package = Package(
         room(
             "Courier",
             [
-                "CCurl", "Configuration", "Core", "HTTPCodec", "Reactors", "RedisLink", "Rights", "Service", "Transport",
+                "CCurl", "Configuration", "Core", "HTTPCodec", "Push", "Reactors", "RedisLink", "Rights", "Service",
+                "Transport",
             ]),
         .executableTarget(
             name: "switchboard-courier",
@@ -154,6 +156,7 @@ let package = Package(
         tests("Compression", ["Compression", "WebSocketCodec", "Core"]),
         tests("Dialects", ["Dialects", "Core"]),
         tests("Configuration", ["Configuration", "Core"]),
+        tests("Push", ["Push", "Core"]),
         tests("Reactors", ["Reactors", "CLinux"]),
         tests("Transport", ["Transport", "Reactors", "Core", "CLinux", "COpenSSL"]),
         tests("Rights", ["Rights", "Core", "COpenSSL"]),

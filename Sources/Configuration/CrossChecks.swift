@@ -14,7 +14,10 @@ struct CrossChecks {
             checks.proxies()
             checks.credentials()
             checks.limits()
-        case .dev, .worker, .courier: checks.limits()
+        case .courier:
+            checks.push()
+            checks.limits()
+        case .dev, .worker: checks.limits()
         default: break
         }
         return checks.values
@@ -75,6 +78,15 @@ struct CrossChecks {
         if let jwks = values.text("jwks"), jwks.hasPrefix("https://") || jwks.hasPrefix("http://") {
             values.problem(values.source("jwks"), "expected a file; fetch the key set and name the file it is kept in")
         }
+    }
+
+    /// A key of Apple's is of no use without the names that belong to it.
+    private mutating func push() {
+        let names = ["apns-key-file", "apns-key-id", "apns-team", "apns-topic"]
+        let missing = names.filter { !values.has($0) }
+        guard let given = (names + ["apns-url"]).first(where: { values.has($0) }), !missing.isEmpty else { return }
+        values.problem(
+            values.source(given), "pushes need " + missing.map { "--" + $0 }.joined(separator: " and ") + " too")
     }
 
     private mutating func limits() {

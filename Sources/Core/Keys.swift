@@ -110,6 +110,9 @@ public struct Keys: Sendable {
     /// The stream of events for it that were given up.
     public func webhookDead(_ receiver: String) -> [UInt8] { outside("webhook-dead", receiver) }
 
+    /// The string that holds the token by which couriers show APNs whose pushes they send, of a key of Apple's.
+    public func providerToken(of keyID: String) -> [UInt8] { outside("apns-token", keyID) }
+
     private func outside(_ what: StaticString, _ service: String) -> [UInt8] {
         var key = common("#")
         key.append(text: what)

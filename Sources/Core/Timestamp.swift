@@ -93,8 +93,8 @@ public enum Timestamp {
         }
     }
 
-    /// Days from 1970-01-01, in the Gregorian calendar of all years.
-    private static func daysSince1970(_ year: Int, _ month: Int, _ day: Int) -> Int {
+    /// Days from 1970-01-01 to a date of a month 1...12, in the Gregorian calendar of all years from 0.
+    public static func daysSince1970(_ year: Int, _ month: Int, _ day: Int) -> Int {
         var days = day - 1
         for earlier in 1..<month { days += Timestamp.days(of: earlier, year) }
         let before = year - 1

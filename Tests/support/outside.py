@@ -28,13 +28,14 @@ class Asked:
 
 @dataclass
 class Answer:
-    """What is answered. `cut` ends the connection instead, `never` leaves the request open."""
+    """What is answered. `cut` ends the connection instead, `never` leaves the request open, `after` waits (HTTP/2)."""
 
     status: int = 200
     body: bytes = b""
     headers: dict = field(default_factory=dict)
     cut: bool = False
     never: bool = False
+    after: float = 0
 
     @classmethod
     def of(cls, value, status: int = 200, **headers) -> "Answer":
@@ -145,6 +146,10 @@ class OutsideServer:
                     if answer.never:
                         continue
                     del open_streams[event.stream_id]
+                    if answer.after:
+                        self._loop.call_later(
+                            answer.after, self._late, peer, writer, event.stream_id, answer)
+                        continue
                     fields = [(":status", str(answer.status)), *answer.headers.items()]
                     peer.send_headers(event.stream_id, fields)
                     left[event.stream_id] = answer.body
@@ -155,6 +160,13 @@ class OutsideServer:
                 self._more(peer, stream, body, left)
             writer.write(peer.data_to_send())
             await writer.drain()
+
+    @staticmethod
+    def _late(peer, writer, stream, answer):
+        """An answer without a body, unless the client has gone."""
+        with contextlib.suppress(OSError, h2.exceptions.ProtocolError):
+            peer.send_headers(stream, [(":status", str(answer.status)), *answer.headers.items()], end_stream=True)
+            writer.write(peer.data_to_send())
 
     @staticmethod
     def _more(peer, stream, body, left):

@@ -16,6 +16,16 @@ public struct CourierSettings: Sendable, Equatable {
     public var authorities: String?
     /// The proxy that everything outside is reached through; `nil`: none.
     public var proxy: String?
+    /// The file of the key that pushes to Apple's devices are sent with; `nil`: none are sent.
+    public var apnsKeyFile: String?
+    /// The id of that key.
+    public var apnsKeyID: String?
+    /// The id of the team at Apple.
+    public var apnsTeam: String?
+    /// The bundle id of the app.
+    public var apnsTopic: String?
+    /// Where pushes are sent instead of to Apple; `nil`: to Apple.
+    public var apnsURL: String?
     /// Where metrics and health are served; `nil` for nowhere.
     public var ops: HostPort?
     /// Whether it says what is wrong and ends.
@@ -48,6 +58,11 @@ extension CourierSettings {
         webhooks = file.webhooks
         authorities = values.text("outside-ca")
         proxy = values.text("outside-proxy")
+        apnsKeyFile = values.text("apns-key-file")
+        apnsKeyID = values.text("apns-key-id")
+        apnsTeam = values.text("apns-team")
+        apnsTopic = values.text("apns-topic")
+        apnsURL = values.text("apns-url").flatMap { try? OutsideURL.checked($0) }
         ops = values.hostPort("courier-ops")
         checksOnly = values.boolean("only-check", default: false)
         log = values.choice("log", default: log)

@@ -163,6 +163,15 @@ extension Setting {
             "outside-proxy", .outsideURL, [.courier],
             "Reach everything outside through this HTTP proxy; the environment's own words for one are not heeded."),
         Setting(
+            "apns-key-file", .file, [.courier],
+            "Push to Apple's devices: the private key (.p8) that Apple gave your team (docs/push.md)."),
+        Setting("apns-key-id", .letters(32), [.courier], "The id of that key, as Apple shows it."),
+        Setting("apns-team", .letters(32), [.courier], "The id of your team at Apple."),
+        Setting("apns-topic", .bundleID, [.courier], "The bundle id of the app whose devices are pushed to."),
+        Setting(
+            "apns-url", .serviceURL, [.courier],
+            "Send pushes here instead of to Apple, whatever a device's environment; for tests."),
+        Setting(
             "only-check", .boolean, [.courier], default: "false", places: .flag,
             "Say what is wrong with settings, files and Redis, and end; 0 when nothing is."),
     ]

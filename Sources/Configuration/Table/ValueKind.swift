@@ -54,17 +54,24 @@ public enum ValueKind: Sendable, Equatable {
     case webhooks
     /// The URL of something outside.
     case outsideURL
+    /// The address of a service that secrets go to: `https`, or `http` of this machine.
+    case serviceURL
+    /// Words of letters, digits and `-` between dots.
+    case bundleID
+    /// So many letters and digits at most.
+    case letters(Int)
 
     /// The word for the value in help and documentation; empty where a flag takes none.
     public var placeholder: String {
         switch self {
         case .text: "TEXT"
+        case .letters, .bundleID: "ID"
         case .file: "FILE"
         case .keyFile: "[KID=]FILE"
         case .roleMapping: "NAME=ROLE"
         case .directory: "DIR"
         case .hostPort: "HOST:PORT"
-        case .redisURL, .gatewayURL, .outsideURL: "URL"
+        case .redisURL, .gatewayURL, .outsideURL, .serviceURL: "URL"
         case .keyPrefix: "PREFIX"
         case .integer: "N"
         case .duration: "TIME"
@@ -93,6 +100,16 @@ public enum ValueKind: Sendable, Equatable {
         switch self {
         case .text, .file, .directory, .packs, .namespaces, .sockets, .services, .webhooks: return
         case .outsideURL: _ = try SettingURL.checkBase(text, schemes: ["http"])
+        case .serviceURL: _ = try OutsideURL.checked(text)
+        case .bundleID:
+            let good = text.utf8.allSatisfy { ASCII.isLetter($0) || ASCII.isDigit($0) || $0 == 0x2d || $0 == 0x2e }
+            guard good, text.utf8.count <= 155 else {
+                throw ValueFault(expected: "a bundle id such as com.example.app")
+            }
+        case .letters(let most):
+            guard text.utf8.count <= most, text.utf8.allSatisfy({ ASCII.isLetter($0) || ASCII.isDigit($0) }) else {
+                throw ValueFault(expected: "1 to \(most) letters and digits")
+            }
         case .keyFile: _ = try KeyFile(parsing: text)
         case .roleMapping: _ = try RoleMapping(parsing: text)
         case .hostPort: _ = try HostPort(parsing: text)

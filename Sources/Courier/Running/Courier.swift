@@ -15,6 +15,7 @@ final class Courier {
     private let serviceEngine: WebEngine
     private let webhookEngine: WebEngine
     private let services: ServiceDesk
+    private let push: PushService?
     private let webhooks: WebhookDesk
     private var timer: ReactorTimer?
     private var listener: Listener?
@@ -36,7 +37,16 @@ final class Courier {
         // What waits for one receiver must not keep a service from being asked.
         serviceEngine = try WebEngine(reactor, parts.webLimits(hostConnectionsMax: 4))
         webhookEngine = try WebEngine(reactor, parts.webLimits(hostConnectionsMax: 16))
-        services = try ServiceDesk(parts, link: link, context: context, engine: serviceEngine, reactor: reactor)
+        push = try PushService.made(parts, link: link, reactor: reactor)
+        var all: [any OutsideService] = []
+        for service in parts.services {
+            all.append(
+                SpotifyService(service.settings, secret: service.secret, engine: serviceEngine) { [unowned reactor] in
+                    reactor.nowMs
+                })
+        }
+        if let push { all.append(push) }
+        services = try ServiceDesk(parts, all, link: link, context: context, reactor: reactor)
         webhooks = try WebhookDesk(parts, link: link, context: context, engine: webhookEngine, reactor: reactor)
         timer = try ReactorTimer(reactor) {}
         connected.action = { [unowned self] in self.connected() }
@@ -101,6 +111,7 @@ final class Courier {
         report.calls = (services.counts.called, services.counts.given)
         report.held = services.heldCount
         report.services = services.services.map { ($0.name, $0.requests, $0.failures, $0.isOpen) }
+        report.push = push?.counts
         report.receivers = webhooks.lanes.map { lane in
             CourierReport.Receiver(
                 name: lane.name, counts: lane.counts, busy: lane.busyCount, waiting: lane.waitingCount,
@@ -126,6 +137,7 @@ final class Courier {
         listener?.close()
         listener = nil
         serviceEngine.stop()
+        push?.stop()
         webhookEngine.stop()
         parts.log.write(.info, "ended", [])
         // Calls of the link run in order: what was begun before is done when this is answered.

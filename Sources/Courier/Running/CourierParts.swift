@@ -21,6 +21,8 @@ struct CourierParts: Sendable {
     /// The services with their secrets, and the receivers with theirs.
     let services: [(settings: ServiceSettings, secret: [UInt8])]
     let receivers: [(settings: WebhookSettings, signer: WebhookSigner)]
+    /// Who the courier is to APNs; `nil`: no pushes are sent.
+    let apns: APNsKey?
     /// The listener of operations; `nil` for none.
     let door: OperationsDoor?
     let log: Log
@@ -29,8 +31,11 @@ struct CourierParts: Sendable {
     private static let secretBytesMax = 4_096
 
     init(_ settings: CourierSettings, log: Log) throws(StartProblem) {
-        guard !settings.services.isEmpty || !settings.webhooks.isEmpty else {
-            throw StartProblem("nothing to do: the config file names neither services nor webhooks (docs/courier.md)")
+        apns = try APNsKey(settings)
+        guard !settings.services.isEmpty || !settings.webhooks.isEmpty || apns != nil else {
+            throw StartProblem(
+                "nothing to do: the config file names neither services nor webhooks, and there is no --apns-key-file "
+                    + "(docs/courier.md)")
         }
         redis = try RedisTarget.reading(settings.redis, limits: settings.limits)
         keys = settings.keys

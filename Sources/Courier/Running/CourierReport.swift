@@ -1,5 +1,6 @@
 import Core
 import HTTPCodec
+import Push
 import Service
 
 /// What a courier tells of itself over HTTP: `/livez`, `/readyz`, `/metrics`.
@@ -27,6 +28,8 @@ struct CourierReport {
     var held = 0
     /// What services were asked.
     var services: [(name: String, requests: Int, failures: Int, isOpen: Bool)] = []
+    /// What became of pushes; `nil` when none are sent.
+    var push: PushService.Counts?
     /// What receivers were sent.
     var receivers: [Receiver] = []
 
@@ -56,8 +59,20 @@ struct CourierReport {
                 "switchboard_courier_service_open", "1 while a service is left alone for a while.",
                 services.map { ("service", $0.name, $0.isOpen ? 1 : 0) })
         }
+        if let push { tell(push, &page) }
         if !receivers.isEmpty { tellReceivers(&page) }
         return page.bytes
+    }
+
+    private func tell(_ push: PushService.Counts, _ page: inout MetricsPage) {
+        page.counter(
+            "switchboard_pushes_total", "Pushes to a device, by what APNs said.",
+            PushService.labels.map { ("outcome", $0, push.pushes[$0] ?? 0) })
+        page.counter(
+            "switchboard_pushes_dropped_total", "Things that are pushed to no device any more, by reason.",
+            PushDecision.Reason.allCases.map { ("reason", $0.rawValue, push.dropped[$0] ?? 0) })
+        page.counter(
+            "switchboard_pushes_held_total", "Things that wait for the end of quiet hours or of a session.", push.held)
     }
 
     private func tellReceivers(_ page: inout MetricsPage) {

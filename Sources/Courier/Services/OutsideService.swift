@@ -8,6 +8,10 @@ protocol OutsideService: AnyObject {
     var name: String { get }
     /// Whether so much failed that no calls are taken.
     var isOpen: Bool { get }
+    /// How long one try of a call may take, milliseconds.
+    var tryMs: Int { get }
+    /// Calls in hand at once.
+    var heldMax: Int { get }
     /// Requests made, and those of them that failed.
     var requests: Int { get }
     /// See ``requests``.

@@ -47,25 +47,22 @@ final class ServiceDesk {
     private var isDraining = false
 
     private static let questionsMax = 64
-    private static let callsMax = 32
     private static let liveEveryMs = 3_000
     private static let takeOverEveryMs = 15_000
     private static let takeOverIdleMs = 60_000
+    private static let takeOverCount = 16
     /// A call is done or given up within this time, since another courier makes it after 60 s.
     private static let callMs = 45_000
-    private static let tryMs = 10_000
+    private static let questionMs = 10_000
 
-    init(_ parts: CourierParts, link: CallLink, context: ConnectionContext, engine: WebEngine, reactor: Reactor)
-        throws(Errno)
-    {
+    init(
+        _ parts: CourierParts, _ services: [any OutsideService], link: CallLink, context: ConnectionContext,
+        reactor: Reactor
+    ) throws(Errno) {
         self.parts = parts
         self.link = link
         self.reactor = reactor
-        services = parts.services.map { service in
-            SpotifyService(service.settings, secret: service.secret, engine: engine) { [unowned reactor] in
-                reactor.nowMs
-            }
-        }
+        self.services = services
         guard !services.isEmpty else { return }
         let name = "switchboard-courier-" + String(decoding: parts.name, as: UTF8.self)
         askLink = try CallLink(context, parts.redis, name: name + "-asks", registry: parts.scripts.registry) {
@@ -160,7 +157,7 @@ final class ServiceDesk {
         let leftMs = question.untilMs - Clock.wallMs()
         guard leftMs > 0 else { return }
         questions += 1
-        service.ask(question.request, deadlineMs: reactor.nowMs + min(leftMs, ServiceDesk.tryMs)) {
+        service.ask(question.request, deadlineMs: reactor.nowMs + min(leftMs, ServiceDesk.questionMs)) {
             [weak self] result in
             self?.answer(question, service, result)
         }
@@ -191,11 +188,14 @@ final class ServiceDesk {
         }
     }
 
+    /// Whether further calls of a service are taken; what another service has in hand does not count.
+    private func hasRoom(_ service: any OutsideService) -> Bool {
+        !service.isOpen && held.values.count { $0.service === service } < service.heldMax
+    }
+
     private func claim() {
-        let open = services.filter { !$0.isOpen }
-        guard let callLink, callLink.isReady, !isClaiming, !isOutboxFull, hasGroups, !open.isEmpty,
-            held.count < ServiceDesk.callsMax
-        else { return }
+        let open = services.filter { hasRoom($0) }
+        guard let callLink, callLink.isReady, !isClaiming, !isOutboxFull, hasGroups, !open.isEmpty else { return }
         isClaiming = true
         var call = RedisCall("XREADGROUP", Array("GROUP".utf8), Array("couriers".utf8), parts.name)
         for word in ["COUNT", "16", "BLOCK", "1000", "STREAMS"] { call.append(word.utf8) }
@@ -222,13 +222,17 @@ final class ServiceDesk {
 
     private func takeOver(_ nowMs: Int) {
         takeOverMs = nowMs + ServiceDesk.takeOverEveryMs
-        for service in services where !service.isOpen && held.count < ServiceDesk.callsMax {
+        for service in services where hasRoom(service) {
             var call = RedisCall("XAUTOCLAIM", parts.keys.calls(of: service.name), Array("couriers".utf8), parts.name)
             call.append(decimal: ServiceDesk.takeOverIdleMs)
-            for word in ["0-0", "COUNT", "16"] { call.append(word.utf8) }
+            for word in ["0-0", "COUNT"] { call.append(word.utf8) }
+            call.append(decimal: ServiceDesk.takeOverCount)
             link.call(call) { [weak self] result in
                 guard case .success(let value) = result, let words = value.elements, words.count >= 2 else { return }
-                for entry in words[1].elements ?? [] { self?.hold(entry, service) }
+                let entries = words[1].elements ?? []
+                for entry in entries { self?.hold(entry, service) }
+                // There may be more of a courier that had much in hand.
+                if entries.count >= ServiceDesk.takeOverCount { self?.takeOverMs = Int.min }
             }
         }
     }
@@ -247,7 +251,7 @@ final class ServiceDesk {
             return finish(id, one, .failure(.final("the request is no object")))
         }
         held[id]?.attempts += 1
-        let deadlineMs = min(reactor.nowMs + ServiceDesk.tryMs, one.giveUpMs)
+        let deadlineMs = min(reactor.nowMs + one.service.tryMs, one.giveUpMs)
         one.service.ask(request, deadlineMs: deadlineMs) { [weak self] in self?.made(id, $0) }
     }
 

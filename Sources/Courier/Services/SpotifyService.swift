@@ -16,8 +16,9 @@ final class SpotifyService: OutsideService {
         case failed(ServiceFailure)
     }
 
-    /// What scripts call it.
     let name: String
+    let tryMs = 10_000
+    let heldMax = 32
     private let settings: ServiceSettings
     private let secret: [UInt8]
     private let engine: WebEngine

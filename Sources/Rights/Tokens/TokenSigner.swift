@@ -39,6 +39,11 @@ public struct TokenSigner: Sendable {
 
     /// The token: compact JWS, ASCII.
     public func sign(_ claims: TokenClaims) throws(RightsProblem) -> [UInt8] {
+        try sign(payload: claims.json)
+    }
+
+    /// The token of claims for others than gateways, the text of a JSON object.
+    public func sign(payload: [UInt8]) throws(RightsProblem) -> [UInt8] {
         var header: [UInt8] = []
         header.append(text: "{\"alg\":\"\(algorithm.rawValue)\",\"typ\":\"JWT\"")
         if let keyID {
@@ -46,7 +51,7 @@ public struct TokenSigner: Sendable {
             header.append(jsonString: keyID)
         }
         header.append(UInt8(ascii: "}"))
-        return try sign(header: header, payload: claims.json)
+        return try sign(header: header, payload: payload)
     }
 
     /// The token of any header and payload, valid or not.

@@ -1,0 +1,93 @@
+import Core
+import Push
+import RedisLink
+
+/// Reads what Redis says about one thing that waits for a user's devices.
+///
+/// What others wrote there and cannot be read counts as not there. Thread: the link's.
+final class PushReader {
+    private let link: CallLink
+    private let keys: Keys
+
+    /// Reads by this link.
+    init(_ link: CallLink, _ keys: Keys) {
+        self.link = link
+        self.keys = keys
+    }
+
+    /// The facts about a thing of a user; `nil` when Redis could not be asked.
+    func facts(of item: PushItem, user: [UInt8], _ completion: @escaping (PushFacts?) -> Void) {
+        guard let home = Topic(namespace: "user".utf8, id: user) else { return completion(nil) }
+        func key(_ facet: String) -> [UInt8] { keys.domain(home, facet: facet, member: nil) }
+        var calls = [
+            RedisCall("GET", key("online")), RedisCall("GET", key("awake")), RedisCall("HGETALL", key("devices")),
+            RedisCall("GET", key("push_rules")), RedisCall("SCARD", key("unread")),
+            RedisCall("HVALS", key("chat_unread")),
+            RedisCall("HGET", key("push_tries"), item.name),
+        ]
+        switch item.source {
+        case .notification:
+            calls.append(RedisCall("SISMEMBER", key("unread"), item.id))
+            calls.append(RedisCall("XRANGE", key("inbox"), item.id, item.id))
+        case .conversation:
+            calls.append(RedisCall("HGET", key("chat_unread"), item.id))
+            calls.append(RedisCall("HGET", key("chats"), item.id))
+        }
+        let replies = Replies(calls.count)
+        for (index, call) in calls.enumerated() {
+            link.call(call) { result in
+                guard let all = replies.take(index, result) else { return }
+                completion(replies.hasFailed ? nil : PushReader.facts(all, item, user))
+            }
+        }
+    }
+
+    /// Gathers the replies of calls that were made together.
+    private final class Replies {
+        private(set) var hasFailed = false
+        private var values: [RESPValue]
+        private var missing: Int
+
+        init(_ count: Int) {
+            values = Array(repeating: .null, count: count)
+            missing = count
+        }
+
+        /// Takes a reply; returns all once they are there.
+        func take(_ index: Int, _ result: Result<RESPValue, RedisFailure>) -> [RESPValue]? {
+            if case .success(let value) = result { values[index] = value } else { hasFailed = true }
+            missing -= 1
+            return missing == 0 ? values : nil
+        }
+    }
+
+    private static func facts(_ replies: [RESPValue], _ item: PushItem, _ user: [UInt8]) -> PushFacts {
+        let seen = replies[0...1].compactMap { $0.bytes.flatMap { ASCII.decimal($0) } }.max()
+        let stored = replies[2].elements ?? []
+        let devices = stride(from: 0, to: stored.count - 1, by: 2)
+            .compactMap { index -> PushDevice? in
+                guard let id = stored[index].bytes, let text = stored[index + 1].bytes else { return nil }
+                return PushDevice(id: id, stored: text)
+            }
+            .sorted { $0.id.lexicographicallyPrecedes($1.id) }
+        let counts = (replies[5].elements ?? []).compactMap { $0.bytes.flatMap { ASCII.decimal($0) } }
+        let messages = counts.reduce(0) { $0 + min($1, 10_000) }
+        var facts = PushFacts(
+            content: nil, isUnread: false, seenMs: seen,
+            badge: min(max(replies[4].integer ?? 0, 0), 100_000) + messages,
+            devices: devices, rules: PushRules(stored: replies[3].bytes), past: PushPast(stored: replies[6].bytes))
+        switch item.source {
+        case .notification:
+            facts.isUnread = replies[7].integer == 1
+            let fields = replies[8].elements?.first?.elements.flatMap { $0.count == 2 ? $0[1].elements : nil }
+            facts.content = fields.flatMap { PushContent(notification: item.id, fields: $0.compactMap(\.bytes)) }
+        case .conversation:
+            facts.isUnread = (replies[7].bytes.flatMap { ASCII.decimal($0) } ?? 0) > 0
+            facts.content = replies[8].bytes.flatMap { PushContent(conversation: item.id, stored: $0, user: user) }
+        }
+        return facts
+    }
+}
+
+@available(*, unavailable)
+extension PushReader: Sendable {}

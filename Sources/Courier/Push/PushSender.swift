@@ -1,0 +1,130 @@
+import Configuration
+import Core
+import Push
+import Reactors
+import RedisLink
+import Service
+
+/// Sends pushes to APNs over HTTP/2, one connection for each environment.
+///
+/// A push is answered once. What a new provider token or the other environment mends is tried once more here; all else is
+/// for the next call. Thread: the courier's.
+final class PushSender {
+    typealias Completion = (APNsVerdict?) -> Void
+
+    private let apns: APNsKey
+    private let tokens: ProviderTokens
+    private let engines: [PushDevice.Environment: WebEngine]
+    private let reactor: Reactor
+    private let log: Log
+    /// Nothing can be sent before that time, milliseconds since 1970.
+    private(set) var closedUntilMs: Int?
+
+    /// One push has so long, milliseconds.
+    static let tryMs = 10_000
+    private static let inFlightMax = 500
+
+    init(_ parts: CourierParts, _ apns: APNsKey, link: CallLink, reactor: Reactor) throws(Errno) {
+        self.apns = apns
+        self.reactor = reactor
+        log = parts.log
+        tokens = ProviderTokens(apns, link, parts.keys)
+        var limits = parts.webLimits(hostConnectionsMax: 1)
+        limits.inFlightMax = PushSender.inFlightMax
+        var engines: [PushDevice.Environment: WebEngine] = [:]
+        // One address has one connection, whatever environment a device is of.
+        let shared = apns.url == nil ? nil : try WebEngine(reactor, limits)
+        for environment in PushDevice.Environment.allCases {
+            if let shared {
+                engines[environment] = shared
+            } else {
+                engines[environment] = try WebEngine(reactor, limits)
+            }
+        }
+        self.engines = engines
+    }
+
+    /// Ends what is on its way.
+    func stop() {
+        for engine in engines.values { engine.stop() }
+    }
+
+    /// Sends a push; the answer is `nil` when APNs gave none.
+    func send(_ push: PushRun.Push, _ completion: @escaping Completion) {
+        send(push, to: push.environment, deadlineMs: reactor.nowMs + PushSender.tryMs, isAgain: false, completion)
+    }
+
+    private func send(
+        _ push: PushRun.Push, to environment: PushDevice.Environment, deadlineMs: Int, isAgain: Bool,
+        _ completion: @escaping Completion
+    ) {
+        tokens.token { [weak self] token in
+            guard let self, let token, let engine = engines[environment] else { return completion(nil) }
+            engine.send(request(push, environment, token, deadlineMs)) { [weak self] result in
+                guard let self else { return }
+                let verdict = PushSender.verdict(result, push.device)
+                switch verdict {
+                case .expired where !isAgain && tokens.replace(token):
+                    send(push, to: environment, deadlineMs: deadlineMs, isAgain: true, completion)
+                case .misplaced where !isAgain && apns.url == nil:
+                    send(push, to: environment.other, deadlineMs: deadlineMs, isAgain: true, completion)
+                default:
+                    note(verdict, result)
+                    completion(verdict)
+                }
+            }
+        }
+    }
+
+    private func request(
+        _ push: PushRun.Push, _ environment: PushDevice.Environment, _ token: ProviderToken, _ deadlineMs: Int
+    ) -> WebRequest {
+        func text(_ bytes: [UInt8]) -> String { String(decoding: bytes, as: UTF8.self) }
+        let url = apns.url ?? PushSender.hosts[environment] ?? ""
+        return WebRequest(
+            .post(push.payload), url + "/3/device/" + text(push.device.token),
+            headers: [
+                ("authorization", "bearer " + text(token.text)), ("apns-topic", apns.topic),
+                ("apns-push-type", "alert"),
+                ("apns-priority", push.isUrgent ? "10" : "5"), ("apns-expiration", String(push.expirationSecond)),
+                ("apns-collapse-id", text(push.collapseID)), ("content-type", "application/json"),
+            ],
+            deadlineMs: deadlineMs)
+    }
+
+    private static let hosts: [PushDevice.Environment: String] = [
+        .production: "https://api.push.apple.com", .sandbox: "https://api.sandbox.push.apple.com",
+    ]
+
+    private static func verdict(_ result: Result<WebReply, WebFailure>, _ device: PushDevice) -> APNsVerdict? {
+        guard case .success(let reply) = result else { return nil }
+        return APNsVerdict.of(
+            status: reply.status, body: reply.body, retryAfterSeconds: reply.retryAfterSeconds,
+            registeredMs: device.registeredMs)
+    }
+
+    /// Keeps everything back while nothing can be sent, and tells the operator what only the operator can mend.
+    private func note(_ verdict: APNsVerdict?, _ result: Result<WebReply, WebFailure>) {
+        var isFault = false
+        var pauseMs = 0
+        switch verdict {
+        case .closed(let forMs, let fault): (pauseMs, isFault) = (forMs, fault)
+        case .expired: (pauseMs, isFault) = (60_000, true)
+        case .refused: isFault = true
+        default: break
+        }
+        if pauseMs > 0 {
+            let wallMs = Clock.wallMs()
+            guard closedUntilMs.map({ $0 <= wallMs }) ?? true else { return }
+            closedUntilMs = wallMs + pauseMs
+        }
+        guard isFault, case .success(let reply) = result else { return }
+        let reason = String(decoding: reply.body.prefix(200).filter { $0 >= 0x20 && $0 < 0x7f }, as: UTF8.self)
+        log.write(
+            .error, pauseMs > 0 ? "apns takes nothing for now" : "apns refused a push",
+            [("status", "\(reply.status)"), ("answer", reason), ("pauseMs", "\(pauseMs)")])
+    }
+}
+
+@available(*, unavailable)
+extension PushSender: Sendable {}

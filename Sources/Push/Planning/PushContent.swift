@@ -1,0 +1,87 @@
+import Core
+
+/// What a push tells, before it is made to fit.
+public struct PushContent: Sendable, Equatable {
+    /// What the user has wishes by: a notification's type, or `message`.
+    public var type: [UInt8]
+    /// The first line; `nil` when the app has to find it.
+    public var title: [UInt8]?
+    /// The text.
+    public var body: [UInt8]
+    /// What belongs together on the device.
+    public var thread: [UInt8]
+    /// Members beside `aps`: names of our own and JSON text.
+    public var members: [(name: StaticString, json: [UInt8])]
+    /// When it came to be, milliseconds since 1970.
+    public var atMs: Int
+    /// Whether the app's extension is to look at it before it is shown.
+    public var isMutable: Bool
+
+    /// A notification, from the fields of its entry in the inbox; `nil` for what `notify.lua` did not write.
+    public init?(notification id: [UInt8], fields: [[UInt8]]) {
+        var found: [[UInt8]: [UInt8]] = [:]
+        for index in stride(from: 0, to: fields.count - 1, by: 2) { found[fields[index]] = fields[index + 1] }
+        func field(_ name: String) -> [UInt8]? { found[Array(name.utf8)] }
+        guard let type = field("type"), let title = field("title"), let body = field("body"),
+            let atMs = ASCII.decimal(id.prefix { $0 != UInt8(ascii: "-") }), Timestamp.range.contains(atMs)
+        else { return nil }
+        self.type = type
+        self.title = title
+        self.body = body
+        thread = type
+        var own: [(StaticString, [UInt8])] = [("id", PushContent.string(id)), ("type", PushContent.string(type))]
+        // What others put there and is no object would spoil the whole push.
+        if let text = field("data"), let json = try? JSON(parsing: text, limits: PushContent.limits),
+            json.root.kind == .object
+        {
+            own.append(("data", Array(json.root.raw)))
+        }
+        members = own.map { (name: $0.0, json: $0.1) }
+        self.atMs = atMs
+        isMutable = false
+    }
+
+    /// The newest message of a conversation, from its item in the user's list; `nil` when it is none, has none, or is the
+    /// user's own.
+    public init?(conversation id: [UInt8], stored text: [UInt8], user: [UInt8]) {
+        guard let json = try? JSON(parsing: text, limits: PushContent.limits), let body = json.root["x"]?.stringBytes,
+            let sender = json.root["s"]?.stringBytes, sender != user, let message = json.root["i"]?.stringBytes,
+            let atMs = json.root["l"]?.int, Timestamp.range.contains(atMs)
+        else { return nil }
+        type = Array("message".utf8)
+        title = json.root["t"]?.stringBytes.flatMap { $0.isEmpty ? nil : $0 }
+        self.body = body
+        thread = id
+        members = [
+            (name: "type", json: PushContent.string(type)), (name: "conversationId", json: PushContent.string(id)),
+            (name: "senderId", json: PushContent.string(sender)),
+            (name: "messageId", json: PushContent.string(message)),
+        ]
+        self.atMs = atMs
+        isMutable = true
+    }
+
+    /// How many messages of the conversation are unread; 0 for what cannot be read.
+    public static func unread(stored text: [UInt8]) -> Int {
+        guard let json = try? JSON(parsing: text, limits: limits) else { return 0 }
+        return max(json.root["u"]?.int ?? 0, 0)
+    }
+
+    /// Whether all the parts are equal.
+    public static func == (left: PushContent, right: PushContent) -> Bool {
+        left.type == right.type && left.title == right.title && left.body == right.body && left.thread == right.thread
+            && left.atMs == right.atMs && left.isMutable == right.isMutable
+            && left.members.elementsEqual(right.members) {
+                $0.name.description == $1.name.description && $0.json == $1.json
+            }
+    }
+
+    private static let limits = JSON.Limits(depthMax: 16, elementsMax: 4_000)
+
+    /// JSON text of a string; bytes that are not UTF-8 become replacement characters.
+    static func string(_ text: [UInt8]) -> [UInt8] {
+        var json: [UInt8] = []
+        json.append(jsonString: String(decoding: text, as: UTF8.self))
+        return json
+    }
+}

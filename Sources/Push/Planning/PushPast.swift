@@ -1,0 +1,27 @@
+import Core
+
+/// What became of earlier tries to send one thing, as `pushes_answered.lua` stores it.
+public struct PushPast: Sendable, Equatable {
+    /// How often not every device could be reached.
+    public var tries = 0
+    /// Ids of the devices that have it.
+    public var done: Set<[UInt8]> = []
+
+    /// Nothing was tried.
+    public init() {}
+
+    /// Reads what is stored; nothing was tried where it is wrong.
+    public init(stored text: [UInt8]?) {
+        guard let text, let json = try? JSON(parsing: text, limits: PushLimits.json) else { return }
+        tries = min(max(json.root["n"]?.int ?? 0, 0), 1_000)
+        done = Set(
+            (json.root["d"].map { Array($0.members) } ?? []).prefix(PushLimits.devicesMax).compactMap(\.stringBytes))
+    }
+
+    /// The pause before the next try, milliseconds: it doubles from 5 s to 10 min, and `jitter` (0 to 1) takes up to half
+    /// of it away.
+    public func pauseMs(jitter: Double) -> Int {
+        let longest = min(5_000 << min(tries, 16), 600_000)
+        return longest - Int(Double(longest / 2) * min(max(jitter, 0), 1))
+    }
+}

@@ -1,0 +1,203 @@
+import Core
+
+/// The course of one call: reads the facts of each thing, sends it to the devices that do not have it, and tells at the end
+/// what became of each.
+///
+/// One thing after the other, so that each device gets them in order and each is looked at right before it is sent. A value:
+/// what happens comes in, what is to be done comes out. Times are milliseconds since 1970.
+public struct PushRun: Sendable {
+    /// What is to be done.
+    public enum Step: Sendable, Equatable {
+        /// Ask Redis for the facts of the item.
+        case read(PushItem)
+        /// Send to these devices, all at once.
+        case send([Push])
+        /// Tell Redis what became of all.
+        case finish(answer: [UInt8])
+    }
+
+    /// One push to one device.
+    public struct Push: Sendable, Equatable {
+        /// To whom.
+        public let device: PushDevice
+        /// Where the token is taken to be good.
+        public let environment: PushDevice.Environment
+        /// The JSON.
+        public let payload: [UInt8]
+        /// See ``PushItem/collapseID``.
+        public let collapseID: [UInt8]
+        /// Whether it lights up the device: 10 and not 5.
+        public let isUrgent: Bool
+        /// When APNs gives up, seconds since 1970.
+        public let expirationSecond: Int
+    }
+
+    /// What one item came to.
+    private struct Result {
+        let item: PushItem
+        var waitMs: Int?
+        var past: PushPast?
+    }
+
+    private let request: PushRequest
+    private let untilMs: Int
+    private var index = 0
+    private var results: [Result] = []
+    private var dead: [(device: [UInt8], untilMs: Int)] = []
+    private var pushes: [Push] = []
+    private var past = PushPast()
+    private var waiting = 0
+    private var afterMs: Int?
+    private var hasFailed = false
+    private var jitter: Double = 0
+    /// How many things were dropped, by reason, for the figures.
+    public private(set) var dropped: [PushDecision.Reason: Int] = [:]
+    /// How many things wait for the end of quiet hours or of a session.
+    public private(set) var held = 0
+
+    /// A call, and when it must be over.
+    public init(_ request: PushRequest, untilMs: Int) {
+        self.request = request
+        self.untilMs = untilMs
+    }
+
+    /// The first step.
+    ///
+    /// `closedUntilMs` is set while nothing can be sent at all.
+    public mutating func start(nowMs: Int, closedUntilMs: Int?) -> Step {
+        if let closedUntilMs, closedUntilMs > nowMs {
+            results = request.items.map { Result(item: $0, waitMs: closedUntilMs) }
+            return finish()
+        }
+        return next(nowMs: nowMs)
+    }
+
+    /// The facts of the item that was asked for.
+    public mutating func read(_ facts: PushFacts, zone: TimeZone, nowMs: Int, jitter: Double) -> Step {
+        guard index < request.items.count else { return finish() }
+        let item = request.items[index]
+        self.jitter = jitter
+        switch PushDecision.of(facts, zone: zone, nowMs: nowMs) {
+        case .drop(let reason):
+            dropped[reason, default: 0] += 1
+            results.append(Result(item: item))
+        case .wait(let untilMs):
+            held += 1
+            results.append(Result(item: item, waitMs: untilMs))
+        case .send(let silently):
+            guard let content = facts.content else { break }
+            let payload = PushPayload.text(content, badge: facts.badge, silently: silently)
+            past = facts.past
+            let ends = (content.atMs + PushDecision.lifeMs) / 1_000
+            pushes = facts.devices.prefix(PushLimits.devicesMax).filter { !past.done.contains($0.id) }
+                .map { device in
+                    Push(
+                        device: device, environment: device.environment, payload: payload, collapseID: item.collapseID,
+                        isUrgent: !silently, expirationSecond: max(ends, nowMs / 1_000 + 3_600))
+                }
+            waiting = pushes.count
+            (afterMs, hasFailed) = (nil, false)
+            return .send(pushes)
+        }
+        index += 1
+        return next(nowMs: nowMs)
+    }
+
+    /// Takes what became of the push to a device; `nil` when APNs gave no answer.
+    ///
+    /// Returns the next step when it was the last one of its item.
+    public mutating func answered(_ device: PushDevice, _ verdict: APNsVerdict?, nowMs: Int) -> Step? {
+        guard waiting > 0, index < request.items.count else { return nil }
+        waiting -= 1
+        switch verdict {
+        case .sent, .refused: past.done.insert(device.id)
+        case .dead(let untilMs):
+            past.done.insert(device.id)
+            dead.append((device.id, untilMs))
+        case .misplaced:
+            past.done.insert(device.id)
+            dead.append((device.id, device.registeredMs))
+        case .again(let ms):
+            hasFailed = true
+            afterMs = max(afterMs ?? 0, ms ?? 0)
+        case .closed(let ms, _):
+            hasFailed = true
+            afterMs = max(afterMs ?? 0, ms)
+        case .expired, nil: hasFailed = true
+        }
+        guard waiting == 0 else { return nil }
+        return settle(nowMs: nowMs)
+    }
+
+    /// Redis could not be asked: the rest of the call waits.
+    public mutating func failed(nowMs: Int) -> Step {
+        rest(nowMs + 5_000)
+        return finish()
+    }
+
+    private mutating func settle(nowMs: Int) -> Step {
+        let item = request.items[index]
+        if hasFailed {
+            let pauseMs = max(past.pauseMs(jitter: jitter), afterMs ?? 0)
+            past.tries += 1
+            results.append(Result(item: item, waitMs: nowMs + pauseMs, past: past))
+        } else {
+            results.append(Result(item: item))
+        }
+        index += 1
+        return next(nowMs: nowMs)
+    }
+
+    private mutating func next(nowMs: Int) -> Step {
+        guard index < request.items.count else { return finish() }
+        guard nowMs < untilMs else {
+            rest(nowMs)
+            return finish()
+        }
+        return .read(request.items[index])
+    }
+
+    /// What was not tried keeps its turn.
+    private mutating func rest(_ ms: Int) {
+        results += request.items.dropFirst(results.count).map { Result(item: $0, waitMs: ms) }
+        index = request.items.count
+    }
+
+    private func finish() -> Step {
+        var text: [UInt8] = []
+        text.append(text: "{\"results\":[")
+        for (place, result) in results.enumerated() {
+            if place > 0 { text.append(text: ",") }
+            text.append(text: "{\"p\":")
+            text.append(jsonString: result.item.name)
+            text.append(text: ",\"s\":")
+            text.append(decimal: result.item.score)
+            if let waitMs = result.waitMs {
+                text.append(text: ",\"at\":")
+                text.append(decimal: waitMs)
+            }
+            if let past = result.past {
+                text.append(text: ",\"tries\":")
+                text.append(decimal: past.tries)
+                text.append(text: ",\"done\":[")
+                for (place, id) in past.done.sorted(by: { $0.lexicographicallyPrecedes($1) }).enumerated() {
+                    if place > 0 { text.append(text: ",") }
+                    text.append(jsonString: id)
+                }
+                text.append(text: "]")
+            }
+            text.append(text: "}")
+        }
+        text.append(text: "],\"dead\":[")
+        for (place, one) in dead.enumerated() {
+            if place > 0 { text.append(text: ",") }
+            text.append(text: "{\"device\":")
+            text.append(jsonString: one.device)
+            text.append(text: ",\"until\":")
+            text.append(decimal: one.untilMs)
+            text.append(text: "}")
+        }
+        text.append(text: "]}")
+        return .finish(answer: text)
+    }
+}

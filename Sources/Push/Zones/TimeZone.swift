@@ -1,0 +1,64 @@
+import Core
+
+/// The clocks of one region: how far they are from UTC at each moment.
+///
+/// Read from a file of the system's time-zone database (RFC 9636). Immutable.
+public struct TimeZone: Sendable, Equatable {
+    /// From a moment on, clocks are so many seconds east of UTC.
+    struct Change: Sendable, Equatable {
+        /// Seconds since 1970.
+        let second: Int
+        /// Seconds east of UTC from then on.
+        let offset: Int
+    }
+
+    /// Clocks that always show UTC: what an unknown zone counts as.
+    public static let utc = TimeZone(first: 0, changes: [], rule: nil)
+
+    /// Before the first change.
+    let first: Int
+    /// In the order of time.
+    let changes: [Change]
+    /// After the last change.
+    let rule: TimeZoneRule?
+
+    /// Seconds east of UTC at a moment, seconds since 1970.
+    public func offset(at second: Int) -> Int {
+        guard let last = changes.last else { return rule?.offset(at: second) ?? first }
+        if second >= last.second, let rule { return rule.offset(at: second) }
+        let place = firstChange(after: second)
+        return place == 0 ? first : changes[place - 1].offset
+    }
+
+    /// The first moment after the given one at which clocks may be set; `nil` when they are not set any more.
+    ///
+    /// At most so many seconds ahead as a year has; the offset at that moment may be the same as before.
+    func nextChange(after second: Int) -> Int? {
+        let place = firstChange(after: second)
+        if place < changes.count { return changes[place].second }
+        return rule?.nextChange(after: second)
+    }
+
+    /// The index of the first change after a moment.
+    private func firstChange(after second: Int) -> Int {
+        var (low, high) = (0, changes.count)
+        while low < high {
+            let middle = (low + high) / 2
+            if changes[middle].second <= second { low = middle + 1 } else { high = middle }
+        }
+        return low
+    }
+
+    /// Whether a text may be the name of a zone, `Europe/Berlin`: at most three parts of letters, digits, `_`, `+` and `-`.
+    ///
+    /// Users send such names and they become paths, so a dot is in none, and none begins with a slash.
+    public static func isName(_ text: [UInt8]) -> Bool {
+        guard text.count <= 64, let first = text.first, ASCII.isLetter(first) else { return false }
+        let parts = text.split(separator: UInt8(ascii: "/"), omittingEmptySubsequences: false)
+        return parts.count <= 3
+            && parts.allSatisfy { part in
+                !part.isEmpty
+                    && part.allSatisfy { ASCII.isLetter($0) || ASCII.isDigit($0) || "_+-".utf8.contains($0) }
+            }
+    }
+}
