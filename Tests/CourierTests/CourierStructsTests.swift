@@ -1,5 +1,6 @@
 import Configuration
 import Core
+import Foundation
 import Testing
 
 @testable import Courier
@@ -19,41 +20,43 @@ import Testing
 
     @Test func aTokenIsFetchedOnceAndRenewedBeforeItsEnd() {
         var token = ServiceToken()
-        #expect(token.next(nowMs: 0) == .fetch && token.next(nowMs: 0) == .wait)
+        func next(_ nowMs: Int) -> ServiceToken.Step { token.next(nowMs: nowMs) }
+        #expect([next(0), next(0)] == [.fetch, .wait])
         token.fetched("a", seconds: 3_600, nowMs: 0)
-        #expect(token.next(nowMs: 2_999_999) == .use("a", renew: false))
-        #expect(token.next(nowMs: 3_000_000) == .use("a", renew: true))
-        #expect(token.next(nowMs: 3_000_001) == .use("a", renew: false), "one fetches")
+        #expect(next(2_999_999) == .use("a", renew: false))
+        #expect(
+            [next(3_000_000), next(3_000_001)] == [.use("a", renew: true), .use("a", renew: false)], "one fetches")
         token.failed(nowMs: 3_000_001)
-        #expect(token.next(nowMs: 3_010_001) == .use("a", renew: true), "another try")
+        #expect(next(3_010_001) == .use("a", renew: true), "another try")
         token.refused("b")
-        #expect(token.next(nowMs: 3_010_002) == .use("a", renew: false), "another token was refused")
+        #expect(next(3_010_002) == .use("a", renew: false), "another token was refused")
         token.refused("a")
-        #expect(token.next(nowMs: 3_010_003) == .wait)
+        #expect(next(3_010_003) == .wait)
         token.fetched("c", seconds: -5, nowMs: 3_010_004)
-        #expect(token.next(nowMs: 3_010_005) == .use("c", renew: false) && token.next(nowMs: 3_020_000) == .fetch)
+        #expect([next(3_010_005), next(3_020_000)] == [.use("c", renew: false), .fetch])
     }
 
     @Test func aTopicIsWorkedOnOnceAtATimeAndLookedAtAgain() throws {
         var topics = WebhookTopics(countMax: 2)
-        let (one, two, three) = try (
-            #require(Topic("order:1")), #require(Topic("order:2")), #require(Topic("order:3"))
-        )
+        func next(_ nowMs: Int) -> String? { topics.next(nowMs: nowMs)?.description }
+        let all = ["order:1", "order:2", "order:3"].compactMap { Topic($0) }
+        let one = try #require(all.first)
         topics.told(one)
         topics.told(one)
-        #expect(topics.next(nowMs: 0) == one && topics.next(nowMs: 0) == nil)
+        #expect([next(0), next(0)] == ["order:1", nil])
         topics.told(one)
-        #expect(topics.next(nowMs: 0) == nil && topics.busyCount == 1)
+        #expect(next(0) == nil)
         topics.ended(one)
-        #expect(topics.next(nowMs: 0) == one, "it was told meanwhile")
+        #expect(next(0) == "order:1", "it was told meanwhile")
         topics.ended(one, againMs: 50)
         topics.told(one)
-        #expect(topics.next(nowMs: 49) == nil && topics.nextMs == 50 && topics.next(nowMs: 50) == one)
+        #expect(topics.nextMs == 50)
+        #expect([next(49), next(50)] == [nil, "order:1"])
         topics.ended(one, againMs: 90)
         topics.wake()
-        #expect(topics.next(nowMs: 51) == one)
+        #expect(next(51) == "order:1")
         topics.ended(one)
-        for topic in [one, two, three] { topics.told(topic) }
+        for topic in all { topics.told(topic) }
         #expect(topics.isIncomplete && topics.waitingCount == 2)
     }
 

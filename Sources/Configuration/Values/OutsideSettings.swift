@@ -28,4 +28,9 @@ public struct WebhookSettings: Sendable, Equatable {
     public var events: [String] = []
     /// How long an event that the receiver refuses holds up its topic, seconds.
     public var giveUpSeconds = 300
+
+    /// A receiver of all events of some topics.
+    public init(name: String, url: String, secretFile: String, topics: [String]) {
+        (self.name, self.url, self.secretFile, self.topics) = (name, url, secretFile, topics)
+    }
 }
