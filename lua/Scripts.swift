@@ -23,7 +23,7 @@ public enum Scripts {
     public static let prelude: [UInt8] = shared("prelude").source
 
     /// The texts put after ``prelude`` in front of every command and refresh script, in their order.
-    public static let commandPreludes: [File] = ["writes", "checks", "values", "command"].map { shared($0) }
+    public static let commandPreludes: [File] = ["writes", "checks", "values", "command", "run"].map { shared($0) }
 
     /// The text put after ``commandPreludes`` in front of commands that call services outside.
     public static let outsidePrelude: File = shared("outside")
@@ -43,7 +43,7 @@ public enum Scripts {
         return packs
     }()
 
-    private static let preludes = ["prelude", "writes", "checks", "values", "command", "outside", "quick"]
+    private static let preludes = ["prelude", "writes", "checks", "values", "command", "run", "outside", "quick"]
 
     private static let all: [File] = EmbeddedFiles.all.compactMap { path, text in
         let parts = path.split(separator: "/")

@@ -148,10 +148,10 @@ class Joins:
                      "readonly = true", f"first_key, last_key = 3, {count + 2}",
                      *(f"key.{name} = KEYS[{3 + index}]" for index, (name, _) in enumerate(self.header.keys))]
         parts = [f"part_{name}" for tag, name in self.header.tags if tag == "include"]
-        files = {name: self.commands.path(name).read_text()
-                 for name in ("prelude", "writes", "checks", "values", "command", "subscribe", self.name, *parts)}
+        before = ("prelude", "writes", "checks", "values", "command", "run")
+        files = {name: self.commands.path(name).read_text() for name in (*before, "subscribe", self.name, *parts)}
         return "\n".join([
-            *(files[shared] for shared in ("prelude", "writes", "checks", "values", "command")), *generated,
+            *(files[shared] for shared in before), *generated,
             "local function command()",
             "local " + HIDDEN + ", topic_log, given, state, own_arguments", *(files[part] for part in parts),
             files[self.name], "end", "local refused = decide(command)", "if refused then return refused end",

@@ -164,7 +164,7 @@ class Commands:
         """The whole text that is loaded for a script."""
         header = Header.read(self.path(name))
         included = [self.path(f"part_{text}").read_text() for tag, text in header.tags if tag == "include"]
-        names = ["prelude", "writes", "checks", "values", "command", *(["outside"] if header.calls_out else [])]
+        names = ["prelude", "writes", "checks", "values", "command", "run", *(["outside"] if header.calls_out else [])]
         shared = [self.path(each).read_text() for each in names]
         parts = [*shared, self._generated(header), "local function command()",
                  "local " + HIDDEN, *included, self.path(name).read_text(), "end",

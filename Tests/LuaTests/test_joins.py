@@ -26,7 +26,7 @@ class Joins:
         generated = ["own_arguments = 4", "now_ms = integer(ARGV[#ARGV - 3], 0, INTEGER_MAX)",
                      "caller = known_as(ARGV[#ARGV - 2], ARGV[#ARGV - 1])", "args = {id = ARGV[#ARGV]}",
                      "readonly = true", "key = {bans = KEYS[3], own = KEYS[4]}", "first_key, last_key = 3, 4"]
-        files = [script_path(part).read_text() for part in ("prelude", "writes", "checks", "values", "command")]
+        files = [script_path(part).read_text() for part in ("prelude", "writes", "checks", "values", "command", "run")]
         return "\n".join([
             *files, *generated, "local function command()",
             "local " + HIDDEN + ", topic_log, given, state, own_arguments", self.body, "end",

@@ -135,216 +135,236 @@ local function begin_epoch(keys, candidate, offset, run, meta_ttl_s, until_ms)
   return nil
 end
 
--- Checks the words of an event; returns an error reply or nil. That the data is JSON was checked where it entered
--- the system; its two outer bytes are checked again, since an event that no gateway can read is a hole for all.
-local function check_event(channel, event, data, id, print)
-  if type(channel) ~= 'string' or channel == '' then return refuse('BADARG', 'channel is empty') end
-  if not is_event(event) then return refuse('BADARG', 'event is not a name of 1...64 bytes') end
-  if type(data) ~= 'string' or string.byte(data) ~= 123 or string.byte(data, -1) ~= 125 then
-    return refuse('BADARG', 'data is not a JSON object')
-  end
-  if id == NO_ID then return nil end
-  if not is_id(id) then return refuse('BADARG', 'id is neither - nor 1...128 allowed bytes') end
-  if type(print) ~= 'string' or #print > 64 or not string.find(print, '^%x+$') then
-    return refuse('BADARG', 'print is not 1...64 hexadecimal digits')
-  end
-  return nil
+-- Whether a log lives on for long enough without being renewed, and its position with it; `ends` is what meta says.
+local function is_lasting(ends, now_ms, log_ttl_s)
+  local left = tonumber(ends)
+  left = left and left - now_ms
+  return left and left >= log_ttl_s * 1062.5 and left <= log_ttl_s * 1125 + 1000
 end
 
--- Checks what the gateway passes about time, policy and epoch (see prepare_event); returns an error reply or nil.
-local function check_policy(plan)
-  local log_ttl_s, meta_ttl_s = plan.log_ttl_s, plan.meta_ttl_s
-  -- Nearly always one look at all five tells enough: each is an integer, none is so long that it could be out of range,
-  -- and what has more digits is more.
-  if not (string.find(plan.now_ms .. ' ' .. plan.log_max .. ' ' .. log_ttl_s .. ' ' .. meta_ttl_s .. ' '
-    .. plan.seen_ttl_s, '^[1-9]%d* [1-9]%d* [1-9]%d* [1-9]%d* [1-9]%d*$') and #plan.now_ms < 16 and #plan.log_max < 7
-    and #log_ttl_s < #meta_ttl_s and #meta_ttl_s < 9 and #plan.seen_ttl_s < 9) then
-    local shorter, longer = integer(log_ttl_s, 1, TTL_SECONDS_MAX), integer(meta_ttl_s, 1, TTL_SECONDS_MAX)
-    if not (integer(plan.now_ms, 0, INTEGER_MAX) and integer(plan.log_max, 0, LOG_EVENTS_MAX) and shorter and longer
-      and integer(plan.seen_ttl_s, 1, TTL_SECONDS_MAX)) then
-      return refuse('BADARG', 'one of now_ms, log_max, log_ttl_s, meta_ttl_s, seen_ttl_s is not a number in range')
-    end
-    if longer < shorter then
-      return refuse('BADARG', 'meta_ttl_s is shorter than log_ttl_s: offsets would be used twice')
-    end
-  end
-  if not is_epoch(plan.candidate) then return refuse('BADARG', 'epoch is not 1...32 allowed bytes') end
-  return nil
-end
-
--- Looks up what a plan's id was used for, and marks the plan when it must not be published: `duplicate`, with the
--- first position, and `conflict` as well when the id was used for another event or other data. Returns an error reply
--- or nil.
---
--- An id counts only in `epoch`, the one the topic is in (nil: none). An event of an epoch that has ended is in no
--- log; whoever sends it again because no answer came has to get it published.
-local function recall(plan, epoch)
-  local value = redis.pcall('GET', plan.seen)
-  if failed(value) then return bad_key('seen', value) end
-  if not value then return nil end
-  local seen_epoch, seen_offset, print = string.match(value, '^([%w_-]+) (%d+) (%x+)$')
-  if not (is_epoch(seen_epoch) and integer(seen_offset, 1, INTEGER_MAX)) then
-    return refuse('BADKEY', 'seen does not hold a position and a fingerprint')
-  end
-  if seen_epoch ~= epoch then return nil end
-  plan.duplicate, plan.epoch, plan.offset, plan.conflict = true, seen_epoch, seen_offset, print ~= plan.print
-  return nil
-end
-
--- Checks, where Redis can tell (7.0 and later), that the ACL user may run every command of `commit_event`: a refusal
--- half-way could not be undone. Asked at the first event of an epoch only. Returns an error reply or nil.
-local function check_rights(plan)
-  local may = redis.acl_check_cmd
-  if not may then return nil end
-  local all = may('PUBLISH', plan.channel, '') and may('HSET', plan.meta, '', '') and may('EXPIRE', plan.meta, 1)
-    and may('DEL', plan.log) and may('XADD', plan.log, '*', '', '') and may('EXPIRE', plan.log, 1)
-    and (plan.id == NO_ID or may('SET', plan.seen, ''))
-  if not all then return refuse('NOPERM', 'the Redis user may not run every command of a publish') end
-  return nil
-end
-
--- Turns a plan into one that begins a new epoch, in place of `replaced`. Returns an error reply or nil.
-local function renew(plan, replaced)
-  local wrong = check_new_epoch(plan, plan.candidate, replaced)
-  if wrong then return wrong end
-  plan.fresh, plan.epoch, plan.offset = true, plan.candidate, '1'
-  return nil
-end
-
--- First half of publishing: reads and checks everything, writes nothing.
---
--- plan     one table, made whole by the caller, since a table that grows is made anew. All text:
---   log, meta, seen   names from KEYS. Without a message id `seen` is not touched.
---   channel           the topic's pub/sub channel.
---   event, data, id   the name, one JSON object as text, and the idempotency key or '-'.
---   print             with an id, the fingerprint of event and data.
---   origin            a space and the session that does not want the event back, or nothing; `publish` alone has one.
---   now_ms; log_max (events, 0 keeps no log); log_ttl_s, meta_ttl_s, seen_ttl_s.
---   candidate         an epoch, random, used only if a new epoch must begin.
---   run               of the Redis process the caller talks to, see is_whole.
---   top               "<epoch> <offset>" of the last event the caller knows of, or empty.
---   trusted           true where the gateway has made the numbers and the candidate, and nobody else can have.
---   epoch, offset, lasts  false; set here.
---
--- Returns the plan for `commit_event`, or nil, reply. A plan is good until the next write to the same topic. A script
--- that writes keys of its own prepares first, writes, then commits: a commit after a write does not fail.
-local function prepare_event(plan)
-  local wrong = check_event(plan.channel, plan.event, plan.data, plan.id, plan.print)
-    or not plan.trusted and check_policy(plan)
-  if wrong then return nil, wrong end
-  local epoch, offset, more, ends = read_position(plan.meta, plan.run, plan.top)
-  if not epoch and offset then return nil, offset end
-  if plan.id ~= NO_ID then
-    wrong = recall(plan, epoch)
-    if wrong then return nil, wrong end
-    if plan.duplicate then return plan end
-  end
-  -- A run that is stored already was checked before.
-  if (not epoch or more) and not is_run(plan.run) then
-    return nil, refuse('BADARG', 'run is not 1...64 allowed bytes')
-  end
-  if not epoch or offset == 0 then
-    wrong = check_rights(plan)
-    if wrong then return nil, wrong end
-  end
-  if epoch then
-    plan.epoch, plan.offset = epoch, string.format('%d', offset + 1)
-    if more then plan.crosses = true end
-    local left = offset > 0 and plan.log_max ~= '0' and tonumber(ends)
-    left = left and left - plan.now_ms
-    plan.lasts = left and left >= plan.log_ttl_s * 1062.5 and left <= plan.log_ttl_s * 1125 + 1000
-    return plan
-  end
-  wrong = renew(plan, more)
-  if wrong then return nil, wrong end
-  return plan
-end
-
--- Makes the first write of a plan that continues its epoch, or logs the event of a new one: XADD, or without a log
--- the offset alone. Returns its reply, which may be an error.
+-- Logs an event by XADD. Returns its reply: an error, or false where a log that is not renewed is gone. What was made
+-- there now would stay for ever.
 --
 -- Cutting a log to an exact length costs Redis as much as all the rest of an event: it walks over what it deleted
 -- before. So a log of 100 events or more is cut at every tenth offset: it holds at most 9 events more than `log_max`.
-local function append(plan)
-  if plan.log_max == '0' then return redis.pcall('HSET', plan.meta, 'offset', plan.offset, 'run', plan.run) end
-  local cuts = #plan.log_max < 3 or string.byte(plan.offset, -1) == 48
-  if not plan.lasts then
-    if cuts then
-      return redis.pcall('XADD', plan.log, 'MAXLEN', '=', plan.log_max, plan.offset .. '-0',
-        'e', plan.event, 'd', plan.data, 'i', plan.id, 't', plan.now_ms)
-    end
-    return redis.pcall('XADD', plan.log, plan.offset .. '-0',
-      'e', plan.event, 'd', plan.data, 'i', plan.id, 't', plan.now_ms)
+local function log_event(log, lasts, log_max, offset, event, data, id, now_ms)
+  local cuts, place = #log_max < 3 or string.byte(offset, -1) == 48, offset .. '-0'
+  if lasts and cuts then
+    return redis.pcall('XADD', log, 'NOMKSTREAM', 'MAXLEN', '=', log_max, place,
+      'e', event, 'd', data, 'i', id, 't', now_ms)
+  elseif lasts then
+    return redis.pcall('XADD', log, 'NOMKSTREAM', place, 'e', event, 'd', data, 'i', id, 't', now_ms)
+  elseif cuts then
+    return redis.pcall('XADD', log, 'MAXLEN', '=', log_max, place, 'e', event, 'd', data, 'i', id, 't', now_ms)
   end
-  -- A log whose life is not renewed must be there, or what is made now would stay for ever.
-  local added
-  if cuts then
-    added = redis.pcall('XADD', plan.log, 'NOMKSTREAM', 'MAXLEN', '=', plan.log_max, plan.offset .. '-0',
-      'e', plan.event, 'd', plan.data, 'i', plan.id, 't', plan.now_ms)
-  else
-    added = redis.pcall('XADD', plan.log, 'NOMKSTREAM', plan.offset .. '-0',
-      'e', plan.event, 'd', plan.data, 'i', plan.id, 't', plan.now_ms)
-  end
-  if added then return added end
-  plan.lasts = false
-  return append(plan)
+  return redis.pcall('XADD', log, place, 'e', event, 'd', data, 'i', id, 't', now_ms)
 end
 
--- Second half of publishing: offset, log, idempotency key, and PUBLISH last.
---
--- The first write decides: if Redis refuses it (OOM, READONLY, MISCONF, wrong type) nothing has changed and the
--- error is returned as nil, reply. Returns the plan with `epoch`, `offset` (text) and `duplicate`.
---
--- A plan that `follows` continues the one committed just before in the same script, which prepared the topic: its
--- epoch and offset are given, and the caller stores the last offset when it is done.
-local function commit_event(plan)
-  if plan.duplicate then return plan end
-  if not plan.fresh then
-    local first = append(plan)
-    if failed(first) then
-      -- When the log already holds the offset, the position went backwards.
-      if not (string.find(first.err, 'equal or smaller', 1, true) or string.find(first.err, 'exhausted', 1, true)) then
-        return nil, bad_key('log', first)
+-- Stores the offset of a logged event, and renews the lives of log and position unless they last.
+local function keep_offset(meta, log, offset, lasts, now_ms, log_ttl_s, meta_ttl_s)
+  if lasts then return redis.call('HSET', meta, 'offset', offset) end
+  local more_s = math.ceil(log_ttl_s / SPARE)
+  redis.call('HSET', meta, 'offset', offset, 'until', string.format('%d', now_ms + (log_ttl_s + more_s) * 1000))
+  redis.call('EXPIRE', meta, meta_ttl_s + more_s)
+  redis.call('EXPIRE', log, log_ttl_s + more_s)
+end
+
+-- What publishes in full: `publish_event`, and for those that do it in two halves `commit_event`, `check_event`,
+-- `check_policy` and `recall`. All of it is made when it is called for: most events need nothing of it.
+local function publishing()
+  -- Checks the words of an event; returns an error reply or nil. That the data is JSON was checked where it entered
+  -- the system; its two outer bytes are checked again, since an event that no gateway can read is a hole for all.
+  local function check_event(channel, event, data, id, print)
+    if type(channel) ~= 'string' or channel == '' then return refuse('BADARG', 'channel is empty') end
+    if not is_event(event) then return refuse('BADARG', 'event is not a name of 1...64 bytes') end
+    if type(data) ~= 'string' or string.byte(data) ~= 123 or string.byte(data, -1) ~= 125 then
+      return refuse('BADARG', 'data is not a JSON object')
+    end
+    if id == NO_ID then return nil end
+    if not is_id(id) then return refuse('BADARG', 'id is neither - nor 1...128 allowed bytes') end
+    if type(print) ~= 'string' or #print > 64 or not string.find(print, '^%x+$') then
+      return refuse('BADARG', 'print is not 1...64 hexadecimal digits')
+    end
+    return nil
+  end
+
+  -- Checks what the gateway passes about time, policy and epoch (see prepare_event); returns an error reply or nil.
+  local function check_policy(plan)
+    local log_ttl_s, meta_ttl_s = plan.log_ttl_s, plan.meta_ttl_s
+    -- Nearly always one look at all five tells enough: each is an integer, none is so long that it could be out of
+    -- range, and what has more digits is more.
+    if not (string.find(plan.now_ms .. ' ' .. plan.log_max .. ' ' .. log_ttl_s .. ' ' .. meta_ttl_s .. ' '
+      .. plan.seen_ttl_s, '^[1-9]%d* [1-9]%d* [1-9]%d* [1-9]%d* [1-9]%d*$') and #plan.now_ms < 16 and #plan.log_max < 7
+      and #log_ttl_s < #meta_ttl_s and #meta_ttl_s < 9 and #plan.seen_ttl_s < 9) then
+      local shorter, longer = integer(log_ttl_s, 1, TTL_SECONDS_MAX), integer(meta_ttl_s, 1, TTL_SECONDS_MAX)
+      if not (integer(plan.now_ms, 0, INTEGER_MAX) and integer(plan.log_max, 0, LOG_EVENTS_MAX) and shorter and longer
+        and integer(plan.seen_ttl_s, 1, TTL_SECONDS_MAX)) then
+        return refuse('BADARG', 'one of now_ms, log_max, log_ttl_s, meta_ttl_s, seen_ttl_s is not a number in range')
       end
-      local wrong = renew(plan, plan.epoch)
+      if longer < shorter then
+        return refuse('BADARG', 'meta_ttl_s is shorter than log_ttl_s: offsets would be used twice')
+      end
+    end
+    if not is_epoch(plan.candidate) then return refuse('BADARG', 'epoch is not 1...32 allowed bytes') end
+    return nil
+  end
+
+  -- Looks up what a plan's id was used for, and marks the plan when it must not be published: `duplicate`, with the
+  -- first position, and `conflict` as well when the id was used for another event or other data. Returns an error reply
+  -- or nil.
+  --
+  -- An id counts only in `epoch`, the one the topic is in (nil: none). An event of an epoch that has ended is in no
+  -- log; whoever sends it again because no answer came has to get it published.
+  local function recall(plan, epoch)
+    local value = redis.pcall('GET', plan.seen)
+    if failed(value) then return bad_key('seen', value) end
+    if not value then return nil end
+    local seen_epoch, seen_offset, print = string.match(value, '^([%w_-]+) (%d+) (%x+)$')
+    if not (is_epoch(seen_epoch) and integer(seen_offset, 1, INTEGER_MAX)) then
+      return refuse('BADKEY', 'seen does not hold a position and a fingerprint')
+    end
+    if seen_epoch ~= epoch then return nil end
+    plan.duplicate, plan.epoch, plan.offset, plan.conflict = true, seen_epoch, seen_offset, print ~= plan.print
+    return nil
+  end
+
+  -- Checks, where Redis can tell (7.0 and later), that the ACL user may run every command of `commit_event`: a refusal
+  -- half-way could not be undone. Asked at the first event of an epoch only. Returns an error reply or nil.
+  local function check_rights(plan)
+    local may = redis.acl_check_cmd
+    if not may then return nil end
+    local all = may('PUBLISH', plan.channel, '') and may('HSET', plan.meta, '', '') and may('EXPIRE', plan.meta, 1)
+      and may('DEL', plan.log) and may('XADD', plan.log, '*', '', '') and may('EXPIRE', plan.log, 1)
+      and (plan.id == NO_ID or may('SET', plan.seen, ''))
+    if not all then return refuse('NOPERM', 'the Redis user may not run every command of a publish') end
+    return nil
+  end
+
+  -- Turns a plan into one that begins a new epoch, in place of `replaced`. Returns an error reply or nil.
+  local function renew(plan, replaced)
+    local wrong = check_new_epoch(plan, plan.candidate, replaced)
+    if wrong then return wrong end
+    plan.fresh, plan.epoch, plan.offset = true, plan.candidate, '1'
+    return nil
+  end
+
+  -- First half of publishing: reads and checks everything, writes nothing.
+  --
+  -- plan     one table, made whole by the caller, since a table that grows is made anew. All text:
+  --   log, meta, seen   names from KEYS. Without a message id `seen` is not touched.
+  --   channel           the topic's pub/sub channel.
+  --   event, data, id   the name, one JSON object as text, and the idempotency key or '-'.
+  --   print             with an id, the fingerprint of event and data.
+  --   origin            a space and the session that does not want the event back, or nothing; `publish` alone has one.
+  --   now_ms; log_max (events, 0 keeps no log); log_ttl_s, meta_ttl_s, seen_ttl_s.
+  --   candidate         an epoch, random, used only if a new epoch must begin.
+  --   run               of the Redis process the caller talks to, see is_whole.
+  --   top               "<epoch> <offset>" of the last event the caller knows of, or empty.
+  --   trusted           true where the gateway has made the numbers and the candidate, and nobody else can have.
+  --   epoch, offset, lasts  false; set here.
+  --
+  -- Returns the plan for `commit_event`, or nil, reply. A plan is good until the next write to the same topic. A script
+  -- that writes keys of its own prepares first, writes, then commits: a commit after a write does not fail.
+  local function prepare_event(plan)
+    local wrong = check_event(plan.channel, plan.event, plan.data, plan.id, plan.print)
+      or not plan.trusted and check_policy(plan)
+    if wrong then return nil, wrong end
+    local epoch, offset, more, ends = read_position(plan.meta, plan.run, plan.top)
+    if not epoch and offset then return nil, offset end
+    if plan.id ~= NO_ID then
+      wrong = recall(plan, epoch)
+      if wrong then return nil, wrong end
+      if plan.duplicate then return plan end
+    end
+    -- A run that is stored already was checked before.
+    if (not epoch or more) and not is_run(plan.run) then
+      return nil, refuse('BADARG', 'run is not 1...64 allowed bytes')
+    end
+    if not epoch or offset == 0 then
+      wrong = check_rights(plan)
       if wrong then return nil, wrong end
     end
-  end
-  -- Lives are renewed by the first event of a call, unless they last.
-  local more_s, ends
-  if plan.fresh or not (plan.follows or plan.lasts) then
-    more_s = math.ceil(plan.log_ttl_s / SPARE)
-    ends = string.format('%d', plan.now_ms + (plan.log_ttl_s + more_s) * 1000)
-  end
-  if plan.fresh then
-    local wrong = begin_epoch(plan, plan.epoch, plan.offset, plan.run, plan.meta_ttl_s + more_s, ends)
-    if wrong then return nil, wrong end
-    append(plan)
-  elseif more_s then
-    redis.call('HSET', plan.meta, 'offset', plan.offset, 'run', plan.run, 'until', ends)
-    redis.call('EXPIRE', plan.meta, plan.meta_ttl_s + more_s)
-  elseif not plan.follows then
-    if plan.crosses then
-      redis.call('HSET', plan.meta, 'offset', plan.offset, 'run', plan.run)
-    else
-      redis.call('HSET', plan.meta, 'offset', plan.offset)
+    if epoch then
+      plan.epoch, plan.offset = epoch, string.format('%d', offset + 1)
+      if more then plan.crosses = true end
+      plan.lasts = offset > 0 and plan.log_max ~= '0' and is_lasting(ends, plan.now_ms, plan.log_ttl_s)
+      return plan
     end
+    wrong = renew(plan, more)
+    if wrong then return nil, wrong end
+    return plan
   end
-  if more_s and plan.log_max ~= '0' then redis.call('EXPIRE', plan.log, plan.log_ttl_s + more_s) end
-  if plan.id ~= NO_ID then
-    redis.call('SET', plan.seen, plan.epoch .. ' ' .. plan.offset .. ' ' .. plan.print, 'EX', plan.seen_ttl_s)
-  end
-  redis.call('PUBLISH', plan.channel,
-    'P' .. plan.epoch .. ' ' .. plan.offset .. ' ' .. plan.event .. ' ' .. plan.id .. (plan.origin or '') .. '\n'
-      .. plan.data)
-  return plan
-end
 
--- Publishes one event: `prepare_event` and `commit_event` in one. Returns the plan, or nil, reply.
-local function publish_event(plan)
-  local prepared, wrong = prepare_event(plan)
-  if not prepared then return nil, wrong end
-  return commit_event(plan)
+  -- Makes the first write of a plan that continues its epoch, or logs the event of a new one: XADD, or without a log
+  -- the offset alone. Returns its reply, which may be an error.
+  local function append(plan)
+    if plan.log_max == '0' then return redis.pcall('HSET', plan.meta, 'offset', plan.offset, 'run', plan.run) end
+    local added = log_event(
+      plan.log, plan.lasts, plan.log_max, plan.offset, plan.event, plan.data, plan.id, plan.now_ms)
+    if added then return added end
+    plan.lasts = false
+    return append(plan)
+  end
+
+  -- Second half of publishing: offset, log, idempotency key, and PUBLISH last.
+  --
+  -- The first write decides: if Redis refuses it (OOM, READONLY, MISCONF, wrong type) nothing has changed and the
+  -- error is returned as nil, reply. Returns the plan with `epoch`, `offset` (text) and `duplicate`.
+  --
+  -- A plan that `follows` continues the one committed just before in the same script, which prepared the topic: its
+  -- epoch and offset are given, and the caller stores the last offset when it is done.
+  local function commit_event(plan)
+    if plan.duplicate then return plan end
+    if not plan.fresh then
+      local first = append(plan)
+      if failed(first) then
+        -- When the log already holds the offset, the position went backwards.
+        local why = first.err
+        if not (string.find(why, 'equal or smaller', 1, true) or string.find(why, 'exhausted', 1, true)) then
+          return nil, bad_key('log', first)
+        end
+        local wrong = renew(plan, plan.epoch)
+        if wrong then return nil, wrong end
+      end
+    end
+    -- Lives are renewed by the first event of a call, unless they last.
+    local more_s, ends
+    if plan.fresh or not (plan.follows or plan.lasts) then
+      more_s = math.ceil(plan.log_ttl_s / SPARE)
+      ends = string.format('%d', plan.now_ms + (plan.log_ttl_s + more_s) * 1000)
+    end
+    if plan.fresh then
+      local wrong = begin_epoch(plan, plan.epoch, plan.offset, plan.run, plan.meta_ttl_s + more_s, ends)
+      if wrong then return nil, wrong end
+      append(plan)
+    elseif more_s then
+      redis.call('HSET', plan.meta, 'offset', plan.offset, 'run', plan.run, 'until', ends)
+      redis.call('EXPIRE', plan.meta, plan.meta_ttl_s + more_s)
+    elseif not plan.follows then
+      if plan.crosses then
+        redis.call('HSET', plan.meta, 'offset', plan.offset, 'run', plan.run)
+      else
+        redis.call('HSET', plan.meta, 'offset', plan.offset)
+      end
+    end
+    if more_s and plan.log_max ~= '0' then redis.call('EXPIRE', plan.log, plan.log_ttl_s + more_s) end
+    if plan.id ~= NO_ID then
+      redis.call('SET', plan.seen, plan.epoch .. ' ' .. plan.offset .. ' ' .. plan.print, 'EX', plan.seen_ttl_s)
+    end
+    redis.call('PUBLISH', plan.channel,
+      'P' .. plan.epoch .. ' ' .. plan.offset .. ' ' .. plan.event .. ' ' .. plan.id .. (plan.origin or '') .. '\n'
+        .. plan.data)
+    return plan
+  end
+
+  -- Publishes one event: `prepare_event` and `commit_event` in one. Returns the plan, or nil, reply.
+  local function publish_event(plan)
+    local prepared, wrong = prepare_event(plan)
+    if not prepared then return nil, wrong end
+    return commit_event(plan)
+  end
+
+  return publish_event, commit_event, check_event, check_policy, recall, prepare_event
 end
 
 -- Reads entries first...last (numbers) of a log, at most `count`: a list of {offset, event, data, id}, all text; from

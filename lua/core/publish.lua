@@ -40,6 +40,8 @@ if #KEYS < 3 or #ARGV ~= 4 * #KEYS + 1 then
   return refuse('BADARG', 'publish takes 3 keys and 13 arguments, and for each further event 1 and 4')
 end
 
+local publish_event, commit_event, check_event, check_policy, recall = publishing()
+
 -- The plan of an event whose words begin behind ARGV[at].
 local function planned(seen, at)
   local id, origin = ARGV[at + 3], ''

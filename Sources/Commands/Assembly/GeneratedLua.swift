@@ -9,7 +9,8 @@ enum GeneratedLua {
         commit_event, publish_event, prepare_event, prepare_events, append, begin_epoch, renew, refuse, queued, needs, \
         first_key, last_key, emitted, outgoing, told, homes, foreign, callable, known, name_of, resolved, fence, roster, \
         note_removal, mint_s, made_ids, minted, change_member, home_of, count_effects, known_as, result_of, text_of, decide, \
-        check_fence, check_writes, retried, outward, services, calls_max, called
+        check_fence, check_writes, retried, outward, services, calls_max, called, publishing, log_event, keep_offset, \
+        plan_of, read_position
         """
 
     /// What a `@subscribe` script must not reach beyond that: it knows no other topic, and has no optional arguments.

@@ -1,0 +1,192 @@
+-- Doing what a body has said: put after command.lua in front of every command and refresh script. `run` is the last
+-- thing that such a script calls.
+
+-- The plan of an event for `publishing`.
+local function plan_of(item)
+  local home = item.home
+  return {
+    log = home.log, meta = home.meta, seen = false, channel = home.channel, event = item.event, data = item.data,
+    id = NO_ID, now_ms = ARGV[1], log_max = home.log_max, log_ttl_s = home.log_ttl_s, meta_ttl_s = home.meta_ttl_s,
+    seen_ttl_s = '1', candidate = ARGV[5], run = ARGV[4], top = home.top, epoch = false, offset = false,
+    lasts = false, trusted = true,
+  }
+end
+
+-- Reads and checks everything about the events: the first of each topic is prepared. Returns an error reply or nil.
+--
+-- An event that goes on in its topic's epoch gets its `message` here, as in quick.lua. All others are published in
+-- full.
+local function prepare_events()
+  for index, item in ipairs(emitted) do
+    local home, data = item.home, item.data
+    if not (is_event(item.event) and string.byte(data) == 123 and string.byte(data, -1) == 125) then
+      return refuse('BADARG', 'an event without a name of 1...64 bytes, or data that is not a JSON object')
+    end
+    local epoch, offset, more, ends
+    if home.last then
+      -- Behind another event of this run.
+      epoch, offset, item.lasts = home.epoch, home.last, true
+    elseif not home.prepared and home.log_max ~= '0' then
+      epoch, offset, more, ends = read_position(home.meta, ARGV[4], home.top)
+      if not epoch and offset then return offset end
+      item.lasts = epoch and is_lasting(ends, ARGV[1], home.log_ttl_s)
+    end
+    if epoch and offset > 0 and offset < INTEGER_MAX and not more then
+      item.offset = string.format('%d', offset + 1)
+      item.message = 'P' .. epoch .. ' ' .. item.offset .. ' ' .. item.event .. ' -\n' .. data
+      home.epoch, home.last, home.prepared = epoch, offset + 1, true
+    elseif not home.prepared then
+      local _, _, _, _, _, prepare_event = publishing()
+      local plan, wrong = prepare_event(plan_of(item))
+      if not plan then return wrong end
+      emitted[index], home.prepared = plan, true
+    end
+  end
+  if #outgoing == 0 then return end
+  local waiting = redis.pcall('XLEN', KEYS[1])
+  if failed(waiting) then return bad_key('outbox', waiting) end
+  if waiting + #outgoing > tonumber(ARGV[10]) then
+    return refuse('FAIL', 'unavailable the outbox is full: is a worker running?')
+  end
+end
+
+-- Makes the writes, logs and publishes the events, fills the outbox. Only the first write can be refused (memory,
+-- read-only, persistence), and then nothing has changed. Returns an error reply or nil.
+local function commit()
+  for index, entry in ipairs(queued) do
+    local reply = index == 1 and redis.pcall(unpack(entry)) or redis.call(unpack(entry))
+    if index == 1 and failed(reply) then return reply end
+  end
+  for _, item in ipairs(emitted) do
+    local home = item.home
+    local added = item.message and not home.missed
+      and log_event(home.log, item.lasts, home.log_max, item.offset, item.event, item.data, NO_ID, ARGV[1])
+    if type(added) == 'string' then
+      keep_offset(home.meta, home.log, item.offset, item.lasts, ARGV[1], home.log_ttl_s, home.meta_ttl_s)
+      redis.call('PUBLISH', home.channel, item.message)
+    else
+      -- What was prepared for the topic counts no longer.
+      if home then home.missed = true end
+      local publish_event, commit_event = publishing()
+      local done, wrong
+      if home then done, wrong = publish_event(plan_of(item)) else done, wrong = commit_event(item) end
+      if not done then return wrong end
+    end
+  end
+  for _, entry in ipairs(outgoing) do redis.call('XADD', KEYS[1], '*', unpack(entry)) end
+  -- On tagged names there is an outbox for each slot, and one channel for all of them.
+  if #outgoing > 0 then redis.call('PUBLISH', (string.gsub(KEYS[1], '{%d+}#outbox$', '{sb}#outbox')), KEYS[1]) end
+  local wrong = outward and outward.commit(#queued + #emitted + #outgoing == 0)
+  if wrong then return wrong end
+  -- These are told at most once, so one that Redis refuses is no reason to stop.
+  for index = 1, #told, 2 do redis.pcall('PUBLISH', told[index], told[index + 1]) end
+end
+
+-- The answer of an operation that was done before, or an error reply; nil when it is new.
+local function retried(fingerprint)
+  local done = redis.pcall('GET', KEYS[2])
+  if failed(done) then return bad_key('done', done) end
+  if not done then return nil end
+  if string.sub(done, 1, #fingerprint + 1) ~= fingerprint .. ' ' then
+    return refuse('FAIL', 'conflict this id was used for another request')
+  end
+  local answer = string.sub(done, #fingerprint + 2)
+  if string.byte(answer) == 123 then return {answer, 1} end
+  -- The token that was made then: the same words before the answer.
+  local words, rest = string.match(answer, '^([^\n]*)\n(.*)$')
+  return {rest, 1, 0, words}
+end
+
+-- A refresh runs under a lease; whoever held it before may still be about to write. The token of the last run is
+-- kept beside the data: an older one is refused. Returns an error reply or nil.
+local function check_fence()
+  local token = integer(ARGV[11], 0, INTEGER_MAX)
+  if not token then return refuse('BADARG', 'the fence token is not a number') end
+  local last = redis.pcall('GET', fence)
+  if failed(last) then return bad_key('fence', last) end
+  last = integer(last, 0, INTEGER_MAX) or -1
+  if token < last then return refuse('FENCED', 'another worker has this since') end
+  if token > last then
+    queued[#queued + 1] = {'SET', fence, ARGV[11], 'EX', '86400'}
+    needs[#queued] = ''
+  end
+end
+
+-- Calls a body. Returns its result, or nil and the reply that tells why there is none.
+local function result_of(body)
+  setmetatable(key, UNDECLARED)
+  setmetatable(args, UNDECLARED)
+  local ok, result = pcall(body)
+  if ok then return result end
+  if type(result) == 'table' and result.code then
+    return nil, refuse('FAIL', result.code .. ' ' .. tostring(result.message))
+  end
+  if type(result) == 'table' and result.reply then return nil, result.reply end
+  return nil, refuse('FAULT', type(result) == 'table' and tostring(result.err) or tostring(result))
+end
+
+-- JSON text of what a body returned, or nil and an error reply.
+local function text_of(result)
+  if type(result) ~= 'table' or getmetatable(result) == ARRAY then
+    return nil, refuse('FAULT', 'the body must return a table with names, not ' .. type(result))
+  end
+  values = 0
+  local written, answer = pcall(encode, result)
+  if not written then return nil, refuse('FAULT', tostring(answer)) end
+  if #answer > ANSWER_BYTES_MAX then return nil, refuse('FAULT', 'an answer of more than 1 MiB') end
+  if spliced and (string.byte(answer) ~= 123 or not decode(answer)) then
+    return nil, refuse('FAULT', 'an answer that is no JSON object, by a text put in as raw')
+  end
+  return answer
+end
+
+-- Runs the body of a @subscribe script: whether the caller may join, and the state that it is told. Returns an error
+-- reply or nil. What follows in the script tells the state.
+local function decide(body)
+  if not now_ms then return refuse('BADARG', 'now_ms is not a number in range') end
+  local result, wrong = result_of(body)
+  if wrong then return wrong end
+  if result == nil then return end
+  local text
+  text, wrong = text_of(result)
+  if not text then return wrong end
+  state = function() return text end
+end
+
+-- Runs a body and does what it said.
+local function run(body)
+  if not now_ms then return refuse('BADARG', 'now_ms is not a number in range') end
+  local fingerprint = ARGV[6]
+  if fingerprint ~= '' then
+    local known = retried(fingerprint)
+    if known then return known end
+  end
+  for index = 1, resolved and #resolved or 0 do
+    local found, value = resolved[index], nil
+    if found.field then
+      value = redis.pcall('HGET', found.key, found.field)
+    else
+      value = redis.pcall('GET', found.key)
+    end
+    if failed(value) then return bad_key('a resolved key', value) end
+    if (value or found.instead) ~= found.value then return refuse('STALE', 'a resolved value is another by now') end
+  end
+  local result, wrong = result_of(body)
+  if wrong then return wrong end
+  wrong = fence and check_fence()
+  if wrong then return wrong end
+  local answer
+  answer, wrong = text_of(result == nil and {} or result)
+  if not answer then return wrong end
+  if minted and result and result.token ~= nil then
+    return refuse('FAULT', 'an answer with a member token, which is the gateway\'s with mint')
+  end
+  if fingerprint ~= '' then
+    local memory = minted and minted .. '\n' .. answer or answer
+    queued[#queued + 1] = {'SET', KEYS[2], fingerprint .. ' ' .. memory, 'EX', ARGV[7]}
+    needs[#queued] = ''
+  end
+  wrong = check_writes() or prepare_events() or outward and outward.prepare() or commit()
+  if wrong then return wrong end
+  return {answer, 0, effects, minted}
+end
