@@ -10,11 +10,28 @@ from dataclasses import dataclass, field
 from nearby_model import LIVE_METRES, MOVE_METRES, rounded
 from nearby_scripts import EARTH_METRES, metres
 
-PICTURE_MAX, PICTURE_KEPT, PICTURE_THIN, WATCHERS_MAX, TOLD_MAX, NEAR_MAX, REACH_MIN = 24, 12, 4, 48, 16, 18, 20
-CROWD_METRES, CROWD_MAX, CROWD_KEPT, CROWD_TOLD_MAX, CROWD_NEAR_MAX = 100, 12, 8, 12, 12
+PICTURE_KEPT, PICTURE_THIN, WATCHERS_MAX, REACH_MIN, FOUND_MIN = 12, 4, 48, 20, 36
 GEO_LATITUDE_MAX = 85.05112878
 SLOT_LETTERS = "0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz-_"
 DEGREE_METRES = 111_226
+
+
+@dataclass(frozen=True)
+class Density:
+    """How large pictures are, at whom a step looks, and how many it tells."""
+
+    within: int
+    kept: int
+    most: int
+    near: int
+    told: int
+
+
+DENSITIES = [Density(100, 6, 10, 10, 11), Density(250, 10, 16, 15, 14), Density(LIVE_METRES + 1, 12, 24, 18, 16)]
+
+
+def density_within(metres):
+    return next((one for one in DENSITIES if metres < one.within), DENSITIES[-1])
 
 
 def slot_text(number):
@@ -121,18 +138,17 @@ class City:
 
     def _settle(self, user, place, is_told, is_forced):
         one, events = self.people[user], []
-        around = self.shown.nearest(place, 2 * NEAR_MAX, self._slot)
+        around = self.shown.nearest(place, FOUND_MIN, self._slot)
         others = [far for far, _, other in around if other != user]
-        is_crowd = len(others) >= PICTURE_KEPT and others[PICTURE_KEPT - 1] < CROWD_METRES
-        most = CROWD_KEPT if is_crowd else PICTURE_KEPT
+        density = density_within(others[PICTURE_KEPT - 1] if len(others) >= PICTURE_KEPT else LIVE_METRES)
         chosen = []
         for far, _, other in around:
-            if len(chosen) < most and other != user and self.may_see(user, other) and (
+            if len(chosen) < density.kept and other != user and self.may_see(user, other) and (
                     other in one.picture or len(self.people[other].watchers) < WATCHERS_MAX):
                 chosen.append((other, far))
-        is_full = len(chosen) == most
+        is_full = len(chosen) == density.kept
         if one.visible != "nobody":
-            self._show(user, place, around, is_crowd, is_forced, events)
+            self._show(user, place, around, density, is_forced, events)
         self._see(user, chosen, is_full, is_told, events)
         squares = self.hidden if one.visible == "nobody" else self.shown
         if one.place:
@@ -143,16 +159,15 @@ class City:
         squares.add(user, one.there)
         return chosen, events
 
-    def _show(self, user, place, around, is_crowd, is_forced, events):
+    def _show(self, user, place, around, density, is_forced, events):
         one = self.people[user]
-        near_max, told_max = (CROWD_NEAR_MAX, CROWD_TOLD_MAX) if is_crowd else (NEAR_MAX, TOLD_MAX)
         far = one.told is None or metres(one.told, place) > MOVE_METRES
         one.told = place if far else one.told
-        near = around[:near_max]
+        near = around[:density.near]
         if self.hidden_count:
-            wide = near[-1][0] if len(near) == near_max else LIVE_METRES
-            near = sorted(near + [each for each in self.hidden.nearest(place, near_max, self._slot)
-                                  if each[0] <= wide])[:near_max]
+            wide = near[-1][0] if len(near) == density.near else LIVE_METRES
+            near = sorted(near + [each for each in self.hidden.nearest(place, density.near, self._slot)
+                                  if each[0] <= wide])[:density.near]
         fresh = [(viewer, distance) for distance, _, viewer in near
                  if (place != one.place or is_forced) and viewer != user and viewer not in one.watchers
                  and distance <= self.people[viewer].reach]
@@ -171,13 +186,13 @@ class City:
                 events.append((viewer, "nearby:leave", user, None))
         cuts, tells = 1, len(events) - before
         for viewer, distance in fresh:
-            if len(staying) >= WATCHERS_MAX or tells >= told_max:
+            if len(staying) >= WATCHERS_MAX or tells >= density.told:
                 break
             if not self.may_see(viewer, user):
                 continue
             other = self.people[viewer]
-            has_room = len(other.picture) < (CROWD_MAX if other.reach < CROWD_METRES else PICTURE_MAX)
-            if not has_room and cuts and other.reach >= CROWD_METRES:
+            has_room = len(other.picture) < density_within(other.reach).most
+            if not has_room and cuts and other.reach >= DENSITIES[0].within:
                 cuts -= 1
                 has_room = self._cut(viewer, distance, events)
             if has_room:
@@ -191,7 +206,7 @@ class City:
         """Leaves a full picture the nearest; whether somebody at a distance is one of them."""
         other = self.people[viewer]
         order = sorted([on_a_plane(other.there, self.people[each].there) for each in other.picture] + [distance])
-        most = CROWD_KEPT if order[PICTURE_KEPT - 1] < CROWD_METRES else PICTURE_KEPT
+        most = density_within(order[PICTURE_KEPT - 1]).kept
         last = order[most - 1]
         room = most - sum(each < last for each in order)
         kept = []

@@ -252,7 +252,7 @@ def test_a_step_tells_no_more_others_in_a_crowd_than_in_a_village(db, pack, ears
             put(pack, f"u{number}", (places[number][0] + step * math.sin(angle),
                                      places[number][1] + step * 1.64 * math.cos(angle)))
         told_by.append(len(ears.heard()) / len(walkers))
-    assert max(told_by) < 1.15 * told_by[0], told_by
+    assert max(told_by) < 1.1 * told_by[0], told_by
 
 
 def test_who_may_not_see_the_nearest_is_shown_those_behind_them(db, pack):
@@ -260,7 +260,7 @@ def test_who_may_not_see_the_nearest_is_shown_those_behind_them(db, pack):
     for number in range(60):
         put(pack, f"u{number:02}", north(12 * (number + 1)))
     db.sadd("user:me#mutes", *(f"u{number:02}" for number in range(20)))
-    assert ids(put(pack, "me")) == [f"u{number:02}" for number in range(20, 32)]
+    assert ids(put(pack, "me")) == [f"u{number:02}" for number in range(20, 30)]
 
 
 def test_a_move_costs_as_much_among_many_as_among_few(db, pack, ears, rng):

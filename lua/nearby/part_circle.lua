@@ -12,34 +12,31 @@
 -- cell:C#watchers  a hash: slot -> four digits, then the slots in whose pictures it is
 -- cell:C#signs     a sorted set: slot -> when it expires, milliseconds
 --
--- A picture holds at most PICTURE_MAX. Where many are it reaches as far as its PICTURE_KEPT nearest when its viewer
+-- A picture holds at most VILLAGE.most. Where many are it reaches as far as its PICTURE_KEPT nearest when its viewer
 -- moved last; when others fill it, it keeps the nearest PICTURE_KEPT again and reaches less far. Who gets out of its
 -- reach leaves it. So every listener is told of the nearest.
 --
 -- A move is told to all who saw the listener before, at most WATCHERS_MAX. It enters the pictures of the nearest as
--- long as it has told fewer than TOLD_MAX, so it costs the same wherever it is made.
+-- long as few have been told, so it costs the same wherever it is made.
 --
--- A crowd is where the PICTURE_KEPT nearest stand within CROWD_METRES, which an app walks between two calls: each call
--- exchanges whole pictures. There a picture keeps CROWD_KEPT, and it holds CROWD_MAX while it reaches less than that.
--- It stays as it is while it is full, since those around leave it with their next steps.
+-- How near the PICTURE_KEPT nearest stand is the density. An app walks 100 m between two calls: in a crowd each call
+-- exchanges whole pictures, in a town half of them. There pictures are smaller. In a crowd a full one stays as it is,
+-- since those around leave it with their next steps.
 
 local LIVE_METRES = 2000     -- changes further away are not told
-local PICTURE_MAX = 24
 local PICTURE_KEPT = 12
 local PICTURE_THIN = 4       -- with fewer, a picture that had shrunk reaches twice as far
-local CROWD_METRES = 100
-local CROWD_MAX = 12
-local CROWD_KEPT = 8
+-- Densities: `kept` and `most` of a picture; of a move, the nearest whose pictures it may enter, and how many others it
+-- tells beside those who saw the listener before.
+local VILLAGE = {kept = PICTURE_KEPT, most = 24, near = 18, told = 16}
+local TOWN = {within = 250, kept = 10, most = 16, near = 15, told = 14}
+local CROWD = {within = 100, kept = 6, most = 10, near = 10, told = 11}
 local WATCHERS_MAX = 48
-local TOLD_MAX = 16          -- others whom one move tells, but for those who saw the listener before
-local CROWD_TOLD_MAX = 12
 local REFILLS_MAX = 1        -- full pictures that one move may thin; the others stay as they are
 local MOVE_METRES = 25
 local REACH_MIN = 20         -- metres; of those nearer than this to each other, any count as the nearest
 local SEARCH_MAX = 50
-local SEARCH_USUAL = 30    -- found where the first radius was right: between NEAR_MAX and SEARCH_MAX
-local NEAR_MAX = 18        -- the nearest whose pictures a move may enter
-local CROWD_NEAR_MAX = 12
+local SEARCH_USUAL = 30    -- found where the first radius was right: between VILLAGE.near and SEARCH_MAX
 local SEARCH_STEPS = 12
 local SLOT_BYTES = 5
 local SLOT_LETTERS = '0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz-_'
@@ -179,14 +176,19 @@ local function nearest(name, slot, latitude, longitude, radius, need, most, reac
   return few, low
 end
 
--- Whether those found around a listener are a crowd.
-local function is_crowd(found, slot)
+-- The density where the PICTURE_KEPT nearest stand within some metres.
+local function density_within(distance)
+  return distance < CROWD.within and CROWD or distance < TOWN.within and TOWN or VILLAGE
+end
+
+-- The density of those found around a listener.
+local function density_of(found, slot)
   local others = 0
   for _, one in ipairs(found) do
     if one[1] ~= slot then others = others + 1 end
-    if others == PICTURE_KEPT then return one[2] < CROWD_METRES end
+    if others == PICTURE_KEPT then return density_within(one[2]) end
   end
-  return false
+  return VILLAGE
 end
 
 -- ---------------------------------------------------------------------------------------------------------------
@@ -225,7 +227,7 @@ end
 
 -- Whether one more finds room in a picture.
 local function has_room(viewer)
-  return count_in('pictures', viewer) < (reach_of(viewer) < CROWD_METRES and CROWD_MAX or PICTURE_MAX)
+  return count_in('pictures', viewer) < density_within(reach_of(viewer)).most
 end
 
 local function members(kind, owner)

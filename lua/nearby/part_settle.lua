@@ -25,29 +25,29 @@ local function settle(user, place, settings, track, is_home, is_told, is_forced)
   if not (slot or place) then return end
   slot = slot or new_slot(user)
   load_lists('pictures', {slot})
-  local found, complete, is_dense, chosen, is_chosen, is_full, card = {}, LIVE_METRES, false, nil, nil, nil, nil
+  local found, complete, density, chosen, is_chosen, is_full, card = {}, LIVE_METRES, VILLAGE, nil, nil, nil, nil
   if place then
     -- Where others stand as close as before, so many are found.
     local seen = count_in('pictures', slot)
     local reach = seen > 0 and reach_of(slot) * math.sqrt(SEARCH_USUAL / seen) or LIVE_METRES
-    found, complete = nearest(key.shown, slot, place.latitude, place.longitude, LIVE_METRES, NEAR_MAX, SEARCH_MAX,
+    found, complete = nearest(key.shown, slot, place.latitude, place.longitude, LIVE_METRES, VILLAGE.near, SEARCH_MAX,
       reach)
-    is_dense = is_crowd(found, slot)
+    density = density_of(found, slot)
     if settings.visible ~= 'nobody' then
       card = {latitude = place.latitude, longitude = place.longitude, visible = settings.visible,
         ends = place.at + SIGN_MS, text = card_text(user, settings, place, track)}
     end
     if is_home then
-      chosen, is_chosen, is_full = look(slot, found, seen_by, is_dense)
-      if not is_full and complete < LIVE_METRES and #found < 2 * NEAR_MAX then
+      chosen, is_chosen, is_full = look(slot, found, seen_by, density)
+      if not is_full and complete < LIVE_METRES and #found < 2 * VILLAGE.near then
         -- Many of the nearest may not be seen.
-        found, complete = nearest(key.shown, slot, place.latitude, place.longitude, LIVE_METRES, 2 * NEAR_MAX,
+        found, complete = nearest(key.shown, slot, place.latitude, place.longitude, LIVE_METRES, 2 * VILLAGE.near,
           SEARCH_MAX, complete * 1.5)
-        chosen, is_chosen, is_full = look(slot, found, seen_by, is_dense)
+        chosen, is_chosen, is_full = look(slot, found, seen_by, density)
       end
     end
   end
-  show(slot, card, viewers_of(settings), is_forced, found, complete, is_dense)
+  show(slot, card, viewers_of(settings), is_forced, found, complete, density)
   if chosen then
     see(slot, chosen, is_chosen, is_full, is_told)
     if card then

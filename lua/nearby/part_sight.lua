@@ -11,7 +11,7 @@ local function refill(viewer, distance)
   local order = {distance}
   for _, slot in ipairs(slots) do order[#order + 1] = known[slot] or math.huge end
   table.sort(order)
-  local most = order[PICTURE_KEPT] < CROWD_METRES and CROWD_KEPT or PICTURE_KEPT
+  local most = density_within(order[PICTURE_KEPT]).kept
   local last, room = order[most], most
   for place = 1, most do
     if order[place] < last then room = room - 1 end
@@ -78,8 +78,8 @@ end
 
 -- Tells the watchers of a listener where it is now, or that it is gone, and the newly near that it is there.
 -- `card` is nil when nobody here may see it; `may(slots)` says which viewers may; `found` are those around, how far
--- these are all, and whether they are a crowd.
-local function show(slot, card, may, is_forced, found, complete, is_dense)
+-- these are all, and their density.
+local function show(slot, card, may, is_forced, found, complete, density)
   load_lists('watchers', {slot})
   local watching = members('watchers', slot)
   if not card then return vanish(slot, watching) end
@@ -93,13 +93,11 @@ local function show(slot, card, may, is_forced, found, complete, is_dense)
   card.told_longitude = far and card.longitude or told_longitude
 
   local asked, near, is_asked, known = {}, {}, {[slot] = true}, {}
-  local near_max, told_max = NEAR_MAX, TOLD_MAX
-  if is_dense then near_max, told_max = CROWD_NEAR_MAX, CROWD_TOLD_MAX end
   for place, viewer in ipairs(watching) do asked[place], is_asked[viewer] = viewer, true end
   found, complete = add_hidden(found, card, complete)
   for place, one in ipairs(found) do
     known[one[1]] = one[2]
-    if (has_moved or is_forced) and place <= near_max and not is_asked[one[1]] then
+    if (has_moved or is_forced) and place <= density.near and not is_asked[one[1]] then
       asked[#asked + 1] = one[1]
       near[#near + 1] = one
     end
@@ -136,10 +134,10 @@ local function show(slot, card, may, is_forced, found, complete, is_dense)
   local refills, count = 0, #staying
   for _, one in ipairs(fresh) do
     local viewer = one[1]
-    if #staying >= WATCHERS_MAX or tells >= told_max then break end
+    if #staying >= WATCHERS_MAX or tells >= density.told then break end
     if allowed[viewer] then
       local may_enter = has_room(viewer)
-      if not may_enter and refills < REFILLS_MAX and reach_of(viewer) >= CROWD_METRES then
+      if not may_enter and refills < REFILLS_MAX and reach_of(viewer) >= CROWD.within then
         refills = refills + 1
         may_enter = refill(viewer, one[2])
       end
@@ -156,11 +154,11 @@ local function show(slot, card, may, is_forced, found, complete, is_dense)
   if has_moved then write('ZADD', key.shown, geo_score(card.latitude, card.longitude), slot) end
 end
 
--- Chooses the picture of a viewer anew, the nearest of `found`, fewer in a crowd. `sees(slots)` says whom it may see.
+-- Chooses the picture of a viewer anew, the nearest of `found`. `sees(slots)` says whom it may see.
 -- Returns the chosen of `found`, nearest first, a set of their slots, and whether there may be more. Their cards have
 -- been loaded.
-local function look(viewer, found, sees, is_dense)
-  local kept = is_dense and CROWD_KEPT or PICTURE_KEPT
+local function look(viewer, found, sees, density)
+  local kept = density.kept
   load_lists('pictures', {viewer})
   local had = {}
   for _, slot in ipairs(members('pictures', viewer)) do had[slot] = true end
