@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Joins clients/js/src into the one module that is shipped: the same code without its comments, indents and imports.
+"""Joins clients/js/src into the one module that is shipped: the same code without its comments, blanks and imports.
 
 usage: scripts/join-js.py [--check]
   --check  writes nothing; fails when the module is not what the sources make
@@ -22,9 +22,25 @@ def code(text):
     return "\n".join(re.sub(r"^ *(export )?", "", line) for line in lines if line.strip()) + "\n"
 
 
+# Texts, templates and expressions stay as they are; words may need a blank between them, and so do equal signs.
+TOKEN = re.compile(r"'(?:[^'\\\n]|\\.)*'|`[^`]*`|/(?:[^/\\\n ]|\\.)+/(?=[.,;)])|[\w$#]+|[ ]+|.|\n")
+
+
+def narrow(text):
+    """Code without the blanks that only readers need."""
+    tokens = TOKEN.findall(text)
+    assert "".join(tokens) == text
+    kept = []
+    for before, token, after in zip([""] + tokens, tokens, tokens[1:] + [""]):
+        pair = before[-1:] + after[:1]
+        if not token.isspace() or token == "\n" or re.fullmatch(r"[\w$#]{2}|\+\+|--", pair):
+            kept.append(token)
+    return "".join(kept)
+
+
 def module():
     """The whole module."""
-    bodies = "".join(code((FOLDER / f"src/{part}.js").read_text()) for part in PARTS)
+    bodies = "".join(narrow(code((FOLDER / f"src/{part}.js").read_text())) for part in PARTS)
     return HEAD + bodies + f"export {{ {', '.join(EXPORTS)} }};\n"
 
 

@@ -97,9 +97,14 @@ ban 'no Foundation' '^[[:space:]]*import Foundation([^E]|$)' 'bench/*.swift'
 client=('Sources/SwitchboardClient/*.swift')
 ban 'the client imports Foundation and Apple'"'"'s own only' \
     '^[[:space:]]*((public|internal|private) )*import (([^FNSU]|F[^o]|S[^w]|N[^e]|U[^I])|FoundationE)' "${client[@]}"
-ban 'not on iOS 16' '\b(Mutex|Atomic|InlineArray|(Raw|Mutable|Output)?Span|UTF8Span)<' "${client[@]}"
-ban 'not on iOS 16' '@Observable\b|\bisolated deinit\b|String\(validating:|(some|any) AsyncSequence<' "${client[@]}"
-ban 'not on iOS 16' '\b(withDiscardingTaskGroup|TaskPriority\.executor|Task\.immediate)\b' "${client[@]}"
+later=(
+    '\b(Mutex|Atomic|InlineArray|(Mutable|Output)?Span)<' '\b(Raw|MutableRaw|OutputRaw|UTF8)Span\b'
+    '\b(Atomic(LazyReference|Representable)|U?Int128|RangeSet|StaticBigInt|Observations?|Predicate)\b' '<each '
+    '@Observable\b' '\bisolated deinit\b' 'String\(validating:' '\bAsyncSequence<' '\bnext\(isolation'
+    '\bwith(Throwing)?DiscardingTaskGroup\b' '\bTask\.(immediate|startSynchronously)' '\bTask\(name:'
+    '\b(TaskPriority\.executor|withTaskExecutorPreference)\b'
+)
+for expression in "${later[@]}"; do ban 'not on iOS 16' "$expression" "${client[@]}"; done
 ban 'no unsafeFlags for apps' 'SwitchboardClient.*swiftSettings: strict' Package.swift
 
 # No task runtime on the data plane (docs/decisions.md, D2).

@@ -86,6 +86,25 @@ extension String {
     }
 }
 
+/// What waits to be written to a gateway, bounded: one that takes nothing must not fill the app's memory.
+struct Outgoing {
+    /// What may wait.
+    ///
+    /// 4 MiB: more than all calls that may wait (`callBytesMax`), several times.
+    static let bytesMax = 4 << 20
+    /// The bytes, of which `written` takes the first.
+    private(set) var bytes: [UInt8] = []
+
+    /// Adds frames; `false` when too much waits, and the connection is to end.
+    mutating func add(_ frames: [UInt8]) -> Bool {
+        bytes += frames
+        return bytes.count <= Outgoing.bytesMax
+    }
+
+    /// So many of the bytes have gone.
+    mutating func written(_ count: Int) { bytes.removeFirst(min(count, bytes.count)) }
+}
+
 /// Writes a client's frames: whole, and masked.
 enum FrameWriter {
     /// A message in one frame.

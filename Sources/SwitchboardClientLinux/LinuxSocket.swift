@@ -69,7 +69,9 @@ final class LinuxConversation {
     private let request: SocketRequest
     private let events: @Sendable (SocketEvent) -> Void
     private var reader = FrameReader()
-    private var out: [UInt8] = []
+    private var out = Outgoing()
+    /// Whether more waits to be written than may.
+    private var isFull = false
     /// The code that ends the connection, and by when it is over in any case.
     private var closing: (code: Int, untilSeconds: Double)?
     /// How long a close waits for its answer.
@@ -116,7 +118,7 @@ final class LinuxConversation {
             lines.append("Sec-WebSocket-Protocol: \(request.protocols.joined(separator: ", "))")
         }
         guard lines.allSatisfy({ !$0.utf8.contains(10) && !$0.utf8.contains(13) }) else { return over("bad address") }
-        out = Array((lines.joined(separator: "\r\n") + "\r\n\r\n").utf8)
+        say(Array((lines.joined(separator: "\r\n") + "\r\n\r\n").utf8))
         var head: [UInt8] = []
         while head.count < 16_384, !socket.isClosing {
             guard flush(link), let bytes = read(link) else { break }
@@ -155,9 +157,9 @@ final class LinuxConversation {
     private func converse(_ link: ByteLink) -> SocketEvent {
         while true {
             let orders = socket.takeOrders()
-            if closing == nil { for text in orders.texts { out += FrameWriter.text(text) } }
+            if closing == nil { for text in orders.texts { say(FrameWriter.text(text)) } }
             if let code = orders.closeCode, closing == nil { close(code) }
-            guard flush(link), let bytes = read(link) else { break }
+            guard flush(link), !isFull, let bytes = read(link) else { break }
             if let end = handle(reader.take(bytes)) {
                 _ = flush(link)
                 return end
@@ -171,7 +173,7 @@ final class LinuxConversation {
     private static var nowSeconds: Double { ProcessInfo.processInfo.systemUptime }
 
     private func close(_ code: Int) {
-        out += FrameWriter.close(code)
+        say(FrameWriter.close(code))
         closing = (code, LinuxConversation.nowSeconds + LinuxConversation.closeSeconds)
     }
 
@@ -179,24 +181,26 @@ final class LinuxConversation {
         for piece in pieces {
             switch piece {
             case .text(let text): if closing == nil { events(.text(text)) }
-            case .ping(let payload): out += FrameWriter.pong(payload)
+            case .ping(let payload): say(FrameWriter.pong(payload))
             case .close(let code):
-                if closing == nil { out += FrameWriter.close(code == 1_005 ? 1_000 : code) }
+                if closing == nil { say(FrameWriter.close(code == 1_005 ? 1_000 : code)) }
                 return over("closed", code: closing?.code ?? code)
             case .fault(let code):
-                out += FrameWriter.close(code)
+                say(FrameWriter.close(code))
                 return over("the gateway's frames are wrong", code: code)
             }
         }
         return nil
     }
 
+    private func say(_ frames: [UInt8]) { if !out.add(frames) { isFull = true } }
+
     /// Writes what waits, as far as it goes; `false` at the connection's end.
     private func flush(_ link: ByteLink) -> Bool {
         var done = 0
-        defer { out.removeFirst(done) }
-        while done < out.count {
-            switch link.write(out[done...]) {
+        defer { out.written(done) }
+        while done < out.bytes.count {
+            switch link.write(out.bytes[done...]) {
             case .bytes(let count): done += count
             case .wait: return true
             case .over: return false
@@ -216,6 +220,6 @@ final class LinuxConversation {
     }
 
     private func pause(_ link: ByteLink) {
-        link.pause(isWriting: !out.isEmpty, waker: socket.waker, atMostMs: closing == nil ? -1 : 200)
+        link.pause(isWriting: !out.bytes.isEmpty, waker: socket.waker, atMostMs: closing == nil ? -1 : 200)
     }
 }

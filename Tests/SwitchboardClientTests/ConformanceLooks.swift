@@ -40,7 +40,7 @@ extension ConformancePlayer {
         let phase: String =
             switch status.phase {
             case .asking: "connecting"
-            case .idle: "waiting"
+            case .idle: "idle"
             default: status.phase.rawValue
             }
         return [

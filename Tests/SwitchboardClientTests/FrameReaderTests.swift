@@ -5,6 +5,17 @@ import Testing
 
 /// What a gateway's bytes are, however they are cut.
 struct FrameReaderTests {
+    @Test("a gateway that takes nothing fills no memory by its pings")
+    func outgoing() {
+        var waiting = Outgoing()
+        let pong = FrameWriter.pong([UInt8](repeating: 0, count: 125))
+        var pongs = 0
+        while waiting.add(pong), pongs < 1_000_000 { pongs += 1 }
+        #expect(waiting.bytes.count <= Outgoing.bytesMax + pong.count)
+        waiting.written(waiting.bytes.count)
+        #expect(waiting.add(pong) && waiting.bytes == pong)
+    }
+
     private static let long = String(repeating: "x", count: 70_000)
 
     /// Frames, with what they are.

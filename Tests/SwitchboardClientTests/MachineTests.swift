@@ -24,17 +24,72 @@ struct MachineTests {
     @Test("an idle client wakes for its ping and for nothing else")
     func idle() {
         var machine = MachineTests.ready()
+        var alarm = Alarm()
         var now: Int64 = 0
-        var wakes = 0
-        while let wake = machine.wakeAtMs, wake < 3_600_000 {
-            now = wake
-            wakes += 1
-            for case .send(_, let text) in machine.take(.tick, nowMs: now, wallMs: now) {
+        var rings = 0
+        _ = alarm.want(machine.wakeAtMs)
+        while let ring = alarm.atMs, ring < 3_600_000 {
+            now = ring
+            rings += 1
+            alarm.rang(ring)
+            let outputs = machine.take(.tick, nowMs: now, wallMs: now)
+            _ = alarm.want(machine.wakeAtMs)
+            for case .send(_, let text) in outputs {
                 let ref = JSONReader.read(text)?["ref"]?.text ?? ""
+                now += 40
                 _ = machine.take(.text(generation: 1, #"{"event":"pong","ref":\#(ref)}"#), nowMs: now, wallMs: now)
+                _ = alarm.want(machine.wakeAtMs)
             }
         }
-        #expect(wakes == 3_600 / 25 - 1)
+        #expect(rings == 3_600 / 25 - 1)
+        // A message sets no timer, and a stopped client has none.
+        for number in 1...1_000 {
+            let text = #"{"event":"e","topic":"a:b","data":{}}"#
+            _ = machine.take(.text(generation: 1, text), nowMs: now + Int64(number), wallMs: now)
+            if alarm.want(machine.wakeAtMs) != .keep { rings += 1 }
+        }
+        #expect(rings == 3_600 / 25 - 1)
+        _ = machine.take(.stop, nowMs: now + 1_000, wallMs: now)
+        #expect(alarm.want(machine.wakeAtMs) == .stop && alarm.want(nil) == .keep)
+    }
+
+    @Test("times that an app chooses without measure are no trap", arguments: [Int64.min, -1, 0, 1, 7_000, .max])
+    func absurdTimes(_ value: Int64) {
+        var times = ClientTimes()
+        for time in [\ClientTimes.pingMs, \.backoffMinMs, \.backoffMaxMs, \.redialMs, \.joinsPerSecond, \.callsAtOnce] {
+            times[keyPath: time] = value
+        }
+        var machine = ClientMachine(times: times, seed: 1)
+        _ = machine.take(.start, nowMs: 0, wallMs: 0)
+        _ = machine.take(.join(topic: "a:b", listener: 1, presence: false, since: nil), nowMs: 0, wallMs: 0)
+        for (step, event) in ["unavailable", "rate_limited", "internal"].enumerated() {
+            let now = machine.wakeAtMs ?? Int64(step)
+            _ = machine.take(.opened(generation: machine.generation), nowMs: now, wallMs: now)
+            let text = #"{"event":"error","topic":"a:b","ref":"!s\#(step + 1)","data":{"code":"\#(event)"}}"#
+            _ = machine.take(.text(generation: machine.generation, text), nowMs: now, wallMs: now)
+            _ = machine.take(.tick, nowMs: machine.wakeAtMs ?? now, wallMs: now)
+            _ = machine.take(.closed(generation: machine.generation, code: 0, httpStatus: nil), nowMs: now, wallMs: now)
+        }
+    }
+
+    /// The client woke each millisecond while the answer to its `unsubscribe` was out.
+    @Test("a topic that is left twice before the answer wakes nobody")
+    func leftTwice() {
+        var machine = MachineTests.ready()
+        func join(_ listener: Int) -> ClientInput {
+            .join(topic: "a:b", listener: listener, presence: false, since: nil)
+        }
+        _ = machine.take(join(1), nowMs: 1, wallMs: 1)
+        let data = #"{"topic":"a:b","epoch":"k","offset":1,"recovered":false}"#
+        let answer = #"{"event":"subscribed","topic":"a:b","ref":"!s\#(machine.asks)","data":\#(data)}"#
+        _ = machine.take(.text(generation: 1, answer), nowMs: 1, wallMs: 1)
+        _ = machine.take(.leave(topic: "a:b", listener: 1), nowMs: 2, wallMs: 2)
+        _ = machine.take(.tick, nowMs: 2_002, wallMs: 2_002)
+        #expect(machine.topics["a:b"]?.stage == .leaving(ref: "!u\(machine.asks)"))
+        _ = machine.take(join(2), nowMs: 2_003, wallMs: 2_003)
+        _ = machine.take(.leave(topic: "a:b", listener: 2), nowMs: 2_003, wallMs: 2_003)
+        _ = machine.take(.tick, nowMs: 6_000, wallMs: 6_000)
+        #expect((machine.wakeAtMs ?? 0) > 20_000)
     }
 
     @Test("clients that are cut together come back at an even rate")

@@ -53,6 +53,7 @@ struct RunningTests {
     /// A gateway that answers in the same breath.
     private final class Echo: SwitchboardTransport, SwitchboardSocket {
         let events = Locked<(@Sendable (SocketEvent) -> Void)?>(nil)
+        let said = Locked<[String]>([])
 
         func open(_: SocketRequest, events: @escaping @Sendable (SocketEvent) -> Void) -> any SwitchboardSocket {
             self.events.with { $0 = events }
@@ -61,6 +62,7 @@ struct RunningTests {
         }
 
         func send(_ text: String) {
+            said.with { $0.append(text) }
             guard let frame = JSONReader.read(text), let ref = frame["ref"]?.text else { return }
             let data = #"{"topic":"a:b","epoch":"k","offset":1,"recovered":false,"state":{"n":1}}"#
             let answer =
@@ -91,6 +93,34 @@ struct RunningTests {
         var statuses = status.makeAsyncIterator()
         #expect(await statuses.next()?.phase == .stopped)
         await #expect(throws: SwitchboardError.self) { try await client.call("vote", [1]) }
+    }
+
+    /// A storage that takes a call, and then no word about its sending.
+    private final class Stubborn: OutboxStorage {
+        let calls = Locked(0)
+        func load() -> [OutboxEntry] { [] }
+        func remove(_: String) {}
+        func store(_ entry: OutboxEntry) throws {
+            calls.with { $0 += 1 }
+            if entry.firstSentAtMs != nil { throw CocoaError(.fileWriteOutOfSpace) }
+        }
+    }
+
+    @Test("a call that cannot be marked as sent is not sent")
+    func unmarked() async throws {
+        let echo = Echo()
+        var options = SwitchboardClient.Options()
+        options.storage = Stubborn()
+        let client = SwitchboardClient(url: URL(filePath: "/"), options: options, transport: echo)
+        do {
+            try await client.call("vote", [1], options: .kept())
+            Issue.record("it was done")
+        } catch {
+            #expect(error.code == .storage)
+        }
+        #expect(echo.said.with { $0 }.isEmpty)
+        try await client.call("vote", [1])
+        #expect(echo.said.with { $0.count } == 1)
     }
 
     @Test("a reader that is cancelled, or dropped, is gone")

@@ -120,7 +120,7 @@ export interface CallOptions {
 
 export interface Status {
   readonly phase:
-    'stopped' | 'connecting' | 'authenticating' | 'open' | 'draining' | 'waiting' | 'unauthorized' | 'suspended';
+    'stopped' | 'idle' | 'connecting' | 'authenticating' | 'open' | 'draining' | 'waiting' | 'unauthorized' | 'suspended';
   readonly isReady: boolean;
   /** Pauses since a connection was last open for ten seconds. */
   readonly attempt: number;

@@ -1,1341 +1,1355 @@
 // Made of src/ by scripts/join-js.py.
-class SwitchboardError extends Error {
-constructor(code, message = code, retryAfterMs = null) {
+class SwitchboardError extends Error{
+constructor(code,message=code,retryAfterMs=null){
 super(message);
-this.name = 'SwitchboardError';
-this.code = code;
-this.retryAfterMs = retryAfterMs;
+this.name='SwitchboardError';
+this.code=code;
+this.retryAfterMs=retryAfterMs;
 }
 }
-const backOffMinMs = 100;
-const backOffBaseMs = 1_000;
-const backOffMaxMs = 30_000;
-function backOffMs(attempt, random = Math.random) {
-const ceiling = Math.min(backOffMaxMs, backOffBaseMs * 2 ** Math.min(attempt, 16));
-return Math.round(backOffMinMs + random() * (ceiling - backOffMinMs));
+const messageMax=8_388_608;
+const faults=new Set([1002,1003,1007,1008,1009,4400]);
+const faultPauseMs=30_000;
+const slowPauseMs=5_000;
+const drainMsMax=60_000;
+const backOffMinMs=100;
+const backOffBaseMs=1_000;
+const backOffMaxMs=30_000;
+function backOffMs(attempt,random=Math.random){
+const ceiling=Math.min(backOffMaxMs,backOffBaseMs*2**Math.min(attempt,16));
+return Math.round(backOffMinMs+random()*(ceiling-backOffMinMs));
 }
-class Allowance {
+class Allowance{
 #burst;
 #left;
-#filledAt = -Infinity;
-constructor(burst, perSecond) {
-this.#burst = this.#left = burst;
-this.perSecond = perSecond;
+#filledAt=-Infinity;
+constructor(burst,perSecond){
+this.#burst=this.#left=burst;
+this.perSecond=perSecond;
 }
-refill() {
-this.#left = this.#burst;
+refill(){
+this.#left=this.#burst;
 }
-left(now) {
-this.#left = Math.min(this.#burst, this.#left + Math.max(0, now - this.#filledAt) * this.perSecond / 1_000);
-this.#filledAt = now;
-return Math.floor(this.#left + 1e-6);
+left(now){
+this.#left=Math.min(this.#burst,this.#left+Math.max(0,now-this.#filledAt)*this.perSecond/1_000);
+this.#filledAt=now;
+return Math.floor(this.#left+1e-6);
 }
-spend(count) {
-this.#left -= count;
+spend(count){
+this.#left-=count;
 }
-whenMs(now, count) {
-return now + Math.ceil((Math.min(count, this.#burst) - this.#left) * 1_000 / this.perSecond);
+whenMs(now,count){
+return now+Math.ceil((Math.min(count,this.#burst)-this.#left)*1_000/this.perSecond);
 }
 }
-class Timers {
-#at = new Map();
-get wakeAt() {
+class Timers{
+#at=new Map();
+get wakeAt(){
 return Math.min(...this.#at.values());
 }
-get(name) {
+get(name){
 return this.#at.get(name);
 }
-set(name, at) {
-this.#at.set(name, at);
+set(name,at){
+this.#at.set(name,at);
 }
-delete(...names) {
-for (const name of names) this.#at.delete(name);
+delete(...names){
+for(const name of names)this.#at.delete(name);
 }
-due(now) {
-let [name, at] = [null, now];
-for (const [one, time] of this.#at) if (time <= at) [name, at] = [one, time];
+due(now){
+let[name,at]=[null,now];
+for(const[one,time]of this.#at)if(time<=at)[name,at]=[one,time];
 this.#at.delete(name);
 return name;
 }
 }
-const isOffset = (value) => Number.isSafeInteger(value) && value >= 0;
-function positionOf(value) {
-const isOne = typeof value?.epoch === 'string' && /^.{1,64}$/.test(value.epoch) && isOffset(value.offset);
-return isOne ? { epoch: value.epoch, offset: value.offset } : null;
+const isOffset=(value)=>Number.isSafeInteger(value)&&value>=0;
+function positionOf(value){
+const isOne=typeof value?.epoch==='string'&&/^.{1,64}$/.test(value.epoch)&&isOffset(value.offset);
+return isOne?{epoch:value.epoch,offset:value.offset}:null;
 }
-function bounded(value, low, high, other) {
-return typeof value === 'number' && Number.isFinite(value) ? Math.min(high, Math.max(low, value)) : other;
+function bounded(value,low,high,other){
+return typeof value==='number'&&Number.isFinite(value)?Math.min(high,Math.max(low,value)):other;
 }
-function errorOf({ code, message, retryAfterMs }) {
-const text = typeof code === 'string' && code !== '' ? code : 'internal';
-return new SwitchboardError(text, typeof message === 'string' ? message : text, bounded(retryAfterMs, 0, 6e4, null));
+function errorOf({code,message,retryAfterMs}){
+const text=typeof code==='string'&&code!==''?code:'internal';
+return new SwitchboardError(text,typeof message==='string'?message:text,bounded(retryAfterMs,0,6e4,null));
 }
-function messageOf(text) {
-try {
-const message = JSON.parse(text);
-if (typeof message.event !== 'string') return null;
-return { ...message, told: typeof message.data === 'object' ? message.data ?? {} : {} };
-} catch {
+function messageOf(text){
+try{
+const message=JSON.parse(text);
+if(typeof message.event!=='string')return null;
+return{...message,told:typeof message.data==='object'?message.data??{}:{}};
+}catch{
 return null;
 }
 }
-function operationId() {
-const bytes = new Uint8Array(16);
-if (globalThis.crypto?.getRandomValues) crypto.getRandomValues(bytes);
-else bytes.forEach((_, index) => { bytes[index] = Math.random() * 256; });
-return Array.from(bytes, (byte) => byte.toString(16).padStart(2, '0')).join('');
+function operationId(){
+const bytes=new Uint8Array(16);
+if(globalThis.crypto?.getRandomValues)crypto.getRandomValues(bytes);
+else bytes.forEach((_,index)=>{bytes[index]=Math.random()*256;});
+return Array.from(bytes,(byte)=>byte.toString(16).padStart(2,'0')).join('');
 }
-const callsMax = 1_000;
-const callsBytesMax = 1_048_576;
-const frameBytesMax = 65_536;
-const inFlightMax = 8;
-const perSecond = 8;
-const repeatMs = 240_000;
-const clockSlackMs = 1_000;
-const faultsMax = 2;
-const keepMsMax = 86_400_000;
-const slowedMs = 60_000;
-class Calls {
+const callsMax=1_000;
+const callsBytesMax=1_048_576;
+const frameBytesMax=65_536;
+const inFlightMax=8;
+const perSecond=8;
+const repeatMs=240_000;
+const clockSlackMs=1_000;
+const faultsMax=2;
+const keepMsMax=86_400_000;
+const slowedMs=60_000;
+class Calls{
 #machine;
-#allowance = new Allowance(2 * perSecond, perSecond);
-#byId = new Map();
-#bytes = 0;
-#pausedUntil = -Infinity;
-#slowUntil = -Infinity;
-#isLoaded = false;
-#isDirty = false;
-wakeAt = Infinity;
-constructor(machine) {
-this.#machine = machine;
+#allowance=new Allowance(2*perSecond,perSecond);
+#byId=new Map();
+#bytes=0;
+#pausedUntil=-Infinity;
+#slowUntil=-Infinity;
+#isLoaded=false;
+#isDirty=false;
+wakeAt=Infinity;
+constructor(machine){
+this.#machine=machine;
 }
-get count() {
+get count(){
 return this.#byId.size;
 }
-get entries() {
-return [...this.#byId.values()].filter((call) => call.isKept).map((call) => ({ ...call.entry }));
+get entries(){
+return[...this.#byId.values()].filter((call)=>call.isKept).map((call)=>({...call.entry}));
 }
-add({ as, id, event, topic = null, data, lane = 'default', timeoutMs = 60_000, keepMs = null, repeatable = false,
-failOffline = false }) {
-const { now, wall, user, isReady } = this.#machine;
-const entry = { id, event, topic, data, user, lane, repeatable, createdAt: wall, firstSentAt: null,
-expiresAt: keepMs === null ? null : wall + Math.min(keepMs, keepMsMax) };
-const bytes = new TextEncoder().encode(frameOf(entry)).length;
-const refuse = (code, message) =>
-this.#machine.say({ do: 'finish', as, id, event, error: new SwitchboardError(code, message) });
-if (this.#byId.has(id)) return refuse('conflict');
-if (bytes > frameBytesMax || this.#byId.size >= callsMax || this.#bytes + bytes > callsBytesMax) {
+add({as,id,event,topic=null,data,lane='default',timeoutMs=60_000,keepMs=null,repeatable=false,
+failOffline=false}){
+const{now,wall,user,isReady}=this.#machine;
+const entry={id,event,topic,data,user,lane,repeatable,createdAt:wall,firstSentAt:null,
+expiresAt:keepMs===null?null:wall+Math.min(keepMs,keepMsMax)};
+const bytes=new TextEncoder().encode(frameOf(entry)).length;
+const refuse=(code,message)=>
+this.#machine.say({do:'finish',as,id,event,error:new SwitchboardError(code,message)});
+if(this.#byId.has(id))return refuse('conflict');
+if(bytes>frameBytesMax||this.#byId.size>=callsMax||this.#bytes+bytes>callsBytesMax){
 return refuse('too_large');
 }
-if (failOffline && !isReady) return refuse('offline');
-this.#insert({ entry, as, bytes, isKept: keepMs !== null, phase: 'queued', sentAt: null, restUntil: -Infinity,
-deadline: now + (keepMs === null ? timeoutMs : Math.min(keepMs, keepMsMax)), attempt: 0, faults: 0 });
-if (keepMs !== null && user !== null) this.#keep(this.#byId.get(id));
+if(failOffline&&!isReady)return refuse('offline');
+this.#insert({entry,as,bytes,isKept:keepMs!==null,phase:'queued',sentAt:null,restUntil:-Infinity,
+deadline:now+(keepMs===null?timeoutMs:Math.min(keepMs,keepMsMax)),attempt:0,faults:0});
+if(keepMs!==null&&user!==null)this.#keep(this.#byId.get(id));
 }
-cancel(as) {
-const call = [...this.#byId.values()].find((one) => one.as === as && as !== null);
-if (call === undefined) return;
-if (call.entry.firstSentAt === null && call.phase !== 'marking') this.#fail(call, 'cancelled');
-else this.#detach(call, 'cancelled');
+cancel(as){
+const call=[...this.#byId.values()].find((one)=>one.as===as&&as!==null);
+if(call===undefined)return;
+if(call.entry.firstSentAt===null&&call.phase!=='marking')this.#fail(call,'cancelled');
+else this.#detach(call,'cancelled');
 }
-remove(id) {
-const call = this.#byId.get(id);
-if (call !== undefined) this.#fail(call, 'cancelled');
+remove(id){
+const call=this.#byId.get(id);
+if(call!==undefined)this.#fail(call,'cancelled');
 }
-stop() {
-for (const call of [...this.#byId.values()]) {
-if (!call.isKept || call.entry.user === null) this.#fail(call, 'stopped');
-else if (call.as !== null) this.#detach(call, 'stopped');
-}
-}
-disown() {
-for (const call of [...this.#byId.values()]) {
-if (call.entry.user === null) this.#fail(call, 'stopped');
+stop(){
+for(const call of[...this.#byId.values()]){
+if(!call.isKept||call.entry.user===null)this.#fail(call,'stopped');
+else if(call.as!==null)this.#detach(call,'stopped');
 }
 }
-load(entries) {
-const { now, wall } = this.#machine;
-const later = [...this.#byId.values()];
-const left = entries.filter((entry) => !this.#byId.has(entry.id)).sort((a, b) => a.createdAt - b.createdAt);
-this.#byId = new Map();
-for (const entry of left.slice(0, callsMax)) {
-const bytes = frameOf(entry).length;
-if (this.#bytes + bytes > callsBytesMax) break;
-this.#insert({ entry, as: null, bytes, isKept: true, phase: 'queued', sentAt: null, restUntil: -Infinity,
-deadline: now + Math.min(keepMsMax, entry.expiresAt - wall), attempt: 0, faults: 0 });
+disown(){
+for(const call of[...this.#byId.values()]){
+if(call.entry.user===null)this.#fail(call,'stopped');
 }
-for (const call of later) this.#byId.set(call.entry.id, call);
-this.#isLoaded = this.#isDirty = true;
 }
-kept(id, isKept) {
-const call = this.#byId.get(id);
-if (call?.phase !== 'keeping') return;
-if (!isKept) return this.#fail(call, 'storage');
-call.phase = 'queued';
-this.#isDirty = true;
+load(entries){
+const{now,wall}=this.#machine;
+const later=[...this.#byId.values()];
+const left=entries.filter((entry)=>!this.#byId.has(entry.id)).sort((a,b)=>a.createdAt-b.createdAt);
+this.#byId=new Map();
+for(const entry of left.slice(0,callsMax)){
+const bytes=frameOf(entry).length;
+if(this.#bytes+bytes>callsBytesMax)break;
+this.#insert({entry,as:null,bytes,isKept:true,phase:'queued',sentAt:null,restUntil:-Infinity,
+deadline:now+Math.min(keepMsMax,entry.expiresAt-wall),attempt:0,faults:0});
 }
-marked(id, { isKept, firstSentAt = null }) {
-const call = this.#byId.get(id);
-if (call?.phase !== 'marking') return;
-call.phase = 'queued';
-this.#isDirty = true;
-if (!isKept) return this.#fail(call, 'storage');
-if (firstSentAt === null) {
-call.isKept = false;
+for(const call of later)this.#byId.set(call.entry.id,call);
+this.#isLoaded=this.#isDirty=true;
+}
+kept(id,isKept){
+const call=this.#byId.get(id);
+if(call?.phase!=='keeping')return;
+if(!isKept)return this.#fail(call,'storage');
+call.phase='queued';
+this.#isDirty=true;
+}
+marked(id,{isKept,firstSentAt=null}){
+const call=this.#byId.get(id);
+if(call?.phase!=='marking')return;
+call.phase='queued';
+this.#isDirty=true;
+if(!isKept)return this.#fail(call,'storage');
+if(firstSentAt===null){
+call.isKept=false;
 return this.#uncertain(call);
 }
-call.entry.firstSentAt = firstSentAt;
-if (this.#isTooOld(call)) this.#uncertain(call);
+call.entry.firstSentAt=firstSentAt;
+if(this.#isTooOld(call))this.#uncertain(call);
 else this.#send(call);
 }
-answered(ref, answer) {
-const call = this.#byId.get(ref);
-if (call?.phase === 'sent') this.#finish(call, { answer });
+answered(ref,answer){
+const call=this.#byId.get(ref);
+if(call?.phase==='sent')this.#finish(call,{answer});
 }
-failed(ref, told) {
-const call = this.#byId.get(ref);
-if (call?.phase !== 'sent') return false;
-const { now, random } = this.#machine;
-const error = errorOf(told);
-this.#isDirty = true;
-if (error.code === 'rate_limited') {
-call.phase = 'queued';
-this.#pausedUntil = now + bounded(error.retryAfterMs, 20, 60_000, 1_000);
-} else if (error.code === 'unavailable') {
-call.phase = 'queued';
-call.restUntil = now + backOffMs(call.attempt++, random);
-} else {
-this.#finish(call, { error });
+failed(ref,told){
+const call=this.#byId.get(ref);
+if(call?.phase!=='sent')return false;
+const{now,random}=this.#machine;
+const error=errorOf(told);
+this.#isDirty=true;
+if(error.code==='rate_limited'){
+call.phase='queued';
+this.#pausedUntil=now+bounded(error.retryAfterMs,20,60_000,1_000);
+}else if(error.code==='unavailable'){
+call.phase='queued';
+call.restUntil=now+backOffMs(call.attempt++,random);
+}else{
+this.#finish(call,{error});
 }
 return true;
 }
-ready() {
-this.#isDirty = true;
-for (const call of this.#byId.values()) {
-if (call.entry.user !== null) continue;
-call.entry.user = this.#machine.user;
-if (call.isKept) this.#keep(call);
+ready(){
+this.#isDirty=true;
+for(const call of this.#byId.values()){
+if(call.entry.user!==null)continue;
+call.entry.user=this.#machine.user;
+if(call.isKept)this.#keep(call);
 }
 }
-lost(isFault) {
-this.#isDirty = true;
-for (const call of [...this.#byId.values()]) {
-if (call.phase === 'marking') call.phase = 'queued';
-if (call.phase !== 'sent') continue;
-call.phase = 'queued';
-call.faults += isFault ? 1 : 0;
-const isNamed = call.entry.user !== '' || call.entry.repeatable;
-if (!isNamed || call.faults >= faultsMax) this.#uncertain(call);
+lost(isFault){
+this.#isDirty=true;
+for(const call of[...this.#byId.values()]){
+if(call.phase==='marking')call.phase='queued';
+if(call.phase!=='sent')continue;
+call.phase='queued';
+call.faults+=isFault?1:0;
+const isNamed=call.entry.user!==''||call.entry.repeatable;
+if(!isNamed||call.faults>=faultsMax)this.#uncertain(call);
 }
 }
-slow() {
-this.#slowUntil = this.#machine.now + slowedMs;
+slow(){
+this.#slowUntil=this.#machine.now+slowedMs;
 }
-pump() {
-const { now, isReady } = this.#machine;
-if (!this.#isDirty && now < this.wakeAt) return;
-this.#isDirty = false;
-this.wakeAt = Infinity;
-for (const call of [...this.#byId.values()]) {
-if (call.deadline <= now) this.#late(call);
+pump(){
+const{now,isReady}=this.#machine;
+if(!this.#isDirty&&now<this.wakeAt)return;
+this.#isDirty=false;
+this.wakeAt=Infinity;
+for(const call of[...this.#byId.values()]){
+if(call.deadline<=now)this.#late(call);
 else this.#wake(call.deadline);
 }
-if (isReady && this.#isLoaded) this.#sendWhatMay(now);
+if(isReady&&this.#isLoaded)this.#sendWhatMay(now);
 }
-#sendWhatMay(now) {
-if (this.#pausedUntil > now) return this.#wake(this.#pausedUntil);
-this.#allowance.perSecond = now < this.#slowUntil ? perSecond / 2 : perSecond;
-const busy = new Set();
-let inFlight = 0;
-for (const { phase, entry } of this.#byId.values()) {
-if (phase !== 'sent' && phase !== 'marking') continue;
+#sendWhatMay(now){
+if(this.#pausedUntil>now)return this.#wake(this.#pausedUntil);
+this.#allowance.perSecond=now<this.#slowUntil?perSecond/2:perSecond;
+const busy=new Set();
+let inFlight=0;
+for(const{phase,entry}of this.#byId.values()){
+if(phase!=='sent'&&phase!=='marking')continue;
 busy.add(entry.lane);
-inFlight += 1;
+inFlight+=1;
 }
-for (const call of [...this.#byId.values()]) {
-const { lane, user } = call.entry;
-if (user !== this.#machine.user || busy.has(lane)) continue;
-if (inFlight >= inFlightMax) return;
-if (this.#isTooOld(call)) {
+for(const call of[...this.#byId.values()]){
+const{lane,user}=call.entry;
+if(user!==this.#machine.user||busy.has(lane))continue;
+if(inFlight>=inFlightMax)return;
+if(this.#isTooOld(call)){
 this.#uncertain(call);
 continue;
 }
 busy.add(lane);
-if (call.phase === 'keeping') continue;
-if (call.restUntil > now) {
+if(call.phase==='keeping')continue;
+if(call.restUntil>now){
 this.#wake(call.restUntil);
 continue;
 }
-if (this.#allowance.left(now) < 1) return this.#wake(this.#allowance.whenMs(now, 1));
+if(this.#allowance.left(now)<1)return this.#wake(this.#allowance.whenMs(now,1));
 this.#allowance.spend(1);
-inFlight += 1;
+inFlight+=1;
 this.#mark(call);
 }
 }
-#insert(call) {
-this.#byId.set(call.entry.id, call);
-this.#bytes += call.bytes;
-this.#isDirty = true;
+#insert(call){
+this.#byId.set(call.entry.id,call);
+this.#bytes+=call.bytes;
+this.#isDirty=true;
 }
-#keep(call) {
-call.phase = 'keeping';
-this.#machine.say({ do: 'keep', id: call.entry.id, entry: { ...call.entry } });
+#keep(call){
+call.phase='keeping';
+this.#machine.say({do:'keep',id:call.entry.id,entry:{...call.entry}});
 }
-#mark(call) {
-if (!call.isKept) {
-call.entry.firstSentAt ??= this.#machine.wall;
+#mark(call){
+if(!call.isKept){
+call.entry.firstSentAt??=this.#machine.wall;
 return this.#send(call);
 }
-call.phase = 'marking';
-this.#machine.say({ do: 'mark', id: call.entry.id, firstSentAt: call.entry.firstSentAt ?? this.#machine.wall });
+call.phase='marking';
+this.#machine.say({do:'mark',id:call.entry.id,firstSentAt:call.entry.firstSentAt??this.#machine.wall});
 }
-#send(call) {
-call.sentAt ??= this.#machine.now;
-call.phase = 'sent';
+#send(call){
+call.sentAt??=this.#machine.now;
+call.phase='sent';
 this.#machine.sendText(frameOf(call.entry));
 }
-#isTooOld({ entry, sentAt }) {
-if (entry.firstSentAt === null || entry.repeatable) return false;
-const { now, wall } = this.#machine;
-const age = Math.max(sentAt === null ? 0 : now - sentAt, wall - entry.firstSentAt);
-return age >= repeatMs || wall < entry.firstSentAt - clockSlackMs;
+#isTooOld({entry,sentAt}){
+if(entry.firstSentAt===null||entry.repeatable)return false;
+const{now,wall}=this.#machine;
+const age=Math.max(sentAt===null?0:now-sentAt,wall-entry.firstSentAt);
+return age>=repeatMs||wall<entry.firstSentAt-clockSlackMs;
 }
-#late(call) {
-if (!call.isKept) this.#fail(call, 'timeout', 'There was no answer.');
-else if (call.entry.firstSentAt === null) this.#fail(call, 'expired');
+#late(call){
+if(!call.isKept)this.#fail(call,'timeout','There was no answer.');
+else if(call.entry.firstSentAt===null)this.#fail(call,'expired');
 else this.#uncertain(call);
 }
-#uncertain(call) {
-this.#fail(call, 'uncertain', 'It may have happened.');
+#uncertain(call){
+this.#fail(call,'uncertain','It may have happened.');
 }
-#fail(call, code, message) {
-this.#finish(call, { error: new SwitchboardError(code, message) });
+#fail(call,code,message){
+this.#finish(call,{error:new SwitchboardError(code,message)});
 }
-#detach(call, code) {
-const { as, entry: { id, event } } = call;
-call.as = null;
-this.#machine.say({ do: 'finish', as, id, event, error: new SwitchboardError(code) });
+#detach(call,code){
+const{as,entry:{id,event}}=call;
+call.as=null;
+this.#machine.say({do:'finish',as,id,event,error:new SwitchboardError(code)});
 }
-#finish(call, outcome) {
-const { id, event } = call.entry;
+#finish(call,outcome){
+const{id,event}=call.entry;
 this.#byId.delete(id);
-this.#bytes -= call.bytes;
-this.#isDirty = true;
-if (call.isKept) this.#machine.say({ do: 'forget', id });
-if (call.as !== null || call.isKept) this.#machine.say({ do: 'finish', as: call.as, id, event, ...outcome });
+this.#bytes-=call.bytes;
+this.#isDirty=true;
+if(call.isKept)this.#machine.say({do:'forget',id});
+if(call.as!==null||call.isKept)this.#machine.say({do:'finish',as:call.as,id,event,...outcome});
 }
-#wake(at) {
-this.wakeAt = Math.min(this.wakeAt, at);
+#wake(at){
+this.wakeAt=Math.min(this.wakeAt,at);
 }
 }
-function frameOf({ id, event, topic, data }) {
-const [name, ref] = [JSON.stringify(event), JSON.stringify(id)];
-if (topic === null) return `{"event":${name},"data":${data},"ref":${ref}}`;
-return `{"event":"publish","topic":${JSON.stringify(topic)},"data":{"event":${name},"data":${data},"id":${ref}},`
-+ `"ref":${ref}}`;
+function frameOf({id,event,topic,data}){
+const[name,ref]=[JSON.stringify(event),JSON.stringify(id)];
+if(topic===null)return`{"event":${name},"data":${data},"ref":${ref}}`;
+return`{"event":"publish","topic":${JSON.stringify(topic)},"data":{"event":${name},"data":${data},"id":${ref}},`
++`"ref":${ref}}`;
 }
-function entryOf(value) {
-const isText = (text) => typeof text === 'string' && text !== '';
-const isTime = (time) => Number.isFinite(time);
-try {
-const { id, event, topic, data, user, lane, repeatable, createdAt, firstSentAt, expiresAt } = value;
-const isOne = isText(id) && isText(event) && (topic === null || isText(topic)) && isText(data)
-&& typeof user === 'string' && isText(lane) && typeof repeatable === 'boolean' && isTime(createdAt)
-&& (firstSentAt === null || isTime(firstSentAt)) && isTime(expiresAt);
-if (!isOne) return null;
-const entry = { id, event, topic, data: JSON.stringify(JSON.parse(data)), user, lane, repeatable, createdAt,
-firstSentAt, expiresAt };
-return frameOf(entry).length <= frameBytesMax ? entry : null;
-} catch {
+function entryOf(value){
+const isText=(text)=>typeof text==='string'&&text!=='';
+const isTime=(time)=>Number.isFinite(time);
+try{
+const{id,event,topic,data,user,lane,repeatable,createdAt,firstSentAt,expiresAt}=value;
+const isOne=isText(id)&&isText(event)&&(topic===null||isText(topic))&&isText(data)
+&&typeof user==='string'&&isText(lane)&&typeof repeatable==='boolean'&&isTime(createdAt)
+&&(firstSentAt===null||isTime(firstSentAt))&&isTime(expiresAt);
+if(!isOne)return null;
+const entry={id,event,topic,data:JSON.stringify(JSON.parse(data)),user,lane,repeatable,createdAt,
+firstSentAt,expiresAt};
+return frameOf(entry).length<=frameBytesMax?entry:null;
+}catch{
 return null;
 }
 }
-const joinsAtOnceMax = 64;
-const joinsPerSecond = 18;
-const heldMax = 1_000;
-const lingerMs = 2_000;
-const retryable = new Set(['unavailable', 'rate_limited', 'conflict', 'internal']);
-const gapReasons = new Set(['missed', 'reset', 'conflated']);
-const grammar = /^[a-z][a-z0-9-]{0,31}:[A-Za-z0-9._~:-]{1,200}$/;
-const isTopic = (name) => typeof name === 'string' && grammar.test(name);
-class Topics {
+const joinsAtOnceMax=64;
+const joinsPerSecond=18;
+const heldMax=1_000;
+const lingerMs=2_000;
+const retryable=new Set(['unavailable','rate_limited','conflict','internal']);
+const gapReasons=new Set(['missed','reset','conflated']);
+const grammar=/^[a-z][a-z0-9-]{0,31}:[A-Za-z0-9._~:-]{1,200}$/;
+const isTopic=(name)=>typeof name==='string'&&grammar.test(name);
+class Topics{
 #machine;
-#allowance = new Allowance(joinsAtOnceMax, joinsPerSecond);
-#byName = new Map();
-#names = new Map();
-#isDirty = false;
-wakeAt = Infinity;
-constructor(machine) {
-this.#machine = machine;
+#allowance=new Allowance(joinsAtOnceMax,joinsPerSecond);
+#byName=new Map();
+#names=new Map();
+#isDirty=false;
+wakeAt=Infinity;
+constructor(machine){
+this.#machine=machine;
 }
-join(reader, name, { since = null, presence = false } = {}) {
-let topic = this.#byName.get(name);
-if (topic === undefined) {
-topic = { name, readers: new Set(), position: positionOf(since), isLive: false, ask: 'wanted', ref: null,
-attempt: 0, restUntil: -Infinity, lingerUntil: Infinity, presence, meta: null, stateAt: -1, held: [] };
-this.#byName.set(name, topic);
+get count(){
+return this.#byName.size;
+}
+join(reader,name,{since=null,presence=false}={}){
+let topic=this.#byName.get(name);
+if(topic===undefined){
+topic={name,readers:new Set(),position:positionOf(since),isLive:false,ask:'wanted',ref:null,
+attempt:0,restUntil:-Infinity,lingerUntil:Infinity,presence,meta:null,stateAt:-1,held:[]};
+this.#byName.set(name,topic);
 }
 topic.readers.add(reader);
-this.#names.set(reader, name);
-this.#isDirty = true;
-if (!topic.isLive) return;
-const update = { type: 'live', recovered: false, position: topic.position };
-if (topic.stateAt === topic.position.offset) update.state = topic.state;
-this.#machine.say({ do: 'tell', reader, update });
-if (presence) {
-topic.presence = true;
-topic.ask = 'wanted';
+this.#names.set(reader,name);
+this.#isDirty=true;
+if(!topic.isLive)return;
+const update={type:'live',recovered:false,position:topic.position};
+if(topic.stateAt===topic.position.offset)update.state=topic.state;
+this.#machine.say({do:'tell',reader,update});
+if(presence){
+topic.presence=true;
+topic.ask='wanted';
 }
 }
-leave(reader) {
-const topic = this.#byName.get(this.#names.get(reader));
+leave(reader){
+const topic=this.#byName.get(this.#names.get(reader));
 this.#names.delete(reader);
-if (!topic?.readers.delete(reader) || topic.readers.size > 0) return;
-topic.lingerUntil = this.#machine.now + lingerMs;
-this.#isDirty = true;
+if(!topic?.readers.delete(reader)||topic.readers.size>0)return;
+topic.lingerUntil=this.#machine.now+lingerMs;
+this.#isDirty=true;
 }
-resynchronise(name, isFresh = true) {
-const topic = this.#byName.get(name);
-if (topic === undefined || topic.ask === 'leaving') return;
-Object.assign(topic, { isFresh, ask: 'wanted', held: [] });
-this.#isDirty = true;
+resynchronise(name,isFresh=true){
+const topic=this.#byName.get(name);
+if(topic===undefined||topic.ask==='leaving')return;
+Object.assign(topic,{isFresh,ask:'wanted',held:[]});
+this.#isDirty=true;
 }
-track(name, meta) {
-const topic = this.#byName.get(name);
-if (topic === undefined) return;
-topic.meta = meta;
-if (topic.isLive) this.#sayMeta(topic);
+track(name,meta){
+const topic=this.#byName.get(name);
+if(topic===undefined)return;
+topic.meta=meta;
+if(topic.isLive)this.#sayMeta(topic);
 }
-stop(error) {
-for (const reader of this.#names.keys()) this.#machine.say({ do: 'end', reader, error });
+stop(error){
+for(const reader of this.#names.keys())this.#machine.say({do:'end',reader,error});
 this.#byName.clear();
 this.#names.clear();
 }
-forget() {
-for (const topic of this.#byName.values()) [topic.position, topic.state, topic.meta] = [null, undefined, null];
+forget(){
+for(const topic of this.#byName.values())[topic.position,topic.state,topic.meta]=[null,undefined,null];
 }
-ready() {
+ready(){
 this.#allowance.refill();
-this.#isDirty = true;
+this.#isDirty=true;
 }
-lost() {
-this.#isDirty = true;
-for (const topic of [...this.#byName.values()]) {
-const wasLive = topic.isLive;
-Object.assign(topic, { isLive: false, ask: 'wanted', ref: null, attempt: 0, restUntil: -Infinity, held: [] });
-if (topic.readers.size === 0) this.#byName.delete(topic.name);
-else if (wasLive) this.#tell(topic, { type: 'pending' });
-}
-}
-subscribed(name, ref, told) {
-const topic = this.#byName.get(name);
-if (topic === undefined || topic.ask !== 'asked' || topic.ref !== ref) return;
-const now = positionOf(told);
-if (now === null) return this.#again(topic, new SwitchboardError('internal'));
-const before = topic.position;
-const isRecovered = told.recovered === true && before?.epoch === now.epoch;
-const { held } = topic;
-this.#isDirty = true;
-Object.assign(topic, { isLive: true, isFresh: false, ask: 'no', attempt: 0, held: [] });
-if (isRecovered) {
-topic.held = held.filter(({ offset }) => offset > now.offset);
-this.#tell(topic, { type: 'live', recovered: true, position: before });
-} else {
-topic.position = now;
-[topic.state, topic.stateAt] = [told.state, now.offset];
-this.#tellLoss(topic, before, now);
-this.#tell(topic, { type: 'live', recovered: false, state: told.state, position: now });
-}
-for (const { event, data, offset } of held) {
-if (topic.isLive && !(isRecovered && offset !== undefined)) this.#deliver(topic, event, data, offset);
-}
-if (topic.meta !== null && topic.isLive) this.#sayMeta(topic);
-}
-unsubscribed(name, ref) {
-const topic = this.#byName.get(name);
-if (topic === undefined) return;
-if (topic.ask === 'leaving') {
-if (topic.ref !== ref) return;
-topic.ask = 'wanted';
-topic.isLive = false;
-this.#isDirty = true;
-if (topic.readers.size === 0) this.#byName.delete(name);
-} else if (ref === undefined && topic.isLive) {
-this.#again(topic, new SwitchboardError('unavailable'));
+lost(){
+this.#isDirty=true;
+for(const topic of[...this.#byName.values()]){
+const wasLive=topic.isLive;
+Object.assign(topic,{isLive:false,ask:'wanted',ref:null,attempt:0,restUntil:-Infinity,held:[]});
+if(topic.readers.size===0)this.#byName.delete(topic.name);
+else if(wasLive)this.#tell(topic,{type:'pending'});
 }
 }
-failed(ref, name, told) {
-const error = errorOf(told);
-const concerned = [...this.#byName.values()].filter((topic) =>
-(ref === undefined ? topic.name === name && topic.ask !== 'leaving'
-: topic.ref === ref && (name === undefined || topic.name === name)));
-for (const topic of concerned) {
-if (topic.ask === 'leaving') {
+subscribed(name,ref,told){
+const topic=this.#byName.get(name);
+if(topic===undefined||topic.ask!=='asked'||topic.ref!==ref)return;
+const now=positionOf(told);
+if(now===null)return this.#again(topic,new SwitchboardError('internal'));
+const before=topic.position;
+const isRecovered=told.recovered===true&&before?.epoch===now.epoch;
+const{held}=topic;
+this.#isDirty=true;
+Object.assign(topic,{isLive:true,isFresh:false,ask:'no',attempt:0,held:[]});
+if(isRecovered){
+topic.held=held.filter(({offset})=>offset>now.offset);
+this.#tell(topic,{type:'live',recovered:true,position:before});
+}else{
+topic.position=now;
+[topic.state,topic.stateAt]=[told.state,now.offset];
+this.#tellLoss(topic,before,now);
+this.#tell(topic,{type:'live',recovered:false,state:told.state,position:now});
+}
+for(const{event,data,offset}of held){
+if(topic.isLive&&!(isRecovered&&offset!==undefined))this.#deliver(topic,event,data,offset);
+}
+if(topic.meta!==null&&topic.isLive)this.#sayMeta(topic);
+}
+unsubscribed(name,ref){
+const topic=this.#byName.get(name);
+if(topic===undefined)return;
+if(topic.ask==='leaving'){
+if(topic.ref!==ref)return;
+topic.ask='wanted';
+topic.isLive=false;
+this.#isDirty=true;
+if(topic.readers.size===0)this.#byName.delete(name);
+}else if(ref===undefined&&topic.isLive){
+this.#again(topic,new SwitchboardError('unavailable'));
+}
+}
+failed(ref,name,told){
+const error=errorOf(told);
+const concerned=[...this.#byName.values()].filter((topic)=>
+(ref===undefined?topic.name===name&&topic.ask!=='leaving'
+:topic.ref===ref&&(name===undefined||topic.name===name)));
+for(const topic of concerned){
+if(topic.ask==='leaving'){
 this.#byName.delete(topic.name);
-} else if (ref !== undefined && topic.ask !== 'asked') {
+}else if(ref!==undefined&&topic.ask!=='asked'){
 continue;
-} else if (retryable.has(error.code)) {
-this.#again(topic, error);
-} else if (ref !== undefined && topic.isLive) {
-topic.ask = 'no';
-} else {
-this.#refuse(topic, error);
+}else if(retryable.has(error.code)){
+this.#again(topic,error);
+}else if(ref!==undefined&&topic.isLive){
+topic.ask='no';
+}else{
+this.#refuse(topic,error);
 }
 }
-return concerned.length > 0;
+return concerned.length>0;
 }
-gap(name, told) {
-const topic = this.#byName.get(name);
-const now = positionOf(told);
-if (topic?.ask === 'asked' && !topic.isLive) this.resynchronise(name, topic.isFresh);
-if (!topic?.isLive) return;
-const before = topic.position;
-if (now === null) return this.#tell(topic, { type: 'gap', reason: 'followed', missed: null, position: before });
-const isOneLog = before.epoch === now.epoch;
-const missed = isOneLog && now.offset > before.offset ? now.offset - before.offset : null;
-if (!isOneLog || missed !== null) topic.position = now;
-if (!isOneLog) topic.held = [];
-const reason = gapReasons.has(told.reason) ? told.reason : 'missed';
-this.#tell(topic, { type: 'gap', reason, missed, position: topic.position });
+gap(name,told){
+const topic=this.#byName.get(name);
+const now=positionOf(told);
+if(topic?.ask==='asked'&&!topic.isLive)this.resynchronise(name,topic.isFresh);
+if(!topic?.isLive)return;
+const before=topic.position;
+if(now===null)return this.#tell(topic,{type:'gap',reason:'followed',missed:null,position:before});
+const isOneLog=before.epoch===now.epoch;
+const missed=isOneLog&&now.offset>before.offset?now.offset-before.offset:null;
+if(!isOneLog||missed!==null)topic.position=now;
+if(!isOneLog)topic.held=[];
+const reason=gapReasons.has(told.reason)?told.reason:'missed';
+this.#tell(topic,{type:'gap',reason,missed,position:topic.position});
 }
-event(name, event, data, offset) {
-const topic = this.#byName.get(name);
-if (topic === undefined || (offset !== undefined && !isOffset(offset))) return;
-if (topic.isLive) return this.#deliver(topic, event, data, offset);
-if (topic.ask !== 'asked') return;
-topic.held.push({ event, data, offset });
-if (topic.held.length > heldMax) this.#again(topic, new SwitchboardError('internal'));
+event(name,event,data,offset){
+const topic=this.#byName.get(name);
+if(topic===undefined||(offset!==undefined&&!isOffset(offset)))return;
+if(topic.isLive)return this.#deliver(topic,event,data,offset);
+if(topic.ask!=='asked')return;
+topic.held.push({event,data,offset});
+if(topic.held.length>heldMax)this.#again(topic,new SwitchboardError('internal'));
 }
-presence(name, told) {
-const topic = this.#byName.get(name);
-if (!topic?.presence || !topic.isLive) return;
-const list = (value) =>
-(Array.isArray(value) ? value.filter((one) => typeof one?.id === 'string') : []);
-this.#tell(topic, Array.isArray(told.members) ? { type: 'presence', members: list(told.members) }
-: { type: 'presence', joins: list(told.joins), updates: list(told.updates), leaves: list(told.leaves) });
+presence(name,told){
+const topic=this.#byName.get(name);
+if(!topic?.presence||!topic.isLive)return;
+const list=(value)=>
+(Array.isArray(value)?value.filter((one)=>typeof one?.id==='string'):[]);
+this.#tell(topic,Array.isArray(told.members)?{type:'presence',members:list(told.members)}
+:{type:'presence',joins:list(told.joins),updates:list(told.updates),leaves:list(told.leaves)});
 }
-pump() {
-const { now, isReady } = this.#machine;
-if (!this.#isDirty && now < this.wakeAt) return;
-this.#isDirty = false;
-this.wakeAt = Infinity;
-const due = [];
-for (const topic of [...this.#byName.values()]) {
-if (topic.readers.size === 0 && topic.lingerUntil <= now) this.#part(topic);
-else if (topic.readers.size === 0) this.#wake(topic.lingerUntil);
-if (topic.ask !== 'wanted' || topic.readers.size === 0) continue;
-if (topic.restUntil > now) this.#wake(topic.restUntil);
+pump(){
+const{now,isReady}=this.#machine;
+if(!this.#isDirty&&now<this.wakeAt)return;
+this.#isDirty=false;
+this.wakeAt=Infinity;
+const due=[];
+for(const topic of[...this.#byName.values()]){
+if(topic.readers.size===0&&topic.lingerUntil<=now)this.#part(topic);
+else if(topic.readers.size===0)this.#wake(topic.lingerUntil);
+if(topic.ask!=='wanted'||topic.readers.size===0)continue;
+if(topic.restUntil>now)this.#wake(topic.restUntil);
 else due.push(topic);
 }
-if (!isReady || due.length === 0) return;
-const asked = due.splice(0, this.#allowance.left(now));
-if (asked.length > 0) this.#ask(asked);
-if (due.length > 0) this.#wake(this.#allowance.whenMs(now, Math.min(due.length, joinsPerSecond)));
+if(!isReady||due.length===0)return;
+const asked=due.splice(0,this.#allowance.left(now));
+if(asked.length>0)this.#ask(asked);
+if(due.length>0)this.#wake(this.#allowance.whenMs(now,Math.min(due.length,joinsPerSecond)));
 }
-#part(topic) {
-if (!this.#machine.isReady || (!topic.isLive && topic.ask === 'wanted')) return this.#byName.delete(topic.name);
-if (topic.ask === 'asked' || topic.ask === 'leaving') return;
-[topic.ask, topic.isLive, topic.ref] = ['leaving', false, this.#machine.nextRef()];
-this.#machine.send({ event: 'unsubscribe', data: { topic: topic.name }, ref: topic.ref });
+#part(topic){
+if(!this.#machine.isReady||(!topic.isLive&&topic.ask==='wanted'))return this.#byName.delete(topic.name);
+if(topic.ask==='asked'||topic.ask==='leaving')return;
+[topic.ask,topic.isLive,topic.ref]=['leaving',false,this.#machine.nextRef()];
+this.#machine.send({event:'unsubscribe',data:{topic:topic.name},ref:topic.ref});
 }
-#ask(topics) {
-const ref = this.#machine.nextRef();
-const wanted = topics.map((topic) => {
-[topic.ask, topic.ref, topic.held] = ['asked', ref, []];
-const one = { topic: topic.name };
-if (topic.position !== null && !topic.isFresh) one.since = topic.position;
-if (topic.presence) one.presence = true;
+#ask(topics){
+const ref=this.#machine.nextRef();
+const wanted=topics.map((topic)=>{
+[topic.ask,topic.ref,topic.held]=['asked',ref,[]];
+const one={topic:topic.name};
+if(topic.position!==null&&!topic.isFresh)one.since=topic.position;
+if(topic.presence)one.presence=true;
 return one;
 });
 this.#allowance.spend(topics.length);
-this.#machine.send({ event: 'subscribe', data: wanted.length === 1 ? wanted[0] : { topics: wanted }, ref });
+this.#machine.send({event:'subscribe',data:wanted.length===1?wanted[0]:{topics:wanted},ref});
 }
-#again(topic, error) {
-const { now, random } = this.#machine;
-const pause = Math.max(error.retryAfterMs ?? 0, backOffMs(topic.attempt, random));
-Object.assign(topic, { isLive: false, ask: 'wanted', held: [], restUntil: now + pause });
-topic.attempt += 1;
-this.#isDirty = true;
-this.#tell(topic, { type: 'pending', error });
+#again(topic,error){
+const{now,random}=this.#machine;
+const pause=Math.max(error.retryAfterMs??0,backOffMs(topic.attempt,random));
+Object.assign(topic,{isLive:false,ask:'wanted',held:[],restUntil:now+pause});
+topic.attempt+=1;
+this.#isDirty=true;
+this.#tell(topic,{type:'pending',error});
 }
-#refuse(topic, error) {
-for (const reader of topic.readers) {
+#refuse(topic,error){
+for(const reader of topic.readers){
 this.#names.delete(reader);
-this.#machine.say({ do: 'end', reader, error });
+this.#machine.say({do:'end',reader,error});
 }
 this.#byName.delete(topic.name);
 }
-#deliver(topic, event, data, offset) {
-if (offset === undefined) return this.#tell(topic, { type: 'event', event, data, position: null });
-const { epoch, offset: last } = topic.position;
-if (offset <= last) return;
-if (offset > last + 1) {
-Object.assign(topic, { isLive: false, ask: 'wanted', held: [] });
-this.#isDirty = true;
-return this.#tell(topic, { type: 'pending' });
+#deliver(topic,event,data,offset){
+if(offset===undefined)return this.#tell(topic,{type:'event',event,data,position:null});
+const{epoch,offset:last}=topic.position;
+if(offset<=last)return;
+if(offset>last+1){
+Object.assign(topic,{isLive:false,ask:'wanted',held:[]});
+this.#isDirty=true;
+return this.#tell(topic,{type:'pending'});
 }
-topic.position = { epoch, offset };
-this.#tell(topic, { type: 'event', event, data, position: topic.position });
-if (topic.held[0]?.offset <= offset + 1) {
-const next = topic.held.shift();
-this.#deliver(topic, next.event, next.data, next.offset);
-}
-}
-#tellLoss(topic, before, now) {
-if (before === null || (before.epoch === now.epoch && before.offset === now.offset)) return;
-const isOneLog = before.epoch === now.epoch;
-const missed = isOneLog && now.offset > before.offset ? now.offset - before.offset : null;
-this.#tell(topic, { type: 'gap', reason: isOneLog ? 'notRecovered' : 'reset', missed, position: now });
-}
-#tell(topic, update) {
-for (const reader of topic.readers) this.#machine.say({ do: 'tell', reader, update });
-}
-#sayMeta({ name, meta }) {
-const request = meta === null ? { event: 'untrack', data: { topic: name } }
-: { event: 'track', data: { topic: name, meta } };
-this.#machine.send({ ...request, ref: this.#machine.nextRef() });
-}
-#wake(at) {
-this.wakeAt = Math.min(this.wakeAt, at);
+topic.position={epoch,offset};
+this.#tell(topic,{type:'event',event,data,position:topic.position});
+if(topic.held[0]?.offset<=offset+1){
+const next=topic.held.shift();
+this.#deliver(topic,next.event,next.data,next.offset);
 }
 }
-const freshShare = 0.8;
-class Tokens {
-kind = 'none';
-current = null;
-isRefused = false;
-asking = null;
-#asks = 0;
-set(kind, text, now) {
-this.kind = kind;
-this.asking = null;
-this.#take(kind === 'fixed' ? text : null, now);
+#tellLoss(topic,before,now){
+if(before===null||(before.epoch===now.epoch&&before.offset===now.offset))return;
+const isOneLog=before.epoch===now.epoch;
+const missed=isOneLog&&now.offset>before.offset?now.offset-before.offset:null;
+this.#tell(topic,{type:'gap',reason:isOneLog?'notRecovered':'reset',missed,position:now});
 }
-isEnough(now) {
-if (this.kind !== 'source') return true;
-return this.current !== null && !this.isRefused && (this.current.isUnused || this.current.freshUntil > now);
+#tell(topic,update){
+for(const reader of topic.readers)this.#machine.say({do:'tell',reader,update});
 }
-ask() {
-if (this.asking !== null) return null;
-this.asking = ++this.#asks;
-return { do: 'token', id: this.asking, reason: this.isRefused ? 'refused' : this.current ? 'expiring' : 'first' };
+#sayMeta({name,meta}){
+const request=meta===null?{event:'untrack',data:{topic:name}}
+:{event:'track',data:{topic:name,meta}};
+this.#machine.send({...request,ref:this.#machine.nextRef()});
 }
-got(text, now) {
-this.asking = null;
-const isOne = typeof text === 'string' && text !== '';
-if (isOne) this.#take(text, now);
+#wake(at){
+this.wakeAt=Math.min(this.wakeAt,at);
+}
+}
+const freshShare=0.8;
+const askMs=60_000;
+const renewMs=1_000;
+class Tokens{
+kind='none';
+current=null;
+isRefused=false;
+asking=null;
+#renewedAt=-Infinity;
+#asks=0;
+set(kind,text,now){
+this.kind=kind;
+this.asking=null;
+this.#take(kind==='fixed'?text:null,now);
+}
+isEnough(now){
+if(this.kind!=='source')return true;
+return this.current!==null&&!this.isRefused&&(this.current.isUnused||this.current.freshUntil>now);
+}
+renewAt(now){
+const at=Math.max(now,this.#renewedAt+renewMs);
+if(at===now)this.#renewedAt=now;
+return at;
+}
+ask(){
+if(this.asking!==null)return null;
+this.asking=++this.#asks;
+return{do:'token',id:this.asking,reason:this.isRefused?'refused':this.current?'expiring':'first'};
+}
+got(text,now){
+this.asking=null;
+const isOne=typeof text==='string'&&text!=='';
+if(isOne)this.#take(text,now);
 return isOne;
 }
-#take(text, now) {
-this.isRefused = false;
-const { user, lifeMs } = factsOf(text);
-this.current = text === null ? null : { text, user, isUnused: true, freshUntil: now + freshShare * lifeMs };
+#take(text,now){
+this.isRefused=false;
+const{user,lifeMs}=factsOf(text);
+this.current=text===null?null:{text,user,isUnused:true,freshUntil:now+freshShare*lifeMs};
 }
 }
-function factsOf(token) {
-try {
-const text = atob(token.split('.')[1].replaceAll('-', '+').replaceAll('_', '/'));
-const { sub, exp, iat } = JSON.parse(text);
-return { user: typeof sub === 'string' ? sub : null, lifeMs: exp > iat ? (exp - iat) * 1_000 : 0 };
-} catch {
-return { user: null, lifeMs: 0 };
+function factsOf(token){
+try{
+const text=atob(token.split('.')[1].replaceAll('-','+').replaceAll('_','/'));
+const{sub,exp,iat}=JSON.parse(text);
+return{user:typeof sub==='string'?sub:null,lifeMs:exp>iat?(exp-iat)*1_000:0};
+}catch{
+return{user:null,lifeMs:0};
 }
 }
-const answerMs = 10_000;
-const askMs = 60_000;
-const silenceMs = 25_000;
-const probeMs = 3_000;
-const stableMs = 10_000;
-const faultPauseMs = 30_000;
-const slowPauseMs = 5_000;
-const drainMsMax = 60_000;
-const hastyMs = 1_000;
-const onlineMs = 500;
-const messageMax = 8_388_608;
-const faults = new Set([1002, 1003, 1007, 1008, 1009, 4400]);
-class Machine {
-wakeAt = Infinity;
-now = 0;
-wall = 0;
-user = null;
-isReady = false;
-#phase = 'stopped';
-#tokens = new Tokens();
-#tokenGen = null;
-#refusals = 0;
-#gen = 0;
-#hasSocket = false;
-#authRef = null;
-#readyAt = null;
-#attempt = 0;
-#lastClose = null;
-#dialledAt = -Infinity;
-#refs = 0;
-#told = '';
-#actions = [];
-#timers = new Timers();
-constructor({ random = Math.random } = {}) {
-this.random = random;
-this.topics = new Topics(this);
-this.calls = new Calls(this);
+const answerMs=10_000;
+const silenceMs=25_000;
+const probeMs=3_000;
+const stableMs=10_000;
+const hastyMs=1_000;
+const onlineMs=500;
+class Machine{
+wakeAt=Infinity;
+now=0;
+wall=0;
+user=null;
+isReady=false;
+#phase='stopped';
+#tokens=new Tokens();
+#tokenGen=null;
+#refusals=0;
+#gen=0;
+#hasSocket=false;
+#authRef=null;
+#readyAt=null;
+#attempt=0;
+#lastClose=null;
+#dialledAt=-Infinity;
+#refs=0;
+#told='';
+#actions=[];
+#timers=new Timers();
+constructor({random=Math.random}={}){
+this.random=random;
+this.topics=new Topics(this);
+this.calls=new Calls(this);
 }
-take(input, now, wall) {
-const actions = this.#actions = [];
-this.now = Math.max(this.now, now);
-this.wall = wall;
-if (input.type === 'text' && this.#isMine(input)) this.#heard();
+take(input,now,wall){
+const actions=this.#actions=[];
+this.now=Math.max(this.now,now);
+this.wall=wall;
+if(input.type==='text'&&this.#isMine(input))this.#heard();
 this.#runDue();
 this.#handle(input);
-if (this.#phase !== 'stopped') {
+if(this.#phase==='idle'&&this.#isWanted)this.#dial();
+if(this.#phase!=='stopped'){
 this.topics.pump();
 this.calls.pump();
 }
-const { status } = this;
-const told = JSON.stringify({ ...status, retryInMs: 0, pendingCalls: 0 });
-if (told !== this.#told) this.say({ do: 'status', status });
-this.#told = told;
-this.wakeAt = this.#phase === 'stopped' ? Infinity
-: Math.min(this.topics.wakeAt, this.calls.wakeAt, this.#timers.wakeAt);
+const{status}=this;
+const told=JSON.stringify({...status,retryInMs:0,pendingCalls:0});
+if(told!==this.#told)this.say({do:'status',status});
+this.#told=told;
+this.wakeAt=this.#phase==='stopped'?Infinity
+:Math.min(this.topics.wakeAt,this.calls.wakeAt,this.#timers.wakeAt);
 return actions;
 }
-get status() {
-const at = this.#timers.get('dial');
-return { phase: this.#phase, isReady: this.isReady, attempt: this.#attempt, lastClose: this.#lastClose,
-retryInMs: at === undefined ? null : Math.max(0, at - this.now), userId: this.user || null,
-pendingCalls: this.calls.count };
+get status(){
+const at=this.#timers.get('dial');
+return{phase:this.#phase,isReady:this.isReady,attempt:this.#attempt,lastClose:this.#lastClose,
+retryInMs:at===undefined?null:Math.max(0,at-this.now),userId:this.user||null,
+pendingCalls:this.calls.count};
 }
-say(action) {
+say(action){
 this.#actions.push(action);
 }
-send(message) {
+send(message){
 this.sendText(JSON.stringify(message));
 }
-sendText(text) {
-this.say({ do: 'send', gen: this.#gen, text });
+sendText(text){
+this.say({do:'send',gen:this.#gen,text});
 }
-nextRef() {
-return ++this.#refs;
+nextRef(){
+return++this.#refs;
 }
-#handle(input) {
-switch (input.type) {
-case 'start': return this.#start();
-case 'stop': return this.#stop();
-case 'setToken': return this.#setToken(input);
-case 'token': return this.#gotToken(input);
-case 'opened': return this.#isMine(input) && this.#phase === 'connecting' && this.#opened();
-case 'text': return this.#isMine(input) && this.#text(input.text);
-case 'closed': return this.#isMine(input) && this.#closed(input);
-case 'join': return this.topics.join(input.reader, input.topic, input);
-case 'leave': return this.topics.leave(input.reader);
-case 'resynchronise': return this.topics.resynchronise(input.topic);
-case 'track': return this.topics.track(input.topic, input.meta);
-case 'call': return this.calls.add(input);
-case 'cancel': return this.calls.cancel(input.as);
-case 'remove': return this.calls.remove(input.id);
-case 'loaded': return this.calls.load(input.entries);
-case 'kept': return this.calls.kept(input.id, input.isKept);
-case 'marked': return this.calls.marked(input.id, input);
-case 'offline': return this.#probe(probeMs);
-case 'online': return this.#hurry(onlineMs);
-case 'visible': return this.#hurry(0);
-case 'hide': return this.#phase !== 'stopped' && this.#phase !== 'unauthorized' && this.#end('suspended');
-default: return undefined;
+#handle(input){
+switch(input.type){
+case'start':return this.#start();
+case'stop':return this.#stop();
+case'setToken':return this.#setToken(input);
+case'token':return this.#gotToken(input);
+case'opened':return this.#isMine(input)&&this.#phase==='connecting'&&this.#opened();
+case'text':return this.#isMine(input)&&this.#text(input.text);
+case'closed':return this.#isMine(input)&&this.#closed(input);
+case'join':return this.topics.join(input.reader,input.topic,input);
+case'leave':return this.topics.leave(input.reader);
+case'resynchronise':return this.topics.resynchronise(input.topic);
+case'track':return this.topics.track(input.topic,input.meta);
+case'call':return this.calls.add(input);
+case'cancel':return this.calls.cancel(input.as);
+case'remove':return this.calls.remove(input.id);
+case'loaded':return this.calls.load(input.entries);
+case'kept':return this.calls.kept(input.id,input.isKept);
+case'marked':return this.calls.marked(input.id,input);
+case'offline':return this.#probe(probeMs);
+case'online':return this.#hurry(onlineMs);
+case'visible':return this.#hurry(0);
+case'hide':return this.#phase!=='stopped'&&this.#phase!=='unauthorized'&&this.#end('suspended');
+default:return undefined;
 }
 }
-#isMine({ gen }) {
-return this.#hasSocket && gen === this.#gen;
+get #isWanted(){
+return this.topics.count+this.calls.count>0;
 }
-#start() {
-if (this.#phase !== 'stopped' && this.#phase !== 'suspended') return;
-this.#attempt = this.#refusals = 0;
+#isMine({gen}){
+return this.#hasSocket&&gen===this.#gen;
+}
+#start(){
+if(this.#phase!=='stopped'&&this.#phase!=='suspended')return;
+this.#attempt=this.#refusals=0;
 this.#dial();
 }
-#stop() {
-if (this.#phase === 'stopped') return;
+#stop(){
+if(this.#phase==='stopped')return;
 this.topics.stop(new SwitchboardError('stopped'));
 this.calls.stop();
 this.#end('stopped');
 }
-#end(phase) {
+#end(phase){
 this.#hangUp();
-this.#timers = new Timers();
-this.#tokens.asking = null;
-this.#phase = phase;
+this.#timers=new Timers();
+this.#tokens.asking=null;
+this.#phase=phase;
 }
-#hangUp() {
-if (this.#hasSocket) this.say({ do: 'close', gen: this.#gen, code: 1000 });
+#hangUp(){
+if(this.#hasSocket)this.say({do:'close',gen:this.#gen,code:1000});
 this.#forgetSocket(false);
 }
-#setToken({ kind, token = null }) {
-const tokens = this.#tokens;
-const isFirst = tokens.kind === 'none' && this.user === null;
-tokens.set(kind, token, this.now);
-this.#refusals = 0;
-if (this.isReady && kind === 'fixed' && this.user !== '' && tokens.current.user === this.user) {
+#setToken({kind,token=null}){
+const tokens=this.#tokens;
+const isFirst=tokens.kind==='none'&&this.user===null;
+tokens.set(kind,token,this.now);
+this.#refusals=0;
+if(this.isReady&&kind==='fixed'&&this.user!==''&&tokens.current.user===this.user){
 return this.#authenticate();
 }
-if (!isFirst) this.calls.disown();
-if (this.#phase === 'stopped' || this.#phase === 'suspended') return;
+if(!isFirst)this.calls.disown();
+if(this.#phase==='stopped'||this.#phase==='suspended')return;
 this.#hangUp();
 this.#dial();
 }
-#dial() {
-this.#timers.delete('dial', 'drain', 'renew');
-this.#dialledAt = this.now;
-this.#phase = 'connecting';
-if (this.#tokens.isEnough(this.now)) this.#open();
+#dial(){
+this.#timers.delete('dial','drain','renew');
+this.#dialledAt=this.now;
+this.#phase='connecting';
+if(this.#tokens.isEnough(this.now))this.#open();
 else this.#ask();
 }
-#open() {
-this.#gen += 1;
-this.#hasSocket = true;
-this.#timers.set('connect', this.now + answerMs);
-this.say({ do: 'open', gen: this.#gen });
+#open(){
+this.#gen+=1;
+this.#hasSocket=true;
+this.#timers.set('connect',this.now+answerMs);
+this.say({do:'open',gen:this.#gen});
 }
-#ask() {
-const request = this.#tokens.ask();
-if (request === null) return;
-this.#timers.set('ask', this.now + askMs);
+#ask(){
+const request=this.#tokens.ask();
+if(request===null)return;
+this.#timers.set('ask',this.now+askMs);
 this.say(request);
 }
-#gotToken({ id, token }) {
-if (id !== this.#tokens.asking || id === null) return;
+#gotToken({id,token}){
+if(id!==this.#tokens.asking||id===null)return;
 this.#timers.delete('ask');
-const isWaiting = this.#phase === 'connecting' && !this.#hasSocket;
-if (!this.#tokens.got(token, this.now)) {
-if (isWaiting) this.#pause(this.#backOff());
-else if (this.isReady) this.#timers.set('renew', this.now + this.#backOff());
-} else if (isWaiting) {
+const isWaiting=this.#phase==='connecting'&&!this.#hasSocket;
+if(!this.#tokens.got(token,this.now)){
+if(isWaiting)this.#pause(this.#backOff());
+else if(this.isReady)this.#timers.set('renew',this.now+this.#backOff());
+}else if(isWaiting){
 this.#open();
-} else if (this.isReady && this.#tokenGen === this.#gen) {
+}else if(this.isReady&&this.#tokenGen===this.#gen){
 this.#authenticate();
 }
 }
-#opened() {
+#opened(){
 this.#timers.delete('connect');
 this.#heard();
-if (this.#tokens.current === null) return this.#ready('');
-this.#phase = 'authenticating';
+if(this.#tokens.current===null)return this.#ready('');
+this.#phase='authenticating';
 this.#authenticate();
 }
-#authenticate() {
-this.#authRef = this.nextRef();
-this.#tokens.current.isUnused = false;
-this.#timers.set('authenticate', this.now + answerMs);
-this.send({ event: 'authenticate', data: { token: this.#tokens.current.text }, ref: this.#authRef });
+#authenticate(){
+this.#authRef=this.nextRef();
+this.#tokens.current.isUnused=false;
+this.#timers.set('authenticate',this.now+answerMs);
+this.send({event:'authenticate',data:{token:this.#tokens.current.text},ref:this.#authRef});
 }
-#authenticated(ref, { userId }) {
-if (this.#authRef === null || ref !== this.#authRef) return;
-this.#authRef = null;
+#authenticated(ref,{userId}){
+if(this.#authRef===null||ref!==this.#authRef)return;
+this.#authRef=null;
 this.#timers.delete('authenticate');
-if (!this.isReady) this.#ready(typeof userId === 'string' ? userId : '');
+if(!this.isReady)this.#ready(typeof userId==='string'?userId:'');
 }
-#ready(user) {
-if (this.user !== null && this.user !== user) this.topics.forget();
-this.user = user;
-this.isReady = true;
-this.#phase = 'open';
-this.#readyAt = this.now;
+#ready(user){
+if(this.user!==null&&this.user!==user)this.topics.forget();
+this.user=user;
+this.isReady=true;
+this.#phase='open';
+this.#readyAt=this.now;
 this.topics.ready();
 this.calls.ready();
 }
-#refused() {
-this.#tokens.isRefused = true;
-this.#refusals += 1;
-if (this.#tokens.kind !== 'source' || this.#refusals > 1) return this.#end('unauthorized');
+#refused(){
+this.#tokens.isRefused=true;
+this.#refusals+=1;
+if(this.#tokens.kind!=='source'||this.#refusals>1)return this.#end('unauthorized');
 this.#dial();
 }
-#closed({ code, reason = '', httpStatus = null }) {
-if (this.#readyAt !== null && this.now - this.#readyAt >= stableMs) this.#attempt = this.#refusals = 0;
-this.#lastClose = { code, reason, httpStatus };
-const leaveAt = this.#timers.get('drain');
-const isFault = faults.has(code);
+#closed({code,reason='',httpStatus=null}){
+if(this.#readyAt!==null&&this.now-this.#readyAt>=stableMs)this.#attempt=this.#refusals=0;
+this.#lastClose={code,reason,httpStatus};
+const leaveAt=this.#timers.get('drain');
+const isFault=faults.has(code);
 this.#forgetSocket(isFault);
-if (code === 4401 || httpStatus === 401) return this.#refused();
-if (code === 4403 || httpStatus === 403) return this.#end('unauthorized');
-if (isFault) {
-this.say({ do: 'log', text: `closed: ${code} ${reason}` });
+if(code===4408&&this.user===''&&!this.#isWanted)return this.#end('idle');
+if(code===4401||httpStatus===401)return this.#refused();
+if(code===4403||httpStatus===403)return this.#end('unauthorized');
+if(isFault){
+this.say({do:'log',text:`closed: ${code} ${reason}`});
 return this.#pause(faultPauseMs);
 }
-if (leaveAt !== undefined) return this.#pauseUntil(leaveAt);
-if (code === 4429) {
+if(leaveAt!==undefined)return this.#pauseUntil(leaveAt);
+if(code===4429){
 this.calls.slow();
-return this.#pause(slowPauseMs + this.#backOff());
+return this.#pause(slowPauseMs+this.#backOff());
 }
-this.#pause(code === 4410 ? backOffMs(0, this.random) : this.#backOff());
+this.#pause(code===4410?backOffMs(0,this.random):this.#backOff());
 }
-#backOff() {
-return backOffMs(this.#attempt++, this.random);
+#backOff(){
+return backOffMs(this.#attempt++,this.random);
 }
-#forgetSocket(isFault) {
-this.#timers.delete('connect', 'authenticate', 'silence', 'probe', 'drain', 'renew');
-this.#hasSocket = this.isReady = false;
-this.#authRef = this.#readyAt = null;
+#forgetSocket(isFault){
+this.#timers.delete('connect','authenticate','silence','probe','drain','renew');
+this.#hasSocket=this.isReady=false;
+this.#authRef=this.#readyAt=null;
 this.topics.lost();
 this.calls.lost(isFault);
 }
-#pause(ms) {
-this.#phase = 'waiting';
-this.#timers.set('dial', this.now + ms);
+#pause(ms){
+this.#phase='waiting';
+this.#timers.set('dial',this.now+ms);
 }
-#pauseUntil(at) {
-this.#pause(Math.max(at, this.#dialledAt + hastyMs) - this.now);
+#pauseUntil(at){
+this.#pause(Math.max(at,this.#dialledAt+hastyMs)-this.now);
 }
-#drop() {
-this.say({ do: 'close', gen: this.#gen, code: 1000 });
-this.#closed({ code: 0, reason: 'no answer' });
+#drop(code,reason){
+this.say({do:'close',gen:this.#gen,code:1000});
+this.#closed({code,reason});
 }
-#probe(ms) {
-if (!this.isReady || this.#timers.get('probe') !== undefined) return;
-this.#timers.set('probe', this.now + ms);
-this.send({ event: 'ping' });
+#probe(ms){
+if(!this.isReady||this.#timers.get('probe')!==undefined)return;
+this.#timers.set('probe',this.now+ms);
+this.send({event:'ping'});
 }
-#hurry(withinMs) {
-if (this.#phase === 'suspended') return this.#dial();
-if (this.#phase !== 'waiting') return this.#probe(probeMs);
-const at = Math.max(this.now + Math.round(this.random() * withinMs), this.#dialledAt + hastyMs);
-if (at < this.#timers.get('dial')) this.#timers.set('dial', at);
+#hurry(withinMs){
+if(this.#phase==='suspended')return this.#dial();
+if(this.#phase!=='waiting')return this.#probe(probeMs);
+const at=Math.max(this.now+Math.round(this.random()*withinMs),this.#dialledAt+hastyMs);
+if(at<this.#timers.get('dial'))this.#timers.set('dial',at);
 this.#runDue();
 }
-#heard() {
+#heard(){
 this.#timers.delete('probe');
-this.#timers.set('silence', this.now + silenceMs);
+this.#timers.set('silence',this.now+silenceMs);
 }
-#text(text) {
-if (text.length > messageMax) {
-this.say({ do: 'close', gen: this.#gen, code: 1000 });
-return this.#closed({ code: 1009, reason: 'too large' });
-}
-const message = messageOf(text);
-if (message === null) return this.say({ do: 'log', text: 'no message' });
-const { event, topic, ref, offset, told } = message;
-switch (event) {
-case 'pong': case 'warning': return undefined;
-case 'authenticated': return this.#authenticated(ref, told);
-case 'subscribed': return this.topics.subscribed(topic ?? told.topic, ref, told);
-case 'unsubscribed': return this.topics.unsubscribed(topic ?? told.topic, ref);
-case 'ack': return this.calls.answered(ref, message.data);
-case 'gap': return this.topics.gap(topic, told);
-case 'presence': return this.topics.presence(topic, told);
-case 'draining': return this.#draining(told);
-case 'token:expiring': return this.#expiring();
-case 'error': return this.#failed(ref, topic, told);
-default: return this.topics.event(topic, event, message.data, offset);
+#text(text){
+if(text.length>messageMax)return this.#drop(1009,'too large');
+const message=messageOf(text);
+if(message===null)return this.say({do:'log',text:'no message'});
+const{event,topic,ref,offset,told}=message;
+switch(event){
+case'pong':case'warning':return undefined;
+case'authenticated':return this.#authenticated(ref,told);
+case'subscribed':return this.topics.subscribed(topic??told.topic,ref,told);
+case'unsubscribed':return this.topics.unsubscribed(topic??told.topic,ref);
+case'ack':return this.calls.answered(ref,message.data);
+case'gap':return this.topics.gap(topic,told);
+case'presence':return this.topics.presence(topic,told);
+case'draining':return this.#draining(told);
+case'token:expiring':return this.#expiring();
+case'error':return this.#failed(ref,topic,told);
+default:return this.topics.event(topic,event,message.data,offset);
 }
 }
-#draining({ reconnectAfterMs }) {
-if (this.isReady) this.#phase = 'draining';
-this.#timers.set('drain', this.now + bounded(reconnectAfterMs, 0, drainMsMax, 1_000));
+#draining({reconnectAfterMs}){
+if(this.isReady)this.#phase='draining';
+this.#timers.set('drain',this.now+bounded(reconnectAfterMs,0,drainMsMax,1_000));
 }
-#expiring() {
-if (this.#tokens.kind !== 'source' || !this.isReady) return;
-if (this.#tokens.current?.isUnused) return this.#authenticate();
-this.#tokenGen = this.#gen;
+#expiring(){
+if(this.#tokens.kind!=='source'||!this.isReady||this.#tokens.asking!==null)return;
+const at=this.#tokens.renewAt(this.now);
+if(this.now<at)return this.#timers.set('renew',at);
+if(this.#tokens.current?.isUnused)return this.#authenticate();
+this.#tokenGen=this.#gen;
 this.#ask();
 }
-#failed(ref, topic, told) {
-if (this.#authRef !== null && ref === this.#authRef) {
-this.#lastClose = { code: 1000, reason: errorOf(told).message, httpStatus: null };
+#failed(ref,topic,told){
+if(this.#authRef!==null&&ref===this.#authRef){
+this.#lastClose={code:1000,reason:errorOf(told).message,httpStatus:null};
 this.#hangUp();
-if (told.code === 'unauthorized') this.#refused();
+if(told.code==='unauthorized')this.#refused();
 else this.#pause(this.#backOff());
-} else if (!this.calls.failed(ref, told)) {
-if (!this.topics.failed(ref, topic, told)) this.say({ do: 'log', text: `error ${told.code}` });
+}else if(!this.calls.failed(ref,told)){
+if(!this.topics.failed(ref,topic,told))this.say({do:'log',text:`error ${told.code}`});
 }
 }
-#runDue() {
-for (let name = this.#timers.due(this.now); name !== null; name = this.#timers.due(this.now)) this.#due(name);
+#runDue(){
+for(let name=this.#timers.due(this.now);name!==null;name=this.#timers.due(this.now))this.#due(name);
 }
-#due(name) {
-switch (name) {
-case 'dial': return this.#dial();
-case 'connect': case 'authenticate': case 'probe': return this.#drop();
-case 'silence': return this.#probe(answerMs);
-case 'renew': return this.#expiring();
-case 'ask': return this.#gotToken({ id: this.#tokens.asking, token: null });
+#due(name){
+switch(name){
+case'dial':return this.#dial();
+case'connect':case'authenticate':case'probe':return this.#drop(0,'no answer');
+case'silence':return this.#probe(answerMs);
+case'renew':return this.#expiring();
+case'ask':return this.#gotToken({id:this.#tokens.asking,token:null});
 default:
 this.#hangUp();
 return this.#pauseUntil(this.now);
 }
 }
 }
-const waitingMax = 1_000;
-class Inbox {
-#items = new Map();
+const waitingMax=1_000;
+class Inbox{
+#items=new Map();
 #by;
-#numbers = 0;
-#readers = [];
-#end = null;
-constructor(by = null) {
-this.#by = by;
+#numbers=0;
+#readers=[];
+#end=null;
+constructor(by=null){
+this.#by=by;
 }
-push(update) {
-if (this.#end !== null) return;
-const key = (update.type === 'event' ? this.#by?.(update) : null) ?? ++this.#numbers;
+push(update){
+if(this.#end!==null)return;
+const key=(update.type==='event'?this.#by?.(update):null)??++this.#numbers;
 this.#items.delete(key);
-if (this.#items.size >= waitingMax) {
-const last = [...this.#items.values()].findLast((one) => one.position)?.position ?? null;
+if(this.#items.size>=waitingMax){
+const last=[...this.#items.values()].findLast((one)=>one.position)?.position??null;
 this.#items.clear();
-this.#items.set(++this.#numbers, { type: 'gap', reason: 'tooSlow', missed: null, position: last });
+this.#items.set(++this.#numbers,{type:'gap',reason:'tooSlow',missed:null,position:last});
 }
-this.#items.set(key, update);
+this.#items.set(key,update);
 this.#settle();
 }
-end(error = null) {
-this.#end ??= { error };
+end(error=null){
+this.#end??={error};
 this.#settle();
 }
-next() {
-return new Promise((resolve, reject) => {
-this.#readers.push({ resolve, reject });
+next(){
+return new Promise((resolve,reject)=>{
+this.#readers.push({resolve,reject});
 this.#settle();
 });
 }
-take() {
-for (const [key, update] of this.#items) {
+take(){
+for(const[key,update]of this.#items){
 this.#items.delete(key);
 return update;
 }
 return undefined;
 }
-#settle() {
-while (this.#readers.length > 0 && (this.#items.size > 0 || this.#end !== null)) {
-const { resolve, reject } = this.#readers.shift();
-const error = this.#end?.error ?? null;
-if (this.#items.size > 0) resolve({ done: false, value: this.take() });
-else if (error !== null) {
-this.#end.error = null;
+#settle(){
+while(this.#readers.length>0&&(this.#items.size>0||this.#end!==null)){
+const{resolve,reject}=this.#readers.shift();
+const error=this.#end?.error??null;
+if(this.#items.size>0)resolve({done:false,value:this.take()});
+else if(error!==null){
+this.#end.error=null;
 reject(error);
-} else resolve({ done: true, value: undefined });
+}else resolve({done:true,value:undefined});
 }
 }
 }
-class Optimistic {
+class Optimistic{
 #server;
-#upTo = null;
-#guesses = new Set();
+#upTo=null;
+#guesses=new Set();
 #tell;
-constructor(value, onChange = () => {}) {
-this.#server = value;
-this.#tell = onChange;
+constructor(value,onChange=()=>{}){
+this.#server=value;
+this.#tell=onChange;
 }
-get value() {
-return [...this.#guesses].reduce((value, { change }) => change(value), this.#server);
+get value(){
+return[...this.#guesses].reduce((value,{change})=>change(value),this.#server);
 }
-set(value, upTo = null) {
-this.#server = value;
-this.#upTo = upTo;
-for (const guess of this.#guesses) {
-if (guess.isAnswered && this.#has(guess.position)) this.#guesses.delete(guess);
+set(value,upTo=null){
+this.#server=value;
+this.#upTo=upTo;
+for(const guess of this.#guesses){
+if(guess.isAnswered&&this.#has(guess.position))this.#guesses.delete(guess);
 }
 this.#tell(this.value);
 }
-async perform(change, call) {
-const guess = { change, isAnswered: false, position: null };
+async perform(change,call){
+const guess={change,isAnswered:false,position:null};
 this.#guesses.add(guess);
 this.#tell(this.value);
-try {
-const answer = await call();
-guess.isAnswered = true;
-guess.position = positionOf(answer);
-if (guess.position && this.#upTo && this.#has(guess.position)) this.#guesses.delete(guess);
+try{
+const answer=await call();
+guess.isAnswered=true;
+guess.position=positionOf(answer);
+if(guess.position&&this.#upTo&&this.#has(guess.position))this.#guesses.delete(guess);
 return answer;
-} catch (error) {
+}catch(error){
 this.#guesses.delete(guess);
 this.#tell(this.value);
 throw error;
 }
 }
-#has(position) {
-return !position || this.#upTo?.epoch !== position.epoch || this.#upTo.offset >= position.offset;
+#has(position){
+return!position||this.#upTo?.epoch!==position.epoch||this.#upTo.offset>=position.offset;
 }
 }
-function webStorage(area = globalThis.localStorage, prefix = 'switchboard-call:') {
-const read = (key) => {
-try {
+function webStorage(area=globalThis.localStorage,prefix='switchboard-call:'){
+const read=(key)=>{
+try{
 return JSON.parse(area.getItem(key));
-} catch {
+}catch{
 return undefined;
 }
 };
-return {
-load: () => Array.from({ length: area.length }, (_, index) => area.key(index))
-.filter((key) => key.startsWith(prefix))
-.map((key) => ({ ...read(key), id: key.slice(prefix.length) })),
-get: (id) => read(prefix + id) ?? null,
-put: (entry) => area.setItem(prefix + entry.id, JSON.stringify(entry)),
-remove: (id) => area.removeItem(prefix + id),
+return{
+load:()=>Array.from({length:area.length},(_,index)=>area.key(index))
+.filter((key)=>key.startsWith(prefix))
+.map((key)=>({...read(key),id:key.slice(prefix.length)})),
+get:(id)=>read(prefix+id)??null,
+put:(entry)=>area.setItem(prefix+entry.id,JSON.stringify(entry)),
+remove:(id)=>area.removeItem(prefix+id),
 };
 }
-const timerMsMax = 2 ** 31 - 1;
-class SwitchboardClient {
+const timerMsMax=2**31-1;
+class SwitchboardClient{
 #url;
 #options;
 #machine;
-#inputs = [];
-#isTaking = false;
-#socket = null;
-#timer = null;
-#source = null;
-#numbers = 0;
-#readers = new Map();
-#waiters = new Map();
-#watchers = new Set();
-#results = new Set();
+#inputs=[];
+#isTaking=false;
+#socket=null;
+#timer=null;
+#source=null;
+#numbers=0;
+#readers=new Map();
+#waiters=new Map();
+#watchers=new Set();
+#results=new Set();
 #storing;
-#unlisten = null;
-constructor(url, { token = null, WebSocket = globalThis.WebSocket, storage = null, log = () => {},
-random = Math.random, now = () => performance.now(), wall = () => Date.now() } = {}) {
-if (typeof WebSocket !== 'function') throw new TypeError('no WebSocket');
-this.#url = String(url);
-this.#options = { WebSocket, storage, log, now, wall };
-this.#machine = new Machine({ random });
+#unlisten=null;
+constructor(url,{token=null,WebSocket=globalThis.WebSocket,storage=null,log=()=>{},
+random=Math.random,now=()=>performance.now(),wall=()=>Date.now()}={}){
+if(typeof WebSocket!=='function')throw new TypeError('no WebSocket');
+this.#url=String(url);
+this.#options={WebSocket,storage,log,now,wall};
+this.#machine=new Machine({random});
 this.setToken(token);
-this.#storing = this.#load();
+this.#storing=this.#load();
 }
-start() {
-this.#unlisten ??= this.#listen();
-this.#take({ type: 'start' });
+start(){
+this.#unlisten??=this.#listen();
+this.#take({type:'start'});
 }
-stop() {
+stop(){
 this.#unlisten?.();
-this.#unlisten = null;
-this.#take({ type: 'stop' });
+this.#unlisten=null;
+this.#take({type:'stop'});
 }
-setToken(token) {
-this.#source = typeof token === 'function' ? token : null;
-const kind = this.#source !== null ? 'source' : token === null ? 'none' : 'fixed';
-this.#take({ type: 'setToken', kind, token: kind === 'fixed' ? String(token) : null });
+setToken(token){
+this.#source=typeof token==='function'?token:null;
+const kind=this.#source!==null?'source':token===null?'none':'fixed';
+this.#take({type:'setToken',kind,token:kind==='fixed'?String(token):null});
 }
-get status() {
+get status(){
 return this.#machine.status;
 }
-statuses({ signal } = {}) {
-return this.#watch(this.#watchers, new Inbox(() => 'status'), signal, { type: 'event', status: this.status },
-({ status }) => status);
+statuses({signal}={}){
+return this.#watch(this.#watchers,new Inbox(()=>'status'),signal,{type:'event',status:this.status},
+({status})=>status);
 }
-topic(name, options = {}) {
-if (!isTopic(name)) throw new SwitchboardError('bad_request', `${name} is no topic.`);
-return new Topic(name, options, {
-join: (inbox) => {
-const reader = ++this.#numbers;
-this.#readers.set(reader, inbox);
-this.#take({ type: 'join', reader, topic: name, since: options.since, presence: options.presence });
-return () => {
+topic(name,options={}){
+if(!isTopic(name))throw new SwitchboardError('bad_request',`${name} is no topic.`);
+return new Topic(name,options,{
+join:(inbox)=>{
+const reader=++this.#numbers;
+this.#readers.set(reader,inbox);
+this.#take({type:'join',reader,topic:name,since:options.since,presence:options.presence});
+return()=>{
 inbox.end();
-if (this.#readers.delete(reader)) this.#take({ type: 'leave', reader });
+if(this.#readers.delete(reader))this.#take({type:'leave',reader});
 };
 },
-take: (input) => this.#take({ ...input, topic: name }),
+take:(input)=>this.#take({...input,topic:name}),
 });
 }
-async state(name, options = {}) {
-const topic = this.topic(name, options);
-for await (const update of topic) {
-if ('state' in update) return update.state;
-if (update.type === 'live') topic.resynchronise();
+async state(name,options={}){
+const topic=this.topic(name,options);
+for await(const update of topic){
+if('state'in update)return update.state;
+if(update.type==='live')topic.resynchronise();
 }
 throw new SwitchboardError('stopped');
 }
-call(event, args = {}, options = {}) {
-return this.#call({ ...options, event, topic: null }, args);
+call(event,args={},options={}){
+return this.#call({...options,event,topic:null},args);
 }
-publish(topic, event, data = {}, options = {}) {
-if (!isTopic(topic)) return Promise.reject(new SwitchboardError('bad_request', `${topic} is no topic.`));
-return this.#call({ ...options, event, topic }, data);
+publish(topic,event,data={},options={}){
+if(!isTopic(topic))return Promise.reject(new SwitchboardError('bad_request',`${topic} is no topic.`));
+return this.#call({...options,event,topic},data);
 }
-get outbox() {
-return {
-entries: this.#machine.calls.entries,
-remove: (id) => this.#take({ type: 'remove', id }),
-results: ({ signal } = {}) => this.#watch(this.#results, new Inbox(), signal, null, ({ result }) => result),
+get outbox(){
+return{
+entries:this.#machine.calls.entries,
+remove:(id)=>this.#take({type:'remove',id}),
+results:({signal}={})=>this.#watch(this.#results,new Inbox(),signal,null,({result})=>result),
 };
 }
-#call({ id = operationId(), signal, ...options }, data) {
-return new Promise((resolve, reject) => {
-const as = ++this.#numbers;
-const text = JSON.stringify(data) ?? '{}';
-const cancel = () => this.#take({ type: 'cancel', as });
-if (signal?.aborted) return reject(new SwitchboardError('cancelled'));
-signal?.addEventListener('abort', cancel);
-this.#waiters.set(as, { resolve, reject, done: () => signal?.removeEventListener('abort', cancel) });
-this.#take({ ...options, type: 'call', as, id: String(id), data: text });
+#call({id=operationId(),signal,...options},data){
+return new Promise((resolve,reject)=>{
+const as=++this.#numbers;
+const text=JSON.stringify(data)??'{}';
+const cancel=()=>this.#take({type:'cancel',as});
+if(signal?.aborted)return reject(new SwitchboardError('cancelled'));
+signal?.addEventListener('abort',cancel);
+this.#waiters.set(as,{resolve,reject,done:()=>signal?.removeEventListener('abort',cancel)});
+this.#take({...options,type:'call',as,id:String(id),data:text});
 });
 }
-async *#watch(set, inbox, signal, first, read) {
-const end = () => inbox.end();
-if (signal?.aborted) return;
+async*#watch(set,inbox,signal,first,read){
+const end=()=>inbox.end();
+if(signal?.aborted)return;
 set.add(inbox);
-signal?.addEventListener('abort', end);
-try {
-if (first !== null) inbox.push(first);
-for (let one = await inbox.next(); !one.done; one = await inbox.next()) yield read(one.value);
-} finally {
-signal?.removeEventListener('abort', end);
+signal?.addEventListener('abort',end);
+try{
+if(first!==null)inbox.push(first);
+for(let one=await inbox.next();!one.done;one=await inbox.next())yield read(one.value);
+}finally{
+signal?.removeEventListener('abort',end);
 set.delete(inbox);
 }
 }
-#take(input) {
+#take(input){
 this.#inputs.push(input);
-if (this.#isTaking) return;
-this.#isTaking = true;
-const { now, wall } = this.#options;
-while (this.#inputs.length > 0) {
-for (const action of this.#machine.take(this.#inputs.shift(), now(), wall())) {
-try {
+if(this.#isTaking)return;
+this.#isTaking=true;
+const{now,wall}=this.#options;
+while(this.#inputs.length>0){
+for(const action of this.#machine.take(this.#inputs.shift(),now(),wall())){
+try{
 this.#do(action);
-} catch (error) {
+}catch(error){
 console.error(error);
 }
 }
 }
-this.#isTaking = false;
+this.#isTaking=false;
 clearTimeout(this.#timer);
-const { wakeAt } = this.#machine;
-if (wakeAt === Infinity) return;
-this.#timer = setTimeout(() => this.#take({ type: 'tick' }), Math.min(timerMsMax, Math.max(0, wakeAt - now())));
+const{wakeAt}=this.#machine;
+if(wakeAt===Infinity)return;
+this.#timer=setTimeout(()=>this.#take({type:'tick'}),Math.min(timerMsMax,Math.max(0,wakeAt-now())));
 }
-#do(action) {
-const { gen, id, as } = action;
-switch (action.do) {
-case 'open': return this.#open(gen);
-case 'send': return this.#socket?.readyState === 1 && this.#socket.send(action.text);
-case 'close': return this.#socket?.close(action.code);
-case 'token': return this.#askToken(id, action.reason);
-case 'tell': return this.#readers.get(action.reader)?.push(action.update);
-case 'end':
-this.#readers.get(action.reader)?.end(action.error.code === 'stopped' ? null : action.error);
+#do(action){
+const{gen,id,as}=action;
+switch(action.do){
+case'open':return this.#open(gen);
+case'send':return this.#socket?.readyState===1&&this.#socket.send(action.text);
+case'close':return this.#socket?.close(action.code);
+case'token':return this.#askToken(id,action.reason);
+case'tell':return this.#readers.get(action.reader)?.push(action.update);
+case'end':
+this.#readers.get(action.reader)?.end(action.error.code==='stopped'?null:action.error);
 return this.#readers.delete(action.reader);
-case 'finish': return this.#finish(as, action);
-case 'keep': return this.#store(async (storage) => { await storage.put(action.entry); }, { type: 'kept', id });
-case 'mark': return this.#store((storage) => mark(storage, action), { ...action, type: 'marked' });
-case 'forget': return this.#store(async (storage) => { await storage.remove(id); }, { type: 'forgotten' });
-case 'status': return this.#watchers.forEach((inbox) => inbox.push({ type: 'event', status: action.status }));
-default: return this.#options.log(action.text);
+case'finish':return this.#finish(as,action);
+case'keep':return this.#store(async(storage)=>{await storage.put(action.entry);},{type:'kept',id});
+case'mark':return this.#store((storage)=>mark(storage,action),{...action,type:'marked'});
+case'forget':return this.#store(async(storage)=>{await storage.remove(id);},{type:'forgotten'});
+case'status':return this.#watchers.forEach((inbox)=>inbox.push({type:'event',status:action.status}));
+default:return this.#options.log(action.text);
 }
 }
-#open(gen) {
-const closed = (code, reason) => this.#take({ type: 'closed', gen, code, reason });
-try {
-const socket = this.#socket = new this.#options.WebSocket(this.#url);
-socket.onopen = () => this.#take({ type: 'opened', gen });
-socket.onmessage = ({ data }) => this.#take({ type: 'text', gen, text: typeof data === 'string' ? data : '' });
-socket.onclose = ({ code, reason }) => closed(code, String(reason));
-socket.onerror = () => {};
-} catch (error) {
-closed(0, String(error));
+#open(gen){
+const closed=(code,reason)=>this.#take({type:'closed',gen,code,reason});
+try{
+const socket=this.#socket=new this.#options.WebSocket(this.#url);
+socket.onopen=()=>this.#take({type:'opened',gen});
+socket.onmessage=({data})=>this.#take({type:'text',gen,text:typeof data==='string'?data:''});
+socket.onclose=({code,reason})=>closed(code,String(reason));
+socket.onerror=()=>{};
+}catch(error){
+closed(0,String(error));
 }
 }
-async #askToken(id, reason) {
-let token = null;
-try {
-token = await this.#source?.(reason);
-} catch (error) {
+async #askToken(id,reason){
+let token=null;
+try{
+token=await this.#source?.(reason);
+}catch(error){
 this.#options.log(`token: ${error}`);
 }
-this.#take({ type: 'token', id, token });
+this.#take({type:'token',id,token});
 }
-#finish(as, { id, event, answer, error }) {
-const waiter = this.#waiters.get(as);
-if (waiter === undefined) {
-this.#results.forEach((inbox) => inbox.push({ result: { id, event, answer, error } }));
+#finish(as,{id,event,answer,error}){
+const waiter=this.#waiters.get(as);
+if(waiter===undefined){
+this.#results.forEach((inbox)=>inbox.push({result:{id,event,answer,error}}));
 return;
 }
 this.#waiters.delete(as);
 waiter.done();
-if (error === undefined) waiter.resolve(answer);
+if(error===undefined)waiter.resolve(answer);
 else waiter.reject(error);
 }
-async #load() {
-const { storage, log } = this.#options;
-const entries = [];
-try {
-for (const value of await storage?.load() ?? []) {
-const entry = entryOf(value);
-if (entry !== null) entries.push(entry);
+async #load(){
+const{storage,log}=this.#options;
+const entries=[];
+try{
+for(const value of await storage?.load()??[]){
+const entry=entryOf(value);
+if(entry!==null)entries.push(entry);
 else await storage.remove(value?.id);
 }
-} catch (error) {
+}catch(error){
 log(`storage: ${error}`);
 }
-this.#take({ type: 'loaded', entries });
+this.#take({type:'loaded',entries});
 }
-#store(work, input) {
-const { storage, log } = this.#options;
-if (storage === null) return this.#take({ ...input, isKept: true });
-this.#storing = this.#storing.then(async () => {
-let more = { isKept: false };
-try {
-more = { isKept: true, ...await work(storage) };
-} catch (error) {
+#store(work,input){
+const{storage,log}=this.#options;
+if(storage===null)return this.#take({...input,isKept:true});
+this.#storing=this.#storing.then(async()=>{
+let more={isKept:false};
+try{
+more={isKept:true,...await work(storage)};
+}catch(error){
 log(`storage: ${error}`);
 }
-this.#take({ ...input, ...more });
+this.#take({...input,...more});
 });
 return undefined;
 }
-#listen() {
-const page = globalThis.document;
-if (page === undefined || typeof addEventListener !== 'function') return () => {};
-const visible = () => page.visibilityState === 'visible' && this.#take({ type: 'visible' });
-const heard = [
-[globalThis, 'online', () => this.#take({ type: 'online' })],
-[globalThis, 'offline', () => this.#take({ type: 'offline' })],
-[globalThis, 'pagehide', () => this.#take({ type: 'hide' })],
-[globalThis, 'pageshow', ({ persisted }) => persisted && this.#take({ type: 'visible' })],
-[page, 'visibilitychange', visible],
+#listen(){
+const page=globalThis.document;
+if(page===undefined||typeof addEventListener!=='function')return()=>{};
+const visible=()=>page.visibilityState==='visible'&&this.#take({type:'visible'});
+const heard=[
+[globalThis,'online',()=>this.#take({type:'online'})],
+[globalThis,'offline',()=>this.#take({type:'offline'})],
+[globalThis,'pagehide',()=>this.#take({type:'hide'})],
+[globalThis,'pageshow',({persisted})=>persisted&&this.#take({type:'visible'})],
+[page,'visibilitychange',visible],
 ];
-for (const [target, name, handler] of heard) target.addEventListener(name, handler);
-return () => heard.forEach(([target, name, handler]) => target.removeEventListener(name, handler));
+for(const[target,name,handler]of heard)target.addEventListener(name,handler);
+return()=>heard.forEach(([target,name,handler])=>target.removeEventListener(name,handler));
 }
 }
-async function mark(storage, { id, firstSentAt }) {
-const stored = entryOf(await storage.get(id));
-if (stored === null) return { firstSentAt: null };
-const earliest = Math.min(stored.firstSentAt ?? firstSentAt, firstSentAt);
-await storage.put({ ...stored, firstSentAt: earliest });
-return { firstSentAt: earliest };
+async function mark(storage,{id,firstSentAt}){
+const stored=entryOf(await storage.get(id));
+if(stored===null)return{firstSentAt:null};
+const earliest=Math.min(stored.firstSentAt??firstSentAt,firstSentAt);
+await storage.put({...stored,firstSentAt:earliest});
+return{firstSentAt:earliest};
 }
-class Topic {
+class Topic{
 #options;
 #client;
-constructor(name, options, client) {
-this.name = name;
-this.#options = options;
-this.#client = client;
+constructor(name,options,client){
+this.name=name;
+this.#options=options;
+this.#client=client;
 }
-[Symbol.asyncIterator]() {
-const { signal, latestBy } = this.#options;
-const inbox = new Inbox(latestBy);
-const leave = signal?.aborted ? () => inbox.end() : this.#client.join(inbox);
-if (signal?.aborted) leave();
-signal?.addEventListener('abort', leave);
-const done = () => {
-signal?.removeEventListener('abort', leave);
+[Symbol.asyncIterator](){
+const{signal,latestBy}=this.#options;
+const inbox=new Inbox(latestBy);
+const leave=signal?.aborted?()=>inbox.end():this.#client.join(inbox);
+if(signal?.aborted)leave();
+signal?.addEventListener('abort',leave);
+const done=()=>{
+signal?.removeEventListener('abort',leave);
 leave();
 return inbox.next();
 };
-return { next: () => inbox.next(), return: done };
+return{next:()=>inbox.next(),return:done};
 }
-async *events(...names) {
-for await (const update of this) {
-if (update.type === 'event' && (names.length === 0 || names.includes(update.event))) yield update;
+async*events(...names){
+for await(const update of this){
+if(update.type==='event'&&(names.length===0||names.includes(update.event)))yield update;
 }
 }
-async *presence() {
-let members = new Map();
-for await (const update of this) {
-if (update.type !== 'presence') continue;
-if (update.members) members = new Map();
-for (const one of update.members ?? [...update.joins, ...update.updates]) members.set(one.id, one);
-for (const one of update.leaves ?? []) members.delete(one.id);
+async*presence(){
+let members=new Map();
+for await(const update of this){
+if(update.type!=='presence')continue;
+if(update.members)members=new Map();
+for(const one of update.members??[...update.joins,...update.updates])members.set(one.id,one);
+for(const one of update.leaves??[])members.delete(one.id);
 yield new Map(members);
 }
 }
-track(meta = {}) {
-this.#client.take({ type: 'track', meta });
+track(meta={}){
+this.#client.take({type:'track',meta});
 }
-resynchronise() {
-this.#client.take({ type: 'resynchronise' });
+resynchronise(){
+this.#client.take({type:'resynchronise'});
 }
 }
 export { Optimistic, SwitchboardClient, SwitchboardError, backOffMs, operationId, webStorage };

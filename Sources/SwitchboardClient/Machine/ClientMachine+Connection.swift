@@ -91,6 +91,7 @@ extension ClientMachine {
         pongUntilMs = nil
         leaveAtMs = nil
         authRef = nil
+        topicsChanged = true
         if phase == .ready, nowMs - readySinceMs >= times.stableMs { attempt = 0 }
         topicsLost()
         callsLost()
@@ -226,7 +227,8 @@ extension ClientMachine {
         case .stopped, .idle, .asking, .unauthorized, .suspended: break
         }
         if fetch == nil, let fetchAgainAtMs { due.append(fetchAgainAtMs) }
-        due += topicWakes + callWakes
+        if topicsDueMs < .max { due.append(topicsDueMs) }
+        due += callWakes
         return due.min().map { max($0, nowMs + 1) }
     }
 

@@ -77,6 +77,7 @@ extension ClientMachine {
         if case .asked = topic.stage { return }
         topic.stage = .wanted
         topics[name] = topic
+        topicsChanged = true
         for listener in topic.listeners where listener.isLive { tell(listener.id, .pending(nil)) }
     }
 

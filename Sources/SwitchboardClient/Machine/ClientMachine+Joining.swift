@@ -86,6 +86,7 @@ extension ClientMachine {
 
     /// Wakes topics that rested, and leaves those that nobody has read for `lingerMs`.
     mutating func runTopicTimers() {
+        guard mustLookAtTopics else { return }
         for name in topicOrder {
             guard var topic = topics[name] else { continue }
             if case .resting(let until) = topic.stage, nowMs >= until {
@@ -114,7 +115,11 @@ extension ClientMachine {
         var waits = false
         for topic in topics.values {
             if case .resting(let until) = topic.stage { due.append(until) }
-            if case .asked = topic.stage {} else if let linger = topic.lingerUntilMs { due.append(linger) }
+            switch topic.stage {
+            // It waits for an answer, and not for a time.
+            case .asked, .leaving: break
+            case .wanted, .live, .resting: if let linger = topic.lingerUntilMs { due.append(linger) }
+            }
             if topic.isToBeAsked { waits = true }
         }
         if waits, phase == .ready, leaveAtMs == nil { due.append(joins.nextAtMs) }
@@ -145,7 +150,7 @@ extension ClientMachine {
 
     /// Asks for every topic that is wanted, as many as the gateway's rate of joins allows, in one message.
     mutating func flushTopics() {
-        guard leaveAtMs == nil else { return }
+        guard leaveAtMs == nil, mustLookAtTopics else { return }
         var room = joins.available(nowMs)
         guard room > 0 else { return }
         var batch: [String] = []
@@ -225,9 +230,10 @@ extension ClientMachine {
         topic.rests = min(topic.rests + 1, 10)
         topic.early = []
         let most = min(times.backoffMinMs << Int64(topic.rests), 5_000)
-        let pause = max(atLeastMs, Int64.random(in: times.backoffMinMs...most, using: &dice))
+        let pause = max(atLeastMs, Int64.random(in: min(times.backoffMinMs, most)...most, using: &dice))
         topic.stage = .resting(untilMs: nowMs + pause)
         topics[name] = topic
+        topicsChanged = true
         guard isTold || topic.rests == 1 else { return }
         for listener in topic.listeners { tell(listener.id, .pending(error)) }
     }

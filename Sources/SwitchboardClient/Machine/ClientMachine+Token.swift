@@ -74,6 +74,17 @@ extension ClientMachine {
         take(token: text)
     }
 
+    /// The gateway says that the token ends soon.
+    ///
+    /// A source may give tokens that end as soon: they are asked for once in `redialMs`, and not without end.
+    mutating func tokenExpiring() {
+        guard fetch == nil, credentials == .refreshing else { return }
+        let atMs = expiringAtMs + times.redialMs
+        guard nowMs >= atMs else { return fetchAgainAtMs = atMs }
+        expiringAtMs = nowMs
+        renewToken(.expiring)
+    }
+
     /// The source's answer, `nil` when it threw; an answer to an earlier request is not heard.
     mutating func fetched(_ number: Int, _ text: String?) {
         guard number == fetch else { return }

@@ -93,6 +93,8 @@ struct ClientMachine: Sendable {
     var spare: String?
     /// When the source is asked again after it threw on an open connection.
     var fetchAgainAtMs: Int64?
+    /// When the gateway's word that a token ends soon was last heeded; long ago before the first.
+    var expiringAtMs = Int64.min / 2
     /// How often in a row the source threw, 20 at most.
     var fetchFailures = 0
     /// The user, once the token or the gateway told.
@@ -102,6 +104,10 @@ struct ClientMachine: Sendable {
     var topics: [String: TopicState] = [:]
     /// The topics in the order in which they were wanted.
     var topicOrder: [String] = []
+    /// Whether anything happened that may give a topic something to do; an event that is delivered does not.
+    var topicsChanged = true
+    /// When a topic has something to do unless anything changes; the largest number for never.
+    var topicsDueMs = Int64.max
     /// The rate of subscribes; it is full on each new connection.
     var joins: TokenBucket
     /// How many requests there were beside calls and pings; numbers their `ref`s.
@@ -119,6 +125,7 @@ struct ClientMachine: Sendable {
     /// A machine that waits for `start`; equal seeds and inputs give equal outputs.
     init(times: ClientTimes, seed: UInt64, credentials: Credentials = .none, showsTokenInUpgrade: Bool = false) {
         self.showsTokenInUpgrade = showsTokenInUpgrade
+        let times = times.bounded
         self.times = times
         self.credentials = credentials
         dice = Dice(state: seed)
@@ -130,11 +137,16 @@ struct ClientMachine: Sendable {
     mutating func take(_ input: ClientInput, nowMs: Int64, wallMs: Int64) -> [ClientOutput] {
         self.nowMs = max(self.nowMs, nowMs)
         self.wallMs = wallMs
+        if case .text = input {} else { topicsChanged = true }
         // After a long sleep what is due comes first: an input must not meet a connection that is over.
         runTimers()
         handle(input)
         runTimers()
         flush()
+        if mustLookAtTopics {
+            topicsDueMs = topicWakes.min() ?? .max
+            topicsChanged = false
+        }
         let status = self.status
         if status != lastStatus {
             lastStatus = status
@@ -179,6 +191,9 @@ struct ClientMachine: Sendable {
         flushCalls()
     }
 
+    /// Whether the topics have to be gone through: with many of them that costs more than an event.
+    var mustLookAtTopics: Bool { topicsChanged || nowMs >= topicsDueMs }
+
     /// Whether there is a reason for a connection without a token.
     var hasWork: Bool { !topics.isEmpty || !calls.isEmpty }
 
@@ -216,18 +231,26 @@ struct ClientMachine: Sendable {
         pongUntilMs = nil
         guard let frame = Frame(text) else { return }
         switch frame.event {
+        case "pong", "warning": return
+        case "ack": return answered(frame, .success(frame.data))
+        case "authenticated", "token:expiring", "draining", "subscribed", "unsubscribed", "presence", "gap", "error":
+            topicsChanged = true
+            control(frame)
+        default: event(frame)
+        }
+    }
+
+    /// What the gateway says of the connection, of topics, or of what was asked.
+    private mutating func control(_ frame: Frame) {
+        switch frame.event {
         case "authenticated": if let ref = frame.ref, ref == authRef { authenticated(frame.data) }
-        case "pong": break
-        case "token:expiring": if fetch == nil { renewToken(.expiring) }
+        case "token:expiring": tokenExpiring()
         case "draining": drain(afterMs: clamped(frame.data["reconnectAfterMs"]) ?? 1_000)
-        case "warning": break
         case "subscribed": subscribed(frame)
         case "unsubscribed": unsubscribed(frame)
         case "presence": presence(frame)
         case "gap": gap(frame)
-        case "ack": answered(frame, .success(frame.data))
-        case "error": failed(frame)
-        default: event(frame)
+        default: failed(frame)
         }
     }
 

@@ -53,6 +53,24 @@ public struct ClientTimes: Sendable, Hashable {
 
     /// The defaults.
     public init() {}
+
+    /// The same within bounds in which no sum overflows: a year for a time, a million for a count, and nothing below its least.
+    var bounded: ClientTimes {
+        var times = self
+        let durations: [WritableKeyPath<ClientTimes, Int64>] = [
+            \.connectMs, \.authenticateMs, \.pingMs, \.pongMs, \.probeMs, \.backoffMinMs, \.backoffMaxMs, \.redialMs,
+            \.stableMs, \.lingerMs, \.repeatMs, \.faultMs, \.rateClosedMs, \.backgroundMs,
+        ]
+        for time in durations { times[keyPath: time] = min(max(times[keyPath: time], 1), 31_536_000_000) }
+        for rate in [\ClientTimes.joinsAtOnce, \.joinsPerSecond, \.callsAtOnce, \.callsPerSecond] {
+            // Half of the calls' rate must be one, too.
+            times[keyPath: rate] = min(max(times[keyPath: rate], 2), 1_000_000)
+        }
+        for count in [\ClientTimes.callsInFlightMax, \.callsMax, \.updatesMax] {
+            times[keyPath: count] = min(max(times[keyPath: count], 1), 1_000_000)
+        }
+        return times
+    }
 }
 
 /// Hands out so many at once, and so many a second.

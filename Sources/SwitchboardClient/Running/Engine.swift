@@ -23,8 +23,8 @@ final class Engine: Sendable {
         var socket: (generation: Int, socket: any SwitchboardSocket)?
         /// Waits for the machine's next time.
         var timer: Task<Void, Never>?
-        /// When the timer rings, by the machine's clock; the largest number without one.
-        var timerAtMs: Int64 = .max
+        /// When the timer rings.
+        var alarm = Alarm()
         /// The last number that was given out.
         var numbers = 0
         /// Callers who wait, by ticket.
@@ -116,29 +116,53 @@ final class Engine: Sendable {
                 return state.pending
             }
             if batch.isEmpty { break }
-            for output in batch { perform(output) }
+            perform(batch)
         }
         setTimer()
     }
 
-    /// A timer that is early is kept, so that a message costs none.
     private func setTimer() {
         state.with { state in
-            guard let wake = state.machine.wakeAtMs, wake < state.timerAtMs else { return }
-            state.timer?.cancel()
-            state.timerAtMs = wake
-            let deadline = origin.advanced(by: .milliseconds(wake))
-            state.timer = Task { [weak self] in
-                // lint:allow This waits for a time that the machine chose.
-                do { try await ContinuousClock().sleep(until: deadline) } catch { return }  // lint:allow
-                self?.rang(wake)
+            switch state.alarm.want(state.machine.wakeAtMs) {
+            case .keep: break
+            case .stop: state.timer?.cancel()
+            case .set(let wake):
+                state.timer?.cancel()
+                state.timer = timer(wake)
             }
         }
     }
 
+    private func timer(_ wake: Int64) -> Task<Void, Never> {
+        let deadline = origin.advanced(by: .milliseconds(wake))
+        return Task { [weak self] in
+            // lint:allow This waits for a time that the machine chose.
+            do { try await ContinuousClock().sleep(until: deadline) } catch { return }  // lint:allow
+            self?.rang(wake)
+        }
+    }
+
     private func rang(_ wake: Int64) {
-        state.with { state in if state.timerAtMs == wake { state.timerAtMs = .max } }
+        state.with { $0.alarm.rang(wake) }
         take(.tick)
+    }
+
+    private func perform(_ batch: [ClientOutput]) {
+        var unmarked: String?
+        for output in batch {
+            switch output {
+            case .store(let entry):
+                do {
+                    try options.storage?.store(entry)
+                } catch {
+                    // What could not be marked as sent must not be sent: after a restart it would be sent again.
+                    unmarked = entry.message
+                    take(.unstored(id: entry.id, "\(error)"))
+                }
+            case .send(_, let text) where text == unmarked: unmarked = nil
+            default: perform(output)
+            }
+        }
     }
 
     private func perform(_ output: ClientOutput) {
@@ -160,8 +184,7 @@ final class Engine: Sendable {
             state.with { $0.waiters.removeValue(forKey: ticket) }?.resume(returning: result)
         case .result(let result):
             for reader in state.with({ $0.resultReaders.values.map { $0 } }) { reader.push(result) }
-        case .store(let entry):
-            do { try options.storage?.store(entry) } catch { take(.unstored(id: entry.id, "\(error)")) }
+        case .store: break
         case .forget(let id):
             do { try options.storage?.remove(id) } catch { options.fault("The outbox cannot be written: \(error)") }
         case .status(let status):

@@ -32,7 +32,10 @@ public struct TopicUpdates: AsyncSequence, Sendable {
                     if case .event(let other) = waiting { latestBy(other) == key } else { false }
                 }
             }
-            if queue.count >= most { queue = [.gap(Gap(reason: .tooSlow, missed: nil, position: nil))] }
+            if queue.count >= most {
+                let last = queue.lazy.compactMap(\.position).last
+                queue = [.gap(Gap(reason: .tooSlow, missed: nil, position: last))]
+            }
             queue.append(update)
         }
     }

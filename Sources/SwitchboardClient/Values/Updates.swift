@@ -68,7 +68,7 @@ public struct Gap: Sendable, Hashable {
     public var reason: Reason
     /// How many; `nil` when nobody knows.
     public var missed: Int64?
-    /// The position behind the gap.
+    /// The position behind the gap; `nil` when nobody knows.
     public var position: Position?
 }
 
@@ -109,4 +109,14 @@ public enum TopicUpdate: Sendable, Hashable {
     case pending(SwitchboardError?)
     /// Who is here: the whole set, after each change.
     case members([Member])
+
+    /// Where the topic stands behind this; `nil` where the update does not tell.
+    var position: Position? {
+        switch self {
+        case .live(_, _, let position): position
+        case .event(let event): event.position
+        case .gap(let gap): gap.position
+        case .pending, .members: nil
+        }
+    }
 }

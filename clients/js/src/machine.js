@@ -14,24 +14,18 @@
 
 import { Calls } from './calls.js';
 import { SwitchboardError, Timers, backOffMs, bounded, errorOf, messageOf } from './parts.js';
-import { Tokens } from './tokens.js';
+import { drainMsMax, faultPauseMs, faults, messageMax, slowPauseMs } from './parts.js';
+import { Tokens, askMs } from './tokens.js';
 import { Topics } from './topics.js';
 
 /** For a connection, the answer to a token, and that to a question after silence. */
 const answerMs = 10_000;
-const askMs = 60_000;
 const silenceMs = 25_000;
 const probeMs = 3_000;
 /** A connection this old has proved itself: the next failure starts with the shortest pause. */
 const stableMs = 10_000;
-const faultPauseMs = 30_000;
-const slowPauseMs = 5_000;
-const drainMsMax = 60_000;
 const hastyMs = 1_000;
 const onlineMs = 500;
-const messageMax = 8_388_608;
-/** The gateway did not understand us: coming back at once would end alike. */
-const faults = new Set([1002, 1003, 1007, 1008, 1009, 4400]);
 
 export class Machine {
   wakeAt = Infinity;
@@ -71,6 +65,7 @@ export class Machine {
     if (input.type === 'text' && this.#isMine(input)) this.#heard();
     this.#runDue();
     this.#handle(input);
+    if (this.#phase === 'idle' && this.#isWanted) this.#dial();
     if (this.#phase !== 'stopped') {
       this.topics.pump();
       this.calls.pump();
@@ -136,6 +131,10 @@ export class Machine {
       case 'hide': return this.#phase !== 'stopped' && this.#phase !== 'unauthorized' && this.#end('suspended');
       default: return undefined;  // tick: what was due is done
     }
+  }
+
+  get #isWanted() {
+    return this.topics.count + this.calls.count > 0;
   }
 
   #isMine({ gen }) {
@@ -267,6 +266,8 @@ export class Machine {
     const leaveAt = this.#timers.get('drain');
     const isFault = faults.has(code);
     this.#forgetSocket(isFault);
+    // The gateway ends a connection on which nothing is wanted and nobody is named.
+    if (code === 4408 && this.user === '' && !this.#isWanted) return this.#end('idle');
     if (code === 4401 || httpStatus === 401) return this.#refused();
     if (code === 4403 || httpStatus === 403) return this.#end('unauthorized');
     if (isFault) {
@@ -304,10 +305,10 @@ export class Machine {
     this.#pause(Math.max(at, this.#dialledAt + hastyMs) - this.now);
   }
 
-  /** No sign of life: what the socket still says is not heard any more. */
-  #drop() {
+  /** No sign of life, or too much of one: what the socket still says is not heard any more. */
+  #drop(code, reason) {
     this.say({ do: 'close', gen: this.#gen, code: 1000 });
-    this.#closed({ code: 0, reason: 'no answer' });
+    this.#closed({ code, reason });
   }
 
   #probe(ms) {
@@ -333,10 +334,7 @@ export class Machine {
   // The protocol.
 
   #text(text) {
-    if (text.length > messageMax) {
-      this.say({ do: 'close', gen: this.#gen, code: 1000 });
-      return this.#closed({ code: 1009, reason: 'too large' });
-    }
+    if (text.length > messageMax) return this.#drop(1009, 'too large');
     const message = messageOf(text);
     if (message === null) return this.say({ do: 'log', text: 'no message' });
     const { event, topic, ref, offset, told } = message;
@@ -361,7 +359,9 @@ export class Machine {
   }
 
   #expiring() {
-    if (this.#tokens.kind !== 'source' || !this.isReady) return;
+    if (this.#tokens.kind !== 'source' || !this.isReady || this.#tokens.asking !== null) return;
+    const at = this.#tokens.renewAt(this.now);
+    if (this.now < at) return this.#timers.set('renew', at);
     if (this.#tokens.current?.isUnused) return this.#authenticate();
     this.#tokenGen = this.#gen;
     this.#ask();
@@ -388,7 +388,7 @@ export class Machine {
   #due(name) {
     switch (name) {
       case 'dial': return this.#dial();
-      case 'connect': case 'authenticate': case 'probe': return this.#drop();
+      case 'connect': case 'authenticate': case 'probe': return this.#drop(0, 'no answer');
       case 'silence': return this.#probe(answerMs);
       case 'renew': return this.#expiring();
       case 'ask': return this.#gotToken({ id: this.#tokens.asking, token: null });

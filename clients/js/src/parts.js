@@ -11,6 +11,15 @@ export class SwitchboardError extends Error {
   }
 }
 
+/** Of a message, in UTF-16 units: a gateway says less. */
+export const messageMax = 8_388_608;
+/** Codes of closes: the gateway did not understand us, and coming back at once would end alike. */
+export const faults = new Set([1002, 1003, 1007, 1008, 1009, 4400]);
+/** Pauses after such a close, and after one for our rate; the longest that a gateway may ask for. */
+export const faultPauseMs = 30_000;
+export const slowPauseMs = 5_000;
+export const drainMsMax = 60_000;
+
 const backOffMinMs = 100;
 const backOffBaseMs = 1_000;
 const backOffMaxMs = 30_000;

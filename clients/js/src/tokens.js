@@ -2,6 +2,10 @@
 
 /** The share of a token's life after which a new connection asks for another one. */
 const freshShare = 0.8;
+/** How long a source may take. */
+export const askMs = 60_000;
+/** Between two requests for a token since the present one ends: a source may give tokens that end as soon. */
+const renewMs = 1_000;
 
 export class Tokens {
   kind = 'none';
@@ -9,6 +13,7 @@ export class Tokens {
   current = null;
   isRefused = false;
   asking = null;
+  #renewedAt = -Infinity;
   #asks = 0;
 
   set(kind, text, now) {
@@ -21,6 +26,13 @@ export class Tokens {
   isEnough(now) {
     if (this.kind !== 'source') return true;
     return this.current !== null && !this.isRefused && (this.current.isUnused || this.current.freshUntil > now);
+  }
+
+  /** When a token that ends may be renewed: now, which then counts as done, or later. */
+  renewAt(now) {
+    const at = Math.max(now, this.#renewedAt + renewMs);
+    if (at === now) this.#renewedAt = now;
+    return at;
   }
 
   /** The request to make, or null when one is under way. */

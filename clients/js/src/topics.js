@@ -30,6 +30,10 @@ export class Topics {
     this.#machine = machine;
   }
 
+  get count() {
+    return this.#byName.size;
+  }
+
   // What the program wants.
 
   join(reader, name, { since = null, presence = false } = {}) {

@@ -89,6 +89,24 @@ test('without a WebSocket there is a word, not an endless attempt', () => {
   assert.throws(() => new SwitchboardClient('ws://gateway', { WebSocket: null }), TypeError);
 });
 
+test('an idle client wakes for its ping and for nothing else', async (t) => {
+  let [now, timer, rings, pings] = [0, null, 0, 0];
+  t.mock.method(globalThis, 'setTimeout', (act, ms) => { timer = { act, at: now + ms }; });
+  t.mock.method(globalThis, 'clearTimeout', () => { timer = null; });
+  const { socket } = await live(t, { now: () => now });
+  while (timer !== null && timer.at < 3_600_000) {
+    const { act, at } = timer;
+    [now, timer, rings] = [at, null, rings + 1];
+    act();
+    for (const said of socket.said.splice(0)) {
+      assert.equal(said.event, 'ping');
+      [now, pings] = [now + 40, pings + 1];
+      socket.hear({ event: 'pong' });
+    }
+  }
+  assert.deepEqual([rings, pings], [143, 143]);
+});
+
 test('a name that can be no topic is refused before it spoils a batch', async (t) => {
   const { client } = await ready(t);
   assert.throws(() => client.topic('no topic'), SwitchboardError);
