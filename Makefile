@@ -49,9 +49,20 @@ fuzz: packages-build ## Fuzz each parser with AddressSanitizer, SECONDS=60 each
 chaos: product bench venv ## Break everything under load for SECONDS=60 and check what clients saw; SEED=n repeats
 	.venv/bin/python Tests/ChaosTests/chaos.py --seconds $(SECONDS) $(if $(SEED),--seed $(SEED))
 
+.PHONY: chaos-clients
+chaos-clients: product venv ## The same faults with the libraries for apps as clients, in Swift and JavaScript; SECONDS=60, SEED=n
+	swift build --configuration release --package-path Tests/ChaosTests/apps --scratch-path .build/apps
+	.venv/bin/python Tests/ChaosTests/client_chaos.py .build/apps/release/AppCrowd --seconds $(SECONDS) \
+	    $(if $(SEED),--seed $(SEED))
+
 .PHONY: soak
 soak: product bench venv ## A steady load for MINUTES=60; memory, descriptors and Redis as a plot: nothing may grow; SEED=n
 	.venv/bin/python Tests/ChaosTests/soak.py --minutes $(MINUTES) --out bench/results $(if $(SEED),--seed $(SEED))
+
+.PHONY: histories
+histories: packages-build ## Both libraries for apps live through HISTORIES=100000 random histories with faults
+	HISTORIES=$(or $(HISTORIES),100000) node --test clients/js/test/histories.js
+	SWITCHBOARD_HISTORIES=$$(($(or $(HISTORIES),100000) / 200)) swift test --filter SwitchboardClientTests.SimulationTests
 
 .PHONY: autobahn
 autobahn: packages-test product venv ## Run the Autobahn WebSocket conformance suite against a gateway

@@ -26,7 +26,7 @@ SLOW = {"outboundBytesMax": 262_144, "outboundAgeMs": 3_000, "requestsPerAddress
         "socketIOPingMs": 3_000, "socketIOPongMs": 3_000}
 
 
-def run(options, outcome, quiet=False):
+def run(options, outcome, quiet=False, world_type=World):
     """One run; returns the report and the problems of the rig itself."""
     durable = options.seed % 2 == 1
     plan = faults.plan(options.seed, options.seconds, without=faults.LOSSES if durable else ())
@@ -34,9 +34,10 @@ def run(options, outcome, quiet=False):
         print("always" if durable else "everysec")
         for fault in plan:
             print(fault)
-    with World(outcome.path, gateways=3, proxied=True, worker=True, per_client=4, durable=durable, epoch_kept=durable,
-               persistence="always" if durable else "everysec", prefix=options.prefix, limits=SLOW,
-               others=options.others, forgets=options.forget, **runs.world_options(options)) as world:
+    with world_type(outcome.path, gateways=3, proxied=True, worker=True, per_client=4, durable=durable,
+                    epoch_kept=durable, persistence="always" if durable else "everysec", prefix=options.prefix,
+                    limits=SLOW, others=options.others, forgets=options.forget,
+                    **runs.world_options(options)) as world:
         if durable:
             world.votes = Votes(world, options.seed).start()
         world.rate(options.rate)
