@@ -22,8 +22,7 @@ if #KEYS == 3 and #ARGV == 13 then
     if epoch and last and got[3] == run and #epoch < 33 and #last < 16 and find(last, '^[1-9]%d*$')
       and (known ~= epoch or tonumber(beyond) <= tonumber(last)) then
       local offset = string.format('%d', last + 1)
-      local place = epoch .. ' ' .. offset .. ' '
-      local message = 'P' .. place .. event .. ' ' .. word .. '\n' .. data
+      local message = 'P' .. epoch .. ' ' .. offset .. ' ' .. event .. ' ' .. word .. '\n' .. data
       -- One look at the whole message: epoch, event, id, and that the data begin right behind them as an object.
       local id = word
       local _, at = find(message, '^P[%w_-]+ %d+ [%w._:/-]+ [%w._~:-]+\n{')
@@ -53,7 +52,7 @@ if #KEYS == 3 and #ARGV == 13 then
           added = pcall('XADD', log, offset .. '-0', 'e', event, 'd', data, 'i', id, 't', now_ms)
         end
         -- An error, or with NOMKSTREAM false where the log is gone.
-        if type(added) == 'string' then
+        if added and not added.err then
           if lasts then
             call('HSET', meta, 'offset', offset)
           else
@@ -62,7 +61,7 @@ if #KEYS == 3 and #ARGV == 13 then
             call('EXPIRE', meta, meta_ttl_s + more_s)
             call('EXPIRE', log, log_ttl_s + more_s)
           end
-          if seen then call('SET', seen, place .. print, 'EX', seen_ttl_s) end
+          if seen then call('SET', seen, epoch .. ' ' .. offset .. ' ' .. print, 'EX', seen_ttl_s) end
           call('PUBLISH', channel, message)
           return {epoch, offset, 0}
         end
