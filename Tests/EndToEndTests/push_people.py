@@ -50,8 +50,8 @@ class Person:
 
     def is_settled(self):
         """Whether nothing is due or on its way."""
-        return not self.db.exists(self.key("push_call")) and not any(
-            score <= time.time() * 1_000 for score in self.waiting().values())
+        has_called = self.db.get(self.key("push_call")) not in (None, b"rest")
+        return not has_called and not any(score <= time.time() * 1_000 for score in self.waiting().values())
 
     def devices(self):
         return {id.decode() for id in self.db.hkeys(self.key("devices"))}

@@ -38,6 +38,8 @@ def refresh(commands, now_ms, user="ann"):
 
 def call(commands, db, now_ms=NOW_MS, user="ann", **more):
     """What the refresh leads to: the request of the call that waits for a courier, and the arguments of its answer."""
+    if db.get(f"user:{user}#push_call") == b"rest":
+        db.delete(f"user:{user}#push_call")  # two seconds have passed
     refresh(commands, now_ms, user)
     ((_, fields),) = db.xrange("#outbox")
     db.delete("#outbox")

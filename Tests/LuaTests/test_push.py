@@ -152,8 +152,19 @@ def test_a_user_who_is_away_is_pushed_to(commands, db):
     assert request == {"user": "ann", "pushes": [{"p": name, "s": NOW_MS}]}
     assert arguments == {"userId": "ann", "round": NOW_MS, "pushes": [name]}
     assert answer(commands, arguments, [{"p": name, "s": NOW_MS}]) == {"done": 1, "again": 0, "dead": 0}
-    assert pushes(db) == {} and not db.exists("user:ann#push_call")
-    assert refresh(commands, NOW_MS) == {"idle": True}
+    assert pushes(db) == {} and refresh(commands, NOW_MS) == {"idle": True}
+
+
+def test_a_flood_of_news_is_a_call_in_two_seconds(commands, db):
+    """A sender of many messages could have made a phone ring as often as a courier answers."""
+    register(commands)
+    notify(commands)
+    request, arguments = call(commands, db)
+    answer(commands, arguments, request["pushes"])
+    notify(commands, now_ms=NOW_MS + 1)
+    told = refresh(commands, NOW_MS + 1)
+    assert not told["idle"] and 0 < told["again_ms"] - NOW_MS <= 2_001 and db.xlen("#outbox") == 0
+    assert 0 < db.pttl("user:ann#push_call") <= 2_000 and call(commands, db, NOW_MS + 2_001)[0] is not None
 
 
 def test_one_call_is_on_its_way_at_a_time(commands, db):

@@ -36,7 +36,9 @@ def refusal(status: int, reason: str, **more) -> Answer:
 
 
 class Apns:
-    """The `answer` of an `OutsideServer`. `plan[token]` is what the next pushes to a device are answered, then 200."""
+    """The `answer` of an `OutsideServer`. `plan[token]` is what the next pushes to a device are answered, then
+    `always[token]`, or 200.
+    """
 
     def __init__(self, directory: Path):
         key = ec.generate_private_key(ec.SECP256R1())
@@ -46,6 +48,7 @@ class Apns:
         self._public = key.public_key()
         self._lock = threading.Lock()
         self.plan: dict[str, list[Answer]] = defaultdict(list)
+        self.always: dict[str, Answer] = {}
         self.pushes: list[Push] = []
         self.provider_tokens: set[str] = set()
         self.wrong: list[str] = []
@@ -82,7 +85,7 @@ class Apns:
         token = asked.path.removeprefix("/3/device/")
         with self._lock:
             planned = self.plan[token]
-            answer = planned.pop(0) if planned else Answer()
+            answer = planned.pop(0) if planned else self.always.get(token, Answer())
             push = Push(token, asked.headers["apns-collapse-id"], payload["aps"]["badge"],
                         asked.headers["apns-priority"], payload, 0 if answer.cut or answer.never else answer.status,
                         time.time())

@@ -164,6 +164,8 @@ class OutsideServer:
     @staticmethod
     def _late(peer, writer, stream, answer):
         """An answer without a body, unless the client has gone."""
+        if writer.is_closing():
+            return
         with contextlib.suppress(OSError, h2.exceptions.ProtocolError):
             peer.send_headers(stream, [(":status", str(answer.status)), *answer.headers.items()], end_stream=True)
             writer.write(peer.data_to_send())

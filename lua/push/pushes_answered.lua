@@ -21,12 +21,13 @@
 -- have, and it goes again, to every device.
 
 local AGAIN_MS = 60000
+local REST_MS = 2000 -- until the user's next call: a sender of many messages makes a phone ring no more often
 local WAIT_MS_MAX = 172800000
 local TRIES_TTL_S = 172800
 local DEAD_MAX = 10
 
 if read('GET', key.call) ~= decimal(args.round) then return {done = 0, again = 0, dead = 0} end
-write('DEL', key.call)
+write('SET', key.call, 'rest', 'PX', REST_MS)
 local called, done, again, dead = {}, 0, 0, 0
 for _, member in ipairs(args.pushes) do called[member] = true end
 local answer = args.outcome == 'ok' and decode(args.answer)

@@ -14,7 +14,8 @@
 --
 -- A user has a live session while heartbeats come (beat_user.lua, beat_chats.lua). A gateway may take a dead connection
 -- for a live one until a ping fails. So what waits is taken for shown only when heartbeats still come PROOF_MS later.
--- One call is on its way at a time, so that pushes keep their order. One that is lost is made again after CALL_MS.
+-- One call is on its way at a time, so that pushes keep their order, and the next waits for two seconds after its
+-- answer. One that is lost is made again after CALL_MS.
 
 local LIVE_MS = 45000  -- two heartbeats and a little
 local PROOF_MS = 45000 -- longer than a ping and its answer in every dialect
