@@ -12,7 +12,6 @@ listener of it moves once.
 """
 
 import argparse
-import functools
 import math
 import statistics
 import sys
@@ -22,7 +21,6 @@ from pathlib import Path
 ROOT = Path(__file__).resolve().parents[1]
 sys.path[:0] = [str(ROOT / "Tests"), str(ROOT / "Tests" / "LuaTests")]
 
-from command_scripts import Header  # noqa: E402
 from nearby_scripts import Ears, NearbyCommands  # noqa: E402
 from support.redis_server import RedisServer  # noqa: E402
 from support.seeds import seeded  # noqa: E402
@@ -102,7 +100,6 @@ def main():
     arguments.add_argument("--city", type=float, default=10, help="kilometres along a side")
     arguments.add_argument("--crowd", type=int, default=5_000, help="listeners within 500 m; 0 for none")
     options = arguments.parse_args()
-    Header.read = functools.cache(Header.read)
     rng = seeded("nearby")
     print(f"{'listeners':>10} {'quartile':>9} {'median':>7} {'p99':>7} {'processor':>9} {'median':>7} {'told':>6} "
           f"{'most':>5} {'pictures':>9}")

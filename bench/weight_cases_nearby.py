@@ -1,8 +1,5 @@
 """The scripts of listeners nearby at their limits: two crowds of long names, and somebody who jumps between them."""
 
-import functools
-
-from command_scripts import Header
 from nearby_scripts import NearbyCommands
 from weight_cases import case
 
@@ -18,7 +15,6 @@ def user(number):
 
 def crowds(site, **settings):
     """Two crowds within 100 m each, and the first user of the first, who follows and blocks as many as possible."""
-    Header.read = functools.cache(Header.read)
     pack = NearbyCommands(site.db)
     for number in range(2 * CROWD):
         if number < 150 or number in range(CROWD, CROWD + 150):

@@ -12,7 +12,6 @@ crowd of its own stands within 500 m. Prints figures; exits with 1 when anything
 """
 
 import argparse
-import functools
 import math
 import re
 import sys
@@ -23,7 +22,6 @@ from pathlib import Path
 TESTS = Path(__file__).resolve().parents[1]
 sys.path[:0] = [str(TESTS), str(TESTS / "LuaTests"), str(TESTS / "EndToEndTests")]
 
-from command_scripts import Header  # noqa: E402
 from nearby_apps import walk_apps  # noqa: E402
 from nearby_city import DEGREE_METRES, City  # noqa: E402
 from nearby_scripts import Ears, NearbyCommands, pictures_of  # noqa: E402
@@ -234,7 +232,6 @@ def search(db, walk, logs=()):
 
 def run(options, directory, rng, log=print):
     """Figures, and what was wrong."""
-    Header.read = functools.cache(Header.read)
     server = RedisServer(
         Path(directory) / "redis", "--slowlog-log-slower-than", "0", "--slowlog-max-len", "20000").start()
     try:

@@ -4,6 +4,7 @@ An independent reading of the header contract (lua/README.md): what the Swift si
 scripts from outside, end to end.
 """
 
+import functools
 import hashlib
 import itertools
 import json
@@ -14,7 +15,7 @@ from pathlib import Path
 import redis
 
 from derived_values import Derived
-from lua_scripts import LUA, NOW_MS, script_path
+from lua_scripts import LUA, NOW_MS, Loaded, script_path
 
 POLICY = {"log_max": 200, "log_ttl_s": 300, "meta_ttl_s": 86_700}
 # What the gateway hides from bodies.
@@ -70,6 +71,16 @@ class Header:
 
     @classmethod
     def read(cls, path: Path) -> "Header":
+        """The header of a file. The built-in scripts stay as they are while tests run, and are read once."""
+        return cls._kept(path) if LUA in path.parents else cls._read(path)
+
+    @classmethod
+    @functools.cache
+    def _kept(cls, path: Path) -> "Header":
+        return cls._read(path)
+
+    @classmethod
+    def _read(cls, path: Path) -> "Header":
         lines = list(itertools.takewhile(lambda line: line.startswith("--"), path.read_text().splitlines()))
         header = cls(path.stem, re.findall(r"^-- @(\w+)[ ]*(.*)$", "\n".join(lines), re.M))
         for tag, text in header.tags:
@@ -154,7 +165,8 @@ class Commands:
         self.run_id = run
         self.folders = folders
         self.now_ms = NOW_MS
-        self._loaded = {}
+        # A test may put another text in place of the file's.
+        self._loaded = Loaded(db, lambda name: self.text(name))
 
     def path(self, name: str) -> Path:
         """The file of a script: of the folders, or else of the packs that are tested by name alone."""
@@ -308,10 +320,8 @@ class Commands:
         return str(value)
 
     def _evaluate(self, name, keys, argv):
-        if name not in self._loaded or not self.db.script_exists(self._loaded[name])[0]:
-            self._loaded[name] = self.db.script_load(self.text(name))
         try:
-            answer, retried, *_ = self.db.evalsha(self._loaded[name], len(keys), *keys, *argv)
+            answer, retried, *_ = self._loaded.call(name, keys, argv)
         except redis.ResponseError as error:
             word, _, rest = str(error).partition(" ")
             if word == "FAIL":

@@ -9,6 +9,9 @@ from lua_scripts import Scripts
 from support.redis_server import RedisServer
 from support.seeds import seeded
 
+#: A compiled script takes Redis some 200 kB.
+SCRIPTS_KEPT_MAX = 150
+
 
 @pytest.fixture(scope="session")
 def server(tmp_path_factory):
@@ -24,7 +27,9 @@ def db(server):
     client.flushall()
     client.config_set("maxmemory", 0)
     client.config_set("rdbcompression", "no")  # compressed, one value has several dumps
-    client.script_flush()
+    # To compile the scripts anew for each test took much of the tests' time.
+    if client.info("memory")["number_of_cached_scripts"] > SCRIPTS_KEPT_MAX:
+        client.script_flush()
     yield client
     client.config_set("maxmemory", 0)
     client.close()

@@ -66,6 +66,22 @@ def source(*names: str, quick: bool = True) -> bytes:
     return b"\n".join([*before, script_path("prelude").read_bytes(), *included, *texts])
 
 
+class Loaded:
+    """Scripts by name, called by their hashes; Redis compiles a text when it does not have it from another test."""
+
+    def __init__(self, db: redis.Redis, text_of):
+        self._db, self._text_of, self._hashes = db, text_of, {}
+
+    def call(self, name, keys, arguments):
+        if name not in self._hashes:
+            self._hashes[name] = hashlib.sha1(self._text_of(name)).hexdigest()
+        try:
+            return self._db.evalsha(self._hashes[name], len(keys), *keys, *arguments)
+        except redis.exceptions.NoScriptError:
+            self._hashes[name] = self._db.script_load(self._text_of(name))
+        return self._db.evalsha(self._hashes[name], len(keys), *keys, *arguments)
+
+
 class Scripts:
     """The scripts as functions. Every argument has a usable default; tests name what they care about."""
 
@@ -75,14 +91,10 @@ class Scripts:
         self.db = db
         self.run = run
         self.quick = quick
-        self._hashes = {}
+        self._loaded = Loaded(db, lambda names: source(*names, quick=self.quick))
 
     def call(self, names, keys, arguments):
-        if isinstance(names, str):
-            names = (names,)
-        if names not in self._hashes or not self.db.script_exists(self._hashes[names])[0]:
-            self._hashes[names] = self.db.script_load(source(*names, quick=self.quick))
-        return self.db.evalsha(self._hashes[names], len(keys), *keys, *arguments)
+        return self._loaded.call((names,) if isinstance(names, str) else names, keys, arguments)
 
     def publish(self, topic="shop:42", event="queue:update", data='{"n":1}', id="-", now_ms=NOW_MS, log_max=200,
                 log_ttl_s=300, meta_ttl_s=86400, seen_ttl_s=300, epoch=None, run=None, top=None, owner="user:u1",
