@@ -64,6 +64,12 @@ histories: packages-build ## Both libraries for apps live through HISTORIES=1000
 	HISTORIES=$(or $(HISTORIES),100000) node --test clients/js/test/histories.js
 	SWITCHBOARD_HISTORIES=$$(($(or $(HISTORIES),100000) / 200)) swift test --filter SwitchboardClientTests.SimulationTests
 
+.PHONY: client-package
+client-package: product venv ## Build the Swift examples as an app does, by path and by version, and run them; compare the API
+	scripts/client-package.sh
+	scripts/client-package.sh --git
+	scripts/client-api.sh
+
 .PHONY: autobahn
 autobahn: packages-test product venv ## Run the Autobahn WebSocket conformance suite against a gateway
 	AUTOBAHN_DEFLATE=all .venv/bin/python -m pytest -ra Tests/ConformanceTests $(PYTEST)

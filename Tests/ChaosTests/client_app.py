@@ -1,6 +1,9 @@
-"""The Swift example of docs/clients.md against real gateways: nothing is missed while its gateway is killed and back.
+"""The Swift examples against real gateways.
 
-usage: .venv/bin/python Tests/ChaosTests/client_app.py APP       (scripts/client-package.sh builds it)
+That of docs/clients.md misses nothing while its gateway is killed and back, by TLS and without. That of README.md hears
+what `switchboard dev` tells.
+
+usage: .venv/bin/python Tests/ChaosTests/client_app.py APP README      (scripts/client-package.sh builds both)
 """
 
 import re
@@ -13,6 +16,7 @@ import paths  # noqa: F401  It makes the helpers of the tests importable.
 from certificates import write_certificate
 from gateway_process import Gateway, command
 from support.redis_server import RedisServer, free_port
+from support.running_gateway import RunningGateway
 from tokens import SECRET, sign
 from waiting import eventually
 
@@ -24,7 +28,7 @@ def lines_of(output: Path) -> list[str]:
     return output.read_text().split("\n")[:-1]
 
 
-def run(app: str, directory: Path) -> list[str]:
+def run(app: str, directory: Path, scheme: str) -> list[str]:
     """Lets the app see a vote, events, the end of its gateway and its return; returns what it said."""
     certificate = write_certificate(directory)
     output = directory / "app.log"
@@ -32,7 +36,9 @@ def run(app: str, directory: Path) -> list[str]:
     server = RedisServer(directory / "redis").start()
 
     def gateway(name: str, listen: str = "127.0.0.1:0") -> Gateway:
-        return Gateway(directory / name, server.url, certificate, SECRET, listen=listen).start().wait_ready()
+        flags = [] if scheme == "wss" else ["--listen-plain", listen]
+        secure = listen if scheme == "wss" else "127.0.0.1:0"
+        return Gateway(directory / name, server.url, certificate, SECRET, *flags, listen=secure).start().wait_ready()
 
     first, other = gateway("first", listen), gateway("other")
     process = None
@@ -44,7 +50,7 @@ def run(app: str, directory: Path) -> list[str]:
             command(http, "add_track", shopId=SHOP, trackId="t1", userId="bob")
         with open(output, "w") as log:
             process = subprocess.Popen(
-                ["stdbuf", "-oL", app, f"wss://{listen}/ws", sign(SECRET, USER), SHOP, str(certificate.cert)],
+                ["stdbuf", "-oL", app, f"{scheme}://{listen}/ws", sign(SECRET, USER), SHOP, str(certificate.cert)],
                 stdout=log, stderr=subprocess.STDOUT, stdin=subprocess.DEVNULL)
         eventually(lambda: any(line.startswith("live at") for line in lines_of(output)), 20, "the topic")
         offset = 0
@@ -72,6 +78,21 @@ def run(app: str, directory: Path) -> list[str]:
     return lines_of(output)
 
 
+def first_event(app: str, directory: Path) -> str:
+    """What the README's program heard first of the demo."""
+    with RunningGateway(directory / "dev") as dev, open(directory / "readme.log", "w+") as log:
+        process = subprocess.Popen(
+            ["stdbuf", "-oL", app, f"{dev.wss}/ws", str(directory / "dev/.switchboard/cert.pem")], stdout=log,
+            stderr=subprocess.STDOUT, stdin=subprocess.DEVNULL)
+        try:
+            lines = eventually(lambda: [line for line in lines_of(Path(log.name)) if line.startswith("event(")], 60,
+                               "an event of the shop")
+        finally:
+            process.kill()
+            process.wait()
+    return lines[0][:120]
+
+
 def check(lines: list[str]) -> None:
     """Everything came, once and in order, and nothing was said to be missing."""
     assert lines[0] == "queue [\"t1\"]", lines[0]
@@ -86,8 +107,11 @@ def check(lines: list[str]) -> None:
 
 
 if __name__ == "__main__":
+    for way in ("wss", "ws"):
+        with tempfile.TemporaryDirectory() as place:
+            said = run(sys.argv[1], Path(place), way)
+        check(said)
+        print("client-package: %s, %d lines, %d events in order over a killed gateway" % (
+            way, len(said), sum(line.startswith("event") for line in said)))
     with tempfile.TemporaryDirectory() as place:
-        said = run(sys.argv[1], Path(place))
-    check(said)
-    print("client-package: %d lines, %d events in order over a killed gateway" % (
-        len(said), sum(line.startswith("event") for line in said)))
+        print("client-package: the README's program heard", first_event(sys.argv[2], Path(place)))
