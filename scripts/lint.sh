@@ -66,7 +66,7 @@ unsafe_files=(
     Sources/Service/{Descriptors,Environment,Files,Log,Supervisor}.swift
     Sources/Service/{ProcessEnvironment,ProcessSetUp,Signals,Terminal}.swift
     Sources/Gateway/Operations/MemoryWatch.swift
-    Sources/switchboard/{CourierProgram,DevCommand,PrivateRedis}.swift
+    Sources/switchboard/{ChildProcess,CourierProgram,DevCommand,PrivateRedis}.swift
     # OpenSSL
     Sources/Rights/Crypto/{AsymmetricKey,OpenSSLHash,Seal}.swift
     Sources/Transport/{SelfSignedCertificate,TLSClientSession,TLSContext,TLSSession}.swift

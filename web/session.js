@@ -164,15 +164,23 @@ export class SessionPanel {
     }
     say('song-problem', '');
     try {
+      const found = artists.value.trim() === '' ? await this.#find(name.value.trim()) : null;
       await ask(this.#guest, 'POST', `${root}/songs/add`, {
-        id: operationId(), name: name.value.trim(), artists: artists.value.trim(), album: '', duration_ms: 180_000,
-        source: 'spotify',
+        id: operationId(), name: found?.name ?? name.value.trim(), artists: found?.artists ?? artists.value.trim(),
+        album: found?.album ?? '', duration_ms: found?.duration_ms ?? 180_000, source: 'spotify',
       });
       [name.value, artists.value] = ['', ''];
     } catch (error) {
       say('song-problem', error.message);
     }
     name.focus();
+  }
+
+  /** The song of the catalogue that is called so; null without one, or where nothing can be searched. */
+  async #find(name) {
+    const path = `${root}/spotify/search?limit=10&q=${encodeURIComponent(name)}`;
+    const isMeant = (track) => track.name.toLowerCase() === name.toLowerCase();
+    return ask(this.#guest, 'GET', path).then((told) => told.tracks.find(isMeant) ?? null, () => null);
   }
 
   #complain(error) {

@@ -3,11 +3,11 @@ public import HTTPCodec
 
 /// The answers of an ``OperationsPeer``: `/livez`, `/readyz`, `/metrics`.
 public enum OperationsAnswer {
-    /// The answer to a path; `trouble` says why it is not ready, `metrics` is one page.
+    /// The answer to a request; `trouble` says why it is not ready, `metrics` is one page.
     public static func response(
-        to path: String, isReady: Bool, trouble: String, metrics: @autoclosure () -> [UInt8]
+        to head: HTTPRequestHead, isReady: Bool, trouble: String, metrics: @autoclosure () -> [UInt8]
     ) -> HTTPResponse {
-        switch path {
+        switch String(decoding: head.path, as: UTF8.self) {
         case "/livez": .json(status: 200, body: Array("{\"status\":\"alive\"}".utf8), keepAlive: false)
         case "/readyz": readiness(isReady, trouble)
         case "/metrics":

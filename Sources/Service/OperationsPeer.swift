@@ -9,13 +9,13 @@ public import Transport
 public final class OperationsPeer: ConnectionHandler {
     private let reactor: Reactor
     private let limits: Limits
-    private let answer: (_ path: String) -> HTTPResponse
+    private let answer: (_ head: HTTPRequestHead) -> HTTPResponse
     private var connection: Connection?
     private var parser: HTTPRequestParser
     private var head: HTTPRequestHead?
 
-    /// `answer` gives the answer to a path.
-    public init(reactor: Reactor, limits: Limits, answer: @escaping (_ path: String) -> HTTPResponse) {
+    /// `answer` gives the answer to a request without a body.
+    public init(reactor: Reactor, limits: Limits, answer: @escaping (_ head: HTTPRequestHead) -> HTTPResponse) {
         self.reactor = reactor
         self.limits = limits
         self.answer = answer
@@ -39,8 +39,8 @@ public final class OperationsPeer: ConnectionHandler {
                     return finish(.methodNotAllowed([.get, .head], keepAlive: false))
                 }
             case .body:
-                let path = head.map { String(decoding: $0.path, as: UTF8.self) } ?? ""
-                return finish(answer(path))
+                return finish(
+                    head.map(answer) ?? .refusal(Refusal(.notFound, "there is no such path"), keepAlive: false))
             case .failed(let failure):
                 return finish(.refusal(failure))
             }

@@ -45,6 +45,11 @@ struct DevCommand {
         try GatewayCommand.writeReadyFile(gateway.readyFile, node)
         let worker = try WorkerNode(WorkerSettings(beside: gateway), log: log)
         defer { worker.stop() }
+        let courier = try CourierProgram.path.map { (program) throws(StartProblem) in
+            try DevCourier(program: program, beside: gateway, state: state)
+        }
+        defer { courier?.stop() }
+        if courier == nil { log.write(.warn, "switchboard-courier is not beside this program: no search", []) }
         let demo = settings.demo ? try DemoShop(gateway, log: log) : nil
         defer { demo?.stop() }
         let origin = "https://" + (node.addresses.tls?.description ?? "")

@@ -1,4 +1,3 @@
-import CLinux
 import Configuration
 import Gateway
 import Glibc
@@ -9,7 +8,7 @@ import Service
 ///
 /// It is ended with this process, whatever ends this process.
 final class PrivateRedis {
-    private let process: pid_t
+    private let child: ChildProcess
 
     /// Starts it and waits until its socket is there; its output goes to `redis.log` in the state directory.
     init(program: String, state: StateDirectory) throws(StartProblem) {
@@ -18,23 +17,15 @@ final class PrivateRedis {
                 "the path \(state.redisSocket) is too long for a socket; give a shorter --state")
         }
         let logPath = state.path + "/redis.log"
-        let log: FileDescriptor
-        do {
-            log = FileDescriptor(
-                owning: try retrying { unsafe open(logPath, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0o600) })
-        } catch {
-            throw StartProblem.file(logPath, error)
-        }
         _ = unsafe unlink(state.redisSocket)
-        process = PrivateRedis.spawn(
+        child = try ChildProcess(
             [
                 program, "--port", "0", "--unixsocket", state.redisSocket, "--unixsocketperm", "700", "--save", "",
                 "--appendonly", "no", "--daemonize", "no",
-            ], output: log.raw)
-        guard process > 0 else { throw StartProblem("cannot start \(program): \(Errno.current)") }
+            ], logPath: logPath)
         let deadlineMs = Clock.monotonicMs() + 5_000
         while !Files.exists(state.redisSocket) {
-            guard waitpid(process, nil, WNOHANG) == 0 else {
+            guard child.runs else {
                 throw StartProblem("\(program) did not start; is Redis installed? See \(logPath)")
             }
             guard Clock.monotonicMs() < deadlineMs else {
@@ -46,14 +37,6 @@ final class PrivateRedis {
 
     /// Ends it and waits for its end.
     func stop() {
-        _ = kill(process, SIGTERM)
-        _ = waitpid(process, nil, 0)
-    }
-
-    private static func spawn(_ arguments: [String], output: Int32) -> pid_t {
-        var pointers: [UnsafeMutablePointer<CChar>?] = unsafe arguments.map { unsafe strdup($0) }
-        defer { unsafe pointers.forEach { unsafe free($0) } }
-        unsafe pointers.append(nil)
-        return unsafe swb_spawn(arguments[0], pointers, output)
+        child.stop()
     }
 }

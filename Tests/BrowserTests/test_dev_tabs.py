@@ -99,6 +99,10 @@ def test_two_guests_share_a_session_and_skip_its_song(windows, tmp_path):
     host.get_by_role("button", name="Next song").click()
     for window in (host, guest):
         expect(window.locator("#session-song")).to_have_text("First")
+    # A courier asks the stand-in for Spotify: a song that it knows by its name comes with its artists.
+    host.get_by_role("textbox", name="Song").fill("hot towel")
+    host.keyboard.press("Enter")
+    expect(guest.locator("#session-queue")).to_contain_text("Aunt Velvet")
     host.screenshot(path=str(tmp_path / "session.png"), full_page=True)
 
     # Who reloads is where it was; a locked session takes nobody; who leaves is seen to go.

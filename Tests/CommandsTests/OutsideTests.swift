@@ -123,7 +123,7 @@ import Testing
         #expect(mistakes == (message.isEmpty ? [] : ["a.lua:10: " + message]))
     }
 
-    @Test(arguments: [("call_out", "'x', {}, 'y'"), ("call_room", "'x'")])
+    @Test(arguments: [("call_out", "'x', {}, 'y'"), ("call_room", "'x'"), ("courier_joined", "'x'")])
     func theWordsNeedTheirTag(_ word: String, _ arguments: String) throws {
         let line = bytes("\(word)(\(arguments))\n")
         let file = ScriptFile(name: "b", path: "b.lua", bytes: command("b").bytes + line)

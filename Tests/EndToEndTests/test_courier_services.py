@@ -10,7 +10,7 @@ from urllib.parse import parse_qs, urlsplit
 import pytest
 
 from courier_process import CourierProcess
-from gateway_process import Gateway
+from gateway_process import Gateway, command
 from node_process import ENVIRONMENT
 from queueup_app import FLAGS, App
 from support.outside import Answer, OutsideServer
@@ -78,6 +78,9 @@ def courier(tmp_path_factory, shared_server, certificate, spotify):
     one = CourierProcess(directory, shared_server.url, certificate, settings(directory, spotify.url)).start()
     yield one
     one.stop()
+    # Other tests' tracks are described by nobody.
+    with shared_server.client() as db:
+        db.delete("#calls:spotify", "#courier:spotify")
 
 
 @pytest.fixture(scope="module")
@@ -186,6 +189,22 @@ def test_a_track_of_a_call_is_described(courier, db, asked):
     dead = {fields[b"id"]: fields[b"reason"] for _, fields in db.xrange("#calls-dead:spotify")}
     assert dead == {entries[1]: b"spotify answers 404", entries[2]: b"no track has such an id"}
     db.delete("#outbox", "#outbox-dead", "#calls-dead:spotify")
+
+
+def test_a_track_that_is_added_by_its_id_is_described(courier, gw, worker, topic, token):
+    worker()
+    shop = topic.split(":")[1]
+    with gw.http() as http, gw.client(token=token("bob")) as phone:
+        command(http, "start_session", shopId=shop)
+        command(http, "check_in", shopId=shop, userId="ann")
+        phone.subscribe(f"dj:{shop}")
+        added = command(http, "add_track", shopId=shop, trackId="track7", userId="ann")
+        assert (added["trackId"], added["trackName"]) == ("track7", "")
+        phone.expect("track:added")
+        told = phone.expect("track:described")["data"]
+        assert (told["trackName"], told["artistName"], told["duration_ms"]) == ("Blue", "Ann", 7_000)
+        state = phone.subscribe(f"dj:{shop}")["state"]["queue"][0]
+        assert (state["trackName"], state["albumArt"]) == ("Blue", "https://i.example/300")
 
 
 def run(arguments):

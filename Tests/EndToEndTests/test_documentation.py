@@ -9,6 +9,7 @@ import pytest
 from courier_process import CourierProcess
 from node_process import BINARY
 from operator_scripts import example_pack, examples, write_scripts
+from support.apns import Apns
 from waiting import eventually
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -51,7 +52,7 @@ def test_named_metrics_are_metrics(gw, worker, tmp_path, shared_server, certific
     courier = CourierProcess(tmp_path / "courier", shared_server.url, certificate, {
         "services": {"spotify": {"token-url": None}},
         "webhooks": {"none": {"url": "https://127.0.0.1:1", "secret-file": str(tmp_path / "secret"),
-                              "topics": ["order:no-such"]}}})
+                              "topics": ["order:no-such"]}}}, *Apns(tmp_path).flags("https://127.0.0.1:1"))
     try:
         text = gw.metrics().text + one.metrics().text + courier.start().metrics().text
     finally:

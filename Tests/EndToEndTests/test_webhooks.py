@@ -206,6 +206,17 @@ def test_a_hole_in_the_log_is_told(gw, courier, receiver, order, db):
     assert len(gap) == 1 and gap[0]["data"] == {"missed": 3} and gap[0]["id"].endswith(":5:gap")
 
 
+def test_nothing_of_a_topic_stays_longer_than_the_topic(gw, courier, receiver, order, db):
+    """A client that may publish makes topics at will; the cursor of each lived for a month."""
+    one = courier()
+    gw.publish(order, "step")
+    wait_for(receiver, order, [1])
+    eventually(lambda: db.exists(f"{order}#hook#{one.hook}") and not db.exists(f"{order}#hook-lease#{one.hook}"),
+               what="the cursor stands and the lease is given back")
+    assert 0 < db.pttl(f"{order}#hook#{one.hook}") <= db.pttl(f"{order}#meta") + 60_000
+    assert set(db.scan_iter(f"{order}#hook*")) == {f"{order}#hook#{one.hook}".encode()}
+
+
 def test_whatever_stands_in_a_log_ends_no_courier(gw, courier, receiver, order, db):
     one = courier()
     gw.publish(order, "step")

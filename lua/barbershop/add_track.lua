@@ -27,6 +27,8 @@
 -- @errors   not_present 403, conflict, too_large, too_many
 -- @cost     O(log n) in queued tracks
 -- @weight   700
+-- @rate     120/60 s user
+-- @call_out spotify track_found
 --
 -- Data:
 --   tally    hash trackId -> `TAG SEQUENCE UP DOWN`: the session's tag, the track's number in it, its votes
@@ -90,6 +92,7 @@ if type(item) ~= 'table' or type(item.trackName) ~= 'string' then
 end
 if type(item.artists) == 'table' then item.artists = array(item.artists) end
 item.trackId, item.addedBy, item.addedAt = args.trackId, user, iso(now_ms)
+local is_described = item.albumName ~= nil
 local text = encode(item)
 if #text > TRACK_BYTES_MAX then
   fail('too_large', 'The track takes more than ' .. TRACK_BYTES_MAX .. ' bytes as JSON')
@@ -117,4 +120,9 @@ write('EXPIRE', key.ballots, BALLOTS_TTL_S)
 note_vote(args.trackId, user, 'up', is_new)
 local told = encode(item)
 emit('dj:' .. args.shopId, 'track:added', told)
+-- Phones add by the id alone. Nothing depends on the answer, so nothing waits for room.
+local is_asked = not is_described and string.find(args.trackId, '^%w+$')
+if is_asked and courier_joined('spotify') and call_room('spotify') > 0 then
+  call_out('spotify', {track = args.trackId}, 'track_found', {shopId = args.shopId, trackId = args.trackId})
+end
 return raw(told)

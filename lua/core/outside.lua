@@ -52,6 +52,14 @@ local function call_room(service)
   return math.max(calls_max - waiting - known.waiting, 0)
 end
 
+-- Whether a courier of a service has ever joined: a script that only wishes for an answer asks before it calls. Where
+-- keys have slots, the calls are another slot's, and nobody knows.
+local function courier_joined(service)
+  local known = services[service]
+  if not known then error('asks for a courier of ' .. tostring(service) .. ', which no @call_out names', 2) end
+  return known.stream == KEYS[1] or redis.call('EXISTS', known.stream) == 1
+end
+
 outward = {
   -- Checks that there is room. Returns an error reply or nil.
   prepare = function()

@@ -116,7 +116,8 @@ struct BodyChecker {
             checkCommand(index, word, BodyWords.writes, other: ("read", BodyWords.reads))
             checkEffect(index, word)
         case "emit", "emit_each", "tell_now", "later": checkEffect(index, word)
-        case "call_out" where descriptor.callsOut.isEmpty, "call_room" where descriptor.callsOut.isEmpty:
+        case "call_out" where descriptor.callsOut.isEmpty, "call_room" where descriptor.callsOut.isEmpty,
+            "courier_joined" where descriptor.callsOut.isEmpty:
             problem(index, "\(word) is there with @call_out only")
         case "call_out": checkCallOut(index)
         case "fail": checkFail(index)

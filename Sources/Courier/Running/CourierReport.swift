@@ -33,9 +33,9 @@ struct CourierReport {
     /// What receivers were sent.
     var receivers: [Receiver] = []
 
-    /// The answer to a path.
-    func response(to path: String) -> HTTPResponse {
-        OperationsAnswer.response(to: path, isReady: isReady, trouble: trouble, metrics: metrics)
+    /// The answer to a request.
+    func response(to head: HTTPRequestHead) -> HTTPResponse {
+        OperationsAnswer.response(to: head, isReady: isReady, trouble: trouble, metrics: metrics)
     }
 
     private var metrics: [UInt8] {

@@ -50,7 +50,8 @@ struct CourierScripts: Sendable {
     ///
     /// KEYS: the cursor, the lease, the position and the log of the topic. ARGV: the courier's name, the milliseconds of a
     /// lease, epoch and offset of what is done or nothing, how many entries to read (0: none, the lease is kept; -1: none, the
-    /// lease is given back), and the seconds that a cursor lives.
+    /// lease is given back), and the milliseconds that a
+    /// cursor lives where the position has no end; otherwise it lives a minute longer than that.
     ///
     /// Returns {0, ms} when another courier has the topic for so long, {1} when it is kept, {2} when nothing is left to do
     /// and the lease is given back, or {3, epoch, done, last, entries}: `done` is the offset of the cursor, `-` without one.
@@ -59,7 +60,8 @@ struct CourierScripts: Sendable {
         if holder and holder ~= ARGV[1] then return {0, redis.call('PTTL', KEYS[2])} end
         if ARGV[3] ~= '' then
           if not holder then return {0, 0} end
-          redis.call('SET', KEYS[1], ARGV[3] .. ' ' .. ARGV[4], 'EX', ARGV[6])
+          local life = redis.call('PTTL', KEYS[3])
+          redis.call('SET', KEYS[1], ARGV[3] .. ' ' .. ARGV[4], 'PX', life > 0 and life + 60000 or ARGV[6])
         end
         local count = tonumber(ARGV[5])
         if count == 0 then

@@ -47,8 +47,8 @@ final class WebhookLane {
     var isDraining = false
 
     private static let pageEvents = 64
-    /// A cursor outlives the log and the position of its topic.
-    private static let cursorSeconds = 2_678_400
+    /// How long a cursor lives where the position of its topic has no end: 31 days.
+    private static let cursorMs = 2_678_400_000
     private static let retryMs = 500
 
     init(
@@ -124,7 +124,7 @@ final class WebhookLane {
             ],
             arguments: [
                 parts.name, text(parts.limits.webhookLeaseMs), done?.epoch ?? [], done.map { text($0.offset) } ?? [],
-                text(count), text(WebhookLane.cursorSeconds),
+                text(count), text(WebhookLane.cursorMs),
             ])
         link.run(call, lane: nil) { result in
             guard case .success(let value) = result else { return then(nil) }

@@ -29,9 +29,9 @@ struct WorkerReport {
     /// What waits for couriers, by service.
     var calls: [(service: String, counts: CallsWatch.Counts)] = []
 
-    /// The answer to a path.
-    func response(to path: String) -> HTTPResponse {
-        OperationsAnswer.response(to: path, isReady: isReady, trouble: trouble, metrics: metrics)
+    /// The answer to a request.
+    func response(to head: HTTPRequestHead) -> HTTPResponse {
+        OperationsAnswer.response(to: head, isReady: isReady, trouble: trouble, metrics: metrics)
     }
 
     private var metrics: [UInt8] {

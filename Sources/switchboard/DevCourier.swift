@@ -1,0 +1,69 @@
+import Configuration
+import Core
+import Gateway
+import Reactors
+import Service
+import Synchronization
+import Transport
+
+/// A courier for `dev`, and the stand-in for Spotify that it asks: nothing leaves this machine.
+final class DevCourier: Sendable {
+    private let wake: Wake
+    private let isStopping = Atomic<Bool>(false)
+    private let standIn = Guarded<Reactors.Thread?>(nil)
+    private let child: ChildProcess
+
+    /// Starts both beside a gateway; its output goes to `courier.log` in the state directory.
+    init(program: String, beside gateway: GatewaySettings, state: StateDirectory) throws(StartProblem) {
+        let door = try OperationsDoor(HostPort(host: "127.0.0.1", port: 0))
+        let limits = gateway.limits
+        do {
+            wake = try Wake()
+        } catch {
+            throw StartProblem("cannot start the stand-in for Spotify: \(error)")
+        }
+        let path = state.path + "/courier.json"
+        var text: [UInt8] = Array("{\"redis\":".utf8)
+        text.append(jsonString: gateway.redis)
+        text.append(text: ",\"services\":{\"spotify\":{\"url\":\"http://\(door.address)\",\"token-url\":null}}}\n")
+        do {
+            try Files.write(text, to: path, isSecret: true)
+        } catch {
+            throw StartProblem.file(path, error)
+        }
+        var words = [program, "--config", path, "--redis-layout", gateway.redisLayout.rawValue]
+        if !gateway.redisPrefix.isEmpty { words += ["--redis-prefix", gateway.redisPrefix] }
+        child = try ChildProcess(words, logPath: state.path + "/courier.log")
+        do {
+            let thread = try Reactors.Thread.start("spotify") { [self] in run(door, limits) }
+            standIn.withLock { $0 = thread }
+        } catch {
+            child.stop()
+            throw StartProblem("cannot start the stand-in for Spotify: \(error)")
+        }
+    }
+
+    private func run(_ door: OperationsDoor, _ limits: Limits) {
+        guard let reactor = try? Reactor(wake: wake) else { return }
+        let context = ConnectionContext(reactor: reactor, limits: ConnectionLimits(limits, reactors: 1))
+        let listener = try? door.open(context, limits: limits) {
+            OperationsPeer(reactor: reactor, limits: limits) { DemoCatalogue.answer(to: $0) }
+        }
+        reactor.onMailbox = { [self] in
+            if isStopping.load(ordering: .acquiring) { reactor.stop() }
+        }
+        withExtendedLifetime(listener) { reactor.run() }
+        listener?.close()
+    }
+
+    /// Ends both.
+    func stop() {
+        child.stop()
+        isStopping.store(true, ordering: .releasing)
+        wake.signal()
+        standIn.withLock { thread in
+            thread?.join()
+            thread = nil
+        }
+    }
+}
