@@ -248,6 +248,16 @@ public struct Limits: Sendable, Equatable {
     public var redisBackOffMinMs = 100
     /// See ``redisBackOffMinMs``.
     public var redisBackOffMaxMs = 1_000
+    /// Time that one Sentinel has for an answer.
+    public var sentinelCallMs = 500
+    /// Time from one question to the Sentinels to the next, at least.
+    public var sentinelPauseMs = 250
+    /// Time after which they are asked without a reason, a quarter more or less.
+    public var sentinelRefreshMs = 15_000
+    /// How long they are asked again and again once the master may be changing.
+    public var sentinelUnsettledMs = 5_000
+    /// Time that replicas have to take an event or command that `--redis-wait` wants on them; beyond: `unavailable`.
+    public var redisWaitMs = 1_000
     /// Topics in one SUBSCRIBE or UNSUBSCRIBE.
     public var redisSubscribeBatch = 512
     /// Bytes of one reply from Redis.

@@ -28,6 +28,7 @@ final class Broker: SubscriberLinkOwner {
     /// The channel on which other nodes speak to this one.
     private let inbox: [UInt8]
     private var link: SubscriberLink?
+    private var servers: MasterFollower?
     private var probes: DeliveryProbes
     /// What is known of the subscriber link; compared with what it is.
     private var report = LinkReport.down(nil)
@@ -55,7 +56,13 @@ final class Broker: SubscriberLinkOwner {
         context = ConnectionContext(reactor: reactor, limits: ConnectionLimits(node.limits, reactors: 1))
         probes = DeliveryProbes(
             shards: node.shards.count, intervalMs: node.limits.redisProbeMs, timeoutMs: node.limits.redisProbeTimeoutMs)
-        link = try SubscriberLink(context, node.redis, name: "switchboard-\(node.name)-subscriber", owner: self)
+        let servers = try MasterFollower(node: node, context: context, nowMs: { reactor.nowMs }) {
+            [unowned self] map in
+            for shard in outgoing.indices { outgoing[shard].append(.servers(map)) }
+        }
+        self.servers = servers
+        link = try SubscriberLink(
+            context, node.redis, servers.board, name: "switchboard-\(node.name)-subscriber", owner: self)
         _ = link?.want(node.probeChannel)
         _ = link?.want(inbox)
         timer = try ReactorTimer(reactor) { [unowned self] in probeDue() }
@@ -72,6 +79,9 @@ final class Broker: SubscriberLinkOwner {
             case .want(let topic, let shard): want(topic, shard)
             case .unwant(let topic, let shard): unwant(topic, shard)
             case .link(let shard, let report): shardLink(shard, report)
+            case .servers(let hint): servers?.ask(hint)
+            case .moved(let shard, let generation): servers?.moved(shard: shard, generation: generation)
+            case .probeRefused(let shard, let number, let failure): probeRefused(shard, number, failure)
             case .stop: reactor.stop()
             }
         }
@@ -107,6 +117,7 @@ final class Broker: SubscriberLinkOwner {
                 // One batch, so that a shard with more topics than its mailbox has places is told of all of them.
                 outgoing[shard].removeAll(keepingCapacity: true)
                 outgoing[shard].append(.lost)
+                if let map = servers?.map { outgoing[shard].append(.servers(map)) }
                 confirmAll(shard)
                 probes.undelivered(shard: shard, nowMs: reactor.nowMs)
             }
@@ -201,6 +212,7 @@ final class Broker: SubscriberLinkOwner {
 
     private func probeDue() {
         timer?.set(atMs: reactor.nowMs + min(limits.redisProbeMs, limits.redisProbeTimeoutMs, Broker.probeTickMs))
+        servers?.look()
         watchLink()
         takeProbeSteps()
     }
@@ -255,6 +267,11 @@ final class Broker: SubscriberLinkOwner {
         guard words.count == 2, let shard = ASCII.decimal(words[0]), let number = ASCII.decimal(words[1]),
             probes.returned(number, shard: shard, nowMs: reactor.nowMs)
         else { return }
+        tellHealth()
+    }
+
+    private func probeRefused(_ shard: Int, _ number: Int, _ failure: RedisFailure) {
+        probes.refused(number, shard: shard, failure, nowMs: reactor.nowMs)
         tellHealth()
     }
 

@@ -179,6 +179,22 @@ enum Metrics {
             boundsUs: LoopStatistics.boundsUs, counts: counts, sumUs: loops.reduce(0) { $0 + $1.busyUs.value })
     }
 
+    private static func sentinels(_ group: SentinelStatistics, _ page: inout MetricsPage) {
+        let master = group.master.withLock { $0 }
+        page.gauge("switchboard_sentinels_configured", "Sentinels that have a vote.", group.configured.value)
+        page.gauge("switchboard_sentinels_answering", "Sentinels that answered last.", group.answering.value)
+        page.gauge(
+            "switchboard_redis_master", "1 for the master of now; none while none may be used.",
+            master.isEmpty ? [] : [("address", master, 1)])
+        page.counter(
+            "switchboard_redis_master_changes_total",
+            "Masters, or histories, that another followed, by what became of epochs.",
+            [("epochs", "kept", group.switchesKept.value), ("epochs", "reset", group.switchesReset.value)])
+        page.counter(
+            "switchboard_redis_master_unknown_total", "Questions to the Sentinels that found no master to use.",
+            group.lost.value)
+    }
+
     private static func redis(_ node: Node, _ page: inout MetricsPage) {
         let links = node.redisStatistics.all
         page.counter("switchboard_redis_commands_total", "Commands sent.", links.reduce(0) { $0 + $1.sent.value })
@@ -199,6 +215,7 @@ enum Metrics {
             ])
         page.counter(
             "switchboard_redis_resubscribes_total", "Times the subscription was made again.", broker.resubscribes.value)
+        sentinels(node.sentinelStatistics, &page)
         if let ageMs = node.health.probeAgeMs(nowMs: Clock.monotonicMs()) {
             page.gauge(
                 "switchboard_redis_probe_age_seconds", "Since a probe came back by the link that waits longest.",

@@ -36,6 +36,8 @@ final class Node: Sendable {
     let limits: Limits
     let keys: Keys
     let redis: RedisTarget
+    /// Replicas that must have what is acknowledged; 0 for none.
+    let redisWait: Int
     let library: ScriptLibrary
     let scripts: StoreScripts
     let commands: CommandSettings
@@ -66,6 +68,7 @@ final class Node: Sendable {
     let reloads = ReloadStatistics()
     let shardStatistics = Registry<ShardStatistics>()
     let redisStatistics = Registry<RedisStatistics>()
+    let sentinelStatistics = SentinelStatistics()
     /// Mailboxes and wakes of the shards, by number.
     let shards: [Mailbox<ShardMessage>]
     let shardWakes: [Wake]
@@ -94,6 +97,7 @@ final class Node: Sendable {
         limits = settings.limits
         keys = settings.keys
         redis = parts.redis
+        redisWait = settings.redisWait
         library = parts.library
         scripts = parts.scripts
         commands = parts.commandSettings(settings)

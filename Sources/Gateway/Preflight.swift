@@ -66,7 +66,7 @@ public enum Preflight {
             apiKeys.serviceCount == 0
                 ? Finding(.doubtful, "no API key: backends cannot publish over HTTP; give --api-keys")
                 : Finding(.good, apiKeys.description))
-        findings += redis(parts, settings.limits)
+        findings += redis(parts, settings)
         return findings
     }
 
@@ -133,22 +133,33 @@ public enum Preflight {
     }
 
     /// Runs a command link on this thread until it is ready, refused, or late.
-    private static func redis(_ parts: NodeParts, _ limits: Limits) -> [Finding] {
+    private static func redis(_ parts: NodeParts, _ settings: GatewaySettings) -> [Finding] {
         do {
+            let limits = settings.limits
             let reactor = try Reactor(wake: try Wake())
             let context = ConnectionContext(reactor: reactor, limits: ConnectionLimits(limits, reactors: 1))
             var found: ServerFacts?
+            var replicas = ReplicaSettings()
             var broken: [Finding] = []
             let table = parts.library.table
+            let servers = try LocalServers(context, parts.redis, name: "switchboard-check")
             var link: CallLink?
             link = try CallLink(
-                context, parts.redis, name: "switchboard-check", registry: table.registry,
+                context, parts.redis, servers.board, name: "switchboard-check", registry: table.registry,
                 onBrokenScript: { name, failure in
                     let text = table[name]?.source.compileFault(failure.detail) ?? failure.detail
                     // A state provider is part of two scripts.
                     if !broken.contains(where: { $0.text == text }) { broken.append(Finding(.wrong, text)) }
                 },
                 onReady: { facts in
+                    func ask(_ name: String, _ take: @escaping (Int?) -> Void) {
+                        link?.call(RedisCall("CONFIG", Array("GET".utf8), Array(name.utf8))) { result in
+                            let value = (try? result.get()).flatMap { ServerFacts.config($0)?[Array(name.utf8)] }
+                            take(value.flatMap { ASCII.decimal($0) })
+                        }
+                    }
+                    ask("min-replicas-to-write") { replicas.leastReplicas = $0 }
+                    ask("repl-backlog-ttl") { replicas.backlogSeconds = $0 }
                     // The link loads all scripts first, so the answer comes when each of them was tried.
                     link?.call(RedisCall("PING")) { result in
                         guard result.failure?.reaction != .reconnect else { return }
@@ -162,11 +173,18 @@ public enum Preflight {
             let failure = link?.lastFailure
             link?.stop()
             link = nil
+            let sentinels: [Finding]
+            if case .sentinel(let group) = parts.redis.url.endpoint {
+                sentinels = judge(group, servers.watch?.report ?? SentinelReport())
+            } else {
+                sentinels = []
+            }
+            servers.stop()
             guard let facts = found else {
                 let reason = failure.map { "\($0.metricLabel) \($0.detail)" } ?? "no answer"
-                return [Finding(.wrong, "Redis at \(parts.redis.url) cannot be used: \(reason)")]
+                return sentinels + [Finding(.wrong, "Redis at \(parts.redis.url) cannot be used: \(reason)")]
             }
-            return judge(facts) + broken
+            return sentinels + judge(facts) + judge(facts, replicas, wait: settings.redisWait) + broken
         } catch {
             return [Finding(.wrong, "cannot look at Redis: \(error)")]
         }

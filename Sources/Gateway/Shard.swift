@@ -20,6 +20,8 @@ enum ShardMessage: Sendable {
     case lost
     /// Publish this number on the probe channel.
     case probe(Int)
+    /// Where the servers are now.
+    case servers(ServerMap)
     /// Dial the command link again: it is mute or leads elsewhere.
     case reconnect(NotReadyReason)
     /// Tell what is known of a topic, for another shard's question.
@@ -81,7 +83,11 @@ final class Shard {
     let reactor: Reactor
     private let mailbox: Mailbox<ShardMessage>
     private let context: ConnectionContext
-    private let link: CallLink
+    let link: CallLink
+    /// Which server the links of this thread lead to.
+    let board: ServerBoard
+    /// `nil` unless what is acknowledged must be on replicas.
+    let replicas: ReplicaWait?
     private let desk: ReadDesk
     private var listeners: [Listener] = []
     private var operationsListeners: [Listener] = []
@@ -123,8 +129,9 @@ final class Shard {
         let (log, scripts) = (node.log, node.library.table)
         let news = LinkNews(node.broker, shard: index)
         self.news = news
+        board = Shard.board(node)
         link = try CallLink(
-            context, node.redis, name: "switchboard-\(node.name)-shard-\(index)", registry: scripts.registry,
+            context, node.redis, board, name: "switchboard-\(node.name)-shard-\(index)", registry: scripts.registry,
             onBrokenScript: { name, failure in
                 // Every shard loads the same scripts; one of them tells.
                 guard index == 0 else { return }
@@ -136,24 +143,25 @@ final class Shard {
                 let version = facts.version.map { String($0) }.joined(separator: ".")
                 log.write(.info, "redis connected", [("shard", "\(index)"), ("version", version)])
             })
+        replicas = try Shard.wait(node, context, board, index)
         let desk = try ReadDesk(reactor, limits: node.limits, budgets: node.budgets, statistics: statistics)
         self.desk = desk
         store = Store(
             reactor, link: link, scripts: node.scripts, keys: node.keys, limits: node.limits, access: node.access,
-            desk: desk)
+            desk: desk, replicas: replicas)
         rightsStore = RightsStore(link: link, scripts: node.scripts, keys: node.keys, limits: node.limits)
         let origin = PresenceStore.Origin(node: Array(node.name.utf8), shard: index)
         let presenceStore = PresenceStore(link, node.scripts, node.keys, node.limits, desk, origin)
         presence = try PresenceDesk(reactor, presenceStore, desk, node.limits, statistics, origin)
         let watch = index == 0 ? RightsWatch(node: node, store: rightsStore, nowMs: { reactor.nowMs }) : nil
         rightsWatch = watch
-        let secret = index == 0 ? HopSecret(node: node, link: link) : nil
-        hopSecret = secret
+        hopSecret = index == 0 ? HopSecret(node: node, link: link) : nil
         sessionRules = SessionRules(limits: node.limits, access: node.access) { cost, caller in
             Shard.charge(cost, caller, node, nowMs: reactor.nowMs)
         }
         commands = CommandDesk(
-            node: node, link: link, shard: index, desk: desk, statistics: statistics, top: { [store] in store.top($0) },
+            node: node, link: link, replicas: replicas, shard: index, desk: desk, statistics: statistics,
+            top: { [store] in store.top($0) },
             nowMs: { reactor.nowMs })
         topics = TopicTable(
             shard: index, limits: node.limits, repairs: node.testFault != .noRepair,
@@ -164,10 +172,10 @@ final class Shard {
         }
         store.onScriptFault = { [unowned self] in scriptFailed($0, $1) }
         store.lastDelivered = { [unowned topics] in topics.position($0) }
-        news.onConnected = { [unowned topics] in
+        news.onConnected = { [unowned topics, hopSecret] in
             topics.relinked()
             watch?.linkIsNew()
-            secret?.linkIsNew()
+            hopSecret?.linkIsNew()
         }
         node.shardStatistics.add(statistics)
         node.redisStatistics.add(link.statistics)
@@ -273,6 +281,7 @@ final class Shard {
             _ = node.shards[asker].send(.reported(question: question, report))
         case .reported(let question, let report): questions.answered(question, report)
         case .probe(let number): probe(number)
+        case .servers(let map): use(map)
         case .reconnect(let reason): link.reconnect(RedisFailure(reason))
         case .poll(let request): polling.take(request)
         case .polled(let number, let answer): polling.answered(number, answer)
@@ -363,6 +372,7 @@ final class Shard {
         }
         if drain.plan.isOver && hasNoClients(isLate: elapsedMs >= drain.overMs + limits.closeMs) {
             link.stop()
+            replicas?.stop()
             news.ended()
             polling.end()
             reactor.stop()
@@ -374,25 +384,5 @@ final class Shard {
         let others = 1 + httpPeers.values.count(where: \.isOperations)
         return requestsInFlight == 0 && lines.isEmpty
             && (isLate || presence.isEmpty && context.statistics.open.value <= others)
-    }
-
-    // MARK: The delivery probe
-
-    /// Publishes a number by the link that publishes go by; the broker's link must bring it back.
-    ///
-    /// PUBLISH works on a replica, too, so the link is also asked whether it still leads to a master.
-    private func probe(_ number: Int) {
-        var payload: [UInt8] = []
-        payload.append(decimal: index)
-        payload.append(UInt8(ascii: " "))
-        payload.append(decimal: number)
-        link.call(RedisCall("PUBLISH", node.probeChannel, payload)) { _ in }
-        link.call(RedisCall("INFO", Array("replication".utf8))) { [unowned self] result in
-            guard case .success(let reply) = result, let text = reply.bytes,
-                ServerFacts.role(info: text) == .replica
-            else { return }
-            link.reconnect(RedisFailure(.readOnly, detail: "the server has become a replica"))
-        }
-        link.recheck()
     }
 }

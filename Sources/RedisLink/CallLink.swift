@@ -23,6 +23,7 @@ public final class CallLink: RedisSocketOwner {
 
     private let context: ConnectionContext
     private let target: RedisTarget
+    private let board: ServerBoard
     private let registry: ScriptRegistry
     private var socket: RedisSocket?
     private var timer: ReactorTimer?
@@ -33,7 +34,12 @@ public final class CallLink: RedisSocketOwner {
     private let onReady: (ServerFacts) -> Void
     private let onBrokenScript: (_ name: String, _ failure: RedisFailure) -> Void
     /// What the server said of itself; `nil` while there is none.
-    public private(set) var facts: ServerFacts?
+    public private(set) var facts: ServerFacts? {
+        didSet { fence = CallLink.fence(facts, socket?.master) }
+    }
+    /// What scripts compare positions with: the server's fence, and behind it, each after a `/`, the older ones that it is
+    /// proven to have everything of; `nil` while there is no server.
+    public private(set) var fence: [UInt8]?
     /// The last failure of the connection, for logs and readiness.
     public private(set) var lastFailure: RedisFailure?
     /// Figures, readable from any thread.
@@ -44,19 +50,21 @@ public final class CallLink: RedisSocketOwner {
     /// `onBrokenScript` is told, after each connection, the name of every script that does not compile and what Redis
     /// says of it. Such a script fails whenever it is called; all others are as good as ever.
     public init(
-        _ context: ConnectionContext, _ target: RedisTarget, name: String, registry: ScriptRegistry,
+        _ context: ConnectionContext, _ target: RedisTarget, _ board: ServerBoard, name: String,
+        registry: ScriptRegistry,
         onBrokenScript: @escaping (_ name: String, _ failure: RedisFailure) -> Void = { _, _ in },
         onReady: @escaping (ServerFacts) -> Void
     ) throws(Errno) {
         self.context = context
         self.target = target
+        self.board = board
         self.registry = registry
         self.onReady = onReady
         self.onBrokenScript = onBrokenScript
         pipeline = CallPipeline(inFlightMax: target.inFlightMax)
         lanes = ScriptLanes(registry: registry, heldMax: target.inFlightMax)
         timer = try ReactorTimer(context.reactor) { [unowned self] in checkDeadlines() }
-        socket = RedisSocket(context, target, name: name, owner: self)
+        socket = RedisSocket(context, target, board, name: name, owner: self)
         try socket?.start()
     }
 
@@ -76,14 +84,39 @@ public final class CallLink: RedisSocketOwner {
         socket?.fail(failure)
     }
 
-    /// Looks again whether every write is synced, which `CONFIG SET` may have changed since the link was made.
+    /// Looks again whether every write is synced, which `CONFIG SET` may have changed since the link was made, and which
+    /// history is written there, which a replica may have changed.
     ///
-    /// Called with each delivery probe, so that what is written after such a change stands under it soon.
+    /// Called with each delivery probe, and after an answer that raises doubt, so that what is written after such a change
+    /// stands under it soon. A server that has become a replica is left.
     public func recheck() {
         call(ServerFacts.persistenceQuestion) { [weak self] result in
             guard case .success(let value) = result, let config = ServerFacts.config(value) else { return }
             self?.facts?.apply(config: config)
         }
+        call(RedisCall("INFO", Array("replication".utf8))) { [weak self] result in
+            guard case .success(let value) = result, let now = value.bytes.flatMap({ ReplicationFacts(info: $0) })
+            else { return }
+            self?.took(now)
+        }
+    }
+
+    private func took(_ now: ReplicationFacts) {
+        guard let before = facts?.replication else { return }
+        guard now.isMaster else {
+            return reconnect(RedisFailure(.readOnly, detail: "the server has become a replica"))
+        }
+        facts?.apply(now)
+        if now.id != before.id { board.hint(.suspicion) }
+        if now.connectedReplicas == 0 && before.connectedReplicas > 0 { board.hint(.lonely) }
+    }
+
+    private static func fence(_ facts: ServerFacts?, _ master: ServerMap.Master?) -> [UInt8]? {
+        guard let facts else { return nil }
+        guard let master, master.replicationID == facts.replication.id, !master.admitted.isEmpty else {
+            return facts.fence
+        }
+        return Array(([facts.fence] + master.admitted).joined(separator: [UInt8(ascii: "/")]))
     }
 
     // MARK: Calls
@@ -214,6 +247,8 @@ public final class CallLink: RedisSocketOwner {
             statistics.count(failure)
             // A demoted or protected server answers errors for ever; another dial finds the right one.
             if failure.reaction == .reconnect { reconnect(failure) }
+            // A master that lacks its replicas may have been left behind.
+            if failure.kind == .noReplicas { board.hint(.lonely) }
         }
         guard case .waiting(let waiting) = receiver else { return statistics.late.add(1) }
         switch waiting {

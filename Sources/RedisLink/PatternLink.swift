@@ -37,7 +37,8 @@ public final class PatternLink: RedisSocketOwner {
     ///
     /// Every `pingMs` the server is asked for a sign of life; `pongMs` later the connection is given up.
     public init(
-        _ context: ConnectionContext, _ target: RedisTarget, name: String, patterns: [[UInt8]], channels: [[UInt8]],
+        _ context: ConnectionContext, _ target: RedisTarget, _ board: ServerBoard, name: String,
+        patterns: [[UInt8]], channels: [[UInt8]],
         pingMs: Int, pongMs: Int, owner: any PatternLinkOwner
     ) throws(Errno) {
         reactor = context.reactor
@@ -48,7 +49,7 @@ public final class PatternLink: RedisSocketOwner {
         callLimits = target.call
         self.owner = owner
         timer = try ReactorTimer(context.reactor) { [unowned self] in timerFired() }
-        socket = RedisSocket(context, target, name: name, owner: self)
+        socket = RedisSocket(context, target, board, name: name, owner: self)
         try socket?.start()
     }
 

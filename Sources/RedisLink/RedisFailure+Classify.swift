@@ -35,6 +35,7 @@ extension RedisFailure {
         Array("TRYAGAIN".utf8): .tryAgain,
         Array("CROSSSLOT".utf8): .crossSlot,
         Array("EXECABORT".utf8): .aborted,
+        Array("UNBLOCKED".utf8): .unblocked,
     ]
 
     /// Whether a line contains a mark; error lines are bounded by ``RESPLimits``.

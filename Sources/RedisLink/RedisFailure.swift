@@ -8,6 +8,8 @@ public struct RedisFailure: Error, Equatable, Sendable {
     public enum Kind: String, CaseIterable, Sendable {
         /// `READONLY`: a replica, usually a demoted master.
         case readOnly = "readonly"
+        /// No server is known that may be written to; told by ``SentinelWatch``, never by a server.
+        case noMaster = "no_master"
         /// `LOADING`: the data set is being read from disk.
         case loading
         /// `MASTERDOWN`: a replica that has lost its master and may not serve stale data.
@@ -40,6 +42,8 @@ public struct RedisFailure: Error, Equatable, Sendable {
         case crossSlot = "crossslot"
         /// `EXECABORT`: a transaction was thrown away.
         case aborted = "execabort"
+        /// `UNBLOCKED`: the server was demoted while a call waited.
+        case unblocked
         /// The server has no room for another client.
         case maxClients = "maxclients"
         /// A script raised it, with its own code word `SWB_...` or as a Lua error.
@@ -124,7 +128,7 @@ public struct RedisFailure: Error, Equatable, Sendable {
         case .loading: .retrySame(afterMs: 250)
         case .noReplicas, .clusterDown: .retrySame(afterMs: 500)
         case .readOnly, .masterDown, .moved, .noAuthentication, .wrongPassword, .maxClients, .timedOut, .disconnected,
-            .protocolViolation:
+            .protocolViolation, .unblocked, .noMaster:
             .reconnect
         case .misconfigured, .outOfMemory, .noPermission, .wrongType, .crossSlot, .aborted, .script, .inFlightFull,
             .tooLarge, .other:
@@ -137,10 +141,10 @@ public struct RedisFailure: Error, Equatable, Sendable {
     /// A retry then needs an idempotency key (failure catalogue R12). A script may write before it fails.
     public var mayHaveExecuted: Bool {
         switch kind {
-        case .timedOut, .disconnected, .protocolViolation, .script, .wrongType, .other: true
+        case .timedOut, .disconnected, .protocolViolation, .script, .wrongType, .unblocked, .other: true
         case .readOnly, .loading, .masterDown, .busy, .noReplicas, .misconfigured, .outOfMemory, .noAuthentication,
             .wrongPassword, .noPermission, .noScript, .clusterDown, .moved, .tryAgain, .crossSlot, .aborted,
-            .maxClients, .inFlightFull, .tooLarge:
+            .maxClients, .inFlightFull, .tooLarge, .noMaster:
             false
         }
     }
@@ -157,7 +161,8 @@ public struct RedisFailure: Error, Equatable, Sendable {
         case .timedOut:
             Refusal(.unavailable, "the store did not answer in time; try again with the same id")
         case .readOnly, .loading, .masterDown, .busy, .noReplicas, .misconfigured, .outOfMemory, .noAuthentication,
-            .wrongPassword, .noScript, .clusterDown, .moved, .tryAgain, .maxClients, .disconnected, .protocolViolation:
+            .wrongPassword, .noScript, .clusterDown, .moved, .tryAgain, .maxClients, .disconnected, .protocolViolation,
+            .unblocked, .noMaster:
             Refusal(.unavailable, "the store is not available; try again")
         }
     }

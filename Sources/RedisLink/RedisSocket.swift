@@ -1,6 +1,6 @@
-public import Core
+internal import Core
 internal import Reactors
-public import Transport
+internal import Transport
 
 /// What a link hears of its socket.
 ///
@@ -14,52 +14,7 @@ protocol RedisSocketOwner: AnyObject {
     func socketDown(_ failure: RedisFailure)
 }
 
-/// How to reach Redis, and how patient to be.
-public struct RedisTarget: Sendable {
-    /// Where it is and who we are there.
-    public var url: RedisURL
-    /// TLS settings for `rediss://`; ignored for other schemes.
-    public var tls: TLSContext?
-    /// Milliseconds for dialling, TLS and greeting together.
-    public var connectMs: Int
-    /// Milliseconds one call may take.
-    public var callMs: Int
-    /// Milliseconds without any reply, while replies are owed, after which a connection is given up.
-    public var stallMs: Int
-    /// Calls in flight on one link.
-    public var inFlightMax: Int
-    /// Channels in one SUBSCRIBE.
-    public var subscribeBatch: Int
-    /// Pause between dials, full jitter between these, milliseconds.
-    public var backOffMinMs: Int
-    /// See ``backOffMinMs``.
-    public var backOffMaxMs: Int
-    /// Bounds of one call.
-    public var call: RedisCall.Limits
-    /// Bytes of calls that wait to be written to one link.
-    public var outboundBytesMax: Int
-    /// Bounds of one reply.
-    public var reply: RESPLimits
-
-    /// Takes the figures out of the node's limits.
-    public init(url: RedisURL, tls: TLSContext?, limits: Limits) {
-        self.url = url
-        self.tls = tls
-        connectMs = limits.redisConnectMs
-        callMs = limits.redisCallMs
-        stallMs = limits.redisStallMs
-        inFlightMax = limits.redisInFlightMax
-        subscribeBatch = limits.redisSubscribeBatch
-        backOffMinMs = limits.redisBackOffMinMs
-        backOffMaxMs = limits.redisBackOffMaxMs
-        call = RedisCall.Limits(argumentsMax: limits.redisCallArgumentsMax, bytesMax: limits.redisCallBytesMax)
-        outboundBytesMax = limits.redisOutboundBytesMax
-        reply = RESPLimits(
-            replyBytesMax: limits.redisReplyBytesMax, elementsMax: limits.redisReplyElementsMax, lineBytesMax: 65_536)
-    }
-}
-
-/// One connection to Redis that is dialled again for ever: name looked up anew each time, greeting, then ready.
+/// One connection to Redis that is dialled again for ever: board asked, name looked up anew each time, greeting, ready.
 ///
 /// Only a master that is not loading is accepted, so that a demoted or wrong server is left at once. Thread: the
 /// reactor's; started and stopped by its link.
@@ -67,6 +22,8 @@ final class RedisSocket: ConnectionHandler {
     private enum State {
         case stopped
         case pausing
+        /// The board is asked where to dial.
+        case asking
         case dialling
         /// Calls of the greeting not answered yet; the last one is INFO.
         case greeting(Int)
@@ -75,6 +32,7 @@ final class RedisSocket: ConnectionHandler {
 
     private let context: ConnectionContext
     private let target: RedisTarget
+    private let board: ServerBoard
     private let name: String
     private unowned let owner: any RedisSocketOwner
     private var state = State.stopped
@@ -86,13 +44,19 @@ final class RedisSocket: ConnectionHandler {
     private var isFailing = false
     /// What the greeting's CONFIG GET told.
     private var config: [[UInt8]: [UInt8]] = [:]
+    /// The server of the present dial or connection; `nil` while there is none.
+    private(set) var master: ServerMap.Master?
     /// Dials made; a look-up that answers a dial that is over is recognised by it.
     private var dial = 0
 
     /// Makes a stopped socket; `name` is what `CLIENT LIST` shows.
-    init(_ context: ConnectionContext, _ target: RedisTarget, name: String, owner: any RedisSocketOwner) {
+    init(
+        _ context: ConnectionContext, _ target: RedisTarget, _ board: ServerBoard, name: String,
+        owner: any RedisSocketOwner
+    ) {
         self.context = context
         self.target = target
+        self.board = board
         self.name = name
         self.owner = owner
         backOff = BackOff(minMs: target.backOffMinMs, maxMs: target.backOffMaxMs)
@@ -107,12 +71,14 @@ final class RedisSocket: ConnectionHandler {
     func start() throws(Errno) {
         guard case .stopped = state else { return }
         timer = try ReactorTimer(context.reactor) { [unowned self] in timerFired() }
+        board.join(self)
         dialNow()
     }
 
     /// Ends the connection and dials no more.
     func stop() {
         state = .stopped
+        board.leave(self)
         timer?.invalidate()
         timer = nil
         connection?.close(.normal)
@@ -136,13 +102,50 @@ final class RedisSocket: ConnectionHandler {
 
     // MARK: Dialling
 
+    /// What the board knows now has changed, or was asked for.
+    func told(_ map: ServerMap) {
+        switch state {
+        case .asking:
+            if let first = map.masters.first { dial(first) } else { refused(map.trouble ?? RedisFailure(.noMaster)) }
+        case .dialling, .greeting, .ready:
+            // While no master is known, a connection that works is left alone.
+            guard let first = map.masters.first else { return }
+            if first.endpoint == master?.endpoint { master = first } else { leave() }
+        case .stopped, .pausing: break
+        }
+    }
+
+    /// Another server is the master now: whatever is answered here may be lost.
+    private func leave() {
+        backOff.succeeded()
+        let failure = RedisFailure(.readOnly, detail: "another server is the master now")
+        if connection == nil { refused(failure) } else { fail(failure) }
+    }
+
+    private func refused(_ failure: RedisFailure) {
+        self.failure = failure
+        pause()
+        owner.socketDown(failure)
+    }
+
     private func dialNow() {
-        state = .dialling
+        master = nil
         dial &+= 1
         failure = RedisFailure(.disconnected)
         isFailing = false
         timer?.set(atMs: context.reactor.nowMs + target.connectMs)
-        switch target.url.endpoint {
+        if board.asks {
+            state = .asking
+            board.hint(.dialling)
+        } else if let first = board.map?.masters.first {
+            dial(first)
+        }
+    }
+
+    private func dial(_ master: ServerMap.Master) {
+        state = .dialling
+        self.master = master
+        switch master.endpoint {
         case .unix(let path):
             connect(to: .unix(path: String(decoding: path, as: UTF8.self)), tls: nil, name: "")
         case .network(let host, let port, let tls):
@@ -159,6 +162,7 @@ final class RedisSocket: ConnectionHandler {
             } catch {
                 pause()
             }
+        case .sentinel: pause()
         }
     }
 
@@ -183,6 +187,7 @@ final class RedisSocket: ConnectionHandler {
     private func timerFired() {
         switch state {
         case .pausing: dialNow()
+        case .asking: refused(board.map?.trouble ?? RedisFailure(.timedOut, detail: "no Sentinel answered in time"))
         case .dialling, .greeting:
             failure = RedisFailure(.timedOut)
             if let connection { connection.abort(.timeout) } else { pause() }
@@ -221,7 +226,7 @@ final class RedisSocket: ConnectionHandler {
             switch state {
             case .greeting(let left): greeted(value, left: left)
             case .ready: owner.socketReceived(value)
-            case .stopped, .pausing, .dialling: return
+            case .stopped, .pausing, .asking, .dialling: return
             }
         }
     }
@@ -241,12 +246,28 @@ final class RedisSocket: ConnectionHandler {
             return fail(RedisFailure(.protocolViolation, detail: "INFO was not understood"))
         }
         facts.apply(config: config)
-        guard facts.role == .master else { return fail(RedisFailure(.readOnly, detail: "the server is a replica")) }
-        guard !facts.isLoading else { return fail(RedisFailure(.loading)) }
+        if let failure = refusal(of: facts) { return fail(failure) }
         backOff.succeeded()
         timer?.clear()
         state = .ready
         owner.socketReady(facts)
+    }
+
+    /// Why this server cannot be used; `nil` when it can.
+    private func refusal(of facts: ServerFacts) -> RedisFailure? {
+        guard let role = target.role else { return nil }
+        guard facts.role == role else {
+            switch facts.role {
+            case .master: return RedisFailure(.protocolViolation, detail: "the server is no Sentinel")
+            case .replica: return RedisFailure(.readOnly, detail: "the server is a replica")
+            case .sentinel:
+                return RedisFailure(.protocolViolation, detail: "the server is a Sentinel: write redis+sentinel://")
+            }
+        }
+        if facts.isLoading { return RedisFailure(.loading) }
+        // It was another history when the board's owner looked: the owner looks again before the next dial.
+        guard let told = master?.replicationID, !told.isEmpty, told != facts.replication.id else { return nil }
+        return RedisFailure(.readOnly, detail: "the server's history has changed since it was looked at")
     }
 
     /// Every deadline of the socket is its timer's.

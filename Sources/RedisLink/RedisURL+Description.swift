@@ -11,6 +11,12 @@ extension RedisURL: CustomStringConvertible, CustomDebugStringConvertible, Custo
         case .unix(let path):
             let credentials = password == nil ? "" : "&user=" + name + "&password=" + secret
             return "unix://" + RedisURL.shown(path) + "?db=\(database)" + credentials
+        case .sentinel(let group):
+            let credentials = password == nil ? "" : name + ":" + secret + "@"
+            let hosts = group.sentinels.map(\.text).joined(separator: ",")
+            let own = group.password == nil ? "" : "&sentinel-user=" + (group.user.map(RedisURL.shown) ?? "")
+            return (group.tls ? "rediss+sentinel://" : "redis+sentinel://") + credentials + hosts + "/"
+                + RedisURL.shown(group.name) + "?db=\(database)" + own + (own.isEmpty ? "" : "&sentinel-password=***")
         }
     }
 

@@ -20,11 +20,17 @@ public enum RedisURLError: Error, Equatable, Sendable, CaseIterable {
     case path
     /// A query after a network URL, or an unknown, repeated or malformed parameter.
     case query
+    /// More than fifteen Sentinels, or one named twice.
+    case sentinels
+    /// The name of the master is missing or malformed.
+    case master
+    /// An unknown, repeated or malformed parameter behind the name of a master.
+    case sentinelQuery
 
     /// What is wrong and how to mend it.
     public var message: String {
         switch self {
-        case .scheme: "a Redis URL begins with redis://, rediss:// or unix://"
+        case .scheme: "a Redis URL begins with redis://, rediss://, unix://, redis+sentinel:// or rediss+sentinel://"
         case .character: "a Redis URL is printable ASCII of at most 2048 bytes; percent-encode everything else"
         case .percent: "in a Redis URL % is followed by two hexadecimal digits and never encodes NUL; write % as %25"
         case .fragment: "a Redis URL has no fragment; write # as %23"
@@ -35,6 +41,11 @@ public enum RedisURLError: Error, Equatable, Sendable, CaseIterable {
         case .path:
             "the unix:// URL needs the absolute path of a socket of at most 107 bytes, as in unix:///run/redis.sock"
         case .query: "only unix:// URLs take a query, of db, user and password, each at most once"
+        case .sentinels: "a redis+sentinel:// URL names at most 15 Sentinels, each once"
+        case .master:
+            "a redis+sentinel:// URL ends with the name that the Sentinels give the master, letters, digits and .-_, as in redis+sentinel://a,b,c/mymaster"
+        case .sentinelQuery:
+            "a redis+sentinel:// URL takes db, sentinel-user and sentinel-password behind its ?, each at most once"
         }
     }
 }

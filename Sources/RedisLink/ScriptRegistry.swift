@@ -22,6 +22,14 @@ public struct ScriptRegistry: Sendable {
     public let scripts: [RedisScript]
     private let byName: [String: ScriptID]
 
+    /// A registry of no scripts, for links to servers that run none.
+    static let none = ScriptRegistry()
+
+    private init() {
+        scripts = []
+        byName = [:]
+    }
+
     /// Makes a registry; `sha1` returns the 20 bytes of FIPS 180-4 SHA-1, which Redis names scripts by.
     public init(
         scripts sources: [(name: String, source: [UInt8])], sha1: ([UInt8]) -> [UInt8]

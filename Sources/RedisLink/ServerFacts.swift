@@ -10,6 +10,8 @@ public struct ServerFacts: Equatable, Sendable {
         case master
         /// `role:slave`.
         case replica
+        /// `redis_mode:sentinel`: no server of data at all.
+        case sentinel
     }
 
     /// Identifies one life of the server process; 40 hexadecimal digits.
@@ -24,12 +26,12 @@ public struct ServerFacts: Equatable, Sendable {
     public private(set) var hasAppendOnlyFile: Bool
     /// Whether the server is a node of a cluster (`redis_mode:cluster` or `cluster_enabled:1`).
     public let isCluster: Bool
+    /// What `INFO replication` told last.
+    public private(set) var replication: ReplicationFacts
     /// Replicas connected to this master.
-    public let connectedReplicas: Int
+    public var connectedReplicas: Int { replication.connectedReplicas }
     /// `maxmemory_policy`; `nil` when `INFO memory` was not asked.
     public let evictionPolicy: [UInt8]?
-    /// Whether this process has been a replica: then its data may be another server's, with the end missing.
-    public let wasReplica: Bool
     /// Whether `appendfsync` is `always`; known after ``apply(config:)``.
     public private(set) var syncsEveryWrite = false
     /// `notify-keyspace-events`; known after ``apply(config:)``.
@@ -37,31 +39,18 @@ public struct ServerFacts: Equatable, Sendable {
 
     /// Reads the text of `INFO`; `nil` without a run id, version or role.
     public init?(info text: [UInt8]) {
-        var fields: [String: ArraySlice<UInt8>] = [:]
-        for line in text.split(separator: 0x0a) where line.first != UInt8(ascii: "#") {
-            let line = line.last == 0x0d ? line.dropLast() : line
-            guard let colon = line.firstIndex(of: UInt8(ascii: ":")), fields.count < ServerFacts.fieldsMax else {
-                continue
-            }
-            fields[String(decoding: line[..<colon], as: UTF8.self)] = line[(colon + 1)...]
-        }
+        let fields = InfoFields(text)
         func isSet(_ name: String) -> Bool { fields[name]?.elementsEqual("1".utf8) == true }
         guard let runID = fields["run_id"], runID.count == 40, runID.allSatisfy({ ASCII.hexValue($0) != nil }),
-            let version = fields["redis_version"].flatMap(ServerFacts.version), let role = fields["role"]
+            let version = fields["redis_version"].flatMap(ServerFacts.version), let role = ServerFacts.role(fields)
         else { return nil }
         self.runID = Array(runID)
         self.version = version
-        switch role {
-        case _ where role.elementsEqual("master".utf8): self.role = .master
-        case _ where role.elementsEqual("slave".utf8): self.role = .replica
-        default: return nil
-        }
+        self.role = role
+        replication = ReplicationFacts(fields)
         isLoading = isSet("loading") || isSet("async_loading")
         hasAppendOnlyFile = isSet("aof_enabled")
         isCluster = isSet("cluster_enabled") || fields["redis_mode"]?.elementsEqual("cluster".utf8) == true
-        // All zeros as long as the server has never followed another (INFO replication).
-        wasReplica = fields["master_replid2"].map { !$0.allSatisfy { $0 == UInt8(ascii: "0") } } ?? false
-        connectedReplicas = fields["connected_slaves"].flatMap { ASCII.decimal($0) } ?? 0
         evictionPolicy = fields["maxmemory_policy"].map { Array($0) }
     }
 
@@ -74,11 +63,24 @@ public struct ServerFacts: Equatable, Sendable {
         if let value = config[Array("notify-keyspace-events".utf8)] { keyspaceEvents = value }
     }
 
-    /// What scripts compare positions with: the run id, and `+` behind it when whatever was answered survives a restart.
+    /// Takes what `INFO replication` told now; the role is for the caller to judge.
+    public mutating func apply(_ replication: ReplicationFacts) {
+        self.replication = replication
+    }
+
+    /// Identifies the history that is written here: 40 hexadecimal digits (fleet: replication).
     ///
-    /// Two runs with the `+` share their epochs, all others do not (failures.md 2.3, rules 2 and 3).
+    /// It is the replication id, which changes at each promotion and each start. A server that has never had a replica and
+    /// never been one shows its run id instead: it has one history, and with the run id nothing changes when its first
+    /// connection of a newer gateway comes.
+    public var history: [UInt8] { replication.isUnused ? runID : replication.id }
+
+    /// What scripts compare positions with: the history, and `+` behind it when whatever was answered survives a restart.
+    ///
+    /// Two runs with the `+` share their epochs, all others do not. A server with replication has no `+`, however often
+    /// it syncs: its data may be another server's, with the end missing, or may come back as such after a failover.
     public var fence: [UInt8] {
-        syncsEveryWrite && !wasReplica ? runID + [UInt8(ascii: "+")] : runID
+        syncsEveryWrite && replication.isUnused ? runID + [UInt8(ascii: "+")] : history
     }
 
     /// Whether keys may vanish before their time because memory is short; only `noeviction` keeps logs whole.
@@ -110,28 +112,13 @@ public struct ServerFacts: Equatable, Sendable {
         return result
     }
 
-    /// Reads the role out of the text of `INFO replication`; `nil` when it is not told.
-    public static func role(info text: [UInt8]) -> Role? {
-        for line in text.split(separator: 0x0a) where line.starts(with: "role:".utf8) {
-            let word = line.dropFirst(5).prefix { $0 != 0x0d }
-            if word.elementsEqual("master".utf8) { return .master }
-            if word.elementsEqual("slave".utf8) { return .replica }
+    private static func role(_ fields: InfoFields) -> Role? {
+        guard let word = fields["role"] else {
+            return fields["redis_mode"]?.elementsEqual("sentinel".utf8) == true ? .sentinel : nil
         }
-        return nil
+        if word.elementsEqual("master".utf8) { return .master }
+        return word.elementsEqual("slave".utf8) ? .replica : nil
     }
-
-    /// Reads the reply of `ROLE`; `nil` when it is not one, and for a Sentinel.
-    public static func role(_ reply: RESPValue) -> Role? {
-        guard case .string(let word)? = reply.elements?.first else { return nil }
-        switch word {
-        case Array("master".utf8): return .master
-        case Array("slave".utf8): return .replica
-        default: return nil
-        }
-    }
-
-    /// More lines than any server sends.
-    private static let fieldsMax = 1_024
 
     /// Reads `7.0.15`, `7.2` or `8.0-rc1`: at least two numbers, padded to three.
     private static func version(_ text: ArraySlice<UInt8>) -> [Int]? {

@@ -32,14 +32,15 @@ public final class SubscriberLink: RedisSocketOwner {
 
     /// Makes a link and begins to dial.
     public init(
-        _ context: ConnectionContext, _ target: RedisTarget, name: String, owner: any SubscriberLinkOwner
+        _ context: ConnectionContext, _ target: RedisTarget, _ board: ServerBoard, name: String,
+        owner: any SubscriberLinkOwner
     ) throws(Errno) {
         self.context = context
         self.target = target
         self.owner = owner
         reconciler = SubscriptionReconciler(
             batchMax: target.subscribeBatch, unconfirmedMax: target.subscribeBatch * 16)
-        socket = RedisSocket(context, target, name: name, owner: self)
+        socket = RedisSocket(context, target, board, name: name, owner: self)
         try socket?.start()
     }
 

@@ -12,7 +12,7 @@ extension RedisTarget {
             throw StartProblem("redis: \(error)")
         }
         var tls: TLSContext?
-        if case .network(_, _, true) = parsed.endpoint {
+        if parsed.isEncrypted {
             do {
                 tls = try TLSContext(clientTrusting: Environment.value("SSL_CERT_FILE"))
             } catch {

@@ -83,7 +83,7 @@ class World:
                  batch: int = 32, padding: int = 150, limits: dict | None = None, through_nginx: bool = True,
                  deadline: float = 15, late: int = 0, publish_to: int | None = None,
                  patience: float = 60, crowds: int = 1, nginx_workers: int | None = None,
-                 attempts: int | None = None, others: int = 0, forgets: bool = False):
+                 attempts: int | None = None, others: int = 0, forgets: bool = False, redis=None):
         self.directory = Path(directory)
         self.directory.mkdir(parents=True, exist_ok=True)
         self.seed, self.rng = seed, random.Random(seed)
@@ -101,7 +101,8 @@ class World:
         self.others, self.forgets = others, forgets
         assert BENCH.exists(), f"{BENCH} is missing: `make bench` makes it"
         self.stack = contextlib.ExitStack()
-        self.redis = RedisServer(self.directory / "redis", *PERSISTENCE[persistence])
+        # One server, or a group of them that is passed.
+        self.redis = redis or RedisServer(self.directory / "redis", *PERSISTENCE[persistence])
         certificate = self.certificate = write_certificate(self.directory)
         self.proxies = [FaultProxy(self.redis.socket_path, seed + number) for number in range(gateways)] \
             if proxied else []
@@ -309,7 +310,8 @@ class World:
 
     def _channels(self) -> list:
         with self.redis.client() as db:
-            return sorted(name.decode() for name in db.pubsub_channels() if b"#" not in name)
+            return sorted(name.decode() for name in db.pubsub_channels()
+                          if b"#" not in name and not name.startswith(b"__sentinel__"))
 
     def _wanted(self) -> list:
         """The topics that some client holds; the clients of other dialects have no others."""

@@ -33,7 +33,7 @@ def test_publish_refuses_a_wrong_number(scripts, db, listener, unchanged, name, 
     {"id": ""}, {"id": "a b c"}, {"id": " a"}, {"id": "a "}, {"id": "a " + "b" * 33}, {"id": "x" * 129},
     {"id": "a\nb"}, {"id": "a#b"}, {"id": b"a\x00"},
     {"epoch": "a b"}, {"epoch": "x" * 33}, {"epoch": "a.b"}, {"epoch": "\n"},
-    {"run": "a b"}, {"run": "x" * 65}, {"run": b"\xff"},
+    {"run": "a b"}, {"run": "x" * 513}, {"run": b"\xff"},
 ], ids=repr)
 def test_publish_refuses_a_wrong_argument(scripts, db, listener, unchanged, arguments):
     filled(db, scripts)

@@ -1,5 +1,6 @@
-import RedisLink
 import Testing
+
+@testable import RedisLink
 
 @Suite struct RedisURLTests {
     struct Accepted: Sendable {
@@ -61,6 +62,53 @@ import Testing
         ("unix:///s?db=", .database), ("unix:///s?db=1&", .query), ("unix:///s?user=u", .credentials),
         ("unix:///s?password=", .credentials), ("unix:///s%00", .percent),
     ]
+
+    static func group(
+        _ hosts: [(String, Int)], _ name: String, tls: Bool = false, user: String? = nil, password: String? = nil
+    ) -> RedisURL.Endpoint {
+        .sentinel(
+            SentinelGroup(
+                sentinels: hosts.map { SentinelGroup.Address(host: $0.0, port: $0.1) }, name: bytes(name), tls: tls,
+                user: user.map { bytes($0) }, password: password.map { bytes($0) }))
+    }
+
+    static let groups: [Accepted] = [
+        Accepted(
+            text: "redis+sentinel://a,b:5000,[::1]:5001/mymaster",
+            endpoint: group([("a", 26_379), ("b", 5_000), ("::1", 5_001)], "mymaster"),
+            shown: "redis+sentinel://a:26379,b:5000,[::1]:5001/mymaster?db=0"),
+        Accepted(
+            text: "rediss+sentinel://app:p%2C@a/m.1_2-3?db=4&sentinel-user=s&sentinel-password=q%26",
+            endpoint: group([("a", 26_379)], "m.1_2-3", tls: true, user: "s", password: "q&"), user: "app",
+            password: "p,", database: 4,
+            shown: "rediss+sentinel://app:***@a:26379/m.1_2-3?db=4&sentinel-user=s&sentinel-password=***"),
+        Accepted(
+            text: "redis+sentinel://a/m?sentinel-password=x", endpoint: group([("a", 26_379)], "m", password: "x"),
+            shown: "redis+sentinel://a:26379/m?db=0&sentinel-user=&sentinel-password=***"),
+    ]
+
+    static let refusedGroups: [(String, RedisURLError)] = [
+        ("redis+sentinel://", .host), ("redis+sentinel:///m", .host), ("redis+sentinel://a,/m", .host),
+        ("redis+sentinel://,a/m", .host), ("redis+sentinel://a", .master), ("redis+sentinel://a/", .master),
+        ("redis+sentinel://a/m/1", .master), ("redis+sentinel://a/m%41", .master),
+        ("redis+sentinel://a/" + String(repeating: "m", count: 65), .master),
+        ("redis+sentinel://a,b,a/m", .sentinels), ("redis+sentinel://a:26379,a/m", .sentinels),
+        ("redis+sentinel://" + (1...16).map { "h\($0)" }.joined(separator: ",") + "/m", .sentinels),
+        ("redis+sentinel://a:0/m", .port), ("redis+sentinel://u@a/m", .credentials),
+        ("redis+sentinel://a/m?", .sentinelQuery), ("redis+sentinel://a/m?db", .sentinelQuery),
+        ("redis+sentinel://a/m?db=1&db=1", .sentinelQuery), ("redis+sentinel://a/m?user=x", .sentinelQuery),
+        ("redis+sentinel://a/m?db=x", .database), ("redis+sentinel://a/m?sentinel-user=x", .credentials),
+        ("redis+sentinel://a/m?sentinel-password=", .credentials),
+    ]
+
+    @Test(arguments: groups)
+    func aURLOfSentinelsMeansWhatItSays(_ row: Accepted) throws { try aURLMeansWhatItSays(row) }
+
+    @Test(arguments: refusedGroups.indices)
+    func aMalformedURLOfSentinelsIsRefused(_ index: Int) {
+        let (text, error) = RedisURLTests.refusedGroups[index]
+        #expect(throws: error) { try RedisURL(parsing: text) }
+    }
 
     @Test(arguments: accepted)
     func aURLMeansWhatItSays(_ row: Accepted) throws {

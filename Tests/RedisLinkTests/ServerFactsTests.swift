@@ -68,15 +68,50 @@ import Testing
         }
     }
 
-    @Test func theRoleIsTheFirstWord() {
-        func role(_ word: String) -> ServerFacts.Role? {
-            ServerFacts.role(.array([.string(bytes(word)), .integer(0), .array([])]))
+    @Test func aSentinelTellsItsModeAndNoRole() throws {
+        let lines = ["run_id:" + ServerFactsTests.runID, "redis_version:7.0", "redis_mode:sentinel"]
+        #expect(try #require(ServerFacts(info: bytes(lines.joined(separator: "\n")))).role == .sentinel)
+    }
+
+    static let replid = "8371b4fb1155b71f4a04d3e1bc3e18c4a990aeeb"
+    static let zeros = String(repeating: "0", count: 40)
+
+    /// What a server's replication looks like, and whether its history is told by the run id, and may have the `+`.
+    static let lives: [(lines: [String], isUnused: Bool)] = [
+        (["connected_slaves:0", "master_replid2:\(zeros)", "second_repl_offset:-1", "master_repl_offset:0"], true),
+        // The first replica moves the offset on, and its leaving does not bring it back.
+        (["connected_slaves:1", "master_replid2:\(zeros)", "second_repl_offset:-1", "master_repl_offset:1"], false),
+        // After `repl-backlog-ttl` without replicas the second id is zeros again; the offset stays.
+        (["connected_slaves:0", "master_replid2:\(zeros)", "second_repl_offset:-1", "master_repl_offset:900"], false),
+        // `REPLICAOF x` and `REPLICAOF NO ONE` without ever reaching x.
+        (["connected_slaves:0", "master_replid2:\(replid)", "second_repl_offset:1", "master_repl_offset:0"], false),
+    ]
+
+    @Test(arguments: lives.indices)
+    func aServerWithReplicationIsKnownByItsHistoryAndTrustsNoSync(_ index: Int) throws {
+        let (more, isUnused) = ServerFactsTests.lives[index]
+        let lines =
+            ["run_id:" + ServerFactsTests.runID, "redis_version:7.0", "role:master", "aof_enabled:1"]
+            + ["master_replid:" + ServerFactsTests.replid] + more
+        var facts = try #require(ServerFacts(info: bytes(lines.joined(separator: "\r\n"))))
+        #expect(facts.fence == bytes(isUnused ? ServerFactsTests.runID : ServerFactsTests.replid))
+        facts.apply(config: [bytes("appendfsync"): bytes("always")])
+        #expect(facts.fence == bytes(isUnused ? ServerFactsTests.runID + "+" : ServerFactsTests.replid))
+    }
+
+    @Test func whatAReplicaFollowsIsReadAndHostileNumbersAreNone() throws {
+        func facts(_ lines: String...) -> ReplicationFacts? {
+            ReplicationFacts(info: bytes((["role:slave"] + lines).joined(separator: "\r\n")))
         }
-        #expect(role("master") == .master)
-        #expect(role("slave") == .replica)
-        #expect(role("sentinel") == nil)
-        #expect(ServerFacts.role(.null) == nil)
-        #expect(ServerFacts.role(.array([])) == nil)
-        #expect(ServerFacts.role(.array([.integer(1)])) == nil)
+        let replica = try #require(
+            facts("master_host:10.0.0.7", "master_port:6380", "master_replid:\(ServerFactsTests.replid)"))
+        #expect(replica.leader?.text == "10.0.0.7:6380" && replica.id == bytes(ServerFactsTests.replid))
+        #expect(try #require(facts("master_host:h", "master_port:65536")).leader == nil)
+        #expect(try #require(facts("master_host:", "master_port:1")).leader == nil)
+        #expect(try #require(facts("slave_read_only:0")).isReadOnly == false)
+        let odd = try #require(
+            facts("master_replid:short", "second_repl_offset:99999999999999999999", "connected_slaves:x"))
+        #expect(odd.id.isEmpty && odd.secondOffset == nil && odd.connectedReplicas == 0 && odd.secondID == nil)
+        #expect(ReplicationFacts(info: bytes("master_replid:x")) == nil)
     }
 }

@@ -77,6 +77,10 @@ class RedisServer:
         """Ends the server by SIGKILL: what a crash leaves."""
         self._end(signal.SIGKILL)
 
+    def signal(self, number: int) -> None:
+        """Sends a signal to the server, e.g. SIGSTOP."""
+        self.process.send_signal(number)
+
     def _end(self, number: int) -> None:
         if self.process is None:
             return

@@ -10,7 +10,7 @@
 --
 -- KEYS[1]   log        stream of recent events
 -- KEYS[2]   meta       hash epoch, offset, run
--- ARGV[1]   run        run_id of the Redis process; a position of another run is none
+-- ARGV[1]   run        fence of the server (see is_whole); a position of another run is none
 -- ARGV[2]   after      offset: 0...2^53-1; events with a greater offset are returned
 -- ARGV[3]   limit      entries looked at, 1...1000000
 -- ARGV[4]   bytes_max  bytes of data the events may have together, each counted 256 more; one is always returned
@@ -24,7 +24,7 @@ local keys = {log = KEYS[1], meta = KEYS[2]}
 local after = integer(ARGV[2], 0, INTEGER_MAX)
 local limit = integer(ARGV[3], 1, LOG_EVENTS_MAX)
 local bytes_max = integer(ARGV[4], 0, INTEGER_MAX)
-if not is_run(ARGV[1]) then return refuse('BADARG', 'run is not 1...64 allowed bytes') end
+if not is_run(ARGV[1]) then return refuse('BADARG', 'run is not 1...512 allowed bytes') end
 if not after then return refuse('BADARG', 'after is not a number in range') end
 if not limit then return refuse('BADARG', 'limit is not a number in range') end
 if not bytes_max then return refuse('BADARG', 'bytes_max is not a number in range') end

@@ -68,7 +68,7 @@ local function is_epoch(text)
   return type(text) == 'string' and #text <= 32 and string.find(text, '^[%w_-]+$') ~= nil
 end
 local function is_run(text)
-  return type(text) == 'string' and #text <= 64 and string.find(text, '^[%w_-]+%+?$') ~= nil
+  return type(text) == 'string' and #text <= 512 and string.find(text, '^[%w_-]+%+?[%w_/-]*$') ~= nil
 end
 local function is_event(text)
   return type(text) == 'string' and #text <= 64 and string.find(text, '^[%w._:/-]+$') ~= nil
@@ -77,20 +77,26 @@ local function is_id(text)
   return type(text) == 'string' and #text <= 128 and string.find(text, '^[%w._~:-]+$') ~= nil
 end
 
+-- The run that is stored: what stands before the first `/` of a run.
+local function own_run(run) return string.match(run, '^[^/]*') end
+
 -- Whether a position, stored in the run `stored` of Redis, can be gone on with in the run `run`.
 --
--- The run-id fence: `run` is the run id of the Redis process, with a `+` behind it when every write is on disk before
--- it is answered. Data written in the run `stored` are whole in the run `run` when both are one process, or when both
--- have the `+`: then a restart loses nothing that was answered. Any other restart may have rolled data back.
+-- The fence: `run` names the history of the server's writes, with a `+` behind it when every write is on disk before it
+-- is answered. Data of the run `stored` are whole in one history, and when both have the `+`: then a restart loses
+-- nothing that was answered. Any other may have rolled data back, but for the histories that stand behind `run`, each
+-- after a `/`: the caller has proof that nothing of them is missing.
 --
 -- And when the caller knows of a later event of the epoch than the one stored, the data went backwards. `top` is
 -- "<epoch> <offset>", or empty or nil when the caller knows none.
 local function is_whole(stored, run, epoch, offset, top)
   if stored ~= run then
     if type(stored) ~= 'string' then return false end
-    local durable = string.sub(stored, -1) == '+' and string.sub(run, -1) == '+'
+    local own = own_run(run)
+    local durable = string.sub(stored, -1) == '+' and string.sub(own, -1) == '+'
     -- In one process the `+` may have come or gone, by CONFIG SET.
-    if not durable and stored .. '+' ~= run and stored ~= run .. '+' then return false end
+    if not durable and stored ~= own and stored .. '+' ~= own and stored ~= own .. '+'
+      and not string.find(run .. '/', '/' .. stored .. '/', 1, true) then return false end
   end
   if not top or top == '' then return true end
   local known_epoch, known_offset = string.match(top, '^([%w_-]+) (%d+)$')
@@ -99,8 +105,8 @@ local function is_whole(stored, run, epoch, offset, top)
   return known_offset <= offset or known_offset > INTEGER_MAX
 end
 
--- Reads a topic's position: epoch (text), offset (number), whether `run` has to be stored with the next write, and when
--- the log's life ends (text or false).
+-- Reads a topic's position: epoch (text), offset (number), whether the own part of `run` has to be stored with the next
+-- write, and when the log's life ends (text or false).
 -- Returns nil when the topic has none: the hash is absent or unreadable, its offsets are used up, it was written in
 -- another run of Redis whose data may since have been rolled back, or `top`, the last event the caller knows of, is
 -- beyond it. The third value is then the epoch that must not be used again, if one is known. Returns nil, reply when
@@ -110,7 +116,7 @@ local function read_position(meta, run, top)
   if failed(got) then return nil, bad_key('meta', got) end
   local offset = integer(got[2], 0, INTEGER_MAX - 1)
   if offset and is_epoch(got[1]) and is_whole(got[3], run, got[1], offset, top) then
-    return got[1], offset, got[3] ~= run, got[4]
+    return got[1], offset, got[3] ~= run and got[3] ~= own_run(run), got[4]
   end
   return nil, nil, got[1]
 end
@@ -128,6 +134,7 @@ end
 -- or replication forbid writing; whatever follows it in the script is no longer refused for those reasons.
 -- `until_ms` is when the log's life ends, '0' for who writes no log. Returns an error reply or nil.
 local function begin_epoch(keys, candidate, offset, run, meta_ttl_s, until_ms)
+  run = own_run(run)
   local set = redis.pcall('HSET', keys.meta, 'epoch', candidate, 'offset', offset, 'run', run, 'until', until_ms)
   if failed(set) then return set end
   redis.call('EXPIRE', keys.meta, meta_ttl_s)
@@ -258,7 +265,7 @@ local function publishing()
   --   origin            a space and the session that does not want the event back, or nothing; `publish` alone has one.
   --   now_ms; log_max (events, 0 keeps no log); log_ttl_s, meta_ttl_s, seen_ttl_s.
   --   candidate         an epoch, random, used only if a new epoch must begin.
-  --   run               of the Redis process the caller talks to, see is_whole.
+  --   run               the fence of the server the caller talks to, see is_whole.
   --   top               "<epoch> <offset>" of the last event the caller knows of, or empty.
   --   trusted           true where the gateway has made the numbers and the candidate, and nobody else can have.
   --   epoch, offset, lasts  false; set here.
@@ -278,7 +285,7 @@ local function publishing()
     end
     -- A run that is stored already was checked before.
     if (not epoch or more) and not is_run(plan.run) then
-      return nil, refuse('BADARG', 'run is not 1...64 allowed bytes')
+      return nil, refuse('BADARG', 'run is not 1...512 allowed bytes')
     end
     if not epoch or offset == 0 then
       wrong = check_rights(plan)
@@ -298,7 +305,9 @@ local function publishing()
   -- Makes the first write of a plan that continues its epoch, or logs the event of a new one: XADD, or without a log
   -- the offset alone. Returns its reply, which may be an error.
   local function append(plan)
-    if plan.log_max == '0' then return redis.pcall('HSET', plan.meta, 'offset', plan.offset, 'run', plan.run) end
+    if plan.log_max == '0' then
+      return redis.pcall('HSET', plan.meta, 'offset', plan.offset, 'run', own_run(plan.run))
+    end
     local added = log_event(
       plan.log, plan.lasts, plan.log_max, plan.offset, plan.event, plan.data, plan.id, plan.now_ms)
     if added then return added end
@@ -338,11 +347,11 @@ local function publishing()
       if wrong then return nil, wrong end
       append(plan)
     elseif more_s then
-      redis.call('HSET', plan.meta, 'offset', plan.offset, 'run', plan.run, 'until', ends)
+      redis.call('HSET', plan.meta, 'offset', plan.offset, 'run', own_run(plan.run), 'until', ends)
       redis.call('EXPIRE', plan.meta, plan.meta_ttl_s + more_s)
     elseif not plan.follows then
       if plan.crosses then
-        redis.call('HSET', plan.meta, 'offset', plan.offset, 'run', plan.run)
+        redis.call('HSET', plan.meta, 'offset', plan.offset, 'run', own_run(plan.run))
       else
         redis.call('HSET', plan.meta, 'offset', plan.offset)
       end

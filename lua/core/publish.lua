@@ -24,7 +24,7 @@
 -- ARGV[9]   meta_ttl_s  seconds the position outlives it; at least log_ttl_s
 -- ARGV[10]  seen_ttl_s  seconds a retry is recognised
 -- ARGV[11]  epoch       candidate: random, new for every call; used if a new epoch begins
--- ARGV[12]  run         run id of the Redis process (INFO server), and + when every write is synced
+-- ARGV[12]  run         fence of the server the caller talks to (see is_whole)
 -- ARGV[13]  top         "<epoch> <offset>" of the last event the caller knows of, or empty
 -- KEYS[4..]             seen of further events
 -- ARGV[14..]            event, data, id and print of each of them. All events stand or fall together; a further one

@@ -9,7 +9,7 @@
 --
 -- KEYS[1]   log        stream of recent events
 -- KEYS[2]   meta       hash epoch, offset, run
--- ARGV[1]   run        run_id of the Redis process; a position of another run is none
+-- ARGV[1]   run        fence of the server (see is_whole); a position of another run is none
 -- ARGV[2]   since_ms   milliseconds since 1970: events that were published then or later
 -- ARGV[3]   limit      entries looked at, 1...25: the newest ones
 -- ARGV[4]   bytes_max  bytes of data the events may have together, each counted 256 more; one is always returned
@@ -21,7 +21,7 @@ if #KEYS ~= 2 or #ARGV ~= 4 then return refuse('BADARG', 'replay takes 2 keys an
 local since_ms = integer(ARGV[2], 0, INTEGER_MAX)
 local left = integer(ARGV[3], 1, 25)
 local bytes_max = integer(ARGV[4], 0, INTEGER_MAX)
-if not is_run(ARGV[1]) then return refuse('BADARG', 'run is not 1...64 allowed bytes') end
+if not is_run(ARGV[1]) then return refuse('BADARG', 'run is not 1...512 allowed bytes') end
 if not since_ms then return refuse('BADARG', 'since_ms is not a number in range') end
 if not left then return refuse('BADARG', 'limit is not a number in range') end
 if not bytes_max then return refuse('BADARG', 'bytes_max is not a number in range') end

@@ -11,7 +11,7 @@
 -- KEYS[2]   meta   hash epoch, offset, run
 -- KEYS[3..] the keys of the namespace's @state or @subscribe script, when it has one
 -- ARGV[1]   epoch         candidate: random, new for every call; used if a new epoch begins
--- ARGV[2]   run           run id of the Redis process, and + when every write is synced
+-- ARGV[2]   run           fence of the server the caller talks to (see is_whole)
 -- ARGV[3]   top           "<epoch> <offset>" of the last event the gateway knows of, or empty
 -- ARGV[4]   now_ms        milliseconds since 1970 (for state providers)
 -- ARGV[5]   meta_ttl_s    seconds an unused position is kept once something was published
@@ -45,7 +45,7 @@ local bytes_max = integer(ARGV[10], 0, INTEGER_MAX)
 local idle_ttl_s = integer(ARGV[11], 1, TTL_SECONDS_MAX)
 local before = integer(ARGV[12], 0, INTEGER_MAX)
 if not is_epoch(candidate) then return refuse('BADARG', 'epoch is not 1...32 allowed bytes') end
-if not is_run(run) then return refuse('BADARG', 'run is not 1...64 allowed bytes') end
+if not is_run(run) then return refuse('BADARG', 'run is not 1...512 allowed bytes') end
 if not now_ms then return refuse('BADARG', 'now_ms is not a number in range') end
 if not meta_ttl_s then return refuse('BADARG', 'meta_ttl_s is not a number in range') end
 if order ~= 'newest' and order ~= 'oldest' then return refuse('BADARG', 'order is neither newest nor oldest') end

@@ -9,7 +9,7 @@ public struct CommandCallBuilder: Sendable {
     public struct Moment: Sendable {
         /// Now, milliseconds since 1970.
         public var nowMs: Int
-        /// The run of Redis, as ``ServerFacts/fence`` tells it.
+        /// The run of Redis, as ``CallLink/fence`` tells it.
         public var run: [UInt8]
         /// A candidate epoch, new for every call.
         public var epoch: [UInt8]

@@ -10,6 +10,8 @@ public final class CommandRunner {
     public typealias Completion = (Result<CommandAnswer, CommandFailure>) -> Void
 
     let link: CallLink
+    /// Tells whether the replicas have what was written; `nil` unless that is wanted of what is acknowledged.
+    private let replicas: ReplicaWait?
     let scripts: ScriptTable
     let builder: CommandCallBuilder
     let onScriptFault: (_ name: String, _ text: String) -> Void
@@ -36,11 +38,12 @@ public final class CommandRunner {
     /// `onScriptFault` is told what a script's author must mend: the script's name, and the fault with the lines of its
     /// file. It is called before the completion.
     public init(
-        link: CallLink, scripts: ScriptTable, settings: CommandSettings,
+        link: CallLink, replicas: ReplicaWait? = nil, scripts: ScriptTable, settings: CommandSettings,
         top: @escaping (Topic) -> Position? = { _ in nil },
         onScriptFault: @escaping (_ name: String, _ text: String) -> Void
     ) {
         self.link = link
+        self.replicas = replicas
         self.scripts = scripts
         self.settings = settings
         self.top = top
@@ -90,7 +93,7 @@ public final class CommandRunner {
     /// Runs a call whose keys are known.
     func runResolved(_ call: Pending, lane: UInt64?, _ completion: @escaping Completion) {
         let (descriptor, bound) = (call.descriptor, call.bound)
-        guard let run = link.facts?.fence else {
+        guard let run = link.fence else {
             return completion(.failure(CommandFailure(RedisFailure(.disconnected).refusal)))
         }
         let moment = CommandCallBuilder.Moment(
@@ -104,10 +107,14 @@ public final class CommandRunner {
             return completion(.failure(CommandFailure(Refusal(.internalError, "the command cannot be called"))))
         }
         let scriptCall = ScriptCall(script: script.id, keys: made.keys, arguments: made.arguments)
-        link.run(scriptCall, lane: lane) { [onScriptFault, settings] result in
+        let replicas = descriptor.isReadOnly ? nil : replicas
+        link.run(scriptCall, lane: lane) { [onScriptFault, settings, link] result in
             let reading = CommandReply.read(result, descriptor, settings)
             if let fault = reading.fault { onScriptFault(descriptor.scriptName, script.source.translate(fault)) }
-            completion(reading.result)
+            guard let replicas, case .success = reading.result else { return completion(reading.result) }
+            replicas.confirm(link.facts?.runID ?? []) { refusal in
+                completion(refusal.map { .failure(CommandFailure($0)) } ?? reading.result)
+            }
         }
     }
 }

@@ -17,6 +17,8 @@ public struct GatewaySettings: Sendable, Equatable {
     public var redisPrefix = ""
     /// Where the id stands in names.
     public var redisLayout = KeyLayout.plain
+    /// Replicas that must have what is acknowledged, 0 to 15; 0 for none.
+    public var redisWait = 0
     /// The built-in packs of scripts that are served.
     public var packs = ["barbershop"]
     /// The directory of the operator's own scripts.
@@ -97,6 +99,7 @@ extension GatewaySettings {
         listenPlain = values.hostPort("listen-plain")
         ops = values.hostPort("ops")
         redis = values.text("redis") ?? redis
+        redisWait = values.integer("redis-wait") ?? redisWait
         redisPrefix = values.text("redis-prefix") ?? redisPrefix
         redisLayout = values.choice("redis-layout", default: redisLayout)
         scripts = values.text("scripts")

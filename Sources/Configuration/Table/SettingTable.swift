@@ -74,7 +74,10 @@ extension Setting {
     private static let redis: [Setting] = [
         Setting(
             "redis", .redisURL, redisUsers, default: "redis://127.0.0.1:6379", secret: true,
-            "Redis to use: redis://, rediss:// (TLS) or unix:// (socket)."),
+            "Redis to use: redis://, rediss:// (TLS), unix:// (socket), or redis+sentinel:// (docs/configuration.md)."),
+        Setting(
+            "redis-wait", .integer(0...15), node, default: "0",
+            "Acknowledge an event or command only when so many replicas of Redis have it."),
         Setting("redis-prefix", .keyPrefix, runningAndReset, "Put before every key and channel."),
         Setting(
             "redis-layout", .choice(KeyLayout.allCases.map(\.rawValue)), runningAndReset, default: "plain",

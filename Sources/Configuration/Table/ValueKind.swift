@@ -113,7 +113,8 @@ public enum ValueKind: Sendable, Equatable {
         case .keyFile: _ = try KeyFile(parsing: text)
         case .roleMapping: _ = try RoleMapping(parsing: text)
         case .hostPort: _ = try HostPort(parsing: text)
-        case .redisURL: try SettingURL.check(text, schemes: ["redis", "rediss", "unix"])
+        case .redisURL:
+            try SettingURL.check(text, schemes: ["redis", "rediss", "unix", "redis+sentinel", "rediss+sentinel"])
         case .gatewayURL: try SettingURL.checkBase(text, schemes: ["https", "http"])
         case .integer(let range): _ = try ValueKind.integer(text, in: range)
         case .duration: _ = try DurationText.seconds(parsing: text)

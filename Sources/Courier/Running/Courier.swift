@@ -14,6 +14,7 @@ final class Courier {
     private let link: CallLink
     private let serviceEngine: WebEngine
     private let webhookEngine: WebEngine
+    private let servers: LocalServers
     private let services: ServiceDesk
     private let push: PushService?
     private let webhooks: WebhookDesk
@@ -31,9 +32,11 @@ final class Courier {
         self.onReady = onReady
         let context = ConnectionContext(reactor: reactor, limits: ConnectionLimits(parts.limits, reactors: 1))
         let connected = Connected()
+        let name = "switchboard-courier-" + String(decoding: parts.name, as: UTF8.self)
+        servers = try LocalServers(context, parts.redis, name: name) { [log = parts.log] in SentinelLog.tell($0, log) }
         link = try CallLink(
-            context, parts.redis, name: "switchboard-courier-" + String(decoding: parts.name, as: UTF8.self),
-            registry: parts.scripts.registry, onReady: { _ in connected.action() })
+            context, parts.redis, servers.board, name: name, registry: parts.scripts.registry,
+            onReady: { _ in connected.action() })
         // What waits for one receiver must not keep a service from being asked.
         serviceEngine = try WebEngine(reactor, parts.webLimits(hostConnectionsMax: 4))
         webhookEngine = try WebEngine(reactor, parts.webLimits(hostConnectionsMax: 16))
@@ -46,8 +49,9 @@ final class Courier {
                 })
         }
         if let push { all.append(push) }
-        services = try ServiceDesk(parts, all, link: link, context: context, reactor: reactor)
-        webhooks = try WebhookDesk(parts, link: link, context: context, engine: webhookEngine, reactor: reactor)
+        services = try ServiceDesk(parts, all, link: link, servers: servers, context: context, reactor: reactor)
+        webhooks = try WebhookDesk(
+            parts, link: link, servers: servers, context: context, engine: webhookEngine, reactor: reactor)
         timer = try ReactorTimer(reactor) {}
         connected.action = { [unowned self] in self.connected() }
         listener = try parts.door?.open(context, limits: parts.limits) { [unowned self] in

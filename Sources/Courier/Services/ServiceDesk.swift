@@ -56,7 +56,8 @@ final class ServiceDesk {
     private static let questionMs = 10_000
 
     init(
-        _ parts: CourierParts, _ services: [any OutsideService], link: CallLink, context: ConnectionContext,
+        _ parts: CourierParts, _ services: [any OutsideService], link: CallLink, servers: LocalServers,
+        context: ConnectionContext,
         reactor: Reactor
     ) throws(Errno) {
         self.parts = parts
@@ -65,11 +66,13 @@ final class ServiceDesk {
         self.services = services
         guard !services.isEmpty else { return }
         let name = "switchboard-courier-" + String(decoding: parts.name, as: UTF8.self)
-        askLink = try CallLink(context, parts.redis, name: name + "-asks", registry: parts.scripts.registry) {
-            [weak self] _ in self?.isTaking = false
+        askLink = try CallLink(
+            context, parts.redis, servers.board, name: name + "-asks", registry: parts.scripts.registry
+        ) { [weak self] _ in self?.isTaking = false
         }
-        callLink = try CallLink(context, parts.redis, name: name + "-calls", registry: parts.scripts.registry) {
-            [weak self] _ in self?.isClaiming = false
+        callLink = try CallLink(
+            context, parts.redis, servers.board, name: name + "-calls", registry: parts.scripts.registry
+        ) { [weak self] _ in self?.isClaiming = false
         }
     }
 

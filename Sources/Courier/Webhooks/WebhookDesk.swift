@@ -22,9 +22,10 @@ final class WebhookDesk: PatternLinkOwner {
 
     private static let firstCursor = Array("0".utf8)
 
-    init(_ parts: CourierParts, link: CallLink, context: ConnectionContext, engine: WebEngine, reactor: Reactor)
-        throws(Errno)
-    {
+    init(
+        _ parts: CourierParts, link: CallLink, servers: LocalServers, context: ConnectionContext, engine: WebEngine,
+        reactor: Reactor
+    ) throws(Errno) {
         self.parts = parts
         self.link = link
         self.reactor = reactor
@@ -34,7 +35,7 @@ final class WebhookDesk: PatternLinkOwner {
         guard !lanes.isEmpty else { return }
         let wanted = lanes.map { $0.patterns.channels(parts.keys) }
         patterns = try PatternLink(
-            context, parts.redis,
+            context, parts.redis, servers.board,
             name: "switchboard-courier-" + String(decoding: parts.name, as: UTF8.self) + "-events",
             patterns: Array(Set(wanted.flatMap(\.patterns))), channels: Array(Set(wanted.flatMap(\.channels))),
             pingMs: parts.limits.redisProbeMs, pongMs: parts.limits.redisProbeTimeoutMs, owner: self)

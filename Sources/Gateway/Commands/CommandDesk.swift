@@ -43,7 +43,7 @@ final class CommandDesk {
     private var heartbeats: [(command: CommandDescriptor, queue: HeartbeatQueue)]
 
     init(
-        node: Node, link: CallLink, shard: Int, desk: ReadDesk, statistics: ShardStatistics,
+        node: Node, link: CallLink, replicas: ReplicaWait?, shard: Int, desk: ReadDesk, statistics: ShardStatistics,
         top: @escaping (Topic) -> Position?, nowMs: @escaping () -> Int
     ) {
         self.node = node
@@ -55,7 +55,7 @@ final class CommandDesk {
         asks = AskDesk(node: node, link: link, shard: shard, statistics: statistics, nowMs: nowMs)
         let log = node.log
         runner = CommandRunner(
-            link: link, scripts: node.library.table, settings: node.commands, top: top
+            link: link, replicas: replicas, scripts: node.library.table, settings: node.commands, top: top
         ) { name, text in
             statistics.commandFaults.add(1)
             log.write(.error, "a script failed", [("script", name), ("fault", String(text.prefix(500)))])

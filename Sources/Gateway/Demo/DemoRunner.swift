@@ -13,6 +13,7 @@ import Transport
 /// While Redis is away, or slow to answer, time in the shop stands still. Thread: the demo's.
 final class DemoRunner {
     private let reactor: Reactor
+    private let servers: LocalServers
     private let link: CallLink
     private let store: Store
     private let runner: CommandRunner
@@ -53,8 +54,9 @@ final class DemoRunner {
         guard let shop = Topic("shop:" + DemoCast.shop) else { throw Errno(code: EINVAL) }
         self.shop = shop
         let context = ConnectionContext(reactor: reactor, limits: ConnectionLimits(settings.limits, reactors: 1))
+        servers = try LocalServers(context, parts.redis, name: "switchboard-demo")
         link = try CallLink(
-            context, parts.redis, name: "switchboard-demo", registry: parts.library.table.registry,
+            context, parts.redis, servers.board, name: "switchboard-demo", registry: parts.library.table.registry,
             onReady: { [connections] _ in connections.value += 1 })
         let desk = try ReadDesk(
             reactor, limits: settings.limits, budgets: Budgets(settings.limits, nowMs: reactor.nowMs),

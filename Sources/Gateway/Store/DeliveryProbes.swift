@@ -22,6 +22,8 @@ struct DeliveryProbes {
         var report = LinkReport.down(nil)
         /// What the link was convicted of; holds until a number comes back or a dial fails of something else.
         var trouble: NotReadyReason?
+        /// The server's words about it, for the log.
+        var detail = ""
         /// Convicted, and not yet seen to go down: when it does, that is our own doing.
         var isGivenUp = false
         /// Whether a number has come back since the connections it went by were made.
@@ -45,6 +47,7 @@ struct DeliveryProbes {
 
         mutating func convict(_ reason: NotReadyReason) {
             trouble = reason
+            detail = ""
             isGivenUp = true
             isProven = false
         }
@@ -56,7 +59,7 @@ struct DeliveryProbes {
                 let reason = trouble ?? failure.map { .redis($0.kind) } ?? .connecting
                 return Condition(part, reason, detail: failure?.detail ?? "")
             case .up:
-                if let trouble { return Condition(part, trouble) }
+                if let trouble { return Condition(part, trouble, detail: detail) }
                 guard !isProven else { return nil }
                 return Condition(part, isLive ? .unproven : .subscribing)
             }
@@ -142,6 +145,18 @@ struct DeliveryProbes {
         link.isGivenUp = false
         link.isProven = true
         link.provenMs = nowMs
+    }
+
+    /// A shard's number could not be written: the link works, and what it would publish is refused, too.
+    ///
+    /// It is held against the shard until a number comes back, and no link is dialled again for it.
+    mutating func refused(_ number: Int, shard index: Int, _ failure: RedisFailure, nowMs: Int) {
+        guard shards.indices.contains(index), shards[index].awaited?.number == number else { return }
+        shards[index].awaited = nil
+        shards[index].link.isProven = false
+        shards[index].link.trouble = .redis(failure.kind)
+        shards[index].link.detail = failure.detail
+        silentMs = shards.contains { $0.awaited != nil } ? nowMs : nil
     }
 
     /// A shard's mailbox was full: it was not asked to publish, so nothing is held against its link.

@@ -77,7 +77,7 @@ extension Store {
 
     private func page(_ read: Read, _ pages: LogPages, before: Int, _ completion: @escaping LogRead.Completion) {
         let topic = read.topic
-        guard let policy = access.policy(of: topic), let run = link.facts?.fence else {
+        guard let policy = access.policy(of: topic), let run = link.fence else {
             return completion(.failure(RedisFailure(.disconnected).refusal))
         }
         var callKeys = [keys.log(topic), keys.meta(topic)]

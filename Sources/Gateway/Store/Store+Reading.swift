@@ -24,7 +24,7 @@ extension Store {
     private func readPage(
         _ topic: Topic, after: Int, limit: Int, _ completion: @escaping (Result<History, Refusal>) -> Void
     ) {
-        guard let run = link.facts?.fence else { return completion(.failure(RedisFailure(.disconnected).refusal)) }
+        guard let run = link.fence else { return completion(.failure(RedisFailure(.disconnected).refusal)) }
         let call = ScriptCall(
             script: scripts.history, keys: [keys.log(topic), keys.meta(topic)],
             arguments: [run, Store.decimal(after), Store.decimal(limit), Store.decimal(limits.logPageBytesMax)])
@@ -83,7 +83,7 @@ extension Store {
         _ topic: Topic, _ asker: TopicAsker?, isTold: Bool,
         _ completion: @escaping (Result<[RESPValue], Refusal>) -> Void
     ) {
-        guard let run = link.facts?.fence else { return completion(.failure(RedisFailure(.disconnected).refusal)) }
+        guard let run = link.fence else { return completion(.failure(RedisFailure(.disconnected).refusal)) }
         let stateful = isTold ? scripts.stateful(topic) : nil
         let asked = asker.flatMap { asker in stateful?.personal.map { (asker.caller, $0) } }
         let more = asked.map { StateProvider.arguments(topic, $0.0, nowMs: Clock.wallMs()) } ?? []

@@ -42,6 +42,8 @@ final class Store: TopicReader {
     typealias Outcomes = [Result<Receipt, Refusal>]
 
     let link: CallLink
+    /// `nil` unless what is acknowledged must be on replicas.
+    private let replicas: ReplicaWait?
     let scripts: StoreScripts
     let keys: Keys
     let limits: Limits
@@ -70,8 +72,9 @@ final class Store: TopicReader {
 
     init(
         _ reactor: Reactor, link: CallLink, scripts: StoreScripts, keys: Keys, limits: Limits, access: AccessPolicy,
-        desk: ReadDesk
+        desk: ReadDesk, replicas: ReplicaWait? = nil
     ) {
+        self.replicas = replicas
         self.reactor = reactor
         publishes = PublishQueue(PublishQueue.Bounds(limits))
         self.link = link
@@ -138,7 +141,7 @@ final class Store: TopicReader {
 
     private func send(_ group: PublishQueue<PublishCompletion>.Group) {
         let topic = group.topic
-        guard let policy = access.policy(of: topic), let run = link.facts?.fence else {
+        guard let policy = access.policy(of: topic), let run = link.fence else {
             publishes.finished(topic)
             return Store.tell(group, .failure(RedisFailure(.disconnected).refusal))
         }
@@ -152,7 +155,15 @@ final class Store: TopicReader {
                 return publishes.refused(group)
             }
             publishes.finished(topic)
-            Store.tell(group, receipts(result, group))
+            tell(group, receipts(result, group))
+        }
+    }
+
+    /// Tells the publishers; those whose event is stored once the replicas have it, where that is wanted.
+    private func tell(_ group: PublishQueue<PublishCompletion>.Group, _ result: Result<Outcomes, Refusal>) {
+        guard let replicas, case .success = result else { return Store.tell(group, result) }
+        replicas.confirm(link.facts?.runID ?? []) { refusal in
+            Store.tell(group, refusal.map { .failure($0) } ?? result)
         }
     }
 

@@ -1,4 +1,5 @@
 import Core
+import RedisLink
 
 /// What shards ask of the broker, and the node of both.
 enum BrokerMessage: Sendable {
@@ -8,6 +9,12 @@ enum BrokerMessage: Sendable {
     case unwant(Topic, shard: Int)
     /// What became of a shard's command link.
     case link(shard: Int, LinkReport)
+    /// A shard asks where the servers are; the answer is `ShardMessage.servers`.
+    case servers(ServerHint)
+    /// A shard has left the servers that are not on the map of this generation.
+    case moved(shard: Int, generation: Int)
+    /// A probe could not be written, so it will not come back.
+    case probeRefused(shard: Int, number: Int, RedisFailure)
     /// End the thread.
     case stop
 }

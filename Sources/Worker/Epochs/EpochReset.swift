@@ -27,6 +27,7 @@ public final class EpochReset {
     private let settings: ResetEpochsSettings
     private let reactor: Reactor
     private let script: ScriptID
+    private let servers: LocalServers
     private var link: CallLink?
     private var timer: ReactorTimer?
     private var sweep: EpochSweep
@@ -55,8 +56,9 @@ public final class EpochReset {
                 nowMs: reactor.nowMs)
             let context = ConnectionContext(
                 reactor: reactor, limits: ConnectionLimits(settings.limits, reactors: 1))
+            servers = try LocalServers(context, target, name: "switchboard-reset-epochs")
             link = try CallLink(
-                context, target, name: "switchboard-reset-epochs", registry: table.registry,
+                context, target, servers.board, name: "switchboard-reset-epochs", registry: table.registry,
                 onReady: { [unowned self] facts in
                     sweep.connected(life: facts.runID, nowMs: reactor.nowMs)
                     work()
@@ -76,6 +78,7 @@ public final class EpochReset {
         let figures = sweep.figures
         let refusal = figures.refused > 0 ? sweep.refusal.map { "\($0.metricLabel) \($0.detail)" } : nil
         link?.stop()
+        servers.stop()
         timer?.invalidate()
         return Outcome(
             ended: figures.ended, before: figures.before, refused: figures.refused, failure: failure ?? refusal)

@@ -198,7 +198,7 @@ final class OutboxRelay {
         guard (try? JSON(parsing: event.data, limits: parts.limits.answers))?.root.kind == .object else {
             return give(up: queued, because: "the data is no JSON object")
         }
-        guard let run = link.facts?.fence else { return retry(queued) }
+        guard let run = link.fence else { return retry(queued) }
         let moment = CommandCallBuilder.Moment(
             nowMs: Clock.wallMs(), run: run, epoch: epochs.next(), random: [])
         let call = PublishCall(topic, [event]).call(

@@ -12,6 +12,7 @@ import Transport
 final class Worker: PatternLinkOwner {
     private let parts: WorkerParts
     private let reactor: Reactor
+    private let servers: LocalServers
     private let link: CallLink
     private var patterns: PatternLink?
     private let figures = WorkerFigures()
@@ -49,8 +50,9 @@ final class Worker: PatternLinkOwner {
         let context = ConnectionContext(reactor: reactor, limits: ConnectionLimits(parts.limits, reactors: 1))
         let name = "switchboard-worker-" + String(decoding: parts.name, as: UTF8.self)
         let connected = Connected()
+        servers = try LocalServers(context, parts.redis, name: name) { [log = parts.log] in SentinelLog.tell($0, log) }
         link = try CallLink(
-            context, parts.redis, name: name, registry: parts.library.table.registry,
+            context, parts.redis, servers.board, name: name, registry: parts.library.table.registry,
             onReady: { _ in connected.action() })
         connected.action = { [unowned self] in self.connected() }
         let throttle = FaultThrottle(parts.log, reactor)
@@ -70,7 +72,8 @@ final class Worker: PatternLinkOwner {
         }
         timer = try ReactorTimer(reactor) {}
         patterns = try PatternLink(
-            context, parts.redis, name: name + "-events", patterns: refreshes.globs, channels: [parts.keys.outbox],
+            context, parts.redis, servers.board, name: name + "-events", patterns: refreshes.globs,
+            channels: [parts.keys.outbox],
             pingMs: parts.limits.redisProbeMs, pongMs: parts.limits.redisProbeTimeoutMs, owner: self)
         listener = try parts.door?.open(context, limits: parts.limits) { [unowned self] in
             OperationsPeer(reactor: reactor, limits: parts.limits) { [unowned self] in report.response(to: $0) }

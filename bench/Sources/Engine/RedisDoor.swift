@@ -38,6 +38,7 @@ final class RedisDoor: PublishDoor, ConnectionHandler {
             }
             endpoint = .tcp(address, port: number)
         case .network: throw BenchFailure("--redis takes no TLS")
+        case .sentinel: throw BenchFailure("--redis takes one server, no Sentinels")
         }
         do {
             connection = try Connection.connect(

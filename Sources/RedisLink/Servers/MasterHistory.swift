@@ -1,0 +1,85 @@
+/// The masters that a process has seen, and what may be believed of the next (decisions D79).
+///
+/// A position goes on after a failover only when everything that was ever shown under the old history is proven to be in
+/// the new one. The proof needs the old master itself, as the very process that it was, now a replica that has joined the
+/// new one by a partial synchronisation: then it can add nothing more, and nothing that it added is missing. In every
+/// other case the new history admits no older one. Pure: no I/O.
+struct MasterHistory {
+    /// A master that was accepted.
+    struct Accepted: Equatable {
+        var address: SentinelGroup.Address
+        /// The number of the failover that made it one, as the Sentinels tell it.
+        var epoch: Int
+        /// The process, and the history that it writes.
+        var runID: [UInt8]
+        var history: [UInt8]
+        /// Older histories that this one has the whole of.
+        var admitted: [[UInt8]] = []
+    }
+
+    /// What becomes of a candidate.
+    enum Verdict: Equatable {
+        /// It is the master; whether its epochs go on, or `nil` when it is the one before.
+        case accepted(isProven: Bool?)
+        /// It may not be used.
+        case refused(RedisFailure)
+    }
+
+    /// The master now; `nil` before the first.
+    private(set) var current: Accepted?
+    /// Where masters were left, and with which history: none is taken again before it has been a replica.
+    private var left: [(address: SentinelGroup.Address, history: [UInt8])] = []
+
+    /// Histories that are admitted, and addresses that are remembered.
+    static let kept = 8
+
+    /// Whether the old master must be looked at before ``take(_:at:epoch:old:)``: it may prove that nothing is lost.
+    func needsOld(for next: ServerFacts) -> Bool {
+        guard let current, next.runID != current.runID else { return false }
+        return next.replication.secondID == current.history
+    }
+
+    /// Judges a server that the Sentinels named and that says it is a master.
+    ///
+    /// `old` is what the server says that was the master before; `nil` when it did not answer.
+    mutating func take(
+        _ next: ServerFacts, at address: SentinelGroup.Address, epoch: Int, old: ServerFacts?
+    ) -> Verdict {
+        let history = next.history
+        guard let current else {
+            self.current = Accepted(address: address, epoch: epoch, runID: next.runID, history: history)
+            return .accepted(isProven: nil)
+        }
+        if epoch < current.epoch && address != current.address {
+            return .refused(RedisFailure(.noMaster, detail: "the Sentinels name a master of an earlier failover"))
+        }
+        if left.contains(where: { $0.address == address && $0.history == history }) {
+            return .refused(RedisFailure(.noMaster, detail: "the master was left and has not been a replica since"))
+        }
+        var accepted = Accepted(address: address, epoch: epoch, runID: next.runID, history: history)
+        guard history != current.history || address != current.address else {
+            accepted.admitted = current.admitted
+            self.current = accepted
+            return .accepted(isProven: nil)
+        }
+        let isProven = MasterHistory.isWhole(current, in: next, old: old)
+        if isProven { accepted.admitted = Array(([current.history] + current.admitted).prefix(MasterHistory.kept)) }
+        if address != current.address {
+            left.removeAll { $0.address == current.address || $0.address == address }
+            left.append((current.address, current.history))
+            if left.count > MasterHistory.kept { left.removeFirst() }
+        }
+        self.current = accepted
+        return .accepted(isProven: isProven)
+    }
+
+    /// Whether all that was ever shown under `before` is in `next`, as `next` and the old master themselves say.
+    static func isWhole(_ before: Accepted, in next: ServerFacts, old: ServerFacts?) -> Bool {
+        guard let old, old.runID == before.runID, old.role == .replica, old.replication.isReadOnly,
+            next.role == .master, next.runID != old.runID, next.replication.secondID == before.history,
+            old.replication.id == next.replication.id, old.replication.secondID == before.history,
+            let end = next.replication.secondOffset, let joined = old.replication.secondOffset, joined <= end
+        else { return false }
+        return true
+    }
+}

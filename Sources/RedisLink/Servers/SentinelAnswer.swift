@@ -1,0 +1,53 @@
+import Core
+
+/// What one Sentinel says of a master.
+enum SentinelAnswer: Equatable {
+    /// What `SENTINEL MASTER` tells of it.
+    struct Named: Equatable {
+        /// Where the master is.
+        var address: SentinelGroup.Address
+        /// Grows with each failover.
+        var epoch: Int
+        /// Sentinels that this one knows of, itself included.
+        var sentinels: Int
+        /// Sentinels that must agree that the master is down.
+        var quorum: Int
+        /// Replicas that it knows of.
+        var replicas: Int
+    }
+
+    /// It does not answer, or not in time.
+    case silent(RedisFailure)
+    /// It watches no master of that name.
+    case unknown
+    /// It names a server.
+    case named(Named)
+
+    /// Reads the reply of `SENTINEL MASTER`: names and values in turn.
+    init(_ result: Result<RESPValue, RedisFailure>) {
+        switch result {
+        case .failure(let failure):
+            // "ERR No such master with that name" is the only error without a code of its own.
+            self = failure.kind == .other ? .unknown : .silent(failure)
+        case .success(let reply):
+            guard let named = SentinelAnswer.named(reply) else {
+                self = .silent(RedisFailure(.protocolViolation, detail: "not an answer of a Sentinel"))
+                return
+            }
+            self = .named(named)
+        }
+    }
+
+    private static func named(_ reply: RESPValue) -> Named? {
+        guard let fields = ServerFacts.config(reply) else { return nil }
+        func number(_ name: String) -> Int? { fields[Array(name.utf8)].flatMap { ASCII.decimal($0) } }
+        guard let host = fields[Array("ip".utf8)], (1...253).contains(host.count),
+            host.allSatisfy({ $0 > 0x20 && $0 < 0x7f }), let port = number("port"), (1...65_535).contains(port),
+            let epoch = number("config-epoch")
+        else { return nil }
+        return Named(
+            address: SentinelGroup.Address(host: String(decoding: host, as: UTF8.self), port: port), epoch: epoch,
+            sentinels: (number("num-other-sentinels") ?? 0) &+ 1, quorum: number("quorum") ?? 0,
+            replicas: number("num-slaves") ?? 0)
+    }
+}

@@ -1,0 +1,294 @@
+internal import Core
+public import Reactors
+public import Transport
+
+/// Finds the master of a group that Sentinels watch, and notices when another takes its place.
+///
+/// Each question goes to all configured Sentinels. Who more than half of them name is looked at: it must say itself that it
+/// is a master. What the answer is worth for epochs is judged by ``MasterHistory``. Questions come from links that are
+/// about to dial, from hints (a Sentinel's `+switch-master`, a master that has lost its replicas), and every
+/// `refreshMs`; one is under way at a time. Thread: the reactor's.
+public final class SentinelWatch {
+    /// What the log is told.
+    public enum News: Sendable {
+        /// A master was found, the first or after trouble.
+        case found(master: String)
+        /// Another server is the master; whether epochs go on.
+        case switched(from: String, to: String, keepsEpochs: Bool)
+        /// The same server writes another history, and epochs end: it was restarted, or changed its replication id.
+        case historyChanged(master: String)
+        /// No master may be used.
+        case trouble(RedisFailure)
+        /// The Sentinels know of more Sentinels than are configured, so that fewer than half may decide.
+        case moreSentinels(known: Int, configured: Int)
+    }
+
+    private enum Step {
+        case idle
+        /// Answers that have not come.
+        case counting(left: Int)
+        case looking(ServerLook)
+    }
+
+    private let context: ConnectionContext
+    private let target: RedisTarget
+    private let group: SentinelGroup
+    private let name: String
+    private let onMap: (ServerMap) -> Void
+    private let onNews: (News) -> Void
+    private var sentinels: [SentinelVoice] = []
+    private var answers: [SentinelAnswer] = []
+    private var step = Step.idle
+    private var timer: ReactorTimer?
+    private var history = MasterHistory()
+    private var generation = 0
+    private var isAsked = true
+    private var earliestMs = 0
+    /// Until when the question is repeated without being asked: somebody said that the master changes.
+    private var unsettledMs = Int.min
+    private var refreshAtMs = 0
+    /// When the last question that found a master was answered.
+    private var answeredMs = 0
+    private var told: RedisFailure?
+    private var toldSentinels = 0
+    /// What is known now.
+    public private(set) var map: ServerMap
+    /// The answers of the last question, for ``SentinelReport``.
+    public private(set) var report = SentinelReport()
+    /// Figures, readable from any thread.
+    public let statistics: SentinelStatistics
+
+    /// Begins to ask; `nil` when the target is not a group that Sentinels watch.
+    ///
+    /// `onMap` is called after each question, also when nothing has changed.
+    public init?(
+        _ context: ConnectionContext, _ target: RedisTarget, name: String, statistics: SentinelStatistics,
+        onNews: @escaping (News) -> Void, onMap: @escaping (ServerMap) -> Void
+    ) throws(Errno) {
+        guard case .sentinel(let group) = target.url.endpoint else { return nil }
+        self.context = context
+        self.target = target
+        self.group = group
+        self.name = name
+        self.onNews = onNews
+        self.onMap = onMap
+        self.statistics = statistics
+        map = ServerMap(generation: 0, masters: [], trouble: nil)
+        statistics.configured.set(group.sentinels.count)
+        timer = try ReactorTimer(context.reactor) { [unowned self] in work() }
+        for index in group.sentinels.indices {
+            guard let url = group.url(of: index) else { continue }
+            let voice = try SentinelVoice(context, target.at(url, role: .sentinel), name: name) { [weak self] changed in
+                guard let self else { return }
+                if changed == self.group.name[...] { suspect() } else if changed == nil { heard() }
+            }
+            sentinels.append(voice)
+        }
+        // The links to the Sentinels need a moment.
+        earliestMs = context.reactor.nowMs + target.sentinelCallMs
+        plan()
+    }
+
+    /// Ends every link.
+    public func stop() {
+        for sentinel in sentinels { sentinel.stop() }
+        if case .looking(let look) = step { look.cancel() }
+        step = .idle
+        timer?.invalidate()
+        timer = nil
+    }
+
+    /// Somebody has a reason to ask; ``map`` is told anew when the question was answered.
+    public func ask(_ hint: ServerHint) {
+        switch hint {
+        case .dialling:
+            // An answer of this moment is as good as the next.
+            if case .idle = step, map.trouble == nil, context.reactor.nowMs < answeredMs &+ target.sentinelPauseMs {
+                return onMap(map)
+            }
+            isAsked = true
+        case .lonely, .suspicion: return suspect()
+        }
+        plan()
+    }
+
+    /// A Sentinel answers again: it may know of a change that nobody has told.
+    private func heard() {
+        if generation == 0, sentinels.count == group.sentinels.count, sentinels.allSatisfy(\.isReady) {
+            earliestMs = context.reactor.nowMs
+        }
+        isAsked = true
+        plan()
+    }
+
+    /// The master may be changing: asks now, and again for a while.
+    private func suspect() {
+        isAsked = true
+        unsettledMs = context.reactor.nowMs + target.sentinelUnsettledMs
+        plan()
+    }
+
+    private func plan() {
+        guard case .idle = step else { return }
+        let nowMs = context.reactor.nowMs
+        let isSoon = isAsked || unsettledMs > nowMs
+        timer?.set(atMs: isSoon ? max(earliestMs, nowMs) : refreshAtMs)
+    }
+
+    private func work() {
+        switch step {
+        case .idle: begin()
+        case .counting, .looking: break
+        }
+    }
+
+    // MARK: One question
+
+    private func begin() {
+        isAsked = false
+        earliestMs = context.reactor.nowMs + target.sentinelPauseMs
+        // Not all processes at once.
+        refreshAtMs = context.reactor.nowMs + target.sentinelRefreshMs * Int.random(in: 75...125) / 100
+        answers = Array(repeating: .silent(RedisFailure(.disconnected)), count: sentinels.count)
+        step = .counting(left: sentinels.count)
+        for (index, sentinel) in sentinels.enumerated() {
+            sentinel.ask(group.name) { [weak self] in self?.answered(index, $0) }
+        }
+    }
+
+    private func answered(_ index: Int, _ answer: SentinelAnswer) {
+        guard case .counting(let left) = step, answers.indices.contains(index) else { return }
+        answers[index] = answer
+        step = .counting(left: left - 1)
+        guard left == 1 else { return }
+        report = SentinelReport(answers)
+        statistics.answering.set(report.answering)
+        tellSentinels()
+        switch SentinelCount(answers, of: group) {
+        case .none(let failure): finish(.failure(failure))
+        case .master(let address, let epoch): look(at: address, epoch: epoch)
+        }
+    }
+
+    private func look(at address: SentinelGroup.Address, epoch: Int) {
+        look(address) { [weak self] result in
+            guard let self else { return }
+            switch result {
+            case .failure(let failure): finish(.failure(SentinelWatch.unusable(address, failure)))
+            case .success(let facts) where facts.role == .master: judge(facts, at: address, epoch: epoch, old: nil)
+            case .success(let facts): follow(facts, of: address, epoch: epoch)
+            }
+        }
+    }
+
+    /// The Sentinels name a server that says it is a replica: after `FAILOVER`, of the one that is the master now.
+    private func follow(_ old: ServerFacts, of address: SentinelGroup.Address, epoch: Int) {
+        guard old.role == .replica, let leader = old.replication.leader, leader != address else {
+            return finish(.failure(SentinelWatch.unusable(address, RedisFailure(.readOnly))))
+        }
+        look(leader) { [weak self] result in
+            guard let self else { return }
+            // Only one that it has joined: a replica that still follows somebody else has another id.
+            guard case .success(let facts) = result, facts.role == .master,
+                facts.replication.id == old.replication.id
+            else { return finish(.failure(SentinelWatch.unusable(address, RedisFailure(.readOnly)))) }
+            judge(facts, at: leader, epoch: epoch, old: old)
+        }
+    }
+
+    private func judge(_ facts: ServerFacts, at address: SentinelGroup.Address, epoch: Int, old: ServerFacts?) {
+        guard !facts.isLoading else {
+            return finish(.failure(SentinelWatch.unusable(address, RedisFailure(.loading))))
+        }
+        guard old == nil, history.needsOld(for: facts), let before = history.current?.address else {
+            return take(facts, at: address, epoch: epoch, old: old)
+        }
+        look(before) { [weak self] result in
+            self?.take(facts, at: address, epoch: epoch, old: try? result.get())
+        }
+    }
+
+    private func take(_ facts: ServerFacts, at address: SentinelGroup.Address, epoch: Int, old: ServerFacts?) {
+        let before = history.current?.address
+        switch history.take(facts, at: address, epoch: epoch, old: old) {
+        case .refused(let failure): finish(.failure(failure))
+        case .accepted(let isProven):
+            if let isProven, let before { tellSwitch(from: before, to: address, isProven) }
+            finish(.success(address))
+        }
+    }
+
+    private func look(
+        _ address: SentinelGroup.Address, _ completion: @escaping (Result<ServerFacts, RedisFailure>) -> Void
+    ) {
+        let url = target.url.at(.network(host: address.host, port: address.port, tls: group.tls))
+        do {
+            step = .looking(
+                try ServerLook(context, target.at(url, role: nil), name: name + "-look", completion: completion))
+        } catch {
+            finish(.failure(RedisFailure(.noMaster, text: "cannot look at \(address.text): \(error.description)")))
+        }
+    }
+
+    private func finish(_ result: Result<SentinelGroup.Address, RedisFailure>) {
+        step = .idle
+        var masters: [ServerMap.Master] = []
+        var trouble: RedisFailure?
+        switch result {
+        case .success:
+            answeredMs = context.reactor.nowMs
+            if let now = history.current {
+                masters = [
+                    ServerMap.Master(
+                        endpoint: .network(host: now.address.host, port: now.address.port, tls: group.tls),
+                        replicationID: now.history, admitted: now.admitted)
+                ]
+            }
+        case .failure(let failure): trouble = failure
+        }
+        if masters != map.masters { generation += 1 }
+        map = ServerMap(generation: generation, masters: masters, trouble: trouble)
+        tellTrouble(trouble)
+        onMap(map)
+        plan()
+    }
+
+    private static func unusable(_ address: SentinelGroup.Address, _ failure: RedisFailure) -> RedisFailure {
+        RedisFailure(
+            .noMaster,
+            text:
+                "the Sentinels name \(address.text), which is no master to use: \(failure.metricLabel) \(failure.detail)"
+        )
+    }
+
+    // MARK: What is told
+
+    private func tellSwitch(from: SentinelGroup.Address, to: SentinelGroup.Address, _ isProven: Bool) {
+        (isProven ? statistics.switchesKept : statistics.switchesReset).add(1)
+        onNews(
+            from == to
+                ? .historyChanged(master: to.text)
+                : .switched(from: from.text, to: to.text, keepsEpochs: isProven))
+    }
+
+    private func tellTrouble(_ trouble: RedisFailure?) {
+        if trouble != nil { statistics.lost.add(1) }
+        let address = trouble == nil ? history.current?.address.text ?? "" : ""
+        let before = statistics.master.withLock { master in
+            defer { master = address }
+            return master
+        }
+        if let trouble, trouble != told { onNews(.trouble(trouble)) }
+        if trouble == nil, before.isEmpty { onNews(.found(master: address)) }
+        told = trouble
+    }
+
+    private func tellSentinels() {
+        guard report.sentinels > group.sentinels.count, report.sentinels != toldSentinels else { return }
+        toldSentinels = report.sentinels
+        onNews(.moreSentinels(known: report.sentinels, configured: group.sentinels.count))
+    }
+}
+
+@available(*, unavailable)
+extension SentinelWatch: Sendable {}

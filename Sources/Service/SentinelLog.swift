@@ -1,0 +1,25 @@
+import Configuration
+public import RedisLink
+
+/// Writes what a watch of Sentinels has found into the log.
+public enum SentinelLog {
+    /// One line for each piece of news.
+    public static func tell(_ news: SentinelWatch.News, _ log: Log) {
+        switch news {
+        case .found(let master):
+            log.write(.info, "redis master found", [("master", master)])
+        case .switched(let from, let to, let keepsEpochs):
+            log.write(
+                .warn, "redis has another master",
+                [("from", from), ("master", to), ("epochs", keepsEpochs ? "kept" : "reset")])
+        case .historyChanged(let master):
+            log.write(.warn, "redis master has another history", [("master", master), ("epochs", "reset")])
+        case .trouble(let failure):
+            log.write(.warn, "no redis master", [("reason", failure.metricLabel), ("detail", failure.detail)])
+        case .moreSentinels(let known, let configured):
+            log.write(
+                .warn, "there are more sentinels than configured; name all of them",
+                [("known", "\(known)"), ("configured", "\(configured)")])
+        }
+    }
+}

@@ -1,0 +1,237 @@
+"""Masters die, stand still, are cut off and moved under load, while Sentinels watch; nothing is lost in silence.
+
+Kinds of rounds: kill (SIGKILL of the master; it comes back seconds later), stop (SIGSTOP for ten seconds, SIGCONT),
+alone (all Sentinels but one are gone for a while, and links break), brain (the master is cut off from its replica and
+the Sentinels, and not from the gateways), cut (the gateways' links to the master are mute), planned (FAILOVER TO;
+epochs are kept), host (the master dies together with a slow link to its replica; what was acknowledged and is not on
+the replica is counted, and with --redis-wait there is none).
+
+usage: .venv/bin/python Tests/ChaosTests/fleet.py --rounds 5 [--kinds kill,stop] [--redis-wait 1]
+"""
+
+import json
+import random
+import signal
+import sys
+import time
+
+import paths  # noqa: F401
+import runs
+from support.fault_proxy import named
+from support.sentinel_group import SentinelGroup, until
+from waiting import pass_time
+from world import World
+
+KINDS = ("kill", "stop", "alone", "brain", "cut", "planned", "host")
+CALM_SECONDS = 2
+GREEN_SECONDS_MAX = 60
+STOP_SECONDS = 10
+LEFT_SECONDS_MAX = 5
+OURS = named("-subscriber", "-shard-0", "-shard-1", "-wait")
+
+
+def others(first: bytes) -> bool:
+    """Chooses the connections of replicas and Sentinels, and whatever else is no link of a gateway."""
+    return not OURS(first)
+
+
+class Rounds:
+    """The rounds over one world whose Redis is a group."""
+
+    def __init__(self, world, rng: random.Random, waits: bool):
+        self.world, self.rng, self.group, self.waits = world, rng, world.redis, waits
+        # What was acknowledged and is gone, over all rounds; and how far the publishers' log was looked at.
+        self.lost, self.read = 0, 0
+
+    def acked(self) -> int:
+        return json.loads(self.world.publishers.ask("status")).get("acked", 0)
+
+    def green(self, began: float) -> float:
+        """Seconds from `began` until every gateway is ready and a publish was acked after that."""
+        def ready():
+            return all(gateway.ops("/readyz").status_code == 200 for gateway in self.world.gateways)
+        self.world.every(0.05, ready, GREEN_SECONDS_MAX, "every gateway is ready")
+        before = self.acked()
+        self.world.every(0.02, lambda: self.acked() > before, GREEN_SECONDS_MAX, "a publish is acked")
+        return time.monotonic() - began
+
+    def kept(self) -> int:
+        """Masters that followed another with all epochs, at all gateways."""
+        return sum(int(gateway.metric("switchboard_redis_master_changes_total", epochs="kept"))
+                   for gateway in self.world.gateways)
+
+    def whole(self) -> None:
+        """Waits until the group is as it was at the start: all run, one is the master, the others are in step."""
+        for server in self.group.servers:
+            if server.process is None:
+                server.start()
+        master = self.group.master
+
+        def in_place():
+            for server in self.group.others(master):
+                with server.client(socket_timeout=2) as client:
+                    told = client.info("replication")
+                if told["role"] != "slave" or told["master_link_status"] != "up":
+                    return False
+            with master.client(socket_timeout=2) as client:
+                return client.info("replication")["connected_slaves"] == len(self.group.servers) - 1
+        until(in_place, 60, "the group is whole")
+        until(self.group.know_each_other, 60, "the Sentinels know everything")
+
+    def play(self, kind: str) -> float:
+        """One round; seconds until everything was green again."""
+        return getattr(self, f"_{kind}")()
+
+    def _kill(self) -> float:
+        master, began = self.group.master, time.monotonic()
+        master.kill()
+        seconds = self.green(began)
+        self.group.wait_master(master)
+        pass_time(self.rng.uniform(0, 3), "the dead master stays away")
+        master.start()
+        return seconds
+
+    def _stop(self) -> float:
+        master, began = self.group.master, time.monotonic()
+        master.signal(signal.SIGSTOP)
+        self.group.wait_master(master)
+        seconds = self.green(began)
+        pass_time(max(0, STOP_SECONDS - seconds), "the old master stands still")
+        master.signal(signal.SIGCONT)
+        pass_time(2, "the old master goes on with what it had")
+        return seconds
+
+    def _alone(self) -> float:
+        for sentinel in self.group.sentinels[1:]:
+            sentinel.stop()
+        pass_time(1, "one Sentinel is left")
+        before = self.acked()
+        self.world.every(0.02, lambda: self.acked() > before, 20, "links that work are kept")
+        with self.group.servers_master().client() as client:
+            client.client_kill_filter(_type="normal", skipme=True)
+        pass_time(self.rng.uniform(1, 3), "no link can be made")
+        began = time.monotonic()
+        for sentinel in self.group.sentinels[1:]:
+            sentinel.start()
+        return self.green(began)
+
+    def _brain(self) -> float:
+        """The old master keeps the gateways and loses everybody else."""
+        master, began = self.group.master, time.monotonic()
+        proxy = self.group.proxy_of(master)
+        proxy.refuse(others)
+        proxy.reset_all(others)
+        port = self.group.port_of(self.group.wait_master(master))
+        self.world.every(0.02, lambda: all(
+            gateway.metric("switchboard_redis_master", address=f"127.0.0.1:{port}") == 1
+            for gateway in self.world.gateways), LEFT_SECONDS_MAX, "every gateway follows the Sentinels")
+
+        def left():
+            with master.client() as client:
+                return not [one for one in client.client_list()
+                            if one["name"].endswith(("-subscriber", "-shard-0", "-shard-1"))]
+        self.world.every(0.02, left, 2, "no link leads to the old master")
+        seconds = self.green(began)
+        proxy.heal()
+        return seconds
+
+    def _cut(self) -> float:
+        proxy, began = self.group.proxy_of(self.group.master), time.monotonic()
+        proxy.drop_to_client(OURS)
+        pass_time(self.rng.uniform(1, 4), "the links are mute")
+        proxy.heal()
+        return self.green(began)
+
+    def _host(self) -> float:
+        """A kernel delivers what a dead process wrote; a dead host does not."""
+        master = self.group.master
+        proxy = self.group.proxy_of(master)
+        self._acknowledged()
+        proxy.delay(2, others)
+        pass_time(self.rng.uniform(1, 2), "the replica lags")
+        began = time.monotonic()
+        proxy.refuse(others)
+        proxy.reset_all(others)
+        master.kill()
+        self.group.wait_master(master)
+        seconds = self.green(began)
+        with self.group.client() as client:
+            stored = {key.rsplit(b"#", 1)[1].decode() for key in client.scan_iter("*#seen#*", count=1_000)}
+        lost = self._acknowledged() - stored
+        self.lost += len(lost)
+        print(f"acknowledged and lost: {len(lost)}", flush=True)
+        assert not (self.waits and lost), f"lost although the replica had to have it: {sorted(lost)[:5]}"
+        proxy.heal()
+        return seconds
+
+    def _acknowledged(self) -> set:
+        """The ids that were acknowledged since the last look."""
+        found = set()
+        with open(self.world.directory / "publisher.jsonl", encoding="utf-8") as log:
+            log.seek(self.read)
+            for line in log:
+                if line[-1:] != "\n":
+                    break
+                self.read += len(line.encode())
+                if "ack" in (entry := json.loads(line)):
+                    found.add(entry["ack"])
+        return found
+
+    def _planned(self) -> float:
+        master, kept = self.group.master, self.kept()
+        other = self.group.others(master)[0]
+        began = time.monotonic()
+        with master.client() as client:
+            client.execute_command("FAILOVER", "TO", "127.0.0.1", self.group.port_of(other))
+        seconds = self.green(began)
+        assert self.kept() >= kept + len(self.world.gateways), "an epoch ended without need"
+        # The Sentinels see a master that says it is a replica, and fail over by themselves.
+        self.group.wait_master(master, 90)
+        return seconds
+
+
+def main() -> int:
+    parser = runs.arguments(__doc__.split("\n")[0], clients=100, rate=100, topics=20)
+    parser.add_argument("--kinds", default=",".join(KINDS), help="of " + ", ".join(KINDS))
+    parser.add_argument("--redis-wait", type=int, default=0)
+    options = runs.parse(parser)
+    kinds = options.kinds.split(",")
+    assert set(kinds) <= set(KINDS), options.kinds
+    problems, times = [], {kind: [] for kind in kinds}
+    with runs.directory(options) as outcome:
+        report = run(options, outcome.path, kinds, times, problems)
+        for kind, seconds in times.items():
+            told = " ".join(f"{one:.1f}" for one in seconds)
+            print(f"{kind}: {len(seconds)} rounds, green after {told} s", flush=True)
+        return runs.close(outcome, report, problems)
+
+
+def run(options, path, kinds, times, problems):
+    """All rounds of all kinds in a seeded order; the checker's report."""
+    rng = random.Random(options.seed)
+    more = ("--redis-wait", str(options.redis_wait)) if options.redis_wait else ()
+    group = SentinelGroup(path / "group", proxied=True)
+    world_options = runs.world_options(options)
+    flags = world_options.pop("flags") + more + ("--shards", "2")
+    with World(path, gateways=2, per_client=1, deadline=60, redis=group, flags=flags, through_nginx=False,
+               **world_options) as world:
+        world.rate(options.rate)
+        rounds = Rounds(world, rng, bool(options.redis_wait))
+        jobs = [kind for kind in kinds for _ in range(options.rounds)]
+        rng.shuffle(jobs)
+        for number, kind in enumerate(jobs, 1):
+            rounds.whole()
+            pass_time(CALM_SECONDS, "the load runs undisturbed")
+            seconds = rounds.play(kind)
+            world.wait_live()
+            times[kind].append(seconds)
+            print(f"round {number}: {kind}; green after {seconds:.2f} s", flush=True)
+        rounds.whole()
+        report = world.finish()
+    if not report.counts["resets"] and {"kill", "stop", "brain"} & set(kinds):
+        problems.append("nobody was told anything: was there a failover at all?")
+    return report
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,171 @@
+"""A master, its replicas and the Sentinels that watch them, as real processes on ports of their own."""
+
+import contextlib
+import signal
+import subprocess
+import time
+from pathlib import Path
+
+import redis
+
+from support.fault_proxy import FaultProxy
+from support.redis_server import RedisServer, free_port
+
+START_SECONDS_MAX = 20
+# What Sentinels wait for before they call a master down, milliseconds.
+DOWN_AFTER_MS = 1_000
+
+
+def until(look, seconds_max=START_SECONDS_MAX, what="the group"):
+    """Looks again and again until it sees something, which is returned."""
+    deadline = time.monotonic() + seconds_max
+    while True:
+        with contextlib.suppress(redis.RedisError, OSError):
+            if seen := look():
+                return seen
+        assert time.monotonic() < deadline, f"{what}: not within {seconds_max} s"
+        time.sleep(0.02)  # lint:allow between two looks, with a deadline
+
+
+class Sentinel:
+    """One Sentinel; its configuration, which it rewrites, survives a restart."""
+
+    def __init__(self, directory: Path, name: str, master_port: int, quorum: int):
+        directory.mkdir(parents=True)
+        self.directory = directory
+        self.port = free_port()
+        self.process = None
+        (directory / "sentinel.conf").write_text(
+            f"port {self.port}\nbind 127.0.0.1\ndir {directory}\n"
+            f"sentinel monitor {name} 127.0.0.1 {master_port} {quorum}\n"
+            f"sentinel down-after-milliseconds {name} {DOWN_AFTER_MS}\nsentinel failover-timeout {name} 3000\n")
+
+    def start(self) -> None:
+        with open(self.directory / "sentinel.log", "ab") as log:
+            self.process = subprocess.Popen(
+                ["redis-server", str(self.directory / "sentinel.conf"), "--sentinel"], stdout=log, stderr=log)
+
+    def client(self) -> redis.Redis:
+        return redis.Redis(port=self.port, socket_timeout=2)
+
+    def stop(self) -> None:
+        if self.process is not None:
+            self.process.send_signal(signal.SIGCONT)
+            self.process.kill()
+            self.process.wait()
+            self.process = None
+
+
+class SentinelGroup:
+    """Servers of which one is the master, and three Sentinels with a quorum of two.
+
+    `proxied` puts a proxy before each server, by which everybody else reaches it: replicas, Sentinels and gateways.
+    """
+
+    name = "group"
+    # For those who take a group for one server: it has no process of its own.
+    process = None
+
+    def __init__(self, directory: Path, *options: str, replicas: int = 1, sentinels: int = 3, proxied: bool = False):
+        directory = Path(directory)
+        more = ("--repl-diskless-sync-delay", "0", "--repl-timeout", "5", *options)
+        self.servers = [RedisServer(directory / f"server-{number}", *more, tcp=True) for number in range(replicas + 1)]
+        self.proxies = {server: FaultProxy(("127.0.0.1", server.port)) for server in self.servers} if proxied else {}
+        for server in self.proxies:
+            server.options += ["--replica-announce-ip", "127.0.0.1", "--replica-announce-port",
+                               str(self.port_of(server))]
+        self.sentinels = [
+            Sentinel(directory / f"sentinel-{number}", self.name, self.port_of(self.servers[0]), sentinels // 2 + 1)
+            for number in range(sentinels)]
+
+    def port_of(self, server: RedisServer) -> int:
+        """Where others reach a server."""
+        return self.proxies[server].port if self.proxies else server.port
+
+    def proxy_of(self, server: RedisServer) -> FaultProxy:
+        """What stands before a server."""
+        return self.proxies[server]
+
+    @property
+    def url(self) -> str:
+        """The address as `--redis` takes it."""
+        hosts = ",".join(f"127.0.0.1:{sentinel.port}" for sentinel in self.sentinels)
+        return f"redis+sentinel://{hosts}/{self.name}"
+
+    def start(self) -> "SentinelGroup":
+        for proxy in self.proxies.values():
+            proxy.__enter__()
+        first = self.servers[0].start()
+        for server in self.servers[1:]:
+            server.start("--replicaof", "127.0.0.1", str(self.port_of(first)))
+            with server.client() as client:
+                until(lambda: client.info("replication").get("master_link_status") == "up", what="a replica in step")
+        for sentinel in self.sentinels:
+            sentinel.start()
+        until(self.know_each_other)
+        return self
+
+    def know_each_other(self) -> bool:
+        """Whether every Sentinel knows all the others and all replicas."""
+        for sentinel in self.sentinels:
+            with sentinel.client() as client:
+                told = client.sentinel_master(self.name)
+                if told["num-other-sentinels"] != len(self.sentinels) - 1:
+                    return False
+                if told["num-slaves"] != len(self.servers) - 1:
+                    return False
+        return True
+
+    def named(self) -> int | None:
+        """The port of the master that all Sentinels name; `None` while they differ."""
+        ports = set()
+        for sentinel in self.sentinels:
+            if sentinel.process is None:
+                continue
+            with sentinel.client() as client:
+                ports.add(client.sentinel_get_master_addr_by_name(self.name)[1])
+        return ports.pop() if len(ports) == 1 else None
+
+    @property
+    def master(self) -> RedisServer:
+        """The server that all Sentinels name."""
+        port = until(self.named, what="one master")
+        return next(server for server in self.servers if self.port_of(server) == port)
+
+    def servers_master(self) -> RedisServer:
+        """The server that says itself that it is the master, whatever the Sentinels say."""
+        def found():
+            for server in self.servers:
+                with server.client(socket_timeout=2) as client:
+                    if client.info("replication")["role"] == "master":
+                        return server
+            return None
+        return until(found, what="a master")
+
+    def others(self, server: RedisServer) -> list[RedisServer]:
+        """All servers but one."""
+        return [other for other in self.servers if other is not server]
+
+    def client(self, **options) -> redis.Redis:
+        """A client of the master of now."""
+        return self.master.client(**options)
+
+    def wait_master(self, not_the: RedisServer, seconds_max=START_SECONDS_MAX) -> RedisServer:
+        """Waits until the Sentinels name another server than that one."""
+        until(lambda: self.named() not in (None, self.port_of(not_the)), seconds_max, "another master")
+        return self.master
+
+    def stop(self) -> None:
+        """Ends every process."""
+        for sentinel in self.sentinels:
+            sentinel.stop()
+        for server in self.servers:
+            if server.process is not None:
+                server.signal(signal.SIGCONT)
+                server.kill()
+        for proxy in self.proxies.values():
+            proxy.__exit__()
+        self.proxies = {}
+
+    # For those who take a group for one server.
+    kill = stop
