@@ -198,6 +198,8 @@ def test_demoted_server(pair, server, topic):
         redis.replicaof("127.0.0.1", free_port())
         for part in ("subscriber", "shard-0", "shard-1"):
             found(gw, part, "readonly")
+        # A link that slept over it all would write under the old fence until its next probe.
+        found(other, "shard-0", "readonly")
         redis.replicaof("NO", "ONE")
         green(gw)
         green(other)

@@ -112,6 +112,7 @@ def test_a_crash_ends_the_epoch_and_a_planned_failover_keeps_it(gateway, worker,
         assert [line["epochs"] for line in told(node, "redis has another master")] == ["reset"]
 
         in_step(first)
+        until(group.know_each_other, 40, "the Sentinels know the replica")
         fail_over(second, first)
         assert publish(http, topic, 8) == {"topic": topic, "epoch": after["epoch"], "offset": 6}
         assert publish(far, topic, 9) == {"topic": topic, "epoch": after["epoch"], "offset": 7}

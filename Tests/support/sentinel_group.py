@@ -106,13 +106,17 @@ class SentinelGroup:
         return self
 
     def know_each_other(self) -> bool:
-        """Whether every Sentinel knows all the others and all replicas."""
+        """Whether every Sentinel knows all the others, and all replicas as what they are."""
         for sentinel in self.sentinels:
             with sentinel.client() as client:
                 told = client.sentinel_master(self.name)
                 if told["num-other-sentinels"] != len(self.sentinels) - 1:
                     return False
                 if told["num-slaves"] != len(self.servers) - 1:
+                    return False
+                # A Sentinel that has last heard of a master there would make it follow, also after a FAILOVER to it.
+                if any(one["role-reported"] != "slave" or one["flags"] != "slave"
+                       for one in client.sentinel_slaves(self.name)):
                     return False
         return True
 
