@@ -45,12 +45,18 @@ class Recorder:
     """Stands for a client: loads scripts, and notes a call instead of making it."""
 
     def __init__(self, db):
-        self.db = db
+        self.db, self.loaded = db, set()
 
     def __getattr__(self, name):
         return getattr(self.db, name)
 
     def evalsha(self, *words):
+        from redis.exceptions import NoScriptError
+
+        if words[0] not in self.loaded:
+            if not self.db.script_exists(words[0])[0]:
+                raise NoScriptError
+            self.loaded.add(words[0])
         raise Recorded([word if isinstance(word, bytes) else str(word).encode() for word in words])
 
     def words(self, call) -> list[bytes]:
