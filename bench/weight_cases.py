@@ -151,15 +151,27 @@ def vote_voters(site):
         shopId="s", trackId=f"track-{n:04}-{'t' * 100}", vote="down", userId=MANY[0], id=f"op-{n}")
 
 
-@case
-def describe_track(site):
+def described(site):
+    """A shop that knows as many tracks as it may; returns what Spotify says of a track, at its longest."""
     session(site)
     site.db.hset("dj:s#catalogue", mapping={f"old-{n}": "{}" for n in range(1_000)})
     site.db.zadd("dj:s#described", {f"old-{n}": n for n in range(1_000)})
-    about = {"name": "n" * 200, "artists": [{"name": "a" * 60}] * 5, "duration_ms": 1,
-             "album": {"name": "b" * 100, "images": [{"url": "u" * 100}]}, "available_markets": ["DE"] * 4_000}
+    return {"name": "n" * 200, "artists": [{"name": "a" * 60}] * 5, "duration_ms": 1,
+            "album": {"name": "b" * 100, "images": [{"url": "u" * 100}]}, "available_markets": ["DE"] * 4_000}
+
+
+@case
+def describe_track(site):
+    about = described(site)
     return lambda n: site.commands.describe_track(
         shopId="s", trackId=f"track-{n:04}-{'t' * 100}", track=json.dumps(about), id=f"op-{n}")
+
+
+@case
+def track_found(site):
+    about = described(site)
+    return lambda n: site.commands.track_found(
+        shopId="s", trackId=f"track-{n:04}-{'t' * 100}", outcome="ok", answer=json.dumps(about), id=f"op-{n}")
 
 
 @case
