@@ -20,6 +20,8 @@ public enum Command: Sendable, Equatable {
     case tail(TailSettings)
     /// End epochs after a restore.
     case resetEpochs(ResetEpochsSettings)
+    /// Give keys the names of another layout.
+    case moveData(MoveDataSettings)
 }
 
 /// What the command line asks for.
@@ -131,6 +133,7 @@ public enum CommandLine {
         case .publish: PublishSettings(&values, operands: operands).map { .publish($0) }
         case .tail: .tail(TailSettings(&values, operands: operands))
         case .resetEpochs: .resetEpochs(ResetEpochsSettings(&values, operands: operands))
+        case .moveData: .moveData(MoveDataSettings(values))
         case .help, .version: nil
         }
     }

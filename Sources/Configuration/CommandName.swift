@@ -18,6 +18,8 @@ public enum CommandName: String, CaseIterable, Sendable {
     case tail
     /// Ends the epochs of topics after Redis was restored.
     case resetEpochs = "reset-epochs"
+    /// Renames keys for another layout, or copies them to another Redis.
+    case moveData = "move-data"
     /// Prints help.
     case help
     /// Prints the version.
@@ -46,6 +48,7 @@ public enum CommandName: String, CaseIterable, Sendable {
         case .publish: "Publish one event."
         case .tail: "Print the events of topics as they come."
         case .resetEpochs: "After Redis was restored from a copy: begin new epochs, so that clients are told."
+        case .moveData: "While nothing runs: give keys the names of another layout, here or in another Redis."
         case .help: "Print this text, or the settings of one command."
         case .version: "Print the version."
         }

@@ -18,6 +18,10 @@ struct CrossChecks {
             checks.push()
             checks.limits()
         case .dev, .worker: checks.limits()
+        case .moveData:
+            for name in ["from", "to"] where !checks.values.has(name) {
+                checks.values.problem(.command(CommandName.moveData.rawValue), "needs --\(name) URL")
+            }
         default: break
         }
         return checks.values

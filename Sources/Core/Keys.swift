@@ -40,6 +40,19 @@ public struct Keys: Sendable {
         return Topic(namespace: name[..<colon], id: id.dropFirst().dropLast())
     }
 
+    /// The string that tells the layout of the data; its own name is the same in every layout.
+    public var layoutMark: [UInt8] { prefix + Array("#layout".utf8) }
+
+    /// The name of what belongs to all, by what stands behind the prefix and the tag, such as `#workers`.
+    public func common(_ rest: some Collection<UInt8>) -> [UInt8] { common("") + Array(rest) }
+
+    /// What stands behind the prefix and the tag in the name of what belongs to all; `nil` for another name.
+    public func restOfCommon(_ name: [UInt8]) -> ArraySlice<UInt8>? {
+        let start = common("")
+        guard name.starts(with: start), name.count > start.count, name[start.count] == UInt8(ascii: "#") else { return nil }
+        return name[start.count...]
+    }
+
     /// What stands for any id in a glob-style pattern of names.
     public var anyID: String { layout == .tagged ? "{*}" : "*" }
 

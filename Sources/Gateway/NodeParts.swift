@@ -13,6 +13,7 @@ import WebPages
 /// Everything a node is made of that can be wrong: files read, keys parsed, scripts assembled, addresses bound.
 struct NodeParts {
     let redis: RedisTarget
+    let layout: KeyLayout
     let library: ScriptLibrary
     let scripts: StoreScripts
     let access: AccessPolicy
@@ -22,7 +23,10 @@ struct NodeParts {
     let shardCount: Int
 
     init(_ settings: GatewaySettings) throws(StartProblem) {
-        redis = try RedisTarget.reading(settings.redis, limits: settings.limits)
+        var redis = try RedisTarget.reading(settings.redis, limits: settings.limits)
+        redis.layout = LayoutGuard(settings.keys)
+        self.redis = redis
+        layout = settings.redisLayout
         library = try ScriptLibrary(
             packs: settings.packs, directory: settings.scripts, namespaces: settings.namespaces.keys,
             reservedPaths: settings.sockets.keys.filter { !$0.contains("{") }

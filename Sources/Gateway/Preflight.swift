@@ -142,10 +142,12 @@ public enum Preflight {
             var replicas = ReplicaSettings()
             var broken: [Finding] = []
             let table = parts.library.table
-            let servers = try LocalServers(context, parts.redis, name: "switchboard-check")
+            var target = parts.redis
+            target.layout?.marks = false
+            let servers = try LocalServers(context, target, name: "switchboard-check")
             var link: CallLink?
             link = try CallLink(
-                context, parts.redis, servers.board, name: "switchboard-check", registry: table.registry,
+                context, target, servers.board, name: "switchboard-check", registry: table.registry,
                 onBrokenScript: { name, failure in
                     let text = table[name]?.source.compileFault(failure.detail) ?? failure.detail
                     // A state provider is part of two scripts.
@@ -184,13 +186,13 @@ public enum Preflight {
                 let reason = failure.map { "\($0.metricLabel) \($0.detail)" } ?? "no answer"
                 return sentinels + [Finding(.wrong, "Redis at \(parts.redis.url) cannot be used: \(reason)")]
             }
-            return sentinels + judge(facts) + judge(facts, replicas, wait: settings.redisWait) + broken
+            return sentinels + judge(facts, parts) + judge(facts, replicas, wait: settings.redisWait) + broken
         } catch {
             return [Finding(.wrong, "cannot look at Redis: \(error)")]
         }
     }
 
-    private static func judge(_ facts: ServerFacts) -> [Finding] {
+    private static func judge(_ facts: ServerFacts, _ parts: NodeParts) -> [Finding] {
         let version = facts.version.map { String($0) }.joined(separator: ".")
         var findings: [Finding] = []
         findings.append(
@@ -199,7 +201,13 @@ public enum Preflight {
                 : Finding(.wrong, "Redis \(version) is too old: 6.2 or newer is needed"))
         if facts.isCluster {
             findings.append(Finding(.wrong, "Redis Cluster is not supported yet: give one server"))
+            findings += parts.library.catalogue.spanning.map { script in
+                Finding(
+                    .wrong, "\(script.file.path) needs all its keys on one server (\(script.spanReason)); leave its pack out"
+                        + " by --packs, or use one server")
+            }
         }
+        findings.append(Finding(.good, "the keys have \(parts.layout.rawValue) names (--redis-layout)"))
         if facts.evictsKeys {
             findings.append(
                 Finding(.doubtful, "maxmemory-policy evicts keys, and with them logs: set it to noeviction"))

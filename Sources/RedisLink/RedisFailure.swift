@@ -52,6 +52,8 @@ public struct RedisFailure: Error, Equatable, Sendable {
         case timedOut = "timeout"
         /// The connection was lost, or there is none.
         case disconnected
+        /// The keys have names of another layout than this process uses; told by ``LayoutGuard``, never by a server.
+        case otherLayout = "layout"
         /// Too many calls wait on the link; nothing was sent.
         case inFlightFull = "inflight_full"
         /// The call exceeds a limit; nothing was sent.
@@ -128,7 +130,7 @@ public struct RedisFailure: Error, Equatable, Sendable {
         case .loading: .retrySame(afterMs: 250)
         case .noReplicas, .clusterDown: .retrySame(afterMs: 500)
         case .readOnly, .masterDown, .moved, .noAuthentication, .wrongPassword, .maxClients, .timedOut, .disconnected,
-            .protocolViolation, .unblocked, .noMaster:
+            .protocolViolation, .unblocked, .noMaster, .otherLayout:
             .reconnect
         case .misconfigured, .outOfMemory, .noPermission, .wrongType, .crossSlot, .aborted, .script, .inFlightFull,
             .tooLarge, .other:
@@ -144,7 +146,7 @@ public struct RedisFailure: Error, Equatable, Sendable {
         case .timedOut, .disconnected, .protocolViolation, .script, .wrongType, .unblocked, .other: true
         case .readOnly, .loading, .masterDown, .busy, .noReplicas, .misconfigured, .outOfMemory, .noAuthentication,
             .wrongPassword, .noPermission, .noScript, .clusterDown, .moved, .tryAgain, .crossSlot, .aborted,
-            .maxClients, .inFlightFull, .tooLarge, .noMaster:
+            .maxClients, .inFlightFull, .tooLarge, .noMaster, .otherLayout:
             false
         }
     }
@@ -162,7 +164,7 @@ public struct RedisFailure: Error, Equatable, Sendable {
             Refusal(.unavailable, "the store did not answer in time; try again with the same id")
         case .readOnly, .loading, .masterDown, .busy, .noReplicas, .misconfigured, .outOfMemory, .noAuthentication,
             .wrongPassword, .noScript, .clusterDown, .moved, .tryAgain, .maxClients, .disconnected, .protocolViolation,
-            .unblocked, .noMaster:
+            .unblocked, .noMaster, .otherLayout:
             Refusal(.unavailable, "the store is not available; try again")
         }
     }

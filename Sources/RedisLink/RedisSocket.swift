@@ -27,6 +27,8 @@ final class RedisSocket: ConnectionHandler {
         case dialling
         /// Calls of the greeting not answered yet; the last one is INFO.
         case greeting(Int)
+        /// The layout of new data is being written down.
+        case marking(ServerFacts)
         case ready
     }
 
@@ -44,6 +46,8 @@ final class RedisSocket: ConnectionHandler {
     private var isFailing = false
     /// What the greeting's CONFIG GET told.
     private var config: [[UInt8]: [UInt8]] = [:]
+    /// What the greeting told of the layout of the keys.
+    private var layoutAnswers: [RESPValue] = []
     /// The server of the present dial or connection; `nil` while there is none.
     private(set) var master: ServerMap.Master?
     /// Dials made; a look-up that answers a dial that is over is recognised by it.
@@ -107,7 +111,7 @@ final class RedisSocket: ConnectionHandler {
         switch state {
         case .asking:
             if let first = map.masters.first { dial(first) } else { refused(map.trouble ?? RedisFailure(.noMaster)) }
-        case .dialling, .greeting, .ready:
+        case .dialling, .greeting, .marking, .ready:
             // While no master is known, a connection that works is left alone.
             guard let first = map.masters.first else { return }
             if first.endpoint == master?.endpoint { master = first } else { leave() }
@@ -188,7 +192,7 @@ final class RedisSocket: ConnectionHandler {
         switch state {
         case .pausing: dialNow()
         case .asking: refused(board.map?.trouble ?? RedisFailure(.timedOut, detail: "no Sentinel answered in time"))
-        case .dialling, .greeting:
+        case .dialling, .greeting, .marking:
             failure = RedisFailure(.timedOut)
             if let connection { connection.abort(.timeout) } else { pause() }
         case .ready, .stopped: break
@@ -200,7 +204,8 @@ final class RedisSocket: ConnectionHandler {
     func opened(_ connection: Connection) {
         guard let made = try? RESPReaderBox(limits: target.reply) else { return connection.abort(.internalError) }
         reader = made
-        var calls = target.url.greeting
+        layoutAnswers = []
+        var calls = target.url.greeting + (target.layout?.questions ?? [])
         calls.append(RedisCall("CLIENT", Array("SETNAME".utf8), Array(name.utf8)))
         calls.append(ServerFacts.persistenceQuestion)
         calls.append(RedisCall("INFO", Array("everything".utf8)))
@@ -225,6 +230,7 @@ final class RedisSocket: ConnectionHandler {
         for value in values where !isFailing {
             switch state {
             case .greeting(let left): greeted(value, left: left)
+            case .marking(let facts): marked(value, facts)
             case .ready: owner.socketReceived(value)
             case .stopped, .pausing, .asking, .dialling: return
             }
@@ -232,6 +238,12 @@ final class RedisSocket: ConnectionHandler {
     }
 
     private func greeted(_ value: RESPValue, left: Int) {
+        let asked = target.layout?.questions.count ?? 0
+        if left > 3 && left <= 3 + asked {
+            layoutAnswers.append(value)
+            state = .greeting(left - 1)
+            return
+        }
         if let refused = value.failure {
             // CLIENT SETNAME may be forbidden by an ACL; it is a courtesy. CONFIG is renamed or missing at some hosts;
             // then nothing is known to be synced. The last reply, INFO's, is needed.
@@ -247,6 +259,25 @@ final class RedisSocket: ConnectionHandler {
         }
         facts.apply(config: config)
         if let failure = refusal(of: facts) { return fail(failure) }
+        switch target.layout?.verdict(layoutAnswers) ?? .fits {
+        case .fits: begin(facts)
+        case .refused(let failure): fail(failure)
+        case .isNew:
+            var bytes: [UInt8] = []
+            guard (try? target.layout?.mark.encode(into: &bytes, limits: target.call)) != nil,
+                connection?.send(bytes) == true
+            else { return fail(RedisFailure(.disconnected)) }
+            state = .marking(facts)
+        }
+    }
+
+    /// The layout was written down, or could not be; somebody who was quicker may have written another.
+    private func marked(_ value: RESPValue, _ facts: ServerFacts) {
+        if case .null = value { return fail(RedisFailure(.disconnected)) }
+        begin(facts)
+    }
+
+    private func begin(_ facts: ServerFacts) {
         backOff.succeeded()
         timer?.clear()
         state = .ready

@@ -35,6 +35,8 @@ public struct RedisTarget: Sendable {
     var sentinelRefreshMs: Int
     /// Milliseconds for which they are asked again and again when a master may be changing.
     var sentinelUnsettledMs: Int
+    /// What the layout of the keys must be; `nil`: nobody asks.
+    public var layout: LayoutGuard?
     /// What the server has to be, or the connection is refused; `nil` for a look at whatever is there.
     var role: ServerFacts.Role? = .master
 
@@ -70,6 +72,7 @@ public struct RedisTarget: Sendable {
         var target = self
         target.url = url
         target.role = role
+        if role != .master { target.layout = nil }
         return target
     }
 }

@@ -48,6 +48,7 @@ struct Switchboard {
         case .worker(let settings): try WorkerCommand.run(settings)
         case .courier: try CourierProgram.replace(with: ProcessEnvironment.arguments.dropFirst(2))
         case .resetEpochs(let settings): try ResetEpochsCommand.run(settings)
+        case .moveData(let settings): try MoveDataCommand.run(settings)
         }
     }
 }

@@ -17,6 +17,7 @@ class SlotWatch:
     def __init__(self, server):
         self.server = server
         self.runs = []
+        self.lines = 0
 
     def __enter__(self):
         self._client = self.server.client()
@@ -32,6 +33,7 @@ class SlotWatch:
             line = self._connection.read_response(disable_decoding=True)
             place, words = line.split(b"]", 1)[0], [word.decode("latin-1") for word in WORD.findall(line)]
             name = words[0].upper()
+            self.lines += 1
             if name == "ECHO" and words[1:] == ["end-of-watch"]:
                 return
             if not place.endswith(b"lua"):

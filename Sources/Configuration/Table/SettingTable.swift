@@ -7,6 +7,7 @@ private let redisUsers: [CommandName] = [.gateway, .check, .worker, .courier, .r
 private let processes: [CommandName] = [.dev, .gateway, .check, .worker]
 private let runningProcesses = processes + [.courier]
 private let runningAndReset = runningProcesses + [.resetEpochs]
+private let namers = runningAndReset + [.moveData]
 private let nodeAndToken: [CommandName] = [.gateway, .check, .token]
 private let client: [CommandName] = [.publish, .tail]
 
@@ -24,6 +25,7 @@ extension Setting {
         SettingSection(title: "The token", settings: token),
         SettingSection(title: "Speaking to a gateway", settings: clients),
         SettingSection(title: "After a restore", settings: restore),
+        SettingSection(title: "Moving data", settings: moving),
     ]
 
     /// Every setting, in the order of ``sections``.
@@ -78,9 +80,9 @@ extension Setting {
         Setting(
             "redis-wait", .integer(0...15), node, default: "0",
             "Acknowledge an event or command only when so many replicas of Redis have it."),
-        Setting("redis-prefix", .keyPrefix, runningAndReset, "Put before every key and channel."),
+        Setting("redis-prefix", .keyPrefix, namers, "Put before every key and channel."),
         Setting(
-            "redis-layout", .choice(KeyLayout.allCases.map(\.rawValue)), runningAndReset, default: "plain",
+            "redis-layout", .choice(KeyLayout.allCases.map(\.rawValue)), namers, default: "plain",
             "Name keys shop:42#log, or tagged: shop:{42}#log, as a Redis Cluster needs them."),
         Setting(
             "keyspace-events", .choice(KeyspaceEvents.allCases.map(\.rawValue)), [.worker], default: "auto",
@@ -219,11 +221,18 @@ extension Setting {
 
     private static let restore: [Setting] = [
         Setting(
-            "dry-run", .boolean, [.resetEpochs], default: "false", places: .flag,
-            "Change nothing; count what would be reset."),
+            "dry-run", .boolean, [.resetEpochs, .moveData], default: "false", places: .flag,
+            "Change nothing; count what would be done."),
         Setting(
             "again", .boolean, [.resetEpochs], default: "false", places: .flag,
             "Reset also what was reset since Redis was started."),
+    ]
+
+    private static let moving: [Setting] = [
+        Setting("from", .redisURL, [.moveData], places: .flag, secret: true, "The Redis that has the keys."),
+        Setting(
+            "to", .redisURL, [.moveData], places: .flag, secret: true,
+            "The Redis that gets them; the same one renames them."),
     ]
 
     private static let clients: [Setting] = [

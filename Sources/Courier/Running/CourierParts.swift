@@ -37,7 +37,9 @@ struct CourierParts: Sendable {
                 "nothing to do: the config file names neither services nor webhooks, and there is no --apns-key-file "
                     + "(docs/courier.md)")
         }
-        redis = try RedisTarget.reading(settings.redis, limits: settings.limits)
+        var redis = try RedisTarget.reading(settings.redis, limits: settings.limits)
+        redis.layout = LayoutGuard(settings.keys)
+        self.redis = redis
         keys = settings.keys
         limits = settings.limits
         scripts = try CourierScripts()

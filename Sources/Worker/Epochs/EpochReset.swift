@@ -37,7 +37,8 @@ public final class EpochReset {
     /// Makes everything but the connection.
     public init(_ settings: ResetEpochsSettings) throws(StartProblem) {
         self.settings = settings
-        let target = try RedisTarget.reading(settings.redis, limits: settings.limits)
+        var target = try RedisTarget.reading(settings.redis, limits: settings.limits)
+        target.layout = LayoutGuard(settings.keys)
         let library = try ScriptLibrary(
             packs: [], directory: nil, namespaces: NamespacePolicy.defaults.keys, reservedPaths: [])
         let table: ScriptTable

@@ -29,7 +29,9 @@ struct WorkerParts: Sendable {
     let log: Log
 
     init(_ settings: WorkerSettings, log: Log) throws(StartProblem) {
-        redis = try RedisTarget.reading(settings.redis, limits: settings.limits)
+        var redis = try RedisTarget.reading(settings.redis, limits: settings.limits)
+        redis.layout = LayoutGuard(settings.keys)
+        self.redis = redis
         library = try ScriptLibrary(
             packs: settings.packs, directory: settings.scripts, namespaces: settings.namespaces.keys, reservedPaths: [])
         guard let lease = library.table["lease"]?.id, let publish = library.table["publish"]?.id,

@@ -1,0 +1,93 @@
+import Core
+import RedisLink
+
+/// Why a move may not begin.
+struct MoveProblem: Error {
+    /// A sentence for the operator.
+    let text: String
+
+    init(_ text: String) {
+        self.text = text
+    }
+}
+
+/// What a Redis says before a move: who uses it, and which layout its keys have.
+///
+/// Thread: the reactor's of the link.
+struct DataMoveLook {
+    /// What was found.
+    struct Found {
+        /// What the mark says; `nil` where there is none.
+        var mark: String?
+        /// Layouts of which keys were found that every installation leaves.
+        var signs: Set<KeyLayout> = []
+
+        /// Whether a move has begun and not ended.
+        var isMoving: Bool { mark?.hasPrefix(LayoutGuard.moving) == true }
+
+        /// The layout of the keys; `nil` where there are none.
+        var layout: KeyLayout? { mark.flatMap { KeyLayout(rawValue: $0) } ?? signs.first }
+
+        /// Whether keys of that layout may come here: there are none, or a move of the same kind was interrupted.
+        func isFree(for layout: KeyLayout) -> Bool {
+            mark == LayoutGuard.moving + layout.rawValue || mark == nil && signs.isEmpty
+        }
+
+        /// The layout from which keys here come to another; or why there is nothing to do.
+        func layoutBefore(_ goal: KeyLayout) -> Result<KeyLayout, MoveProblem> {
+            // Where a move was interrupted, keys have both kinds of names, and either can be the goal.
+            guard isMoving || layout != goal else {
+                return .failure(MoveProblem("the keys are \(goal.rawValue) already"))
+            }
+            return .success(goal == .plain ? .tagged : .plain)
+        }
+    }
+
+    /// A link that is ready.
+    let link: CallLink
+    /// `--redis-prefix`.
+    let prefix: String
+    /// The name of the links of the move itself.
+    let own: String
+
+    /// Asks; a Redis that a gateway or worker uses is refused.
+    func run(_ completion: @escaping (Result<Found, MoveProblem>) -> Void) {
+        link.call(RedisCall("CLIENT", Array("LIST".utf8))) { [self] result in
+            guard case .success(let value) = result, let list = value.bytes else {
+                return completion(.failure(MoveProblem("the Redis user needs the right to CLIENT LIST")))
+            }
+            if let name = others(list).first {
+                return completion(
+                    .failure(MoveProblem("\(name) is connected: stop every gateway, worker and check that uses this Redis")))
+            }
+            readMark(completion)
+        }
+    }
+
+    /// The names of Switchboard's own processes in a list of clients.
+    private func others(_ list: [UInt8]) -> [String] {
+        list.split { $0 == UInt8(ascii: "\n") || $0 == UInt8(ascii: " ") }.map { String(decoding: $0, as: UTF8.self) }
+            .filter { $0.hasPrefix("name=switchboard-") && $0 != "name=" + own }.map { String($0.dropFirst(5)) }
+    }
+
+    private func readMark(_ completion: @escaping (Result<Found, MoveProblem>) -> Void) {
+        let plain = Keys(prefix: Array(prefix.utf8), layout: .plain)
+        link.call(RedisCall("GET", plain.layoutMark)) { [self] result in
+            guard case .success(let value) = result else {
+                return completion(.failure(MoveProblem("the Redis user needs the right to read #layout")))
+            }
+            var found = Found(mark: value.bytes.map { String(decoding: $0, as: UTF8.self) })
+            let signs = KeyLayout.allCases.flatMap { layout in
+                LayoutGuard.signs(Keys(prefix: Array(prefix.utf8), layout: layout)).map { (layout, $0) }
+            }
+            var left = signs.count
+            for (layout, key) in signs {
+                link.call(RedisCall("EXISTS", key)) { result in
+                    if case .success(let value) = result, value.integer == 1 { found.signs.insert(layout) }
+                    left -= 1
+                    if left == 0 { completion(.success(found)) }
+                }
+            }
+        }
+    }
+}
