@@ -1,12 +1,12 @@
 """Pushes under chaos: each device of each user who is away shows what is unread, and nothing that was read.
 
-usage: .venv/bin/python Tests/ChaosTests/pushes.py [--notifications 1000] [--seed 1] [--without-cuts]
+usage: .venv/bin/python Tests/ChaosTests/pushes.py [--notifications 1000] [--seed 1]
 
 A gateway, a worker, a courier, and a stand-in for APNs over HTTP/2, which answers by a plan drawn from the seed: 200,
 410, 400, 429, 500, slow, never, or the end of the connection. Users have two devices each. Some are connected, some
 read before the next try. The courier is killed twice in the middle of its work. At the end
-  - every living device shows every notification that was not read, once for its collapse id;
-  - without cuts, which fail pushes to every device, devices that answer get them in order;
+  - every living device shows every notification that was not read, once for its collapse id, and in order unless APNs
+    called it busy;
   - nothing was begun to be sent two seconds after it was read, and nothing at all to who is connected;
   - badges are what was unread when the push came;
   - dead tokens are forgotten, and no others;
@@ -49,17 +49,14 @@ PLANS = {
 }
 WEIGHTS = {"good": 60, "gone": 6, "bad": 4, "busy": 6, "failing": 10, "slow": 8, "silent": 2, "cut": 4}
 DEAD = {"gone": refusal(410, "Unregistered", timestamp=FAR_MS), "bad": refusal(400, "BadDeviceToken")}
-# A device that failed may get what came later before what it is sent again.
-ORDERED = {"good", "slow"}
 
 
 class Run:
     """One run with its users, and what was found."""
 
-    def __init__(self, directory: Path, notifications: int, seed: int, has_cuts: bool):
+    def __init__(self, directory: Path, notifications: int, seed: int):
         self.rng = seeded(f"pushes-{seed}")
-        self.notifications, self.has_cuts = notifications, has_cuts
-        self.weights = WEIGHTS | ({} if has_cuts else {"cut": 0})
+        self.notifications = notifications
         self.problems = []
         self.kills = 0
         certificate = write_certificate(directory)
@@ -89,7 +86,7 @@ class Run:
         found = []
         for _ in range(count):
             person = Person(self.http, self.db, 2)
-            person.kinds = self.rng.choices(list(self.weights), list(self.weights.values()), k=2)
+            person.kinds = self.rng.choices(list(WEIGHTS), list(WEIGHTS.values()), k=2)
             for token, kind in zip(person.tokens, person.kinds):
                 if kind in DEAD:
                     self.apns.always[token] = DEAD[kind]
@@ -170,7 +167,7 @@ class Run:
                 self.problems.append(f"{person.id} got {push.collapse} {push.at - read_at:.1f} s after it was read")
         order = [push.collapse for push in pushes]
         firsts = [order.index(name) for name in person.names if name in order]
-        if kind in ORDERED and not self.has_cuts and firsts != sorted(firsts):
+        if kind != "busy" and firsts != sorted(firsts):
             self.problems.append(f"{person.id} got its pushes in another order")
         for push in pushes:
             # Everything was told at once, so the badge is what is unread of all that was told by then.
@@ -184,10 +181,9 @@ def main() -> int:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--notifications", type=int, default=1_000)
     parser.add_argument("--seed", type=int, default=1)
-    parser.add_argument("--without-cuts", action="store_true", help="no connection ends; order is judged")
     options = parser.parse_args()
     with tempfile.TemporaryDirectory() as directory:
-        run = Run(Path(directory), options.notifications, options.seed, not options.without_cuts)
+        run = Run(Path(directory), options.notifications, options.seed)
         try:
             run.go()
         finally:

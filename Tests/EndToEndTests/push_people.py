@@ -49,9 +49,10 @@ class Person:
         return {name.decode(): score for name, score in self.db.zrange(self.key("pushes"), 0, -1, withscores=True)}
 
     def is_settled(self):
-        """Whether nothing is due or on its way."""
-        has_called = self.db.get(self.key("push_call")) not in (None, b"rest")
-        return not has_called and not any(score <= time.time() * 1_000 for score in self.waiting().values())
+        """Whether nothing is on its way, or due but at rest."""
+        call = self.db.get(self.key("push_call"))
+        is_due = any(score <= time.time() * 1_000 for score in self.waiting().values())
+        return call == b"rest" or call is None and not is_due
 
     def devices(self):
         return {id.decode() for id in self.db.hkeys(self.key("devices"))}

@@ -280,6 +280,15 @@ def test_an_answer_to_an_older_call_changes_nothing(commands, db, called, unchan
         answer(commands, {**arguments, "round": NOW_MS - 1}, [{"p": name, "s": NOW_MS}])
 
 
+@pytest.mark.parametrize("rest, least, most", [(9_000, 8_000, 9_000), (1e300, 3_500_000, 3_600_000), (-5, 1, 2_000)])
+def test_a_user_rests_as_long_as_the_courier_says(commands, db, called, rest, least, most):
+    name, arguments = called
+    text = json.dumps({"results": [{"p": name, "s": NOW_MS, "at": NOW_MS}], "dead": [], "rest": NOW_MS + rest})
+    answer(commands, arguments, text=text)
+    assert pushes(db) == {name: NOW_MS + 1}, "it keeps its turn"
+    assert least < db.pttl("user:ann#push_call") <= most
+
+
 @pytest.mark.parametrize("text, outcome", [
     (None, "failed"), ("[]", "ok"), ("{}", "ok"), ("7", "ok"), ('{"results":{"p":1},"dead":"x"}', "ok"),
     ('{"results":[1,null,{"p":"n:other","s":1},{"p":7}]}', "ok"),

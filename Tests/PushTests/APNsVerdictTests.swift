@@ -27,8 +27,8 @@ import Testing
         #expect(reason(429, "TooManyRequests") == .again(afterMs: 60_000))
         #expect(verdict(429, retry: 90) == .again(afterMs: 90_000))
         #expect(reason(429, "TooManyProviderTokenUpdates") == .closed(forMs: 1_200_000, isFault: true))
-        #expect([500, 502, 503, 302, 0].allSatisfy { verdict($0) == .again(afterMs: nil) })
-        #expect(verdict(503, retry: 99_999) == .again(afterMs: 3_600_000))
+        #expect([500, 502, 503, 302, 0].allSatisfy { verdict($0) == .away(afterMs: nil) })
+        #expect(verdict(503, retry: 99_999) == .away(afterMs: 3_600_000))
     }
 
     @Test func aTokenIsDeadUnlessItRegisteredSince() {

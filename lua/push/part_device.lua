@@ -8,7 +8,7 @@
 --   user:U#pushes      zset of what waits (core/part_pushes.lua)
 --   user:U#push_tries  hash of the same members -> JSON {n: how often not every device could be reached, d: those that
 --                      have it}
---   user:U#push_call   string, the name of the call on its way, or `rest` for two seconds after one
+--   user:U#push_call   string, the name of the call on its way, or `rest` for a while after one
 -- Key of a token: token:SHA1#owner, string `USER DEVICE MS`, who registered it last. No key's name has a token in it.
 
 local DEVICES_MAX = 10

@@ -5,7 +5,7 @@
 -- @arg      round   time
 -- @arg      pushes  ids 1..8 -- what was called
 -- @arg      outcome enum ok,failed
--- @arg      answer  json 16384 6 optional -- {results: [{p, s, at, tries, done}], dead: [{device, until}]}
+-- @arg      answer  json 16384 6 optional -- {results: [{p, s, at, tries, done}], dead: [{device, until}], rest}
 -- @include  device
 -- @key      pushes  user:{userId}#pushes
 -- @key      tries   user:{userId}#push_tries
@@ -18,24 +18,29 @@
 --
 -- A result without `at` is done with. With `at` it waits until then; `tries` says how often it could not be sent, and
 -- `done` which devices have it. `s` is its time as it was called: with another time there is news that the push did not
--- have, and it goes again, to every device.
+-- have, and it goes again, to every device. `rest` is a time before which nothing of the user is called again: what
+-- failed by no fault of a device then still comes before what is newer.
 
 local AGAIN_MS = 60000
+local REST_MS_MAX = 3600000
 local REST_MS = 2000 -- until the user's next call: a sender of many messages makes a phone ring no more often
 local WAIT_MS_MAX = 172800000
 local TRIES_TTL_S = 172800
 local DEAD_MAX = 10
 
 if read('GET', key.call) ~= decimal(args.round) then return {done = 0, again = 0, dead = 0} end
-write('SET', key.call, 'rest', 'PX', REST_MS)
 local called, done, again, dead = {}, 0, 0, 0
 for _, member in ipairs(args.pushes) do called[member] = true end
 local answer = args.outcome == 'ok' and decode(args.answer)
 if type(answer) ~= 'table' then answer = {} end
 
-local function wait_until(member, at)
-  local until_ms = math.min(math.max(at, now_ms), now_ms + WAIT_MS_MAX)
-  write('ZADD', key.pushes, decimal(math.floor(until_ms)), member)
+local rest = type(answer.rest) == 'number' and answer.rest == answer.rest and answer.rest - now_ms or 0
+write('SET', key.call, 'rest', 'PX', decimal(math.floor(math.min(math.max(rest, REST_MS), REST_MS_MAX))))
+
+-- Another time than before is a change, of which the worker hears.
+local function wait_until(member, at, score)
+  local until_ms = math.floor(math.min(math.max(at, 0), now_ms + WAIT_MS_MAX))
+  write('ZADD', key.pushes, decimal(until_ms == score and score + 1 or until_ms), member)
   again = again + 1
 end
 -- Ids of devices, as many as there may be.
@@ -57,7 +62,7 @@ for _, result in ipairs(type(answer.results) == 'table' and answer.results or {}
       write('HDEL', key.tries, member)
       again = again + 1
     elseif type(result.at) == 'number' and result.at == result.at then
-      wait_until(member, result.at)
+      wait_until(member, result.at, score)
       if type(result.tries) == 'number' then
         write('HSET', key.tries, member, encode({n = result.tries, d = ids_of(result.done)}))
         write('EXPIRE', key.tries, TRIES_TTL_S)
@@ -71,7 +76,8 @@ for _, result in ipairs(type(answer.results) == 'table' and answer.results or {}
 end
 -- What the answer does not name was not tried.
 for _, member in ipairs(args.pushes) do
-  if called[member] and read('ZSCORE', key.pushes, member) then wait_until(member, now_ms + AGAIN_MS) end
+  local score = called[member] and number(read('ZSCORE', key.pushes, member))
+  if score then wait_until(member, now_ms + AGAIN_MS, score) end
 end
 for _, one in ipairs(type(answer.dead) == 'table' and answer.dead or {}) do
   local id = type(one) == 'table' and one.device

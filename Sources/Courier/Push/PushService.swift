@@ -120,7 +120,7 @@ final class PushService: OutsideService {
         switch verdict {
         case .sent: "sent"
         case .dead, .misplaced: "dead"
-        case .again: "again"
+        case .again, .away: "again"
         case .refused: "refused"
         case .closed, .expired: "closed"
         case nil: "unanswered"

@@ -10,6 +10,8 @@ public enum APNsVerdict: Sendable, Equatable {
     case misplaced
     /// This device again later, not before so many milliseconds where APNs says when.
     case again(afterMs: Int?)
+    /// APNs has troubles of its own: nothing of this user for now, at least so many milliseconds where APNs says how long.
+    case away(afterMs: Int?)
     /// The provider token has ended: a new one, then again.
     case expired
     /// Nothing can be sent for that long, milliseconds; a person has to look at the settings when `isFault`.
@@ -43,7 +45,7 @@ public enum APNsVerdict: Sendable, Equatable {
         case 404, 405, 413: return .refused
         case 429 where reason == "TooManyProviderTokenUpdates": return .closed(forMs: tokensMs, isFault: true)
         case 429: return .again(afterMs: max(afterMs ?? 0, crowdedMs))
-        default: return .again(afterMs: afterMs)
+        default: return .away(afterMs: afterMs)
         }
     }
 

@@ -49,6 +49,10 @@ public struct PushRun: Sendable {
     private var waiting = 0
     private var afterMs: Int?
     private var hasFailed = false
+    /// Whether what failed says nothing of the device: then the user's other things wait as well, and keep their order.
+    private var isAway = false
+    /// When the user's next call may come; `nil` for soon.
+    private var restMs: Int?
     private var jitter: Double = 0
     /// How many things were dropped, by reason, for the figures.
     public private(set) var dropped: [PushDecision.Reason: Int] = [:]
@@ -66,7 +70,8 @@ public struct PushRun: Sendable {
     /// `closedUntilMs` is set while nothing can be sent at all.
     public mutating func start(nowMs: Int, closedUntilMs: Int?) -> Step {
         if let closedUntilMs, closedUntilMs > nowMs {
-            results = request.items.map { Result(item: $0, waitMs: closedUntilMs) }
+            restMs = closedUntilMs
+            keepTurns()
             return finish()
         }
         return next(nowMs: nowMs)
@@ -96,7 +101,7 @@ public struct PushRun: Sendable {
                         isUrgent: !silently, expirationSecond: max(ends, nowMs / 1_000 + 3_600))
                 }
             waiting = pushes.count
-            (afterMs, hasFailed) = (nil, false)
+            (afterMs, hasFailed, isAway) = (nil, false, false)
             return .send(pushes)
         }
         index += 1
@@ -120,10 +125,9 @@ public struct PushRun: Sendable {
         case .again(let ms):
             hasFailed = true
             afterMs = max(afterMs ?? 0, ms ?? 0)
-        case .closed(let ms, _):
-            hasFailed = true
-            afterMs = max(afterMs ?? 0, ms)
-        case .expired, nil: hasFailed = true
+        case .closed(let ms, _): goneAway(ms)
+        case .away(let ms): goneAway(ms)
+        case .expired, nil: goneAway(nil)
         }
         guard waiting == 0 else { return nil }
         return settle(nowMs: nowMs)
@@ -131,8 +135,14 @@ public struct PushRun: Sendable {
 
     /// Redis could not be asked: the rest of the call waits.
     public mutating func failed(nowMs: Int) -> Step {
-        rest(nowMs + 5_000)
+        restMs = nowMs + 5_000
+        keepTurns()
         return finish()
+    }
+
+    private mutating func goneAway(_ ms: Int?) {
+        (hasFailed, isAway) = (true, true)
+        afterMs = max(afterMs ?? 0, ms ?? 0)
     }
 
     private mutating func settle(nowMs: Int) -> Step {
@@ -140,6 +150,12 @@ public struct PushRun: Sendable {
         if hasFailed {
             let pauseMs = max(past.pauseMs(jitter: jitter), afterMs ?? 0)
             past.tries += 1
+            if isAway {
+                restMs = nowMs + pauseMs
+                results.append(Result(item: item, waitMs: item.score + 1, past: past))
+                keepTurns()
+                return finish()
+            }
             results.append(Result(item: item, waitMs: nowMs + pauseMs, past: past))
         } else {
             results.append(Result(item: item))
@@ -151,15 +167,15 @@ public struct PushRun: Sendable {
     private mutating func next(nowMs: Int) -> Step {
         guard index < request.items.count else { return finish() }
         guard nowMs < untilMs else {
-            rest(nowMs)
+            keepTurns()
             return finish()
         }
         return .read(request.items[index])
     }
 
-    /// What was not tried keeps its turn.
-    private mutating func rest(_ ms: Int) {
-        results += request.items.dropFirst(results.count).map { Result(item: $0, waitMs: ms) }
+    /// What was not tried keeps its turn; another time is a change, of which the worker hears.
+    private mutating func keepTurns() {
+        results += request.items.dropFirst(results.count).map { Result(item: $0, waitMs: $0.score + 1) }
         index = request.items.count
     }
 
@@ -197,7 +213,12 @@ public struct PushRun: Sendable {
             text.append(decimal: one.untilMs)
             text.append(text: "}")
         }
-        text.append(text: "]}")
+        text.append(text: "]")
+        if let restMs {
+            text.append(text: ",\"rest\":")
+            text.append(decimal: restMs)
+        }
+        text.append(text: "}")
         return .finish(answer: text)
     }
 }
