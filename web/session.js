@@ -180,7 +180,7 @@ export class SessionPanel {
   async #find(name) {
     const path = `${root}/spotify/search?limit=10&q=${encodeURIComponent(name)}`;
     const isMeant = (track) => track.name.toLowerCase() === name.toLowerCase();
-    return ask(this.#guest, 'GET', path).then((told) => told.tracks.find(isMeant) ?? null, () => null);
+    return ask(this.#guest, 'GET', path).then(({ tracks }) => tracks?.find(isMeant) ?? null, () => null);
   }
 
   #complain(error) {

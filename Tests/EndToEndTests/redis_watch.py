@@ -44,8 +44,14 @@ class RedisWatch:
         """The commands that are not a gateway's own housekeeping."""
         return [
             words for words in self.commands
-            if words[0] not in BACKGROUND and not any(PROBE.decode() in word for word in words[1:2])
+            if words[0] not in BACKGROUND and not self._is_probe(words)
             and not self._is_heartbeat(words) and not self._is_rights_poll(words)]
+
+    @staticmethod
+    def _is_probe(words):
+        """Whether it proves a link: a message, or a short script that writes a key and sends."""
+        return words[0] == "PUBLISH" and PROBE.decode() in words[1] or (
+            words[0] == "EVAL" and any("#" + PROBE.decode() in word for word in words[-3:]))
 
     @staticmethod
     def _is_rights_poll(words):
