@@ -49,7 +49,9 @@ public struct Keys: Sendable {
     /// What stands behind the prefix and the tag in the name of what belongs to all; `nil` for another name.
     public func restOfCommon(_ name: [UInt8]) -> ArraySlice<UInt8>? {
         let start = common("")
-        guard name.starts(with: start), name.count > start.count, name[start.count] == UInt8(ascii: "#") else { return nil }
+        guard name.starts(with: start), name.count > start.count, name[start.count] == UInt8(ascii: "#") else {
+            return nil
+        }
         return name[start.count...]
     }
 
@@ -74,7 +76,8 @@ public struct Keys: Sendable {
     }
     /// The queue status of a shop; the name is fixed by the API servers that read it.
     public func queue(shop id: some Collection<UInt8>) -> [UInt8] {
-        prefix + Array("queue:".utf8) + (layout == .tagged ? [UInt8(ascii: "{")] + Array(id) + [UInt8(ascii: "}")] : Array(id))
+        prefix + Array("queue:".utf8)
+            + (layout == .tagged ? [UInt8(ascii: "{")] + Array(id) + [UInt8(ascii: "}")] : Array(id))
     }
 
     // MARK: Commands
@@ -93,7 +96,9 @@ public struct Keys: Sendable {
         guard layout == .tagged, index != Keys.commonSlot else { return outbox }
         return prefix + [UInt8(ascii: "{")] + HashSlot.tag(of: index) + Array("}#outbox".utf8)
     }
-    /// Which of them a name is; `nil` for another key. No name stands for ``outbox``.
+    /// Which of them a name is; `nil` for another key.
+    ///
+    /// No name stands for ``outbox``.
     public func outboxIndex(_ name: [UInt8]) -> Int? {
         if name.isEmpty || name == outbox { return layout == .tagged ? Keys.commonSlot : 0 }
         guard layout == .tagged else { return nil }

@@ -203,7 +203,8 @@ public enum Preflight {
             findings.append(Finding(.wrong, "Redis Cluster is not supported yet: give one server"))
             findings += parts.library.catalogue.spanning.map { script in
                 Finding(
-                    .wrong, "\(script.file.path) needs all its keys on one server (\(script.spanReason)); leave its pack out"
+                    .wrong,
+                    "\(script.file.path) needs all its keys on one server (\(script.spanReason)); leave its pack out"
                         + " by --packs, or use one server")
             }
         }

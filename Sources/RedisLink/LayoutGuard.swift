@@ -47,7 +47,8 @@ public struct LayoutGuard: Sendable {
         if let word = first.bytes {
             if word == Array(keys.layout.rawValue.utf8) { return .fits }
             if word.starts(with: LayoutGuard.moving.utf8) {
-                return refuse("the keys here are being moved; run switchboard move-data again until it says that all are")
+                return refuse(
+                    "the keys here are being moved; run switchboard move-data again until it says that all are")
             }
             return refuse(otherwise)
         }

@@ -11,7 +11,9 @@ public struct ReplicationFacts: Equatable, Sendable {
     public let secondID: [UInt8]?
     /// `second_repl_offset`: the first byte that is not of ``secondID``; `nil` when there is none.
     public let secondOffset: Int?
-    /// `master_repl_offset`: bytes of the history so far. It is 0 as long as the process has never been part of a
+    /// `master_repl_offset`: bytes of the history so far.
+    ///
+    /// It is 0 as long as the process has never been part of a
     /// replication, and never again afterwards.
     public let offset: Int
     /// `connected_slaves` of a master.

@@ -9,7 +9,8 @@ enum MoveDataCommand {
         let outcome = try DataMove(settings).run()
         let verb = settings.isDryRun ? "to move" : "moved"
         Terminal.print(
-            "keys: \(outcome.moved) \(verb), \(outcome.verified) verified, \(outcome.foreign) left that are not Switchboard's")
+            "keys: \(outcome.moved) \(verb), \(outcome.verified) verified, \(outcome.foreign) left that are not Switchboard's"
+        )
         for name in outcome.conflicts { Terminal.error("another value has the new name of \(name)") }
         guard let failure = outcome.failure else { return outcome.conflicts.isEmpty ? 0 : 1 }
         Terminal.error(failure)

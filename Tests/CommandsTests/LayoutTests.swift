@@ -14,7 +14,8 @@ import Testing
     /// Different ids for different arguments, so that two homes never meet by chance.
     private static func bound(_ descriptor: CommandDescriptor) -> BoundArguments {
         BoundArguments(
-            values: descriptor.arguments.map { bytes("\($0.name)-1") }, derived: descriptor.derived.map { bytes("\($0.name)-1") },
+            values: descriptor.arguments.map { bytes("\($0.name)-1") },
+            derived: descriptor.derived.map { bytes("\($0.name)-1") },
             resolved: descriptor.resolved.map { bytes("\($0.name)-1") }, actingUser: nil, operation: nil)
     }
 
@@ -36,7 +37,8 @@ import Testing
                     descriptor, LayoutTests.bound(descriptor), caller: service, operation: operation,
                     fence: descriptor.refresh == nil ? nil : 1, LayoutTests.moment), "\(descriptor.name)")
             let slots = Set(call.keys.map { HashSlot.of($0) })
-            #expect((slots.count > 1) == descriptor.spansSlots, "\(descriptor.name): \(call.keys.map { text($0) ?? "" })")
+            #expect(
+                (slots.count > 1) == descriptor.spansSlots, "\(descriptor.name): \(call.keys.map { text($0) ?? "" })")
             #expect(call.arguments[8] == bytes("p:{"))
         }
         let spanning = Set(all.filter(\.spansSlots).compactMap { $0.file.path.split(separator: "/").dropLast().last })

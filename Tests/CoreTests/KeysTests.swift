@@ -60,7 +60,8 @@ import Testing
             #expect(keys.outboxIndex(Array(other.utf8)) == nil, "\(other)")
         }
         let plain = Keys(prefix: [])
-        #expect(plain.outboxCount == 1 && plain.outbox(of: topic) == plain.outbox && plain.outbox(at: 0) == plain.outbox)
+        #expect(
+            plain.outboxCount == 1 && plain.outbox(of: topic) == plain.outbox && plain.outbox(at: 0) == plain.outbox)
         #expect(plain.outboxIndex([]) == 0 && plain.outboxIndex(Array("{42}#outbox".utf8)) == nil)
     }
 

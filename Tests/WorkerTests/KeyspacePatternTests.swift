@@ -5,7 +5,9 @@ import Testing
 @testable import Worker
 
 @Suite struct KeyspacePatternTests {
-    private func pattern(_ trigger: String, prefix: String = "", layout: KeyLayout = .plain, database: Int = 0) throws -> KeyspacePattern {
+    private func pattern(_ trigger: String, prefix: String = "", layout: KeyLayout = .plain, database: Int = 0) throws
+        -> KeyspacePattern
+    {
         let text = """
             -- @refresh  \(trigger)
             -- @summary  A test.

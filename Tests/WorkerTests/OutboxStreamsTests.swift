@@ -45,7 +45,8 @@ import Testing
         #expect(streams.next(nowMs: 999) == nil && streams.nextMs == 1_000)
         #expect(streams.next(nowMs: 1_000) == .look(0..<OutboxStreams.looksMax))
         streams.looked([3, 5])
-        #expect(streams.next(nowMs: 1_000) == .read(3, after: nil) && streams.next(nowMs: 1_000) == .read(5, after: nil))
+        #expect(
+            streams.next(nowMs: 1_000) == .read(3, after: nil) && streams.next(nowMs: 1_000) == .read(5, after: nil))
         streams.lookAtAll()
         #expect(streams.next(nowMs: 1_000) == .look(OutboxStreams.looksMax..<2 * OutboxStreams.looksMax))
     }

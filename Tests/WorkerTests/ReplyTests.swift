@@ -102,14 +102,16 @@ import Testing
     /// What scripts cannot write themselves, since it lies in another slot.
     @Test func callsAndNotesOfOtherSlotsAreRead() throws {
         let topic = try #require(Topic("user:1"))
-        #expect(entry("t", "user:1", "u", "bob", "x", "removed")?.items == [.member(topic, user: [98, 111, 98], .note)])
+        #expect(
+            entry("t", "user:1", "u", "bob", "x", "removed")?.items == [.member(topic, user: [98, 111, 98], .note)])
         let call = ["i", "77", "r", "{}", "c", "done", "a", "{}"]
         #expect(
             entry("o", "spotify", "i", "77", "r", "{}", "c", "done", "a", "{}")?.items
                 == [.callOut(service: "spotify", call.map { Array($0.utf8) })])
         for wrong in [
             entry("o", "spotify"), entry("o", "", "i", "7", "r", "{}", "c", "x", "a", "{}"),
-            entry("o", "a:b", "i", "7", "r", "{}", "c", "x", "a", "{}"), entry("o", "a", "r", "{}", "c", "x", "a", "{}"),
+            entry("o", "a:b", "i", "7", "r", "{}", "c", "x", "a", "{}"),
+            entry("o", "a", "r", "{}", "c", "x", "a", "{}"),
         ] {
             guard case .unreadable = wrong?.items.first else {
                 Issue.record("\(String(describing: wrong)) was read")

@@ -7,9 +7,11 @@ public struct ScriptAssembler: Sendable {
     private let subscribe: [UInt8]
     private let position: [UInt8]
 
-    /// Takes the texts of `prelude.lua`, then `writes.lua`, `checks.lua`, `values.lua`, `command.lua` and `run.lua`, `outside.lua` for
-    /// those that call services outside, `subscribe.lua` and `position.lua`. `quick` has, by the names of plain scripts, what stands
-    /// before the prelude: a script's common case, for which no function of the prelude is made.
+    /// Takes the texts of `prelude.lua` and the files beside it.
+    ///
+    /// `command` is `writes.lua`, `checks.lua`, `values.lua`, `command.lua` and `run.lua`, in this order; `outside.lua` is
+    /// for scripts that call services outside. `quick` has, by the names of plain scripts, what stands before the prelude:
+    /// a script's common case, for which no function of the prelude is made.
     public init(
         prelude: [UInt8], command: [ScriptFile], outside: ScriptFile?, subscribe: [UInt8], position: [UInt8],
         quick: [String: ScriptFile]

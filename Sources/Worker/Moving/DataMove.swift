@@ -144,7 +144,8 @@ public final class DataMove {
             guard case .success(let here) = result else { return completion(result.map { _ in .plain }) }
             guard !isSame else { return completion(here.layoutBefore(settings.redisLayout)) }
             guard !here.isMoving else {
-                return completion(.failure(MoveProblem("a move within --from has begun and was not finished; end it first")))
+                return completion(
+                    .failure(MoveProblem("a move within --from has begun and was not finished; end it first")))
             }
             DataMoveLook(link: target, prefix: settings.redisPrefix, own: DataMove.clientName).run { [self] result in
                 guard case .success(let there) = result else { return completion(result.map { _ in .plain }) }

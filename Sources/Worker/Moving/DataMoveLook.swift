@@ -58,7 +58,8 @@ struct DataMoveLook {
             }
             if let name = others(list).first {
                 return completion(
-                    .failure(MoveProblem("\(name) is connected: stop every gateway, worker and check that uses this Redis")))
+                    .failure(
+                        MoveProblem("\(name) is connected: stop every gateway, worker and check that uses this Redis")))
             }
             readMark(completion)
         }

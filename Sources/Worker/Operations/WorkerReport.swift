@@ -83,8 +83,9 @@ final class OutboxLength {
         self.everyMs = everyMs
     }
 
-    /// Asks when it is time how long the streams are together; `nil`: another worker knows them. The calls cost Redis
-    /// nothing.
+    /// Asks when it is time how long the streams are together; `nil`: another worker knows them.
+    ///
+    /// The calls cost Redis nothing.
     func ask(_ link: CallLink, streams: [[UInt8]]?, nowMs: Int) {
         guard link.isReady, nextMs <= nowMs else { return }
         nextMs = nowMs + everyMs
