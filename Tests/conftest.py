@@ -4,8 +4,8 @@ from pathlib import Path
 
 import pytest
 
-# Files whose tests share something costly, or judge in the end what all of them left: one process runs all of each.
-TOGETHER = ("BrowserTests/", "EndToEndTests/test_layout.py")
+# Files whose tests share something costly: one process runs all of each.
+TOGETHER = ("BrowserTests/",)
 # The longest tests come first, so that none of them begins when everything else has ended. Each name stands for all
 # tests that begin with it; the order here is theirs.
 LONGEST = (
