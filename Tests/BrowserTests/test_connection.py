@@ -11,6 +11,8 @@ STATES = {"shop:demo": STATUS, "dj:demo": MUSIC, "challenge:demo": BOARD}
 
 @pytest.fixture
 def live(page, gateway):
+    # The client draws how long it waits, down to nothing; here each wait is long enough to be seen.
+    page.add_init_script("Math.random = () => 0.99")
     page.goto(gateway.url)
     connection = gateway.connection()
     greet(connection)

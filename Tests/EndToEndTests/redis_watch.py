@@ -51,7 +51,7 @@ class RedisWatch:
     def _is_probe(words):
         """Whether it proves a link: a message, or a short script that writes a key and sends."""
         return words[0] == "PUBLISH" and PROBE.decode() in words[1] or (
-            words[0] == "EVAL" and any("#" + PROBE.decode() in word for word in words[-3:]))
+            words[0] == "EVAL" and any("#" + PROBE.decode() in word for word in words))
 
     @staticmethod
     def _is_rights_poll(words):

@@ -195,7 +195,7 @@ def test_a_master_that_was_a_replica_meanwhile_begins_new_epochs(gateway, pair, 
 def test_what_is_acknowledged_is_on_the_replica(gateway, pair, topic):
     """--redis-wait: a replica that stands still holds up the answers, and is named; nothing is stored twice (C7)."""
     master, replica = pair
-    gw = gateway("--shards", "1", "--redis-wait", "1", server=master, limits={"redisWaitMs": 300})
+    gw = gateway("--shards", "1", "--redis-wait", "1", server=master, limits={"redisWaitMs": 1_500})
     with gw.client() as client, gw.http() as http, replica.client() as there:
         client.subscribe(topic)
         body = {"topic": topic, "event": "e", "data": {"n": 1}, "id": "op-1"}
