@@ -153,6 +153,10 @@ public struct Keys: Sendable {
     public var nodeSecret: [UInt8] { common("#node-secret") }
     /// The channel on which a gateway's probes come back to it.
     public func probe(_ name: String) -> [UInt8] { common("#probe:") + Array(name.utf8) }
+    /// The same for probes of the master of a slot, which also write the key of this name.
+    public func probe(_ name: String, slot: Int) -> [UInt8] {
+        prefix + [UInt8(ascii: "{")] + HashSlot.tag(of: slot) + Array("}#probe:\(name)".utf8)
+    }
     /// The channel on which other nodes speak to the node of that name.
     public func node(_ name: [UInt8]) -> [UInt8] { common("#node:") + name }
     /// The sorted set of gateways by their last sign of life.

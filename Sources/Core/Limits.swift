@@ -260,6 +260,8 @@ public struct Limits: Sendable, Equatable {
     public var redisWaitMs = 1_000
     /// Topics in one SUBSCRIBE or UNSUBSCRIBE.
     public var redisSubscribeBatch = 512
+    /// Nodes of a cluster, replicas among them; beyond: its map is not understood.
+    public var clusterNodesMax = 1_000
     /// Bytes of one reply from Redis.
     public var redisReplyBytesMax = 25_165_824
     /// Elements of one array in a reply.

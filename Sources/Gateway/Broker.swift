@@ -11,7 +11,7 @@ import Transport
 ///
 /// It also proves that delivery works: probes that the shards publish through Redis must come back (design section 8).
 /// Thread: its own.
-final class Broker: SubscriberLinkOwner {
+final class Broker: SubscriberLinkOwner, ClusterHubOwner {
     private struct Interest {
         /// One bit a shard.
         var shards: UInt64
@@ -29,6 +29,8 @@ final class Broker: SubscriberLinkOwner {
     private let inbox: [UInt8]
     private var link: SubscriberLink?
     private var servers: MasterFollower?
+    /// In place of the link, on a cluster.
+    private var cluster: ClusterHub?
     private var probes: DeliveryProbes
     /// What is known of the subscriber link; compared with what it is.
     private var report = LinkReport.down(nil)
@@ -42,6 +44,8 @@ final class Broker: SubscriberLinkOwner {
     /// The failures that the log was told, by part.
     private var toldReasons: [Condition.Part: NotReadyReason] = [:]
     private var hasBeenLive = false
+    /// Channels of a cluster that were lost in this tick, and why the last of them.
+    private var lost: (channels: Int, failure: RedisFailure?) = (0, nil)
 
     /// Builds the broker on its thread.
     init(node: Node, reactor: Reactor, mailbox: Mailbox<BrokerMessage>) throws(Errno) {
@@ -56,15 +60,19 @@ final class Broker: SubscriberLinkOwner {
         context = ConnectionContext(reactor: reactor, limits: ConnectionLimits(node.limits, reactors: 1))
         probes = DeliveryProbes(
             shards: node.shards.count, intervalMs: node.limits.redisProbeMs, timeoutMs: node.limits.redisProbeTimeoutMs)
-        let servers = try MasterFollower(node: node, context: context, nowMs: { reactor.nowMs }) {
-            [unowned self] map in
-            for shard in outgoing.indices { outgoing[shard].append(.servers(map)) }
+        if node.redis.url.isCluster {
+            cluster = try ClusterHub(node: node, reactor: reactor, context: context, inbox: inbox, owner: self)
+        } else {
+            let servers = try MasterFollower(node: node, context: context, nowMs: { reactor.nowMs }) {
+                [unowned self] map in
+                for shard in outgoing.indices { outgoing[shard].append(.servers(map)) }
+            }
+            self.servers = servers
+            link = try SubscriberLink(
+                context, node.redis, servers.board, name: "switchboard-\(node.name)-subscriber", owner: self)
+            _ = link?.want(node.probeChannel)
+            _ = link?.want(inbox)
         }
-        self.servers = servers
-        link = try SubscriberLink(
-            context, node.redis, servers.board, name: "switchboard-\(node.name)-subscriber", owner: self)
-        _ = link?.want(node.probeChannel)
-        _ = link?.want(inbox)
         timer = try ReactorTimer(reactor) { [unowned self] in probeDue() }
         timer?.set(atMs: reactor.nowMs)
         node.redisStatistics.add(link?.statistics)
@@ -82,17 +90,23 @@ final class Broker: SubscriberLinkOwner {
             case .servers(let hint): servers?.ask(hint)
             case .moved(let shard, let generation): servers?.moved(shard: shard, generation: generation)
             case .probeRefused(let shard, let number, let failure): probeRefused(shard, number, failure)
+            case .master(let shard, let master, let report): cluster?.shardLink(shard, master, report)
+            case .masterProbeRefused(let shard, let master, let number, let failure):
+                cluster?.refused(shard, master, number, failure)
+            case .mapIsStale(let address): cluster?.mapIsStale(address)
             case .stop: reactor.stop()
             }
         }
         received.removeAll(keepingCapacity: true)
         link?.flush()
+        cluster?.flush()
     }
 
     private func want(_ topic: Topic, _ shard: Int) {
         let bit = UInt64(1) << UInt64(shard)
         if directory[topic] == nil {
-            let isLive = link?.want(keys.channel(topic)) ?? false
+            let channel = keys.channel(topic)
+            let isLive = link?.want(channel) ?? cluster?.want(channel) ?? false
             directory[topic] = Interest(shards: bit, isLive: isLive)
         } else {
             directory[topic]?.shards |= bit
@@ -106,12 +120,21 @@ final class Broker: SubscriberLinkOwner {
         if interest.shards == 0 {
             directory[topic] = nil
             link?.unwant(keys.channel(topic))
+            cluster?.unwant(keys.channel(topic))
         } else {
             directory[topic] = interest
         }
     }
 
     private func tickEnded() {
+        if let failure = lost.failure {
+            node.log.write(
+                .warn, "redis subscriptions lost",
+                [
+                    ("channels", "\(lost.channels)"), ("reason", failure.metricLabel), ("detail", failure.detail),
+                ])
+            lost = (0, nil)
+        }
         for shard in outgoing.indices {
             if overflowed.contains(shard) {
                 // One batch, so that a shard with more topics than its mailbox has places is told of all of them.
@@ -119,7 +142,7 @@ final class Broker: SubscriberLinkOwner {
                 outgoing[shard].append(.lost)
                 if let map = servers?.map { outgoing[shard].append(.servers(map)) }
                 confirmAll(shard)
-                probes.undelivered(shard: shard, nowMs: reactor.nowMs)
+                undelivered(shard)
             }
             guard !outgoing[shard].isEmpty else { continue }
             if node.shards[shard].send(contentsOf: outgoing[shard]) {
@@ -127,10 +150,15 @@ final class Broker: SubscriberLinkOwner {
             } else {
                 if overflowed.insert(shard).inserted { node.statistics.mailboxOverflows.add(1) }
                 timer?.set(atMs: reactor.nowMs + 10)
-                probes.undelivered(shard: shard, nowMs: reactor.nowMs)
+                undelivered(shard)
             }
             outgoing[shard].removeAll(keepingCapacity: true)
         }
+    }
+
+    private func undelivered(_ shard: Int) {
+        probes.undelivered(shard: shard, nowMs: reactor.nowMs)
+        cluster?.undelivered(shard: shard)
     }
 
     /// Tells a shard that lost messages which channels are live, so that it repairs them.
@@ -200,6 +228,24 @@ final class Broker: SubscriberLinkOwner {
         tellHealth()
     }
 
+    func channelsLost(_ channels: [[UInt8]], _ failure: RedisFailure) {
+        lost = (lost.channels + channels.count, failure)
+        for channel in channels {
+            guard let topic = keys.topic(ofChannel: channel), let interest = directory[topic], interest.isLive else {
+                continue
+            }
+            directory[topic]?.isLive = false
+            forEachShard(interest.shards) { outgoing[$0].append(.topicLost(topic)) }
+        }
+    }
+
+    func send(_ message: ShardMessage, to shard: Int) {
+        guard outgoing.indices.contains(shard) else { return }
+        outgoing[shard].append(message)
+    }
+
+    func healthChanged() { tellHealth() }
+
     private func forEachShard(_ shards: UInt64, _ body: (Int) -> Void) {
         var rest = shards
         while rest != 0 {
@@ -212,6 +258,7 @@ final class Broker: SubscriberLinkOwner {
 
     private func probeDue() {
         timer?.set(atMs: reactor.nowMs + min(limits.redisProbeMs, limits.redisProbeTimeoutMs, Broker.probeTickMs))
+        if let cluster { return cluster.due() }
         servers?.look()
         watchLink()
         takeProbeSteps()
@@ -257,7 +304,7 @@ final class Broker: SubscriberLinkOwner {
             switch part {
             case .subscriber: link?.reconnect(RedisFailure(reason))
             case .shard(let shard): outgoing[shard].append(.reconnect(reason))
-            case .node: break
+            case .node, .master: break
             }
         }
     }
@@ -277,8 +324,9 @@ final class Broker: SubscriberLinkOwner {
 
     /// Readiness says what is not proven, and the log what fails: once per reason.
     private func tellHealth() {
-        node.health.delivery(probes.conditions, provenMs: probes.provenMs)
-        let unproven = probes.unproven
+        node.health.delivery(
+            cluster?.conditions ?? probes.conditions, provenMs: cluster.map(\.provenMs) ?? probes.provenMs)
+        let unproven = cluster?.unproven ?? probes.unproven
         for condition in unproven where condition.reason.isFailure && toldReasons[condition.part] != condition.reason {
             toldReasons[condition.part] = condition.reason
             node.log.write(

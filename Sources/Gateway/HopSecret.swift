@@ -11,7 +11,7 @@ import Service
 /// Thread: that of the first shard.
 final class HopSecret {
     private let node: Node
-    private let link: CallLink
+    private let link: any RedisCalls
     private var own = SecureRandom.bytes(HopKeys.secretBytes)
     /// Whether the present connection has brought it.
     private var isKnown = false
@@ -22,7 +22,7 @@ final class HopSecret {
     /// The same after a failure: five seconds.
     private static let pauseMax = 20
 
-    init(node: Node, link: CallLink) {
+    init(node: Node, link: any RedisCalls) {
         self.node = node
         self.link = link
     }

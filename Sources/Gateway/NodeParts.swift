@@ -24,13 +24,22 @@ struct NodeParts {
 
     init(_ settings: GatewaySettings) throws(StartProblem) {
         var redis = try RedisTarget.reading(settings.redis, limits: settings.limits)
+        guard settings.redisWait == 0 || !redis.url.isCluster else {
+            throw StartProblem("redis-wait: replicas of a cluster's masters are not waited for yet; leave it at 0")
+        }
         redis.layout = LayoutGuard(settings.keys)
         self.redis = redis
-        layout = settings.redisLayout
+        layout = settings.keys.layout
         library = try ScriptLibrary(
             packs: settings.packs, directory: settings.scripts, namespaces: settings.namespaces.keys,
             reservedPaths: settings.sockets.keys.filter { !$0.contains("{") }
-                + [settings.socketIOPath, "/echo", "/demo"] + WebPages.files.keys)
+                + [settings.socketIOPath, "/echo", "/demo"] + WebPages.files.keys,
+            isCluster: redis.url.isCluster)
+        if redis.url.isCluster, let script = library.catalogue.spanning.first {
+            throw StartProblem(
+                "\(script.file.path) needs all its keys on one server (\(script.spanReason)); leave its pack out, or use one"
+                    + " server")
+        }
         scripts = try StoreScripts(library)
         do {
             access = try AccessPolicy(settings.namespaces)

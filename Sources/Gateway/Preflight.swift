@@ -66,7 +66,7 @@ public enum Preflight {
             apiKeys.serviceCount == 0
                 ? Finding(.doubtful, "no API key: backends cannot publish over HTTP; give --api-keys")
                 : Finding(.good, apiKeys.description))
-        findings += redis(parts, settings)
+        findings += parts.redis.url.isCluster ? cluster(parts, settings.limits) : redis(parts, settings)
         return findings
     }
 
@@ -186,29 +186,27 @@ public enum Preflight {
                 let reason = failure.map { "\($0.metricLabel) \($0.detail)" } ?? "no answer"
                 return sentinels + [Finding(.wrong, "Redis at \(parts.redis.url) cannot be used: \(reason)")]
             }
-            return sentinels + judge(facts, parts) + judge(facts, replicas, wait: settings.redisWait) + broken
+            let node = Finding(.wrong, "the server is a node of a cluster: name it by redis+cluster://")
+            return sentinels + judge(facts) + layout(parts) + judge(facts, replicas, wait: settings.redisWait)
+                + broken + (facts.isCluster ? [node] : [])
         } catch {
             return [Finding(.wrong, "cannot look at Redis: \(error)")]
         }
     }
 
-    private static func judge(_ facts: ServerFacts, _ parts: NodeParts) -> [Finding] {
+    /// Which names the keys have.
+    static func layout(_ parts: NodeParts) -> [Finding] {
+        [Finding(.good, "the keys have \(parts.layout.rawValue) names (--redis-layout)")]
+    }
+
+    /// What a server says of itself, and what follows for its operator; `name` is what it is.
+    static func judge(_ facts: ServerFacts, as name: String = "a master") -> [Finding] {
         let version = facts.version.map { String($0) }.joined(separator: ".")
         var findings: [Finding] = []
         findings.append(
             facts.isAtLeast(major: 6, minor: 2)
-                ? Finding(.good, "Redis \(version), a master")
+                ? Finding(.good, "Redis \(version), \(name)")
                 : Finding(.wrong, "Redis \(version) is too old: 6.2 or newer is needed"))
-        if facts.isCluster {
-            findings.append(Finding(.wrong, "Redis Cluster is not supported yet: give one server"))
-            findings += parts.library.catalogue.spanning.map { script in
-                Finding(
-                    .wrong,
-                    "\(script.file.path) needs all its keys on one server (\(script.spanReason)); leave its pack out"
-                        + " by --packs, or use one server")
-            }
-        }
-        findings.append(Finding(.good, "the keys have \(parts.layout.rawValue) names (--redis-layout)"))
         if facts.evictsKeys {
             findings.append(
                 Finding(.doubtful, "maxmemory-policy evicts keys, and with them logs: set it to noeviction"))

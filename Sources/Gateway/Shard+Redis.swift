@@ -1,6 +1,9 @@
+import Commands
+import Configuration
 import Core
 import Reactors
 import RedisLink
+import Service
 import Transport
 
 /// A shard's part in proving that its links lead where they should.
@@ -10,6 +13,42 @@ extension Shard {
         guard node.redis.hasSentinels else { return ServerBoard(fixed: node.redis.url) }
         let broker = node.broker
         return ServerBoard { _ = broker.send(.servers($0)) }
+    }
+
+    /// What the shard's calls go through: the same link three times, as what it is.
+    static func links(
+        _ node: Node, _ context: ConnectionContext, _ board: ServerBoard, _ index: Int, _ news: LinkNews,
+        _ clusterNews: ClusterNews
+    ) throws(Errno) -> (any RedisCalls, CallLink?, ClusterLink?) {
+        let (log, scripts) = (node.log, node.library.table)
+        let onBrokenScript = { (name: String, failure: RedisFailure) in
+            // Every shard loads the same scripts; one of them tells.
+            guard index == 0 else { return }
+            let fault = scripts[name]?.source.compileFault(failure.detail) ?? failure.detail
+            log.write(.error, "a script does not compile", [("script", name), ("fault", fault)])
+        }
+        let name = "switchboard-\(node.name)-shard-\(index)"
+        guard node.redis.url.isCluster else {
+            let made = try CallLink(
+                context, node.redis, board, name: name, registry: scripts.registry, onBrokenScript: onBrokenScript,
+                onReady: { facts in
+                    news.connected(facts)
+                    let version = facts.version.map { String($0) }.joined(separator: ".")
+                    log.write(.info, "redis connected", [("shard", "\(index)"), ("version", version)])
+                })
+            node.redisStatistics.add(made.statistics)
+            return (made, made, nil)
+        }
+        let made = try ClusterLink(
+            context, node.redis, name: name, registry: scripts.registry,
+            news: ClusterLink.News(
+                onReady: { master, facts in
+                    clusterNews.connected(master, facts)
+                    news.onConnected()
+                },
+                onStale: { clusterNews.stale($0) }, onLink: { node.redisStatistics.add($1) },
+                onBrokenScript: onBrokenScript))
+        return (made, nil, made)
     }
 
     /// The link that asks for replicas; `nil` where nothing waits for them.
@@ -27,27 +66,44 @@ extension Shard {
     /// PUBLISH alone works where nothing can be written: on a replica, while data are loaded, and where replicas are
     /// missing. So a key is written in the same script, which stands for a moment.
     func probe(_ number: Int) {
+        guard let link = single else { return }
+        link.call(probeCall(number, node.probeChannel, "PUBLISH")) { [node, index] result in
+            guard let failure = result.failure, Shard.isTold(failure) else { return }
+            _ = node.broker.send(.probeRefused(shard: index, number: number, failure))
+        }
+        link.recheck()
+        replicas?.recheck()
+    }
+
+    /// The same at one master of a cluster, on a channel of a slot of its own.
+    func probe(_ master: [UInt8], _ channel: [UInt8], _ number: Int) {
+        guard let link = cluster?.link(to: master) else { return }
+        link.call(probeCall(number, channel, "SPUBLISH")) { [node, index] result in
+            guard let failure = result.failure, Shard.isTold(failure) else { return }
+            _ = node.broker.send(.masterProbeRefused(shard: index, master, number: number, failure))
+        }
+        link.recheck()
+    }
+
+    private func probeCall(_ number: Int, _ channel: [UInt8], _ sending: StaticString) -> RedisCall {
         var payload: [UInt8] = []
         payload.append(decimal: index)
         payload.append(UInt8(ascii: " "))
         payload.append(decimal: number)
         var call = RedisCall("EVAL")
         call.append(
-            "redis.call('SET', KEYS[1], ARGV[1], 'PX', ARGV[2]) return redis.call('PUBLISH', KEYS[1], ARGV[1])")
+            "redis.call('SET', KEYS[1], ARGV[1], 'PX', ARGV[2]) return redis.call(ARGV[3], KEYS[1], ARGV[1])")
         call.append(decimal: 1)
-        call.append(node.probeChannel)
+        call.append(channel)
         call.append(payload)
         call.append(decimal: limits.redisProbeTimeoutMs)
-        link.call(call) { [node, index] result in
-            guard let failure = result.failure else { return }
-            // What says nothing of the write is found out by the number that does not come back.
-            switch failure.kind {
-            case .timedOut, .disconnected, .inFlightFull: return
-            default: _ = node.broker.send(.probeRefused(shard: index, number: number, failure))
-            }
-        }
-        link.recheck()
-        replicas?.recheck()
+        call.append(sending)
+        return call
+    }
+
+    /// What says nothing of the write is found out by the number that does not come back.
+    private static func isTold(_ failure: RedisFailure) -> Bool {
+        ![.timedOut, .disconnected, .inFlightFull].contains(failure.kind)
     }
 
     /// Takes where the servers are now, and says that nothing leads elsewhere any more.

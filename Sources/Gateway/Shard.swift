@@ -8,52 +8,6 @@ import Rights
 import Service
 import Transport
 
-/// What a shard is told by other threads.
-enum ShardMessage: Sendable {
-    /// Redis has confirmed a topic's channel.
-    case confirmed(Topic)
-    /// An event came on a topic's channel.
-    case event(Topic, ChannelMessage)
-    /// A topic's channel told who came and who left.
-    case presence(Topic, PresenceNews)
-    /// The subscription, or messages to this shard, were lost.
-    case lost
-    /// Publish this number on the probe channel.
-    case probe(Int)
-    /// Where the servers are now.
-    case servers(ServerMap)
-    /// Dial the command link again: it is mute or leads elsewhere.
-    case reconnect(NotReadyReason)
-    /// Tell what is known of a topic, for another shard's question.
-    case report(Topic, question: Int, asker: Int)
-    /// The answer of one shard.
-    case reported(question: Int, TopicReport)
-    /// A request for a session that lives here.
-    case poll(PollRequest)
-    /// The answer to a request that was handed over.
-    case polled(number: Int, PollAnswer)
-    /// The client of a session that lives here has gone before it was answered.
-    case pollAbandoned([UInt8])
-    /// A WebSocket came elsewhere for a session that lives here.
-    case upgrade(MovingUpgrade)
-    /// Another node says something of a session that polls.
-    case hop([UInt8])
-    /// A courier answers a question to a service outside.
-    case asked([UInt8])
-    /// What the nodes of this Redis share, and nobody else knows.
-    case hopSecret([UInt8])
-    /// A shard has ended: what was handed over to it is not answered.
-    case pollingEnded(shard: Int)
-    /// Rights have changed: look at the sessions.
-    case rights(RightsChange)
-    /// Use this certificate for new connections.
-    case replaceTLS(TLSContext)
-    /// Stop accepting, tell clients, close them over so many milliseconds.
-    case drain(overMs: Int)
-    /// End the thread now.
-    case stop
-}
-
 /// One reactor thread: its listeners, connections, sessions, topics, and its command link to Redis.
 ///
 /// The node's main flows meet here: bytes -> `HTTPPeer`, or a `Line`, its `Peer` and `Session` -> `TopicTable` or `Store`.
@@ -83,7 +37,11 @@ final class Shard {
     let reactor: Reactor
     private let mailbox: Mailbox<ShardMessage>
     private let context: ConnectionContext
-    let link: CallLink
+    let link: any RedisCalls
+    /// The same link, on one server or a group of them.
+    let single: CallLink?
+    /// The same link, on a cluster.
+    let cluster: ClusterLink?
     /// Which server the links of this thread lead to.
     let board: ServerBoard
     /// `nil` unless what is acknowledged must be on replicas.
@@ -106,6 +64,7 @@ final class Shard {
     private var drain: Drain?
     private var sweepAtMs = 0
     private let news: LinkNews
+    private let clusterNews: ClusterNews
 
     private struct Drain {
         var plan: DrainPlan<ObjectIdentifier>
@@ -126,23 +85,12 @@ final class Shard {
         deflation = Deflation(
             bytesMin: node.deflateBytesMin, bytesMax: node.limits.deflateBytesMax, statistics: statistics)
         encodings = EncodingTable(written: statistics.encodings, deflation: deflation)
-        let (log, scripts) = (node.log, node.library.table)
         let news = LinkNews(node.broker, shard: index)
         self.news = news
         board = Shard.board(node)
-        link = try CallLink(
-            context, node.redis, board, name: "switchboard-\(node.name)-shard-\(index)", registry: scripts.registry,
-            onBrokenScript: { name, failure in
-                // Every shard loads the same scripts; one of them tells.
-                guard index == 0 else { return }
-                let fault = scripts[name]?.source.compileFault(failure.detail) ?? failure.detail
-                log.write(.error, "a script does not compile", [("script", name), ("fault", fault)])
-            },
-            onReady: { facts in
-                news.connected(facts)
-                let version = facts.version.map { String($0) }.joined(separator: ".")
-                log.write(.info, "redis connected", [("shard", "\(index)"), ("version", version)])
-            })
+        let clusterNews = ClusterNews(node.broker, shard: index)
+        self.clusterNews = clusterNews
+        (link, single, cluster) = try Shard.links(node, context, board, index, news, clusterNews)
         replicas = try Shard.wait(node, context, board, index)
         let desk = try ReadDesk(reactor, limits: node.limits, budgets: node.budgets, statistics: statistics)
         self.desk = desk
@@ -178,7 +126,6 @@ final class Shard {
             hopSecret?.linkIsNew()
         }
         node.shardStatistics.add(statistics)
-        node.redisStatistics.add(link.statistics)
         timer = try ReactorTimer(reactor) { [unowned self] in timerFired() }
         timer?.set(atMs: reactor.nowMs)
         reactor.onMailbox = { [unowned self] in takeMessages() }
@@ -224,7 +171,8 @@ final class Shard {
 
     private func sweep() {
         sweepAtMs = nowMs + limits.shardSweepMs
-        news.look(at: link)
+        if let single { news.look(at: single) }
+        if let cluster { clusterNews.look(at: cluster) }
         if index == 0 { node.lookAtMemory() }
         topics.sweep()
         presence.sweep()
@@ -272,6 +220,9 @@ final class Shard {
         case .confirmed(let topic):
             topics.confirmed(topic)
             presence.confirmed(topic)
+        case .topicLost(let topic):
+            topics.lost(topic)
+            presence.lost(topic)
         case .lost:
             topics.lost()
             presence.lost()
@@ -282,7 +233,11 @@ final class Shard {
         case .reported(let question, let report): questions.answered(question, report)
         case .probe(let number): probe(number)
         case .servers(let map): use(map)
-        case .reconnect(let reason): link.reconnect(RedisFailure(reason))
+        case .reconnect(let reason): single?.reconnect(RedisFailure(reason))
+        case .slots(let map): cluster?.use(map)
+        case .probeMaster(let master, let channel, let number): probe(master, channel, number)
+        case .reconnectMaster(let master, let reason): cluster?.link(to: master)?.reconnect(RedisFailure(reason))
+        case .tellMaster(let master): if let cluster { clusterNews.again(master, at: cluster) }
         case .poll(let request): polling.take(request)
         case .polled(let number, let answer): polling.answered(number, answer)
         case .pollAbandoned(let session): polling.abandoned(session)
@@ -374,6 +329,7 @@ final class Shard {
             link.stop()
             replicas?.stop()
             news.ended()
+            clusterNews.ended()
             polling.end()
             reactor.stop()
         }
@@ -381,7 +337,8 @@ final class Shard {
 
     /// Whether all connections but the link and those of operations have ended; late, those that matter have.
     private func hasNoClients(isLate: Bool) -> Bool {
-        let others = 1 + httpPeers.values.count(where: \.isOperations)
+        let links = cluster?.linkedNodes.count ?? 1
+        let others = links + httpPeers.values.count(where: \.isOperations)
         return requestsInFlight == 0 && lines.isEmpty
             && (isLate || presence.isEmpty && context.statistics.open.value <= others)
     }

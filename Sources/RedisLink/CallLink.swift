@@ -10,10 +10,7 @@ public import Transport
 /// itself is given up when nothing at all has come on it for `stallMs`; everything in flight then fails, and the next
 /// dial begins. Nothing is queued while Redis is away: calls fail at once, and the caller says so. Thread: the
 /// reactor's.
-public final class CallLink: RedisSocketOwner {
-    /// What a call leads to: a reply that is not an error, or the failure.
-    public typealias Completion = (Result<RESPValue, RedisFailure>) -> Void
-
+public final class CallLink: RedisSocketOwner, RedisCalls {
     private enum Waiting {
         /// A SCRIPT LOAD of the registry, by number.
         case preload(Int)
@@ -79,6 +76,15 @@ public final class CallLink: RedisSocketOwner {
     /// Whether calls can be made.
     public var isReady: Bool { facts != nil }
 
+    /// False: one server has all keys.
+    public var isSharded: Bool { false }
+
+    /// Whether every write is on disk before it is answered.
+    public var syncsEveryWrite: Bool { facts?.syncsEveryWrite ?? false }
+
+    /// The server's fence, whatever the key.
+    public func fence(of key: [UInt8]) -> [UInt8]? { fence }
+
     /// Gives the connection up and dials again: it leads to the wrong server or is mute.
     public func reconnect(_ failure: RedisFailure) {
         socket?.fail(failure)
@@ -123,8 +129,13 @@ public final class CallLink: RedisSocketOwner {
 
     /// Makes one call.
     public func call(_ call: RedisCall, _ completion: @escaping Completion) {
+        self.call(call, deadlineMs: context.reactor.nowMs + target.callMs, completion)
+    }
+
+    /// Makes one call with a deadline of its own, monotonic milliseconds.
+    func call(_ call: RedisCall, deadlineMs: Int, _ completion: @escaping Completion) {
         guard isReady else { return completion(.failure(RedisFailure(.disconnected))) }
-        if let failure = send(call, .call(completion), deadlineMs: context.reactor.nowMs + target.callMs) {
+        if let failure = send(call, .call(completion), deadlineMs: deadlineMs) {
             completion(.failure(failure))
         }
     }

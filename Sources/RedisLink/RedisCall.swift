@@ -68,6 +68,27 @@ public struct RedisCall: Equatable, Sendable {
         bytes.reserveCapacity(bytes.count + more)
     }
 
+    /// An argument, the name being the first; `nil` behind the last.
+    public func argument(_ index: Int) -> ArraySlice<UInt8>? {
+        guard ends.indices.contains(index) else { return nil }
+        return bytes[(index == 0 ? 0 : ends[index - 1])..<ends[index]]
+    }
+
+    /// The key or channel by which a cluster finds the master; `nil` for a call that any of them takes.
+    ///
+    /// Every call of the product that has a key has it behind its name.
+    public var key: [UInt8]? {
+        guard let name = argument(0), !RedisCall.keyless.contains(Array(name)) else { return nil }
+        let place = name.elementsEqual("PUBSUB".utf8) ? 2 : 1
+        return argument(place).map { Array($0) }
+    }
+
+    private static let keyless: Set<[UInt8]> = Set(
+        ["PING", "INFO", "CONFIG", "CLIENT", "SCRIPT", "FUNCTION", "CLUSTER", "ROLE", "WAIT", "ASKING", "READONLY"].map
+        {
+            Array($0.utf8)
+        })
+
     /// The name and the arguments.
     public var arguments: [[UInt8]] {
         var start = 0

@@ -129,10 +129,12 @@ public struct RedisFailure: Error, Equatable, Sendable {
         case .busy: .retrySame(afterMs: 100)
         case .loading: .retrySame(afterMs: 250)
         case .noReplicas, .clusterDown: .retrySame(afterMs: 500)
-        case .readOnly, .masterDown, .moved, .noAuthentication, .wrongPassword, .maxClients, .timedOut, .disconnected,
+        case .readOnly, .masterDown, .noAuthentication, .wrongPassword, .maxClients, .timedOut, .disconnected,
             .protocolViolation, .unblocked, .noMaster, .otherLayout:
             .reconnect
-        case .misconfigured, .outOfMemory, .noPermission, .wrongType, .crossSlot, .aborted, .script, .inFlightFull,
+        // The links to a cluster know where it goes; on one server nothing is moved.
+        case .moved, .misconfigured, .outOfMemory, .noPermission, .wrongType, .crossSlot, .aborted, .script,
+            .inFlightFull,
             .tooLarge, .other:
             .failFast
         }

@@ -166,7 +166,7 @@ final class RedisSocket: ConnectionHandler {
             } catch {
                 pause()
             }
-        case .sentinel: pause()
+        case .sentinel, .cluster: pause()
         }
     }
 

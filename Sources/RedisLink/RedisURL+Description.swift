@@ -11,6 +11,10 @@ extension RedisURL: CustomStringConvertible, CustomDebugStringConvertible, Custo
         case .unix(let path):
             let credentials = password == nil ? "" : "&user=" + name + "&password=" + secret
             return "unix://" + RedisURL.shown(path) + "?db=\(database)" + credentials
+        case .cluster(let seeds, let tls):
+            let credentials = password == nil ? "" : name + ":" + secret + "@"
+            return (tls ? "rediss+cluster://" : "redis+cluster://") + credentials
+                + seeds.map(\.description).joined(separator: ",")
         case .sentinel(let group):
             let credentials = password == nil ? "" : name + ":" + secret + "@"
             let hosts = group.sentinels.map(\.text).joined(separator: ",")

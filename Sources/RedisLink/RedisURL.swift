@@ -16,6 +16,8 @@ public struct RedisURL: Equatable, Sendable {
         case unix(path: [UInt8])
         /// Sentinels that know the address of a master.
         case sentinel(SentinelGroup)
+        /// Nodes that know all masters of a cluster; TLS for `rediss+cluster`.
+        case cluster([ClusterAddress], tls: Bool)
     }
 
     /// Where to connect.
@@ -52,6 +54,10 @@ public struct RedisURL: Equatable, Sendable {
             try self.init(sentinel: rest, tls: false)
         } else if let rest = RedisURL.rest(bytes, after: "rediss+sentinel://") {
             try self.init(sentinel: rest, tls: true)
+        } else if let rest = RedisURL.rest(bytes, after: "redis+cluster://") {
+            try self.init(cluster: rest, tls: false)
+        } else if let rest = RedisURL.rest(bytes, after: "rediss+cluster://") {
+            try self.init(cluster: rest, tls: true)
         } else {
             throw .scheme
         }
@@ -111,7 +117,7 @@ public struct RedisURL: Equatable, Sendable {
     /// Whether the server, or the group, is spoken to by TLS.
     public var isEncrypted: Bool {
         switch endpoint {
-        case .network(_, _, let tls): tls
+        case .network(_, _, let tls), .cluster(_, let tls): tls
         case .sentinel(let group): group.tls
         case .unix: false
         }

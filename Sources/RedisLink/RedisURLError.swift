@@ -26,11 +26,16 @@ public enum RedisURLError: Error, Equatable, Sendable, CaseIterable {
     case master
     /// An unknown, repeated or malformed parameter behind the name of a master.
     case sentinelQuery
+    /// More than 32 nodes of a cluster, or one named twice.
+    case seeds
+    /// A path or a query behind the nodes of a cluster.
+    case clusterPath
 
     /// What is wrong and how to mend it.
     public var message: String {
         switch self {
-        case .scheme: "a Redis URL begins with redis://, rediss://, unix://, redis+sentinel:// or rediss+sentinel://"
+        case .scheme:
+            "a Redis URL begins with redis://, rediss://, unix://, redis+sentinel://, rediss+sentinel://, redis+cluster:// or rediss+cluster://"
         case .character: "a Redis URL is printable ASCII of at most 2048 bytes; percent-encode everything else"
         case .percent: "in a Redis URL % is followed by two hexadecimal digits and never encodes NUL; write % as %25"
         case .fragment: "a Redis URL has no fragment; write # as %23"
@@ -46,6 +51,8 @@ public enum RedisURLError: Error, Equatable, Sendable, CaseIterable {
             "a redis+sentinel:// URL ends with the name that the Sentinels give the master, letters, digits and .-_, as in redis+sentinel://a,b,c/mymaster"
         case .sentinelQuery:
             "a redis+sentinel:// URL takes db, sentinel-user and sentinel-password behind its ?, each at most once"
+        case .seeds: "a redis+cluster:// URL names at most 32 nodes, each once"
+        case .clusterPath: "a redis+cluster:// URL ends with its nodes: a cluster has one database, 0"
         }
     }
 }

@@ -295,7 +295,7 @@ private struct ProbeWorld {
             returns = []
             confirmMs = nil
         case .shard(let shard): probes.shard(shard, down, nowMs: nowMs)
-        case .node: break
+        case .node, .master: break
         }
         dials.append((nowMs + Int.random(in: 100...400, using: &random), part))
     }
@@ -313,7 +313,7 @@ private struct ProbeWorld {
                 let isWrong = fault == .wrongShard && shard == victim
                 stray(dial.part, isWrong)
                 probes.shard(shard, .up(runID: isWrong ? other : one), nowMs: nowMs)
-            case .node: break
+            case .node, .master: break
             }
         }
         dials.removeAll { $0.atMs <= nowMs }

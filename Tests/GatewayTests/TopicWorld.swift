@@ -163,7 +163,7 @@ final class TopicWorld: TopicReader {
             case .unwant:
                 note("unwant")
                 (isWanted, isSubscribed) = (false, false)
-            case .link, .servers, .moved, .probeRefused, .stop:
+            case .link, .servers, .moved, .probeRefused, .master, .masterProbeRefused, .mapIsStale, .stop:
                 break
             }
         }

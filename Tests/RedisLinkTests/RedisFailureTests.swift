@@ -52,8 +52,8 @@ import Testing
         Row(
             line: "CLUSTERDOWN The cluster is down", kind: .clusterDown, reaction: .retrySame(afterMs: 500),
             code: .unavailable),
-        Row(line: "MOVED 3999 127.0.0.1:6381", kind: .moved, reaction: .reconnect, code: .unavailable),
-        Row(line: "ASK 3999 127.0.0.1:6381", kind: .moved, reaction: .reconnect, code: .unavailable),
+        Row(line: "MOVED 3999 127.0.0.1:6381", kind: .moved, reaction: .failFast, code: .unavailable),
+        Row(line: "ASK 3999 127.0.0.1:6381", kind: .moved, reaction: .failFast, code: .unavailable),
         Row(
             line: "TRYAGAIN Multiple keys request during rehashing of slot", kind: .tryAgain,
             reaction: .retrySame(afterMs: 50), code: .unavailable),

@@ -85,6 +85,6 @@ redis.call('EXPIRE', KEYS[1], ttl_s)
 local here = {}
 for index = 3, #set, 2 do here[#here + 1] = '["' .. set[index] .. '",' .. set[index + 1] .. ']' end
 local names = #gone > 0 and '"' .. table.concat(gone, '","') .. '"' or ''
-redis.call('PUBLISH', channel,
+redis.call(SEND, channel,
   'H' .. set[2] .. '\n{"left":[' .. names .. '],"here":[' .. table.concat(here, ',') .. ']}')
 return {epoch, decimal(version), refused}

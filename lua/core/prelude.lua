@@ -17,6 +17,7 @@
 local INTEGER_MAX = 9007199254740991 -- 2^53 - 1, the last integer that a double and every JSON reader agree on
 local LOG_EVENTS_MAX = 1000000       -- events one log may keep
 local TTL_SECONDS_MAX = 315360000    -- ten years; far below what makes EXPIRE overflow
+local SEND = 'PUBLISH'               -- to a topic's channel; SPUBLISH where the script is loaded into a cluster
 local NO_ID = '-'                    -- "no message id", in ARGV, in the log and in channel messages
 
 -- A renewed log lives an eighth longer than promised, its position as much longer, and both are renewed when half of
@@ -240,7 +241,7 @@ local function publishing()
   local function check_rights(plan)
     local may = redis.acl_check_cmd
     if not may then return nil end
-    local all = may('PUBLISH', plan.channel, '') and may('HSET', plan.meta, '', '') and may('EXPIRE', plan.meta, 1)
+    local all = may(SEND, plan.channel, '') and may('HSET', plan.meta, '', '') and may('EXPIRE', plan.meta, 1)
       and may('DEL', plan.log) and may('XADD', plan.log, '*', '', '') and may('EXPIRE', plan.log, 1)
       and (plan.id == NO_ID or may('SET', plan.seen, ''))
     if not all then return refuse('NOPERM', 'the Redis user may not run every command of a publish') end
@@ -360,7 +361,7 @@ local function publishing()
     if plan.id ~= NO_ID then
       redis.call('SET', plan.seen, plan.epoch .. ' ' .. plan.offset .. ' ' .. plan.print, 'EX', plan.seen_ttl_s)
     end
-    redis.call('PUBLISH', plan.channel,
+    redis.call(SEND, plan.channel,
       'P' .. plan.epoch .. ' ' .. plan.offset .. ' ' .. plan.event .. ' ' .. plan.id .. (plan.origin or '') .. '\n'
         .. plan.data)
     return plan

@@ -63,7 +63,7 @@ local function commit()
       and log_event(home.log, item.lasts, home.log_max, item.offset, item.event, item.data, NO_ID, ARGV[1])
     if type(added) == 'string' then
       keep_offset(home.meta, home.log, item.offset, item.lasts, ARGV[1], home.log_ttl_s, home.meta_ttl_s)
-      redis.call('PUBLISH', home.channel, item.message)
+      redis.call(SEND, home.channel, item.message)
     else
       -- What was prepared for the topic counts no longer.
       if home then home.missed = true end
@@ -79,7 +79,7 @@ local function commit()
   local wrong = outward and outward.commit(#queued + #emitted + #outgoing == 0)
   if wrong then return wrong end
   -- These are told at most once, so one that Redis refuses is no reason to stop.
-  for index = 1, #told, 2 do redis.pcall('PUBLISH', told[index], told[index + 1]) end
+  for index = 1, #told, 2 do redis.pcall(SEND, told[index], told[index + 1]) end
 end
 
 -- The answer of an operation that was done before, or an error reply; nil when it is new.

@@ -24,9 +24,11 @@ public struct ScriptLibrary: Sendable {
     /// Reads everything; the problem names every file and line that is wrong.
     ///
     /// `packs` are the built-in ones that are served, beside what the gateway calls itself. `namespaces` are those of the
-    /// configuration, `reservedPaths` the gateway's own beside those the catalogue knows.
+    /// configuration, `reservedPaths` the gateway's own beside those the catalogue knows. `isCluster`: the scripts are for
+    /// the masters of a cluster.
     public init(
-        packs: [String], directory: String?, namespaces: some Sequence<String>, reservedPaths: [String]
+        packs: [String], directory: String?, namespaces: some Sequence<String>, reservedPaths: [String],
+        isCluster: Bool = false
     ) throws(StartProblem) {
         routeErrors = try ScriptLibrary.routeErrors(packs, directory)
         let served = Set(packs + [Scripts.core])
@@ -40,15 +42,34 @@ public struct ScriptLibrary: Sendable {
         }
         let own = Scripts.files.filter { $0.pack == Scripts.core }
         func plain(_ name: String) -> [UInt8] { own.first { $0.name == name }?.source ?? [] }
+        var quick = ScriptFile(Scripts.quickPublish)
+        if isCluster {
+            quick = ScriptFile(
+                name: quick.name, path: quick.path, bytes: ScriptLibrary.sharded(quick.bytes), pack: quick.pack)
+        }
         let assembler = ScriptAssembler(
-            prelude: Scripts.prelude, command: Scripts.commandPreludes.map { ScriptFile($0) },
+            prelude: isCluster ? ScriptLibrary.sharded(Scripts.prelude) : Scripts.prelude,
+            command: Scripts.commandPreludes.map { ScriptFile($0) },
             outside: ScriptFile(Scripts.outsidePrelude), subscribe: plain("subscribe"), position: plain("position"),
-            quick: ["publish": ScriptFile(Scripts.quickPublish)])
+            quick: ["publish": quick])
         do {
             table = try ScriptTable(assembler.scripts(catalogue))
         } catch {
             throw StartProblem("the scripts contradict each other: \(error)")
         }
+    }
+
+    /// A text for a cluster, where topics' channels are sharded: it sends by `SPUBLISH`.
+    private static func sharded(_ text: [UInt8]) -> [UInt8] {
+        let (word, other) = (Array("'PUBLISH'".utf8), Array("'SPUBLISH'".utf8))
+        var result: [UInt8] = []
+        var place = text.startIndex
+        while place < text.endIndex {
+            let isHere = text[place...].starts(with: word)
+            result += isHere ? other[...] : text[place...place]
+            place += isHere ? word.count : 1
+        }
+        return result
     }
 
     private static func routeErrors(

@@ -33,6 +33,9 @@ public struct CommandCallBuilder: Sendable {
         public var arguments: [[UInt8]]
     }
 
+    /// Where the fence stands among the arguments.
+    static let fenceAt = 3
+
     private let settings: CommandSettings
 
     /// Makes a builder.

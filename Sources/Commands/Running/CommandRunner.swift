@@ -9,7 +9,7 @@ public final class CommandRunner {
     /// What a call leads to.
     public typealias Completion = (Result<CommandAnswer, CommandFailure>) -> Void
 
-    let link: CallLink
+    let link: any RedisCalls
     /// Tells whether the replicas have what was written; `nil` unless that is wanted of what is acknowledged.
     private let replicas: ReplicaWait?
     let scripts: ScriptTable
@@ -38,7 +38,7 @@ public final class CommandRunner {
     /// `onScriptFault` is told what a script's author must mend: the script's name, and the fault with the lines of its
     /// file. It is called before the completion.
     public init(
-        link: CallLink, replicas: ReplicaWait? = nil, scripts: ScriptTable, settings: CommandSettings,
+        link: any RedisCalls, replicas: ReplicaWait? = nil, scripts: ScriptTable, settings: CommandSettings,
         top: @escaping (Topic) -> Position? = { _ in nil },
         onScriptFault: @escaping (_ name: String, _ text: String) -> Void
     ) {
@@ -93,7 +93,8 @@ public final class CommandRunner {
     /// Runs a call whose keys are known.
     func runResolved(_ call: Pending, lane: UInt64?, _ completion: @escaping Completion) {
         let (descriptor, bound) = (call.descriptor, call.bound)
-        guard let run = link.fence else {
+        let home = descriptor.home?.topic { bound.value($0, descriptor) }
+        guard let run = link.fence(of: home.map(settings.keys.meta) ?? settings.keys.outbox) else {
             return completion(.failure(CommandFailure(RedisFailure(.disconnected).refusal)))
         }
         let moment = CommandCallBuilder.Moment(
@@ -106,7 +107,8 @@ public final class CommandRunner {
             onScriptFault(descriptor.scriptName, "no call can be made of these arguments")
             return completion(.failure(CommandFailure(Refusal(.internalError, "the command cannot be called"))))
         }
-        let scriptCall = ScriptCall(script: script.id, keys: made.keys, arguments: made.arguments)
+        let scriptCall = ScriptCall(
+            script: script.id, keys: made.keys, arguments: made.arguments, fenceAt: CommandCallBuilder.fenceAt)
         let replicas = descriptor.isReadOnly ? nil : replicas
         link.run(scriptCall, lane: lane) { [onScriptFault, settings, link] result in
             let reading = CommandReply.read(result, descriptor, settings)

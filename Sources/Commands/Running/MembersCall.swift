@@ -34,7 +34,7 @@ public struct MembersCall: Sendable {
     ///   - membersMax: Members that a topic may have.
     ///   - completion: 1 when it changed something, 0 when not, -1 when the topic has as many members as it may.
     public func make(
-        _ script: ScriptID, on link: CallLink, keys: Keys, membersMax: Int,
+        _ script: ScriptID, on link: any RedisCalls, keys: Keys, membersMax: Int,
         _ completion: @escaping (Result<RESPValue, RedisFailure>) -> Void
     ) {
         var most: [UInt8] = []

@@ -42,6 +42,9 @@ public struct PublishCall: Sendable {
         case conflict = 2
     }
 
+    /// Where the fence stands among the arguments.
+    private static let fenceAt = 11
+
     /// Where.
     public var topic: Topic
     /// At least one; the script refuses none.
@@ -74,6 +77,7 @@ public struct PublishCall: Sendable {
         arguments += [moment.epoch, moment.run, top?.fenceText ?? []]
         for event in events.dropFirst() { arguments += event.words }
         let seen = events.map { event in event.id.map { keys.seen(topic, owner: $0.owner, $0.id) } ?? meta }
-        return ScriptCall(script: script, keys: [keys.log(topic), meta] + seen, arguments: arguments)
+        return ScriptCall(
+            script: script, keys: [keys.log(topic), meta] + seen, arguments: arguments, fenceAt: PublishCall.fenceAt)
     }
 }

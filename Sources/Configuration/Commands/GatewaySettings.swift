@@ -86,7 +86,9 @@ public struct GatewaySettings: Sendable, Equatable {
     public init() {}
 
     /// The maker of names.
-    public var keys: Keys { Keys(prefix: Array(redisPrefix.utf8), layout: redisLayout) }
+    public var keys: Keys {
+        Keys(prefix: Array(redisPrefix.utf8), layout: SettingURL.isCluster(redis) ? .tagged : redisLayout)
+    }
 
     /// One line for each setting in effect: name, value, source; passwords are masked.
     public func describe() -> String { report.description }

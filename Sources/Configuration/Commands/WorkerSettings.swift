@@ -35,7 +35,9 @@ public struct WorkerSettings: Sendable, Equatable {
     public init() {}
 
     /// The maker of names.
-    public var keys: Keys { Keys(prefix: Array(redisPrefix.utf8), layout: redisLayout) }
+    public var keys: Keys {
+        Keys(prefix: Array(redisPrefix.utf8), layout: SettingURL.isCluster(redis) ? .tagged : redisLayout)
+    }
 
     /// A worker beside a gateway, with the gateway's settings.
     public init(beside gateway: GatewaySettings) {

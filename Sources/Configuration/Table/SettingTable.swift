@@ -76,7 +76,8 @@ extension Setting {
     private static let redis: [Setting] = [
         Setting(
             "redis", .redisURL, redisUsers, default: "redis://127.0.0.1:6379", secret: true,
-            "Redis to use: redis://, rediss:// (TLS), unix:// (socket), or redis+sentinel:// (docs/configuration.md)."),
+            "Redis to use: redis://, rediss:// (TLS), unix://, redis+sentinel:// or redis+cluster:// (docs/configuration.md)."
+        ),
         Setting(
             "redis-wait", .integer(0...15), node, default: "0",
             "Acknowledge an event or command only when so many replicas of Redis have it."),

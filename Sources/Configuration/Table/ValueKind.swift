@@ -114,7 +114,9 @@ public enum ValueKind: Sendable, Equatable {
         case .roleMapping: _ = try RoleMapping(parsing: text)
         case .hostPort: _ = try HostPort(parsing: text)
         case .redisURL:
-            try SettingURL.check(text, schemes: ["redis", "rediss", "unix", "redis+sentinel", "rediss+sentinel"])
+            let schemes =
+                ["redis", "rediss", "unix"] + ["sentinel", "cluster"].flatMap { ["redis+\($0)", "rediss+\($0)"] }
+            try SettingURL.check(text, schemes: schemes)
         case .gatewayURL: try SettingURL.checkBase(text, schemes: ["https", "http"])
         case .integer(let range): _ = try ValueKind.integer(text, in: range)
         case .duration: _ = try DurationText.seconds(parsing: text)

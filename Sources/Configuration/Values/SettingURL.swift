@@ -11,6 +11,13 @@ enum SettingURL {
         if text.utf8.contains(UInt8(ascii: " ")) { throw ValueFault(expected: "a URL without spaces") }
     }
 
+    /// Whether a Redis URL names the nodes of a cluster, whose names are tagged.
+    static func isCluster(_ text: String) -> Bool {
+        ["redis+cluster://", "rediss+cluster://"].contains { scheme in
+            ASCII.equalIgnoringCase(Array(text.utf8.prefix(scheme.utf8.count)), Array(scheme.utf8))
+        }
+    }
+
     /// Checks the address of a gateway: scheme, host and port only.
     ///
     /// A user or password is refused, because keys travel in files, never on a command line that any process may read.

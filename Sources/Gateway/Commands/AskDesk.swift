@@ -19,7 +19,7 @@ final class AskDesk {
     }
 
     private let node: Node
-    private let link: CallLink
+    private let link: any RedisCalls
     private let shard: Int
     private let statistics: ShardStatistics
     private let nowMs: () -> Int
@@ -30,7 +30,7 @@ final class AskDesk {
     /// When to come back where nothing better is known.
     private static let retryMs = 1_000
 
-    init(node: Node, link: CallLink, shard: Int, statistics: ShardStatistics, nowMs: @escaping () -> Int) {
+    init(node: Node, link: any RedisCalls, shard: Int, statistics: ShardStatistics, nowMs: @escaping () -> Int) {
         self.node = node
         self.link = link
         self.shard = shard

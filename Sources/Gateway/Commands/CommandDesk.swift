@@ -32,7 +32,7 @@ final class CommandDesk {
     }
 
     private let node: Node
-    private let link: CallLink
+    private let link: any RedisCalls
     private let desk: ReadDesk
     private let reads: SharedReader<Result<CommandAnswer, CommandFailure>>
     private let runner: CommandRunner
@@ -43,7 +43,8 @@ final class CommandDesk {
     private var heartbeats: [(command: CommandDescriptor, queue: HeartbeatQueue)]
 
     init(
-        node: Node, link: CallLink, replicas: ReplicaWait?, shard: Int, desk: ReadDesk, statistics: ShardStatistics,
+        node: Node, link: any RedisCalls, replicas: ReplicaWait?, shard: Int, desk: ReadDesk,
+        statistics: ShardStatistics,
         top: @escaping (Topic) -> Position?, nowMs: @escaping () -> Int
     ) {
         self.node = node

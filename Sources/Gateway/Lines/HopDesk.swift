@@ -25,7 +25,7 @@ final class HopDesk {
 
     unowned let shard: Shard
     private let home: HopHome
-    private let link: CallLink
+    private let link: any RedisCalls
     private var keys: HopKeys
     private var book: HopBook<Waiter>
     private var order: HopOrder
@@ -46,7 +46,7 @@ final class HopDesk {
     /// Shards of other nodes whose last message is remembered.
     private static let sendersMax = 4_096
 
-    init(shard: Shard, link: CallLink) {
+    init(shard: Shard, link: any RedisCalls) {
         self.shard = shard
         self.link = link
         home = HopHome(node: Array(shard.node.name.utf8), shard: shard.index)

@@ -26,7 +26,7 @@ final class PollingDesk {
     /// Lines that are answered together when all events of this turn are handed out.
     private var postponed: [ObjectIdentifier: PollingLine]?
 
-    init(shard: Shard, link: CallLink) {
+    init(shard: Shard, link: any RedisCalls) {
         self.shard = shard
         hops = HopDesk(shard: shard, link: link)
     }

@@ -8,12 +8,15 @@ struct Condition: Equatable, Sendable {
         case subscriber
         /// A shard and the link its publishes and commands go by.
         case shard(Int)
+        /// A link to one master of a cluster: `subscriber@host:port`, `shard-0@host:port`.
+        case master(String)
 
         var name: String {
             switch self {
             case .node: "node"
             case .subscriber: "subscriber"
             case .shard(let index): "shard-\(index)"
+            case .master(let name): name
             }
         }
     }

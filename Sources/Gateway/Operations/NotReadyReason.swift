@@ -26,6 +26,8 @@ enum NotReadyReason: Hashable, Sendable {
     case descriptors
     /// The process has more memory than it may.
     case memory
+    /// Slots of the cluster have no master.
+    case slotsUncovered
     /// What the link failed of.
     case redis(RedisFailure.Kind)
 
@@ -33,7 +35,7 @@ enum NotReadyReason: Hashable, Sendable {
     static let all: [NotReadyReason] =
         [
             .draining, .starting, .connecting, .subscribing, .unproven, .probeLost, .redisMismatch, .brokerFailed,
-            .shardFailed, .loopStuck, .descriptors, .memory,
+            .shardFailed, .loopStuck, .descriptors, .memory, .slotsUncovered,
         ] + RedisFailure.Kind.allCases.map { .redis($0) }
 
     /// The word of the table.
@@ -51,6 +53,7 @@ enum NotReadyReason: Hashable, Sendable {
         case .loopStuck: "loop_stuck"
         case .descriptors: "descriptors"
         case .memory: "memory"
+        case .slotsUncovered: "slots_uncovered"
         case .redis(let kind): kind.rawValue
         }
     }
@@ -59,7 +62,10 @@ enum NotReadyReason: Hashable, Sendable {
     var isFailure: Bool {
         switch self {
         case .draining, .starting, .connecting, .subscribing, .unproven: false
-        case .probeLost, .redisMismatch, .brokerFailed, .shardFailed, .loopStuck, .descriptors, .memory, .redis: true
+        case .probeLost, .redisMismatch, .brokerFailed, .shardFailed, .loopStuck, .descriptors, .memory,
+            .slotsUncovered,
+            .redis:
+            true
         }
     }
 }

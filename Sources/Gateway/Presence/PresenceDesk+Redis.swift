@@ -30,6 +30,13 @@ extension PresenceDesk {
         }
     }
 
+    /// One topic's messages were lost.
+    func lost(_ topic: Topic) {
+        guard let place = places[topic] else { return }
+        place.isListening = false
+        place.room.lost()
+    }
+
     func read(_ place: PresencePlace, _ payer: Payer?) {
         place.room.beginReading()
         place.reading += 1

@@ -28,7 +28,7 @@ final class PresenceStore {
 
     typealias Ages = [(node: [UInt8], ageMs: Int)]
 
-    private let link: CallLink
+    private let link: any RedisCalls
     private let scripts: StoreScripts
     private let keys: Keys
     private let limits: Limits
@@ -44,7 +44,8 @@ final class PresenceStore {
 
     /// Reads for callers go by the desk.
     init(
-        _ link: CallLink, _ scripts: StoreScripts, _ keys: Keys, _ limits: Limits, _ desk: ReadDesk, _ origin: Origin
+        _ link: any RedisCalls, _ scripts: StoreScripts, _ keys: Keys, _ limits: Limits, _ desk: ReadDesk,
+        _ origin: Origin
     ) {
         lists = SharedReader(desk)
         self.link = link

@@ -15,7 +15,7 @@ final class RightsStore {
         case full
     }
 
-    private let link: CallLink
+    private let link: any RedisCalls
     private let scripts: StoreScripts
     private let keys: Keys
     private let limits: Limits
@@ -23,7 +23,7 @@ final class RightsStore {
     private static let nonsense = Refusal(.internalError, "the store answered something that cannot be")
     private static let pageMax = 500
 
-    init(link: CallLink, scripts: StoreScripts, keys: Keys, limits: Limits) {
+    init(link: any RedisCalls, scripts: StoreScripts, keys: Keys, limits: Limits) {
         self.link = link
         self.scripts = scripts
         self.keys = keys

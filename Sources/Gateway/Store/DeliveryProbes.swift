@@ -234,7 +234,7 @@ struct DeliveryProbes {
                 shards[index].nextMs = nowMs + intervalMs
                 shards[index].link.isGivenUp = true
                 if convicted.contains(part) { shards[index].link.convict(reason) }
-            case .node: break
+            case .node, .master: break
             }
         }
         return .reconnect(parts, reason)

@@ -77,7 +77,7 @@ extension Store {
 
     private func page(_ read: Read, _ pages: LogPages, before: Int, _ completion: @escaping LogRead.Completion) {
         let topic = read.topic
-        guard let policy = access.policy(of: topic), let run = link.fence else {
+        guard let policy = access.policy(of: topic), let run = link.fence(of: keys.meta(topic)) else {
             return completion(.failure(RedisFailure(.disconnected).refusal))
         }
         var callKeys = [keys.log(topic), keys.meta(topic)]
@@ -100,7 +100,8 @@ extension Store {
             arguments += StateProvider.arguments(topic, caller, nowMs: Clock.wallMs())
         }
         let json = limits.answers
-        link.run(ScriptCall(script: script, keys: callKeys, arguments: arguments), lane: nil) { [self] result in
+        let call = ScriptCall(script: script, keys: callKeys, arguments: arguments, fenceAt: 1)
+        link.run(call, lane: nil) { [self] result in
             completion(
                 result.mapError { refusal($0, personal) }.flatMap { value in
                     guard let answer = Store.answer(value, pages.order, before: before, json: json) else {

@@ -24,10 +24,13 @@ extension Store {
     private func readPage(
         _ topic: Topic, after: Int, limit: Int, _ completion: @escaping (Result<History, Refusal>) -> Void
     ) {
-        guard let run = link.fence else { return completion(.failure(RedisFailure(.disconnected).refusal)) }
+        guard let run = link.fence(of: keys.meta(topic)) else {
+            return completion(.failure(RedisFailure(.disconnected).refusal))
+        }
         let call = ScriptCall(
             script: scripts.history, keys: [keys.log(topic), keys.meta(topic)],
-            arguments: [run, Store.decimal(after), Store.decimal(limit), Store.decimal(limits.logPageBytesMax)])
+            arguments: [run, Store.decimal(after), Store.decimal(limit), Store.decimal(limits.logPageBytesMax)],
+            fenceAt: 0)
         let json = limits.answers
         link.run(call, lane: nil) { result in
             completion(
@@ -83,14 +86,16 @@ extension Store {
         _ topic: Topic, _ asker: TopicAsker?, isTold: Bool,
         _ completion: @escaping (Result<[RESPValue], Refusal>) -> Void
     ) {
-        guard let run = link.fence else { return completion(.failure(RedisFailure(.disconnected).refusal)) }
+        guard let run = link.fence(of: keys.meta(topic)) else {
+            return completion(.failure(RedisFailure(.disconnected).refusal))
+        }
         let stateful = isTold ? scripts.stateful(topic) : nil
         let asked = asker.flatMap { asker in stateful?.personal.map { (asker.caller, $0) } }
         let more = asked.map { StateProvider.arguments(topic, $0.0, nowMs: Clock.wallMs()) } ?? []
         let call = ScriptCall(
             script: stateful?.position ?? scripts.position,
             keys: [keys.log(topic), keys.meta(topic)] + (stateful?.keys(topic, keys, user: asked?.0.user) ?? []),
-            arguments: [run] + more)
+            arguments: [run] + more, fenceAt: 0)
         link.run(call, lane: nil) { [self] result in
             completion(
                 result.mapError { refusal($0, asked?.1) }.flatMap { value in
@@ -110,7 +115,8 @@ extension Store {
             }
             let state = fields.count > 4 ? Store.state(fields[4], json: json) : nil
             var peek = Peek(position: Store.position(fields[0], fields[1]), nodes: 0, state: state)
-            link.call(RedisCall("PUBSUB", Array("NUMSUB".utf8), channel)) { result in
+            let question = Array((link.isSharded ? "SHARDNUMSUB" : "NUMSUB").utf8)
+            link.call(RedisCall("PUBSUB", question, channel)) { result in
                 guard case .success(let value) = result, let nodes = value.elements?.last?.integer else {
                     return completion(.failure(result.failure?.refusal ?? Store.nonsense))
                 }

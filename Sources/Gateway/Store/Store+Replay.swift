@@ -38,10 +38,12 @@ extension Store {
     private func readReplay(
         _ topic: Topic, _ arguments: [[UInt8]], _ completion: @escaping (Result<Replay, Refusal>) -> Void
     ) {
-        guard let run = link.fence else { return completion(.failure(RedisFailure(.disconnected).refusal)) }
+        guard let run = link.fence(of: keys.meta(topic)) else {
+            return completion(.failure(RedisFailure(.disconnected).refusal))
+        }
         let call = ScriptCall(
             script: scripts.replay, keys: [keys.log(topic), keys.meta(topic)],
-            arguments: [run] + arguments + [Store.decimal(limits.logPageBytesMax)])
+            arguments: [run] + arguments + [Store.decimal(limits.logPageBytesMax)], fenceAt: 0)
         let json = limits.answers
         link.run(call, lane: nil) { result in
             completion(

@@ -41,7 +41,7 @@ final class Store: TopicReader {
     /// What each publisher of a group is told.
     typealias Outcomes = [Result<Receipt, Refusal>]
 
-    let link: CallLink
+    let link: any RedisCalls
     /// `nil` unless what is acknowledged must be on replicas.
     private let replicas: ReplicaWait?
     let scripts: StoreScripts
@@ -71,8 +71,8 @@ final class Store: TopicReader {
     var onScriptFault: (_ name: String, _ text: String) -> Void = { _, _ in }
 
     init(
-        _ reactor: Reactor, link: CallLink, scripts: StoreScripts, keys: Keys, limits: Limits, access: AccessPolicy,
-        desk: ReadDesk, replicas: ReplicaWait? = nil
+        _ reactor: Reactor, link: any RedisCalls, scripts: StoreScripts, keys: Keys, limits: Limits,
+        access: AccessPolicy, desk: ReadDesk, replicas: ReplicaWait? = nil
     ) {
         self.replicas = replicas
         self.reactor = reactor
@@ -141,7 +141,7 @@ final class Store: TopicReader {
 
     private func send(_ group: PublishQueue<PublishCompletion>.Group) {
         let topic = group.topic
-        guard let policy = access.policy(of: topic), let run = link.fence else {
+        guard let policy = access.policy(of: topic), let run = link.fence(of: keys.meta(topic)) else {
             publishes.finished(topic)
             return Store.tell(group, .failure(RedisFailure(.disconnected).refusal))
         }

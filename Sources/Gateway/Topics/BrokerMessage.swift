@@ -15,6 +15,12 @@ enum BrokerMessage: Sendable {
     case moved(shard: Int, generation: Int)
     /// A probe could not be written, so it will not come back.
     case probeRefused(shard: Int, number: Int, RedisFailure)
+    /// What became of a shard's link to a master of a cluster, by its node id.
+    case master(shard: Int, [UInt8], LinkReport)
+    /// A probe of a master could not be written.
+    case masterProbeRefused(shard: Int, [UInt8], number: Int, RedisFailure)
+    /// The cluster's map may be out of date; the address knows more, where it is given.
+    case mapIsStale(ClusterAddress?)
     /// End the thread.
     case stop
 }

@@ -146,6 +146,15 @@ final class TopicTable<Client: TopicClient> {
         stalled.removeAll()
     }
 
+    /// One topic's subscription is gone: it is repaired once it is confirmed.
+    func lost(_ topic: Topic) {
+        guard let feed = feeds[topic] else { return }
+        feed.isConfirmed = false
+        feed.endRepairRead()
+        feed.endJoinRead()
+        stalled.removeAll { $0 === feed }
+    }
+
     // MARK: Time
 
     /// Gives up channels nobody wants any more, refuses joins that took too long, tries failed repairs again.

@@ -38,6 +38,9 @@ public final class EpochReset {
     public init(_ settings: ResetEpochsSettings) throws(StartProblem) {
         self.settings = settings
         var target = try RedisTarget.reading(settings.redis, limits: settings.limits)
+        guard !target.url.isCluster else {
+            throw StartProblem("redis: reset-epochs speaks to one server, and not to a cluster yet")
+        }
         target.layout = LayoutGuard(settings.keys)
         let library = try ScriptLibrary(
             packs: [], directory: nil, namespaces: NamespacePolicy.defaults.keys, reservedPaths: [])

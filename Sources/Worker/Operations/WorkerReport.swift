@@ -86,7 +86,7 @@ final class OutboxLength {
     /// Asks when it is time how long the streams are together; `nil`: another worker knows them.
     ///
     /// The calls cost Redis nothing.
-    func ask(_ link: CallLink, streams: [[UInt8]]?, nowMs: Int) {
+    func ask(_ link: any RedisCalls, streams: [[UInt8]]?, nowMs: Int) {
         guard link.isReady, nextMs <= nowMs else { return }
         nextMs = nowMs + everyMs
         if let streams {

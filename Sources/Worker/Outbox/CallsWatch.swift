@@ -49,7 +49,7 @@ final class CallsWatch {
     }
 
     /// Looks at every service when it is time.
-    func work(_ link: CallLink, nowMs: Int) {
+    func work(_ link: any RedisCalls, nowMs: Int) {
         guard !services.isEmpty, link.isReady, nextMs <= nowMs else { return }
         nextMs = nowMs + everyMs
         for service in services {

@@ -15,7 +15,7 @@ final class OutboxRelay {
     typealias Queue = RelayQueue<OutboxEntry.Part>
 
     let parts: WorkerParts
-    let link: CallLink
+    let link: any RedisCalls
     private let runner: CommandRunner
     let reactor: Reactor
     private let figures: WorkerFigures
@@ -34,7 +34,7 @@ final class OutboxRelay {
     static let batch = 256
     private static let unknownMax = 100
 
-    init(parts: WorkerParts, link: CallLink, runner: CommandRunner, reactor: Reactor, figures: WorkerFigures) {
+    init(parts: WorkerParts, link: any RedisCalls, runner: CommandRunner, reactor: Reactor, figures: WorkerFigures) {
         self.parts = parts
         self.link = link
         self.runner = runner
@@ -198,7 +198,7 @@ final class OutboxRelay {
         guard (try? JSON(parsing: event.data, limits: parts.limits.answers))?.root.kind == .object else {
             return give(up: queued, because: "the data is no JSON object")
         }
-        guard let run = link.fence else { return retry(queued) }
+        guard let run = link.fence(of: parts.keys.meta(topic)) else { return retry(queued) }
         let moment = CommandCallBuilder.Moment(
             nowMs: Clock.wallMs(), run: run, epoch: epochs.next(), random: [])
         let call = PublishCall(topic, [event]).call(

@@ -13,7 +13,7 @@ final class RefreshDesk {
     typealias Tokens = (_ partition: Int, _ nowMs: Int) -> Int?
 
     private let parts: WorkerParts
-    private let link: CallLink
+    private let link: any RedisCalls
     private let runner: CommandRunner
     private let reactor: Reactor
     private let figures: WorkerFigures
@@ -27,7 +27,7 @@ final class RefreshDesk {
     private var toldOverflows = 0
 
     init(
-        parts: WorkerParts, link: CallLink, runner: CommandRunner, reactor: Reactor, figures: WorkerFigures,
+        parts: WorkerParts, link: any RedisCalls, runner: CommandRunner, reactor: Reactor, figures: WorkerFigures,
         tokens: @escaping Tokens, onFenced: @escaping (_ partition: Int, _ token: Int) -> Void
     ) {
         self.parts = parts

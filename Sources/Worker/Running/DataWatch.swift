@@ -49,17 +49,17 @@ final class DataWatch {
     }
 
     /// A connection is ready for calls.
-    func connected(_ link: CallLink, nowMs: Int) {
+    func connected(_ link: any RedisCalls, nowMs: Int) {
         isAsking = false
         ask(link, nowMs: nowMs)
     }
 
     /// Asks when it is time.
-    func work(_ link: CallLink, nowMs: Int) {
+    func work(_ link: any RedisCalls, nowMs: Int) {
         if nextMs <= nowMs { ask(link, nowMs: nowMs) }
     }
 
-    private func ask(_ link: CallLink, nowMs: Int) {
+    private func ask(_ link: any RedisCalls, nowMs: Int) {
         guard link.isReady, !isAsking else { return }
         isAsking = true
         nextMs = nowMs + DataWatch.everyMs
@@ -70,7 +70,7 @@ final class DataWatch {
             guard case .success(let value) = result, let timeMs = value.bytes.flatMap({ ASCII.decimal($0) }) else {
                 return
             }
-            take(timeMs, isSynced: link?.facts?.syncsEveryWrite ?? false)
+            take(timeMs, isSynced: link?.syncsEveryWrite ?? false)
         }
     }
 

@@ -13,7 +13,9 @@ final class Worker: PatternLinkOwner {
     private let parts: WorkerParts
     private let reactor: Reactor
     private let servers: LocalServers
-    private let link: CallLink
+    private let link: any RedisCalls
+    /// The events of every master, on a cluster.
+    private var cluster: ClusterEvents?
     private var patterns: PatternLink?
     private let figures = WorkerFigures()
     private var refreshes: RefreshDesk?
@@ -51,9 +53,21 @@ final class Worker: PatternLinkOwner {
         let name = "switchboard-worker-" + String(decoding: parts.name, as: UTF8.self)
         let connected = Connected()
         servers = try LocalServers(context, parts.redis, name: name) { [log = parts.log] in SentinelLog.tell($0, log) }
-        link = try CallLink(
-            context, parts.redis, servers.board, name: name, registry: parts.library.table.registry,
-            onReady: { _ in connected.action() })
+        let clusterNews = Stale()
+        if parts.redis.url.isCluster {
+            link = try ClusterLink(
+                context, parts.redis, name: name, registry: parts.library.table.registry,
+                news: ClusterLink.News(
+                    onReady: { id, _ in
+                        clusterNews.connected(id)
+                        connected.action()
+                    },
+                    onStale: { clusterNews.stale($0) }, onLink: { _, _ in }, onBrokenScript: { _, _ in }))
+        } else {
+            link = try CallLink(
+                context, parts.redis, servers.board, name: name, registry: parts.library.table.registry,
+                onReady: { _ in connected.action() })
+        }
         connected.action = { [unowned self] in self.connected() }
         let throttle = FaultThrottle(parts.log, reactor)
         let runner = CommandRunner(link: link, scripts: parts.library.table, settings: parts.commands) {
@@ -65,16 +79,23 @@ final class Worker: PatternLinkOwner {
             onFenced: { [unowned self] in fenced($0, $1) })
         self.refreshes = refreshes
         relay = OutboxRelay(parts: parts, link: link, runner: runner, reactor: reactor, figures: figures)
-        if !refreshes.globs.isEmpty {
-            keyspace = KeyspaceWatch(
-                link: link, reactor: reactor, log: parts.log, setting: parts.keyspaceEvents,
-                sweepMs: parts.limits.sweepMs)
-        }
         timer = try ReactorTimer(reactor) {}
-        patterns = try PatternLink(
-            context, parts.redis, servers.board, name: name + "-events", patterns: refreshes.globs,
-            channels: [parts.keys.outbox],
-            pingMs: parts.limits.redisProbeMs, pongMs: parts.limits.redisProbeTimeoutMs, owner: self)
+        if let link = link as? ClusterLink {
+            cluster = try ClusterEvents(
+                parts, reactor, context, name: name, link: link, globs: refreshes.globs, owner: self)
+            clusterNews.connected = { [unowned self] in cluster?.connected($0) }
+            clusterNews.stale = { [unowned self] in cluster?.mapIsStale($0) }
+        } else if let link = link as? CallLink {
+            if !refreshes.globs.isEmpty {
+                keyspace = KeyspaceWatch(
+                    link: link, reactor: reactor, log: parts.log, setting: parts.keyspaceEvents,
+                    sweepMs: parts.limits.sweepMs)
+            }
+            patterns = try PatternLink(
+                context, parts.redis, servers.board, name: name + "-events", patterns: refreshes.globs,
+                channels: [parts.keys.outbox],
+                pingMs: parts.limits.redisProbeMs, pongMs: parts.limits.redisProbeTimeoutMs, owner: self)
+        }
         listener = try parts.door?.open(context, limits: parts.limits) { [unowned self] in
             OperationsPeer(reactor: reactor, limits: parts.limits) { [unowned self] in report.response(to: $0) }
         }
@@ -88,6 +109,12 @@ final class Worker: PatternLinkOwner {
         var action: () -> Void = {}
     }
 
+    /// Lets the links to a cluster be made before what hears of them.
+    private final class Stale {
+        var connected: ([UInt8]) -> Void = { _ in }
+        var stale: (ClusterAddress?) -> Void = { _ in }
+    }
+
     // MARK: Every tick
 
     private func work() {
@@ -95,10 +122,12 @@ final class Worker: PatternLinkOwner {
         guard !isEnding else { return }
         apply(book.expire(nowMs: nowMs), nowMs)
         ask(nowMs)
-        refreshes?.trustEvents(keyspace?.isOn == true && patterns?.isLive == true, nowMs: nowMs)
+        let areTold = cluster?.isComplete ?? (keyspace?.isOn == true && patterns?.isLive == true)
+        refreshes?.trustEvents(areTold, nowMs: nowMs)
         refreshes?.work(nowMs: nowMs)
         relay?.work(nowMs: nowMs) { [book] in book.token(of: Partition.outbox, nowMs: nowMs) != nil }
         keyspace?.work(nowMs: nowMs)
+        cluster?.work(nowMs: nowMs)
         dataWatch.work(link, nowMs: nowMs)
         calls.work(link, nowMs: nowMs)
         if listener != nil { outboxLength.ask(link, streams: relay?.activeStreams, nowMs: nowMs) }
@@ -106,7 +135,7 @@ final class Worker: PatternLinkOwner {
         if figuresMs <= nowMs { tellFigures(nowMs) }
         becomeReady()
         var nextMs = min(figuresMs, refreshes?.nextMs(nowMs: nowMs) ?? Int.max, relay?.nextMs ?? Int.max)
-        nextMs = min(nextMs, keyspace?.nextMs ?? Int.max)
+        nextMs = min(nextMs, keyspace?.nextMs ?? cluster?.nextMs ?? Int.max)
         if book.heldCount > 0 { nextMs = min(nextMs, book.endMs) }
         if link.isReady && !isAsking { nextMs = min(nextMs, askMs) }
         timer?.set(atMs: max(nextMs, nowMs + 1))
@@ -114,9 +143,8 @@ final class Worker: PatternLinkOwner {
 
     private func becomeReady() {
         // Without a right to the events a worker still works, by sweeps.
-        guard !isReady, book.endMs > reactor.nowMs, quickAsks == 0, let patterns,
-            patterns.isLive || patterns.lastFailure != nil
-        else { return }
+        let isSettled = cluster?.isSettled ?? patterns.map { $0.isLive || $0.lastFailure != nil } ?? false
+        guard !isReady, book.endMs > reactor.nowMs, quickAsks == 0, isSettled else { return }
         isReady = true
         parts.log.write(
             .info, "working",

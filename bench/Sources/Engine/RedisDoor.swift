@@ -38,7 +38,7 @@ final class RedisDoor: PublishDoor, ConnectionHandler {
             }
             endpoint = .tcp(address, port: number)
         case .network: throw BenchFailure("--redis takes no TLS")
-        case .sentinel: throw BenchFailure("--redis takes one server, no Sentinels")
+        case .sentinel, .cluster: throw BenchFailure("--redis takes one server, no Sentinels and no Cluster")
         }
         do {
             connection = try Connection.connect(

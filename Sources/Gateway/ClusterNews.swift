@@ -1,0 +1,53 @@
+import Reactors
+import RedisLink
+
+/// Tells the broker of a shard's links to the masters of a cluster: each connection, and each change of what one fails of.
+///
+/// Thread: the shard's.
+final class ClusterNews {
+    private let broker: Mailbox<BrokerMessage>
+    private let shard: Int
+    private var told: [[UInt8]: LinkReport] = [:]
+
+    init(_ broker: Mailbox<BrokerMessage>, shard: Int) {
+        self.broker = broker
+        self.shard = shard
+    }
+
+    /// A connection is ready; told even when the last one led to the same server, since every one must be proven.
+    func connected(_ node: [UInt8], _ facts: ServerFacts) {
+        told[node] = nil
+        tell(node, .up(runID: facts.runID))
+    }
+
+    /// The broker has begun to prove a master anew.
+    func again(_ node: [UInt8], at link: ClusterLink) {
+        told[node] = nil
+        look(at: link)
+    }
+
+    /// The map may be out of date.
+    func stale(_ address: ClusterAddress?) {
+        // Should the mailbox be full, whoever is sent elsewhere next says it again.
+        _ = broker.send(.mapIsStale(address))
+    }
+
+    /// Called now and then: tells what is not told yet.
+    func look(at link: ClusterLink) {
+        let linked = Set(link.linkedNodes)
+        told = told.filter { linked.contains($0.key) }
+        for node in linked {
+            tell(node, link.facts(node).map { .up(runID: $0.runID) } ?? .down(link.link(to: node)?.lastFailure))
+        }
+    }
+
+    /// The links have ended with their shard.
+    func ended() {
+        for node in told.keys { tell(node, .ended) }
+    }
+
+    private func tell(_ node: [UInt8], _ report: LinkReport) {
+        guard report != told[node], broker.send(.master(shard: shard, node, report)) else { return }
+        told[node] = report
+    }
+}

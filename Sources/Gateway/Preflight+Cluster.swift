@@ -1,0 +1,143 @@
+import Commands
+import Core
+import Reactors
+import RedisLink
+import Transport
+
+/// The look at every master of a cluster.
+extension Preflight {
+    /// Asks for the map, then each master by a link of its own; on this thread, until all have answered or it is late.
+    static func cluster(_ parts: NodeParts, _ limits: Limits) -> [Finding] {
+        do {
+            let reactor = try Reactor(wake: try Wake())
+            let context = ConnectionContext(reactor: reactor, limits: ConnectionLimits(limits, reactors: 1))
+            let look = ClusterLook(parts, limits, context)
+            let timer = try ReactorTimer(reactor) { reactor.stop() }
+            timer.set(atMs: reactor.nowMs + limits.redisConnectMs * 3 + limits.redisCallMs)
+            try look.begin()
+            reactor.run()
+            return look.end()
+        } catch {
+            return [Finding(.wrong, "cannot look at Redis: \(error)")]
+        }
+    }
+}
+
+/// The look of `switchboard check` at a cluster.
+///
+/// Thread: the caller's.
+private final class ClusterLook {
+    private let parts: NodeParts
+    private let limits: Limits
+    private let context: ConnectionContext
+    private var watch: ClusterWatch?
+    private var links: [CallLink] = []
+    private var map = SlotMap.empty
+    private var found: [[UInt8]: [Preflight.Finding]] = [:]
+    private var damage: [Preflight.Finding] = []
+    private var failure = RedisFailure(.timedOut)
+
+    init(_ parts: NodeParts, _ limits: Limits, _ context: ConnectionContext) {
+        self.parts = parts
+        self.limits = limits
+        self.context = context
+    }
+
+    func begin() throws(Errno) {
+        watch = try ClusterWatch(
+            context, parts.redis, name: "switchboard-check", nodesMax: limits.clusterNodesMax
+        ) { [unowned self] news in
+            switch news {
+            case .changed(let map) where self.map.masters.isEmpty: look(map)
+            case .changed: break
+            case .unreachable(let failure): self.failure = failure
+            case .damaged(let uncovered, let open): tell(uncovered, open)
+            }
+        }
+    }
+
+    private func tell(_ uncovered: [ClosedRange<Int>], _ open: [Int]) {
+        damage = []
+        if let first = uncovered.first {
+            let text = "no master has the slots \(first.lowerBound)-\(first.upperBound)"
+            let more = uncovered.count > 1 ? " and \(uncovered.count - 1) further ranges" : ""
+            damage.append(
+                Preflight.Finding(
+                    .wrong, text + more + ": mend it by redis-cli --cluster fix, or bring the master back"))
+        }
+        if let first = open.first {
+            damage.append(
+                Preflight.Finding(
+                    .doubtful,
+                    "slot \(first) is open: while it is moved, publishes on its topics wait; if nobody moves it, close it by"
+                        + " redis-cli --cluster fix"))
+        }
+    }
+
+    private func look(_ map: SlotMap) {
+        self.map = map
+        var target = parts.redis
+        target.layout?.marks = false
+        for master in map.masters {
+            let answered = Answered()
+            let link = try? CallLink(
+                context, target.at(master.address), target.board(master.address), name: "switchboard-check",
+                registry: parts.library.table.registry,
+                onBrokenScript: { [unowned self] name, failure in
+                    let text = parts.library.table[name]?.source.compileFault(failure.detail) ?? failure.detail
+                    if !damage.contains(where: { $0.text == text }) { damage.append(Preflight.Finding(.wrong, text)) }
+                },
+                onReady: { answered.action($0) })
+            guard let link else { continue }
+            links.append(link)
+            answered.action = { [unowned self] facts in
+                // The link loads all scripts first, so the answer comes when each of them was tried.
+                link.call(RedisCall("CONFIG", Array("GET".utf8), Array("cluster-require-full-coverage".utf8))) {
+                    [unowned self] in judge(master, facts, $0)
+                }
+            }
+        }
+    }
+
+    /// Lets a link be made before what it tells.
+    private final class Answered {
+        var action: (ServerFacts) -> Void = { _ in }
+    }
+
+    private func judge(_ master: SlotMap.Master, _ facts: ServerFacts, _ answer: Result<RESPValue, RedisFailure>) {
+        let count = map.slots(of: master.id).reduce(0) { $0 + $1.count }
+        var findings = Preflight.judge(facts, as: "\(master.address), a master of \(count) slots")
+        if facts.connectedReplicas == 0 {
+            findings.append(
+                Preflight.Finding(.doubtful, "\(master.address) has no replica: its slots are lost while it is away"))
+        }
+        if case .success(let value) = answer, let config = ServerFacts.config(value),
+            config[Array("cluster-require-full-coverage".utf8)]?.elementsEqual("yes".utf8) == true
+        {
+            findings.append(
+                Preflight.Finding(
+                    .doubtful,
+                    "\(master.address): cluster-require-full-coverage is yes: one lost master stops all; set it to no"))
+        }
+        found[master.id] = findings
+        if found.count == map.masters.count { context.reactor.stop() }
+    }
+
+    func end() -> [Preflight.Finding] {
+        watch?.stop()
+        for link in links { link.stop() }
+        guard !map.masters.isEmpty else {
+            return [
+                Preflight.Finding(
+                    .wrong,
+                    "Redis at \(parts.redis.url) cannot be used: \(failure.metricLabel) \(failure.detail)")
+            ]
+        }
+        var findings = [Preflight.Finding(.good, "Redis Cluster of \(map.masters.count) masters")]
+        findings += Preflight.layout(parts)
+        for master in map.masters {
+            findings += found[master.id] ?? [Preflight.Finding(.wrong, "\(master.address) cannot be used: no answer")]
+        }
+        return findings + damage
+    }
+}

@@ -1,0 +1,382 @@
+import Core
+public import Reactors
+public import Transport
+
+/// The links to all masters of a cluster: each call goes to the master of its slot, and after it where it is sent.
+///
+/// A call that a node did not run is sent again by ``ClusterAttempts``; until its deadline it waits for the master of its slot.
+/// Calls of one lane have one of them in flight, wherever it goes, so no redirection changes their order. Thread: the
+/// reactor's.
+public final class ClusterLink: RedisCalls {
+    /// What a link to a master is told of.
+    public struct News {
+        /// A connection is ready and leads to that node.
+        public let onReady: (_ node: [UInt8], ServerFacts) -> Void
+        /// The map may be out of date; the address knows more, where it is given.
+        public let onStale: (ClusterAddress?) -> Void
+        /// A link was made.
+        public let onLink: (SlotMap.Master, RedisStatistics) -> Void
+        /// A script does not compile.
+        public let onBrokenScript: (_ name: String, _ failure: RedisFailure) -> Void
+
+        /// Names who is told.
+        public init(
+            onReady: @escaping (_ node: [UInt8], ServerFacts) -> Void,
+            onStale: @escaping (ClusterAddress?) -> Void,
+            onLink: @escaping (SlotMap.Master, RedisStatistics) -> Void,
+            onBrokenScript: @escaping (_ name: String, _ failure: RedisFailure) -> Void
+        ) {
+            self.onReady = onReady
+            self.onStale = onStale
+            self.onLink = onLink
+            self.onBrokenScript = onBrokenScript
+        }
+    }
+
+    /// What is called.
+    enum Work {
+        case call(RedisCall, Completion)
+        case script(ScriptLanes<Completion>.Flight)
+    }
+
+    /// A call on its way.
+    struct Attempt {
+        let work: Work
+        /// The slot of its first key; `nil` when it has none, and any master will do.
+        let slot: Int?
+        var tries: ClusterAttempts
+        /// Why it waits.
+        var failure = RedisFailure(.disconnected)
+    }
+
+    private struct Node {
+        let link: CallLink
+        let address: ClusterAddress
+        /// Whether the server has said that it is this node; before, nothing is sent to it.
+        var isVerified = false
+        var idleSinceMs: Int?
+    }
+
+    private let context: ConnectionContext
+    private let target: RedisTarget
+    private let name: String
+    private let registry: ScriptRegistry
+    private let news: News
+    private(set) var map = SlotMap.empty
+    private var nodes: [[UInt8]: Node] = [:]
+    private var lanes: ScriptLanes<Completion>
+    private var waiting: [(dueMs: Int, attempt: Attempt)] = []
+    private var timer: ReactorTimer?
+    /// When the timer fires; `Int.max` while it is not set.
+    private var timerMs = Int.max
+    private var isStopped = false
+    /// The last failure of any link, for logs.
+    public private(set) var lastFailure: RedisFailure?
+
+    /// Makes the links of a thread; ``use(_:)`` brings the map.
+    public init(
+        _ context: ConnectionContext, _ target: RedisTarget, name: String, registry: ScriptRegistry, news: News
+    ) throws(Errno) {
+        self.context = context
+        self.target = target
+        self.name = name
+        self.registry = registry
+        self.news = news
+        lanes = ScriptLanes(registry: registry, heldMax: target.inFlightMax)
+        timer = try ReactorTimer(context.reactor) { [unowned self] in timerFired() }
+    }
+
+    /// Ends every link.
+    public func stop() {
+        isStopped = true
+        timer?.invalidate()
+        timer = nil
+        let waited = waiting
+        waiting.removeAll()
+        for (_, attempt) in waited { finish(attempt, .failure(RedisFailure(.disconnected))) }
+        for node in nodes.values { node.link.stop() }
+        nodes.removeAll()
+        for completion in lanes.disconnected() { completion(.failure(RedisFailure(.disconnected))) }
+    }
+
+    // MARK: The map
+
+    /// Takes a map: masters that are new get a link, those without slots lose theirs after a while.
+    public func use(_ map: SlotMap) {
+        guard !isStopped else { return }
+        self.map = map
+        let nowMs = context.reactor.nowMs
+        for master in map.masters { dial(master) }
+        for (id, node) in nodes {
+            nodes[id]?.idleSinceMs = map.master(id) == nil ? node.idleSinceMs ?? nowMs : nil
+        }
+        wake(atMs: nowMs)
+    }
+
+    private func dial(_ master: SlotMap.Master) {
+        if let node = nodes[master.id] {
+            guard node.address != master.address else { return }
+            node.link.stop()
+            nodes[master.id] = nil
+        }
+        let id = master.id
+        let ready = Ready()
+        guard
+            let link = try? CallLink(
+                context, target.at(master.address), target.board(master.address),
+                name: "\(name)-\(master.address.port)",
+                registry: registry,
+                onBrokenScript: news.onBrokenScript, onReady: { ready.action($0) })
+        else { return }
+        nodes[id] = Node(link: link, address: master.address)
+        ready.action = { [unowned self] facts in connected(id, facts) }
+        news.onLink(master, link.statistics)
+    }
+
+    /// Lets a link be made before what it tells.
+    private final class Ready {
+        var action: (ServerFacts) -> Void = { _ in }
+    }
+
+    /// A connection is used only when the node at its end is the one that the map speaks of.
+    private func connected(_ id: [UInt8], _ facts: ServerFacts) {
+        guard let link = nodes[id]?.link else { return }
+        nodes[id]?.isVerified = false
+        link.call(RedisCall("CLUSTER", Array("MYID".utf8))) { [weak self] result in
+            guard let self, nodes[id]?.link === link else { return }
+            switch result {
+            case .success(let value) where value.bytes == id:
+                nodes[id]?.isVerified = true
+                news.onReady(id, facts)
+                wake(atMs: context.reactor.nowMs)
+            case .success:
+                news.onStale(nil)
+                link.reconnect(RedisFailure(.protocolViolation, detail: "another node answers at this address"))
+            case .failure(let failure): lastFailure = failure
+            }
+        }
+    }
+
+    /// The masters that there are links to.
+    public var linkedNodes: [[UInt8]] { Array(nodes.keys) }
+
+    /// The link to a node, whether it is ready or not; `nil` when there is none.
+    public func link(to node: [UInt8]) -> CallLink? { nodes[node]?.link }
+
+    /// What the server of a node said of itself; `nil` until it is verified.
+    public func facts(_ node: [UInt8]) -> ServerFacts? { nodes[node].flatMap { $0.isVerified ? $0.link.facts : nil } }
+
+    // MARK: RedisCalls
+
+    /// Whether there is a master that takes calls.
+    public var isReady: Bool { nodes.contains { isUsable($0.value) } }
+
+    /// The most calls in flight on the link to one master.
+    public var callsMax: Int { target.inFlightMax }
+
+    /// `nil`: each master says its own.
+    public var facts: ServerFacts? { nil }
+
+    /// True.
+    public var isSharded: Bool { true }
+
+    /// False: what masters do may differ, and a failover loses what no disk does.
+    public var syncsEveryWrite: Bool { false }
+
+    /// The fence of the key's master, or while that is away a place for the fence of whoever runs the call.
+    public func fence(of key: [UInt8]) -> [UInt8]? {
+        guard isReady else { return nil }
+        let node = map[HashSlot.of(key)].flatMap { nodes[$0.id] }
+        return node?.link.fence ?? [UInt8(ascii: "-")]
+    }
+
+    /// Whether a call of the lane is in flight or waits.
+    public func isBusy(_ lane: UInt64) -> Bool { lanes.isBusy(lane) }
+
+    /// Makes one call, at the master of its key's slot.
+    ///
+    /// `SCAN` goes through all masters one after the other; its cursor says where it stands.
+    public func call(_ call: RedisCall, _ completion: @escaping Completion) {
+        if call.argument(0)?.elementsEqual("SCAN".utf8) == true { return scan(call, completion) }
+        let deadlineMs = context.reactor.nowMs + target.callMs
+        let slot = call.key.map { HashSlot.of($0) }
+        dispatch(Attempt(work: .call(call, completion), slot: slot, tries: ClusterAttempts(deadlineMs: deadlineMs)))
+    }
+
+    /// Calls a script at the master of its first key's slot.
+    public func run(_ call: ScriptCall, lane: UInt64?, _ completion: @escaping Completion) {
+        let deadlineMs = context.reactor.nowMs + target.callMs
+        switch lanes.submit(call, lane: lane, deadlineMs: deadlineMs, context: completion) {
+        case .send(let flight): begin(flight)
+        case .held: break
+        case .full: completion(.failure(RedisFailure(.inFlightFull)))
+        }
+    }
+
+    private func begin(_ flight: ScriptLanes<Completion>.Flight) {
+        dispatch(
+            Attempt(
+                work: .script(flight), slot: flight.call.keys.first.map { HashSlot.of($0) },
+                tries: ClusterAttempts(deadlineMs: flight.deadlineMs)))
+    }
+
+    // MARK: Attempts
+
+    private func isUsable(_ node: Node) -> Bool { node.isVerified && node.link.isReady }
+
+    /// Sends a call to the master of its slot, or lets it wait until there is one.
+    private func dispatch(_ attempt: Attempt) {
+        guard !isStopped else { return finish(attempt, .failure(RedisFailure(.disconnected))) }
+        let master = attempt.slot.map { map[$0] } ?? map.masters.first { nodes[$0.id].map(isUsable) == true }
+        guard let master, let node = nodes[master.id], isUsable(node) else { return unsent(attempt) }
+        send(attempt, on: node.link, asking: false)
+    }
+
+    private func unsent(_ attempt: Attempt) {
+        var attempt = attempt
+        step(attempt.tries.unsent(nowMs: context.reactor.nowMs), attempt)
+    }
+
+    private func send(_ attempt: Attempt, on link: CallLink, asking: Bool) {
+        if asking { link.call(RedisCall("ASKING")) { _ in } }
+        let call: RedisCall =
+            switch attempt.work {
+            case .call(let call, _): call
+            case .script(let flight): registry.encoded(flight.call.fenced(link.fence), flight.form)
+            }
+        link.call(call, deadlineMs: attempt.tries.deadlineMs) { [weak self] result in
+            self?.answered(attempt, result, by: link)
+        }
+    }
+
+    private func answered(_ attempt: Attempt, _ result: Result<RESPValue, RedisFailure>, by link: CallLink) {
+        guard case .failure(let failure) = result, !isStopped else { return finish(attempt, result) }
+        var attempt = attempt
+        attempt.failure = failure
+        let host = nodes.values.first { $0.link === link }?.address.host ?? ""
+        let (step, hint) = attempt.tries.failed(
+            failure, isKnown: { map.knows($0.asked(at: host)) }, nowMs: context.reactor.nowMs)
+        switch hint {
+        case .none: break
+        case .stale: news.onStale(nil)
+        case .moved(let slot, let address):
+            let address = address.asked(at: host)
+            news.onStale(map.patch(slot, to: address) ? nil : address)
+        }
+        switch step {
+        case .ask(let address): ask(attempt, at: address.asked(at: host))
+        case .finish, .again: self.step(step, attempt)
+        }
+    }
+
+    private func step(_ step: ClusterAttempts.Step, _ attempt: Attempt) {
+        switch step {
+        case .finish: finish(attempt, .failure(attempt.failure))
+        case .again(afterMs: 0): dispatch(attempt)
+        case .again(let afterMs):
+            guard waiting.count < target.inFlightMax else {
+                return finish(attempt, .failure(RedisFailure(.inFlightFull)))
+            }
+            let dueMs = context.reactor.nowMs + afterMs
+            waiting.append((dueMs, attempt))
+            wake(atMs: dueMs)
+        case .ask(let address): ask(attempt, at: address)
+        }
+    }
+
+    private func ask(_ attempt: Attempt, at address: ClusterAddress) {
+        guard let node = nodes.values.first(where: { $0.address == address }), isUsable(node) else {
+            // It has no slot yet, so there is no link to it; the map will tell of it.
+            news.onStale(address)
+            return unsent(attempt)
+        }
+        send(attempt, on: node.link, asking: true)
+    }
+
+    private func finish(_ attempt: Attempt, _ result: Result<RESPValue, RedisFailure>) {
+        switch attempt.work {
+        case .call(_, let completion): completion(result)
+        case .script(let flight):
+            var actions: [ScriptLanes<Completion>.Action] = []
+            let nowMs = context.reactor.nowMs
+            switch result {
+            case .success(let value): lanes.replied(flight, value, nowMs: nowMs, into: &actions)
+            case .failure(let failure) where failure.kind == .noScript:
+                lanes.replied(flight, .error(Array(failure.detail.utf8)), nowMs: nowMs, into: &actions)
+            case .failure(let failure):
+                flight.context(.failure(failure))
+                lanes.abandoned(flight, nowMs: nowMs, into: &actions)
+            }
+            perform(actions)
+        }
+    }
+
+    private func perform(_ actions: [ScriptLanes<Completion>.Action]) {
+        for action in actions {
+            switch action {
+            case .send(let flight): begin(flight)
+            case .finish(let completion, let value):
+                completion(value.failure.map { .failure($0) } ?? .success(value))
+            case .expire(let completion): completion(.failure(RedisFailure(.timedOut)))
+            }
+        }
+    }
+
+    // MARK: Time
+
+    /// Lets the timer fire at that time, or before.
+    private func wake(atMs: Int) {
+        guard atMs < timerMs else { return }
+        timerMs = atMs
+        timer?.set(atMs: atMs)
+    }
+
+    private func timerFired() {
+        timerMs = Int.max
+        let nowMs = context.reactor.nowMs
+        let due = waiting.filter { $0.dueMs <= nowMs }
+        waiting.removeAll { $0.dueMs <= nowMs }
+        for (_, attempt) in due { dispatch(attempt) }
+        for (id, node) in nodes {
+            guard let sinceMs = node.idleSinceMs, nowMs - sinceMs >= ClusterSubscriber.idleMs else { continue }
+            node.link.stop()
+            nodes[id] = nil
+        }
+        let idleMs = nodes.values.compactMap(\.idleSinceMs).min().map { $0 + ClusterSubscriber.idleMs }
+        if let next = [waiting.map(\.dueMs).min(), idleMs].compactMap({ $0 }).min() {
+            wake(atMs: max(next, nowMs + 1))
+        }
+    }
+
+    // MARK: SCAN
+
+    /// Goes through the masters by a cursor of its own: generation, place of the master, and Redis's cursor there.
+    private func scan(_ call: RedisCall, _ completion: @escaping Completion) {
+        let arguments = call.arguments
+        let words = (arguments.count > 1 ? arguments[1] : []).split(separator: UInt8(ascii: "."))
+        let numbers = words.dropLast().compactMap { ASCII.decimal($0) }
+        let (place, generation) = numbers.count == 2 ? (numbers[1], numbers[0]) : (0, map.generation)
+        // With another map masters stand at other places, or keys have moved behind the cursor's back.
+        guard generation == map.generation, map.masters.indices.contains(place), let cursor = words.last,
+            let node = nodes[map.masters[place].id], isUsable(node)
+        else { return completion(.failure(RedisFailure(.disconnected, detail: "the masters have changed"))) }
+        var command = RedisCall("SCAN", Array(cursor))
+        for argument in arguments.dropFirst(2) { command.append(argument) }
+        let count = map.masters.count
+        node.link.call(command) { result in
+            completion(
+                result.map { value in
+                    guard var fields = value.elements, let next = fields.first?.bytes else { return value }
+                    let isOver = next.elementsEqual("0".utf8)
+                    guard !isOver || place + 1 < count else { return value }
+                    var text: [UInt8] = []
+                    text.append(text: "\(generation).\(isOver ? place + 1 : place).")
+                    fields[0] = .string(text + (isOver ? [UInt8(ascii: "0")] : next))
+                    return .array(fields)
+                })
+        }
+    }
+}
+
+@available(*, unavailable)
+extension ClusterLink: Sendable {}

@@ -1,0 +1,162 @@
+import Core
+public import Reactors
+public import Transport
+
+/// Asks the nodes of a cluster which master has which slot, when something hints that it has changed, and now and then.
+///
+/// It asks one node at a time: first the one that a hint names, then masters in random order, then those that the URL names. A
+/// map that says what was overtaken is not taken, but for when nobody says anything else for long. Thread: the reactor's.
+public final class ClusterWatch {
+    /// What one round led to, for logs.
+    public enum News: Equatable, Sendable {
+        /// There is another map.
+        case changed(SlotMap)
+        /// No node could be asked; why the last one could not.
+        case unreachable(RedisFailure)
+        /// Slots that no master has, and slots that were left open while they were moved.
+        case damaged(uncovered: [ClosedRange<Int>], open: [Int])
+    }
+
+    private let context: ConnectionContext
+    private let target: RedisTarget
+    private let name: String
+    private let nodesMax: Int
+    private let tell: (News) -> Void
+    private var plan: RefreshPlan
+    private var timer: ReactorTimer?
+    private var candidates: [ClusterAddress] = []
+    private var asked: ClusterAddress?
+    private var link: CallLink?
+    /// Why the node that is asked cannot be, once that is known.
+    private var failure: RedisFailure?
+    private var refusals = 0
+    /// What is known now.
+    public private(set) var map = SlotMap.empty
+
+    /// The shortest time between two rounds, milliseconds: many links may notice one failure.
+    private static let pauseMs = 1_000
+    /// The longest, milliseconds; up to a quarter less, so that gateways do not ask together.
+    private static let intervalMs = 15_000
+    /// Rounds in a row after which an older map is taken all the same: the cluster may have been made anew.
+    private static let refusalsMax = 10
+
+    /// Makes a watch that asks at once; `tell` runs after each round that has news.
+    public init(
+        _ context: ConnectionContext, _ target: RedisTarget, name: String, nodesMax: Int,
+        tell: @escaping (News) -> Void
+    ) throws(Errno) {
+        self.context = context
+        self.target = target
+        self.name = name
+        self.nodesMax = nodesMax
+        self.tell = tell
+        plan = RefreshPlan(
+            pauseMs: ClusterWatch.pauseMs, intervalMs: ClusterWatch.intervalMs, nowMs: context.reactor.nowMs)
+        timer = try ReactorTimer(context.reactor) { [unowned self] in timerFired() }
+        timer?.set(atMs: context.reactor.nowMs)
+    }
+
+    /// Ends the watch.
+    public func stop() {
+        link?.stop()
+        link = nil
+        timer?.invalidate()
+        timer = nil
+    }
+
+    /// The map may be out of date; `address` knows more, where it is given.
+    public func hint(_ address: ClusterAddress?) {
+        plan.hint(address, nowMs: context.reactor.nowMs)
+        guard asked == nil else { return }
+        timer?.set(atMs: min(plan.nextMs, context.reactor.nowMs))
+    }
+
+    private func timerFired() {
+        let nowMs = context.reactor.nowMs
+        if asked != nil { return askNext(failure ?? link?.lastFailure ?? RedisFailure(.timedOut)) }
+        // The round is over; between two there is no connection to look after.
+        link?.stop()
+        link = nil
+        guard plan.nextMs <= nowMs else {
+            timer?.set(atMs: plan.nextMs)
+            return
+        }
+        let named = plan.preferred.map { [$0] } ?? []
+        plan.began(nowMs: nowMs)
+        let others = map.masters.map(\.address).shuffled() + target.url.seeds.shuffled()
+        candidates = named
+        for address in others where !candidates.contains(address) { candidates.append(address) }
+        askNext(RedisFailure(.disconnected))
+    }
+
+    private func askNext(_ failure: RedisFailure) {
+        asked = nil
+        self.failure = nil
+        link?.stop()
+        link = nil
+        guard !candidates.isEmpty else {
+            tell(.unreachable(failure))
+            return ended(isSettled: false)
+        }
+        let address = candidates.removeFirst()
+        asked = address
+        timer?.set(atMs: context.reactor.nowMs + target.connectMs)
+        var target = target.at(address)
+        target.role = nil
+        target.layout = nil
+        do {
+            link = try CallLink(context, target, target.board(address), name: name, registry: .none) {
+                [unowned self] _ in
+                question()
+            }
+        } catch {
+            failed(RedisFailure(.disconnected))
+        }
+    }
+
+    private func question() {
+        link?.call(RedisCall("CLUSTER", Array("NODES".utf8))) { [weak self] result in
+            guard let self, let address = asked else { return }
+            switch result {
+            case .success(let value):
+                guard let text = value.bytes,
+                    let nodes = ClusterNode.list(text, nodesMax: nodesMax, prefersNames: target.tls != nil)
+                else { return failed(RedisFailure(.protocolViolation, detail: "CLUSTER NODES was not understood")) }
+                answered(nodes, at: address)
+            case .failure(let failure): failed(failure)
+            }
+        }
+    }
+
+    private func failed(_ failure: RedisFailure) {
+        // The link is in the middle of telling it, so it is stopped later.
+        self.failure = failure
+        timer?.set(atMs: context.reactor.nowMs)
+    }
+
+    private func answered(_ nodes: [ClusterNode], at address: ClusterAddress) {
+        let new = SlotMap(nodes, askedAt: address.host, generation: map.generation + 1)
+        guard !new.isOlder(than: map) || refusals >= ClusterWatch.refusalsMax else {
+            if candidates.isEmpty { refusals += 1 }
+            return failed(RedisFailure(.protocolViolation, detail: "the node tells an older map"))
+        }
+        refusals = 0
+        if !new.says(sameAs: map) {
+            map = new
+            tell(.changed(new))
+        }
+        let open = nodes.flatMap(\.openSlots)
+        if !new.uncovered.isEmpty || !open.isEmpty { tell(.damaged(uncovered: new.uncovered, open: open)) }
+        asked = nil
+        ended(isSettled: new.uncovered.isEmpty && !nodes.contains { $0.hasFailed && !$0.slots.isEmpty })
+    }
+
+    private func ended(isSettled: Bool) {
+        let nowMs = context.reactor.nowMs
+        plan.ended(isSettled: isSettled, nowMs: nowMs, jitter: Double.random(in: 0..<1))
+        timer?.set(atMs: nowMs)
+    }
+}
+
+@available(*, unavailable)
+extension ClusterWatch: Sendable {}

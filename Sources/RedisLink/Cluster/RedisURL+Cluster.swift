@@ -1,0 +1,45 @@
+import Core
+
+/// The form of URL that names nodes of a cluster: `redis+cluster://[user:password@]host[:port],...`.
+extension RedisURL {
+    /// The most nodes of one URL; each of them knows all others.
+    static let seedsMax = 32
+
+    /// Reads what follows `redis+cluster://`.
+    init(cluster rest: ArraySlice<UInt8>, tls: Bool) throws(RedisURLError) {
+        let (user, password, hosts) = try RedisURL.credentials(rest)
+        // A cluster has the database 0 and no other.
+        guard !hosts.contains(UInt8(ascii: "/")), !hosts.contains(UInt8(ascii: "?")) else { throw .clusterPath }
+        var seeds: [ClusterAddress] = []
+        for text in hosts.split(separator: UInt8(ascii: ","), omittingEmptySubsequences: false) {
+            let (host, port) = try RedisURL.address(text, portDefault: RedisURL.portDefault)
+            let address = ClusterAddress(host: host, port: port)
+            guard !seeds.contains(address), seeds.count < RedisURL.seedsMax else { throw .seeds }
+            seeds.append(address)
+        }
+        self.init(endpoint: .cluster(seeds, tls: tls), user: user, password: password, database: 0)
+    }
+
+    /// Whether it names nodes of a cluster.
+    public var isCluster: Bool { !seeds.isEmpty }
+
+    /// The nodes it names; none for every other form.
+    var seeds: [ClusterAddress] {
+        if case .cluster(let seeds, _) = endpoint { return seeds }
+        return []
+    }
+}
+
+extension RedisTarget {
+    /// The same manners at one node of the cluster.
+    public func at(_ address: ClusterAddress) -> RedisTarget {
+        var target = self
+        if case .cluster(_, let tls) = url.endpoint {
+            target.url = url.at(.network(host: address.host, port: address.port, tls: tls))
+        }
+        return target
+    }
+
+    /// What the links to that node are made with: it never leads elsewhere.
+    public func board(_ address: ClusterAddress) -> ServerBoard { ServerBoard(fixed: at(address).url) }
+}

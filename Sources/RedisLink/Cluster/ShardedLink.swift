@@ -1,0 +1,148 @@
+import Core
+internal import Reactors
+internal import Transport
+
+/// What the link to one master brings.
+///
+/// Thread: the reactor's.
+protocol ShardedLinkOwner: AnyObject {
+    /// A connection is ready, was lost with every channel, or could not be made.
+    func linkChanged(_ link: ShardedLink, isLost: Bool)
+    /// A channel is live from now on: what was published before may have been missed.
+    func channelLive(_ channel: [UInt8], on link: ShardedLink)
+    /// A message came on a channel.
+    func channelMessage(_ channel: [UInt8], _ payload: [UInt8])
+    /// Channels were taken away or refused; they are asked for again when the owner says so.
+    func channelsGone(_ channels: [[UInt8]], slot: Int, on link: ShardedLink, because failure: RedisFailure)
+}
+
+/// The link that sharded channels of one master of a cluster are received through.
+///
+/// Thread: the reactor's.
+final class ShardedLink: RedisSocketOwner {
+    /// The node id it is for.
+    let node: [UInt8]
+    /// What the server said of itself; `nil` while there is none.
+    private(set) var facts: ServerFacts?
+    /// The last failure, for logs and readiness.
+    private(set) var lastFailure: RedisFailure?
+    /// Figures, readable from any thread.
+    let statistics = RedisStatistics()
+
+    private let target: RedisTarget
+    private unowned let owner: any ShardedLinkOwner
+    private var socket: RedisSocket?
+    private var reconciler: SlotReconciler
+
+    /// Makes a link and begins to dial.
+    init(
+        _ context: ConnectionContext, _ target: RedisTarget, node: [UInt8], name: String, owner: any ShardedLinkOwner
+    ) throws(Errno) {
+        self.node = node
+        self.target = target
+        self.owner = owner
+        reconciler = SlotReconciler(
+            batchMax: target.subscribeBatch, unconfirmedMax: target.subscribeBatch * 16)
+        socket = RedisSocket(context, target, ServerBoard(fixed: target.url), name: name, owner: self)
+        try socket?.start()
+    }
+
+    /// Ends the link.
+    func stop() { socket?.stop() }
+
+    /// Gives the connection up and dials again.
+    func reconnect(_ failure: RedisFailure) { socket?.fail(failure) }
+
+    /// Whether a channel is wanted and live.
+    func isLive(_ channel: [UInt8]) -> Bool { reconciler.isLive(channel) }
+
+    /// Channels known.
+    var channelCount: Int { reconciler.count }
+
+    /// Wants a channel of a slot; true when it is live already.
+    func want(_ channel: [UInt8], slot: Int) -> Bool { reconciler.want(channel, slot: slot) }
+
+    /// Ceases to want a channel.
+    func unwant(_ channel: [UInt8]) { reconciler.unwant(channel) }
+
+    /// Asks again for channels that were refused or taken away.
+    func retry(_ channels: [[UInt8]]) { reconciler.retry(channels) }
+
+    /// Sends what the wants of this tick add up to.
+    func flush() {
+        guard facts != nil else { return }
+        while let next = reconciler.next() {
+            var call = next.subscribes ? RedisCall("SSUBSCRIBE") : RedisCall("SUNSUBSCRIBE")
+            for channel in next.channels { call.append(channel) }
+            var ping = RedisCall("PING")
+            ping.append(decimal: next.number)
+            var bytes: [UInt8] = []
+            guard (try? call.encode(into: &bytes, limits: target.call)) != nil,
+                (try? ping.encode(into: &bytes, limits: target.call)) != nil, socket?.send(bytes) == true
+            else { return reconnect(RedisFailure(.inFlightFull)) }
+            statistics.sent.add(1)
+        }
+    }
+
+    // MARK: RedisSocketOwner
+
+    func socketReady(_ facts: ServerFacts) {
+        self.facts = facts
+        statistics.connects.add(1)
+        reconciler.connected()
+        owner.linkChanged(self, isLost: false)
+        flush()
+    }
+
+    func socketReceived(_ value: RESPValue) {
+        switch PushMessage(value) {
+        case .message(let channel, let payload):
+            owner.channelMessage(channel, payload)
+        case .subscribed(let channel, _):
+            if reconciler.confirmed(channel) { owner.channelLive(channel, on: self) }
+        case .unsubscribed(let channel?, _):
+            guard reconciler.unsubscribed(channel) else { return }
+            let failure = RedisFailure(.moved, detail: "the slot has left")
+            owner.channelsGone([channel], slot: HashSlot.of(channel), on: self, because: failure)
+        case .unsubscribed(nil, _):
+            break
+        case .failure(let failure):
+            statistics.count(failure)
+            reconciler.refused(failure)
+        case .pong(let text), .other(.string(let text)):
+            answered(text)
+        case .patternMessage, .patternSubscribed, .patternUnsubscribed:
+            break
+        case .other:
+            reconnect(RedisFailure(.protocolViolation, detail: "not a push"))
+        }
+    }
+
+    /// A `PING` behind a call was answered; before the first subscription Redis answers it without the form of a push.
+    private func answered(_ text: [UInt8]) {
+        guard let number = ASCII.decimal(text) else {
+            return reconnect(RedisFailure(.protocolViolation, detail: "not a push"))
+        }
+        switch reconciler.answered(number) {
+        case .done: break
+        case .refused(let slot, let channels, let failure):
+            // Errors of the topology are for the owner; others are the connection's, and so is the remedy.
+            guard [.moved, .clusterDown, .tryAgain, .crossSlot, .noPermission].contains(failure.kind) else {
+                return reconnect(failure)
+            }
+            owner.channelsGone(channels, slot: slot, on: self, because: failure)
+        case .unexpected:
+            return reconnect(RedisFailure(.protocolViolation, detail: "an answer without a question"))
+        }
+        flush()
+    }
+
+    func socketDown(_ failure: RedisFailure) {
+        let wasReady = facts != nil
+        facts = nil
+        lastFailure = failure
+        statistics.count(failure)
+        reconciler.disconnected()
+        owner.linkChanged(self, isLost: wasReady)
+    }
+}

@@ -1,0 +1,192 @@
+"""A Redis Cluster of three masters and three replicas: delivery, commands and queue, and what a slot's move costs."""
+
+import subprocess
+import threading
+
+import pytest
+from redis.crc import key_slot
+
+from gateway_process import Gateway, command
+from node_process import ENVIRONMENT
+from support.redis_cluster import RedisCluster
+from tokens import SECRET
+from waiting import eventually
+from worker_process import Worker
+
+LIMITS = {"redisProbeMs": 500}
+
+
+@pytest.fixture(scope="module")
+def cluster(tmp_path_factory):
+    cluster = RedisCluster(tmp_path_factory.mktemp("cluster")).start()
+    yield cluster
+    cluster.stop()
+
+
+@pytest.fixture(scope="module")
+def nodes(tmp_path_factory, cluster, certificate):
+    """Two gateways: what one publishes, clients of the other hear."""
+    nodes = [Gateway(tmp_path_factory.mktemp("gateway"), cluster.url, certificate, SECRET, "--shards", "1",
+                     limits=LIMITS) for _ in range(2)]
+    for node in nodes:
+        node.start()
+    for node in nodes:
+        node.wait_ready()
+    yield nodes
+    for node in nodes:
+        node.stop()
+
+
+@pytest.fixture
+def gw(nodes):
+    yield nodes[0]
+    assert nodes[0].process.poll() is None, nodes[0].log_text[-4000:]
+
+
+def ids_of_every_master(cluster, count=2):
+    """Ids whose topics lie on each of the masters, so many on each."""
+    found = {}
+    for number in range(1_000):
+        node = cluster.owner_of_slot(key_slot(f"m{number}".encode()))
+        found.setdefault(node.port, []).append(f"m{number}")
+        if len(found) == 3 and all(len(ids) >= count for ids in found.values()):
+            return [id for ids in found.values() for id in ids[:count]]
+    raise AssertionError("no ids for a master")
+
+
+def test_events_of_every_master_come_through_any_gateway_and_are_recovered(cluster, nodes):
+    for id in ids_of_every_master(cluster):
+        topic = f"shop:{id}"
+        with nodes[0].client() as client:
+            epoch = client.subscribe(topic)["epoch"]
+            nodes[1].publish(topic, "e", {"n": 1}, id="one")
+            client.expect("e", topic=topic, offset=1, data={"n": 1})
+            again = nodes[0].publish(topic, "e", {"n": 1}, id="one")
+            assert again["offset"] == 1 and again["duplicate"] is True
+        nodes[1].publish(topic, "e", {"n": 2})
+        with nodes[1].client() as client:
+            assert client.subscribe(topic, {"epoch": epoch, "offset": 1})["recovered"] is True
+            client.expect("e", topic=topic, offset=2, data={"n": 2})
+            client.expect_nothing()
+
+
+def test_no_key_of_a_topic_lies_elsewhere_than_its_slot(cluster, gw):
+    gw.publish("shop:only", "e", {"n": 1}, id="x")
+    owner = cluster.owner_of_slot(key_slot(b"only"))
+    for node in cluster.masters():
+        with node.client() as client:
+            names = [name for name in client.scan_iter(match="*{only}*")]
+            assert bool(names) == (node is owner), names
+
+
+def test_votes_and_the_queue_go_on_with_a_worker(tmp_path, cluster, gw):
+    worker = Worker(tmp_path / "worker", cluster.url).start()
+    try:
+        with gw.client() as client, gw.http() as http:
+            for id in ids_of_every_master(cluster, 1):
+                client.subscribe(f"shop:{id}")
+                command(http, "create_booking", shopId=id, bookingId="b1", userId="u1", tier="standard")
+                command(http, "move_booking", shopId=id, bookingId="b1", status="confirmed")
+                lengths = []
+                while 1 not in lengths:
+                    message = client.receive()
+                    if message["event"] == "queue:update":
+                        lengths.append(message["data"]["queueLength"])
+            client.subscribe("challenge:c")
+            command(http, "add_points", challengeId="c", userId="ada", points=5)
+            assert command(http, "rank", challengeId="c", userId="ada")["rank"] == 1
+    finally:
+        worker.stop()
+
+
+class Publisher(threading.Thread):
+    """Publishes numbers with ids on one topic, each again until it is answered."""
+
+    def __init__(self, gateway, topic):
+        super().__init__(daemon=True)
+        self.gateway, self.topic = gateway, topic
+        self.ending = threading.Event()
+        self.answered = []
+        self.failure = None
+
+    def run(self):
+        try:
+            with self.gateway.http() as http:
+                while not self.ending.is_set():
+                    number = len(self.answered)
+                    body = {"topic": self.topic, "event": "n", "data": {"n": number}, "id": f"id-{number}"}
+                    response = http.post("/v1/broadcast", json=body)
+                    if response.status_code == 200:
+                        answer = response.json()
+                        self.answered.append((answer["epoch"], answer["offset"]))
+                    else:
+                        assert response.status_code == 503, response.text
+        except BaseException as failure:
+            self.failure = failure
+
+    def finish(self):
+        self.ending.set()
+        self.join(30)
+        assert self.failure is None and not self.is_alive(), self.failure
+
+
+def heard(client, epoch, until):
+    """Epochs, offsets and numbers that the client was told, up to the position; a reset begins another epoch."""
+    events = []
+    while True:
+        message = client.receive(10)
+        if message["event"] == "gap":
+            epoch = message["data"]["epoch"]
+            continue
+        events.append((epoch, message["offset"], message["data"]["n"]))
+        if (epoch, message["offset"]) == until:
+            return events
+
+
+@pytest.mark.parametrize("change", ["move", "failover"])
+def test_a_slot_goes_to_another_master_under_load_and_nothing_is_lost_in_silence(cluster, nodes, change):
+    topic, name = f"shop:{change}", change.encode()
+    slot = key_slot(name)
+    with nodes[0].client() as client:
+        first = client.subscribe(topic)["epoch"]
+        publisher = Publisher(nodes[1], topic)
+        publisher.start()
+        try:
+            eventually(lambda: len(publisher.answered) > 20, 10, "publishes before")
+            source = cluster.owner_of_slot(slot)
+            if change == "move":
+                cluster.move(slot, next(node for node in cluster.masters() if node is not source))
+            else:
+                cluster.fail_over(source)
+            after = len(publisher.answered)
+            eventually(lambda: len(publisher.answered) > after + 20, 15, "publishes after")
+        finally:
+            publisher.finish()
+        events = heard(client, first, publisher.answered[-1])
+    assert cluster.owner_of_slot(slot) is not source
+    positions = [(epoch, offset) for epoch, offset, _ in events]
+    assert len(set(positions)) == len(positions), "an event came twice"
+    assert all(later == (epoch, offset + 1) or later[0] != epoch
+               for (epoch, offset), later in zip(positions, positions[1:])), "a hole within an epoch"
+    numbers = {n for _, _, n in events}
+    # What the end of an epoch took from the client was told by the reset.
+    last = events[-1][0]
+    assert {n for n, (epoch, _) in enumerate(publisher.answered) if epoch == last} <= numbers
+    for node in nodes:
+        node.wait_ready(15)
+
+
+def test_the_check_knows_the_masters_and_what_is_wrong_with_a_plain_address(cluster, gw):
+    def check(url):
+        flags = [flag for flag in gw.arguments if flag != str(gw.ready_path.absolute())]
+        flags = [url if flag == cluster.url else "check" if flag == "gateway" else flag
+                 for flag in flags if flag != "--ready-file"]
+        return subprocess.run(flags, capture_output=True, text=True, timeout=30, env=ENVIRONMENT).stdout
+
+    told = check(cluster.url)
+    assert "Redis Cluster of 3 masters" in told and told.count(", a master of ") == 3, told
+    # Where the mark of the layout lies, the first complaint is that these names are not those of a lone server.
+    with cluster.masters()[0].client() as db:
+        marked = cluster.owner_of_slot(db.execute_command("CLUSTER", "KEYSLOT", "#layout"))
+    told = {node is marked: check(f"redis://127.0.0.1:{node.port}") for node in cluster.masters()}
+    assert "redis+cluster://" in told[False] and "--redis-layout" in told[True]
