@@ -70,6 +70,9 @@ public final class DataMove {
             let context = ConnectionContext(reactor: reactor, limits: ConnectionLimits(limits, reactors: 1))
             func link(_ url: String) throws -> CallLink {
                 let redis = try RedisTarget.reading(url, limits: limits)
+                guard !redis.url.isCluster else {
+                    throw StartProblem("move-data speaks to one server, and not to a cluster yet")
+                }
                 let server = try LocalServers(context, redis, name: DataMove.clientName)
                 servers.append(server)
                 return try CallLink(
