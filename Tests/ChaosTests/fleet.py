@@ -6,7 +6,8 @@ the Sentinels, and not from the gateways), cut (the gateways' links to the maste
 epochs are kept), host (the master dies together with a slow link to its replica; what was acknowledged and is not on
 the replica is counted, and with --redis-wait there is none).
 
-usage: .venv/bin/python Tests/ChaosTests/fleet.py --rounds 5 [--kinds kill,stop] [--redis-wait 1]
+usage: .venv/bin/python Tests/ChaosTests/fleet.py --rounds 5 [--kinds kill,stop]
+       .venv/bin/python Tests/ChaosTests/fleet.py --rounds 5 --kinds host,cut,alone --redis-wait 1
 """
 
 import json
@@ -154,7 +155,6 @@ class Rounds:
         proxy.reset_all(others)
         master.kill()
         self.group.wait_master(master)
-        seconds = self.green(began)
         with self.group.client() as client:
             stored = {key.rsplit(b"#", 1)[1].decode() for key in client.scan_iter("*#seen#*", count=1_000)}
         lost = self._acknowledged() - stored
@@ -162,7 +162,9 @@ class Rounds:
         print(f"acknowledged and lost: {len(lost)}", flush=True)
         assert not (self.waits and lost), f"lost although the replica had to have it: {sorted(lost)[:5]}"
         proxy.heal()
-        return seconds
+        # With --redis-wait nothing is acknowledged before the new master has a replica.
+        master.start()
+        return self.green(began)
 
     def _acknowledged(self) -> set:
         """The ids that were acknowledged since the last look."""
@@ -196,6 +198,8 @@ def main() -> int:
     parser.add_argument("--redis-wait", type=int, default=0)
     options = runs.parse(parser)
     kinds = options.kinds.split(",")
+    # While one of two servers is away, nothing has a replica.
+    assert not options.redis_wait or not {"kill", "stop", "brain"} & set(kinds), "not with --redis-wait"
     assert set(kinds) <= set(KINDS), options.kinds
     problems, times = [], {kind: [] for kind in kinds}
     with runs.directory(options) as outcome:
