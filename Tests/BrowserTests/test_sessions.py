@@ -52,6 +52,8 @@ def door(page, gateway):
 def live(page, gateway):
     """The page of somebody in a session, the routes, and the server's side of the session's socket."""
     app = App(page, **{"GET /sessions/current": (200, whole())})
+    # The socket draws how long it waits; here each wait is long enough to be seen.
+    page.add_init_script("Math.random = () => 0.99")
     page.goto(gateway.url + "#session")
     gateway.connection().authenticate()
     # Requests are answered while the page is waited for.
