@@ -97,7 +97,7 @@ def test_mute_links(pair, proxy, topic, when, part, reasons):
         other.publish(topic, "e")
         expect_offsets(client, 2, 6)
         client.expect_nothing()
-    # Probes go five times a second. A busy host may lose one of the links that were made anew, and that is told as well.
+    # Five probes go a second. A busy host may lose a link that was made anew, and that is told as well.
     assert 1 <= sum(told(gw, part, reason) for reason in reasons) <= 2, "once, not for each probe"
     if part == "subscriber":
         assert gw.metric("switchboard_redis_probe_failures_total", part="subscriber") >= 1
