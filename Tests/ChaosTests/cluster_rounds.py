@@ -18,6 +18,7 @@ import paths  # noqa: F401
 import runs
 from redis.crc import key_slot
 from support.redis_cluster import RedisCluster
+from support.redis_waiting import until
 from waiting import pass_time
 from world import World
 
@@ -123,7 +124,7 @@ class Rounds:
         for node in self.fleet.nodes:
             if node.process is None:
                 node.start()
-        self.fleet.wait_until(lambda: all(self.fleet._is_well(node) for node in self.fleet.nodes), 60)
+        until(lambda: all(self.fleet._is_well(node) for node in self.fleet.nodes), 60, "every node is well")
 
     def play(self, kind: str) -> float:
         """One round; seconds until everything was green again."""
@@ -135,7 +136,7 @@ class Rounds:
     def _replaced(self, node, slot: int) -> None:
         def is_gone():
             return self.fleet.owner_of_slot(slot, without=node) is not node
-        self.fleet.wait_until(is_gone, 30)
+        until(is_gone, 30, "the master is replaced")
 
     def _slot(self, node) -> int:
         return next(slot for slot in (key_slot(f"t{n}".encode()) for n in range(1_000))

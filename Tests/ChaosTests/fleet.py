@@ -19,7 +19,8 @@ import time
 import paths  # noqa: F401
 import runs
 from support.fault_proxy import named
-from support.sentinel_group import SentinelGroup, until
+from support.redis_waiting import until
+from support.sentinel_group import SentinelGroup
 from waiting import pass_time
 from world import World
 

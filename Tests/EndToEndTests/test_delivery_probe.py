@@ -14,7 +14,8 @@ from support.fault_proxy import FaultProxy, named
 from support.redis_server import RedisServer, free_port
 from waiting import eventually
 
-LIMITS = {"redisProbeMs": 200, "redisProbeTimeoutMs": 1_000, "redisCallMs": 500}
+# A probe that a busy host keeps for two seconds is not lost: a link that was made anew would be told a second time.
+LIMITS = {"redisProbeMs": 200, "redisProbeTimeoutMs": 2_000, "redisCallMs": 500}
 FOUND_SECONDS_MAX = 10
 SUBSCRIBER, SHARD_0 = named("-subscriber"), named("-shard-0")
 
@@ -97,8 +98,7 @@ def test_mute_links(pair, proxy, topic, when, part, reasons):
         other.publish(topic, "e")
         expect_offsets(client, 2, 6)
         client.expect_nothing()
-    # Five probes go a second. A busy host may lose a link that was made anew, and that is told as well.
-    assert 1 <= sum(told(gw, part, reason) for reason in reasons) <= 2, "once, not for each probe"
+    assert sum(told(gw, part, reason) for reason in reasons) == 1, "once, not for each probe"
     if part == "subscriber":
         assert gw.metric("switchboard_redis_probe_failures_total", part="subscriber") >= 1
         assert gw.metric("switchboard_redis_resubscribes_total") >= 1

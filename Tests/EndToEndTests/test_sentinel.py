@@ -10,7 +10,8 @@ import pytest
 from gateway_process import command, error_code
 from node_process import BINARY, ENVIRONMENT
 from support.redis_server import RedisServer, free_port
-from support.sentinel_group import SentinelGroup, until
+from support.redis_waiting import until
+from support.sentinel_group import SentinelGroup
 from waiting import eventually
 
 FAILOVER_SECONDS_MAX = 30

@@ -2,7 +2,6 @@
 
 import socket
 import subprocess
-import time
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
@@ -10,9 +9,9 @@ import redis
 from redis.crc import key_slot
 
 from support.redis_server import RedisServer
+from support.redis_waiting import until
 
 SLOTS = 16_384
-FORM_SECONDS_MAX = 20
 # The cluster's own port is the port and 10000, and must be a port, too.
 BUS_OFFSET = 10_000
 
@@ -78,11 +77,11 @@ class RedisCluster:
                     client.execute_command("CLUSTER", "SET-CONFIG-EPOCH", place + 1)
                 if node is not first:
                     client.execute_command("CLUSTER", "MEET", "127.0.0.1", first.port)
-        self.wait_until(lambda: all(len(self._known(node)) == len(self.nodes) for node in self.nodes))
+        until(lambda: all(len(self._known(node)) == len(self.nodes) for node in self.nodes))
         for place, node in enumerate(self.nodes[self.count:]):
             with node.client() as client:
                 client.execute_command("CLUSTER", "REPLICATE", self.nodes[place % self.count].id)
-        self.wait_until(lambda: all(self._is_well(node) for node in self.nodes))
+        until(lambda: all(self._is_well(node) for node in self.nodes))
         return self
 
     def stop(self) -> None:
@@ -106,19 +105,6 @@ class RedisCluster:
             replication = client.info("replication")
             return text["cluster_state"] == "ok" and text["cluster_slots_ok"] == str(SLOTS) and (
                 replication["role"] == "master" or replication["master_link_status"] == "up")
-
-    @staticmethod
-    def wait_until(condition, seconds: float = FORM_SECONDS_MAX) -> None:
-        """Waits for a condition; nodes that are away make it false."""
-        deadline = time.monotonic() + seconds
-        while True:
-            try:
-                if condition():
-                    return
-            except redis.RedisError:
-                pass
-            assert time.monotonic() < deadline, "the cluster did not become what was waited for"
-            time.sleep(0.02)  # lint:allow between two looks, with a deadline
 
     def owner(self, name: str) -> ClusterNode:
         """The master of the slot of a name, as a node that lives says."""
@@ -186,5 +172,5 @@ class RedisCluster:
             with replica.client() as client:
                 return client.info("replication")["role"] == "master"
 
-        self.wait_until(is_master)
+        until(is_master)
         return replica

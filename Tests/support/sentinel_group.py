@@ -1,30 +1,18 @@
 """A master, its replicas and the Sentinels that watch them, as real processes on ports of their own."""
 
-import contextlib
 import signal
 import subprocess
-import time
 from pathlib import Path
 
 import redis
 
 from support.fault_proxy import FaultProxy
 from support.redis_server import RedisServer, free_port
+from support.redis_waiting import until
 
 START_SECONDS_MAX = 20
 # What Sentinels wait for before they call a master down, milliseconds.
 DOWN_AFTER_MS = 1_000
-
-
-def until(look, seconds_max=START_SECONDS_MAX, what="the group"):
-    """Looks again and again until it sees something, which is returned."""
-    deadline = time.monotonic() + seconds_max
-    while True:
-        with contextlib.suppress(redis.RedisError, OSError):
-            if seen := look():
-                return seen
-        assert time.monotonic() < deadline, f"{what}: not within {seconds_max} s"
-        time.sleep(0.02)  # lint:allow between two looks, with a deadline
 
 
 class Sentinel:
