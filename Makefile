@@ -49,6 +49,11 @@ fuzz: packages-build ## Fuzz each parser with AddressSanitizer, SECONDS=60 each
 chaos: product bench venv ## Break everything under load for SECONDS=60 and check what clients saw; SEED=n repeats
 	.venv/bin/python Tests/ChaosTests/chaos.py --seconds $(SECONDS) $(if $(SEED),--seed $(SEED))
 
+.PHONY: fleet
+fleet: product bench venv ## ROUNDS=5 of each fault of a Sentinel group, then of a Redis Cluster, under load; SEED=n repeats
+	.venv/bin/python Tests/ChaosTests/fleet.py --rounds $(or $(ROUNDS),5) $(if $(SEED),--seed $(SEED))
+	.venv/bin/python Tests/ChaosTests/cluster_rounds.py --rounds $(or $(ROUNDS),5) $(if $(SEED),--seed $(SEED))
+
 .PHONY: chaos-clients
 chaos-clients: product venv ## The same faults with the libraries for apps as clients, in Swift and JavaScript; SECONDS=60, SEED=n
 	swift build --configuration release --package-path Tests/ChaosTests/apps --scratch-path .build/apps

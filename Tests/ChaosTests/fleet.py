@@ -11,13 +11,14 @@ usage: .venv/bin/python Tests/ChaosTests/fleet.py --rounds 5 [--kinds kill,stop]
 """
 
 import json
-import random
 import signal
 import sys
 import time
 
+import fleet_rounds
 import paths  # noqa: F401
 import runs
+from fleet_rounds import STOP_SECONDS, Rounds
 from support.fault_proxy import named
 from support.redis_waiting import until
 from support.sentinel_group import SentinelGroup
@@ -25,9 +26,6 @@ from waiting import pass_time
 from world import World
 
 KINDS = ("kill", "stop", "alone", "brain", "cut", "planned", "host")
-CALM_SECONDS = 2
-GREEN_SECONDS_MAX = 60
-STOP_SECONDS = 10
 LEFT_SECONDS_MAX = 5
 OURS = named("-subscriber", "-shard-0", "-shard-1", "-wait")
 
@@ -37,25 +35,27 @@ def others(first: bytes) -> bool:
     return not OURS(first)
 
 
-class Rounds:
+class GroupRounds(Rounds):
     """The rounds over one world whose Redis is a group."""
 
-    def __init__(self, world, rng: random.Random, waits: bool):
-        self.world, self.rng, self.group, self.waits = world, rng, world.redis, waits
+    def __init__(self, world, rng, waits: bool):
+        super().__init__(world, rng)
+        self.group, self.waits = world.redis, waits
         # What was acknowledged and is gone, over all rounds; and how far the publishers' log was looked at.
         self.lost, self.read = 0, 0
 
-    def acked(self) -> int:
-        return json.loads(self.world.publishers.ask("status")).get("acked", 0)
+    def disturbances(self) -> int:
+        """A Sentinel that has stood still for two seconds watches nothing for thirty."""
+        return sum(sentinel.tilts for sentinel in self.group.sentinels)
 
-    def green(self, began: float) -> float:
-        """Seconds from `began` until every gateway is ready and a publish was acked after that."""
-        def ready():
-            return all(gateway.ops("/readyz").status_code == 200 for gateway in self.world.gateways)
-        self.world.every(0.05, ready, GREEN_SECONDS_MAX, "every gateway is ready")
-        before = self.acked()
-        self.world.every(0.02, lambda: self.acked() > before, GREEN_SECONDS_MAX, "a publish is acked")
-        return time.monotonic() - began
+    def mend(self) -> None:
+        for server in self.group.servers:
+            if server.process is not None:
+                server.signal(signal.SIGCONT)
+            self.group.proxy_of(server).heal()
+        for sentinel in self.group.sentinels:
+            if sentinel.process is None:
+                sentinel.start()
 
     def kept(self) -> int:
         """Masters that followed another with all epochs, at all gateways."""
@@ -80,10 +80,6 @@ class Rounds:
         until(in_place, 60, "the group is whole")
         until(self.group.know_each_other, 60, "the Sentinels know everything")
 
-    def play(self, kind: str) -> float:
-        """One round; seconds until everything was green again."""
-        return getattr(self, f"_{kind}")()
-
     def _kill(self) -> float:
         master, began = self.group.master, time.monotonic()
         master.kill()
@@ -107,8 +103,7 @@ class Rounds:
         for sentinel in self.group.sentinels[1:]:
             sentinel.stop()
         pass_time(1, "one Sentinel is left")
-        before = self.acked()
-        self.world.every(0.02, lambda: self.acked() > before, 20, "links that work are kept")
+        self.publishes(20, "links that work are kept")
         with self.group.servers_master().client() as client:
             client.client_kill_filter(_type="normal", skipme=True)
         pass_time(self.rng.uniform(1, 3), "no link can be made")
@@ -193,49 +188,30 @@ class Rounds:
         return seconds
 
 
-def main() -> int:
-    parser = runs.arguments(__doc__.split("\n")[0], clients=100, rate=100, topics=20)
-    parser.add_argument("--kinds", default=",".join(KINDS), help="of " + ", ".join(KINDS))
-    parser.add_argument("--redis-wait", type=int, default=0)
-    options = runs.parse(parser)
-    kinds = options.kinds.split(",")
-    # While one of two servers is away, nothing has a replica.
-    assert not options.redis_wait or not {"kill", "stop", "brain"} & set(kinds), "not with --redis-wait"
-    assert set(kinds) <= set(KINDS), options.kinds
-    problems, times = [], {kind: [] for kind in kinds}
-    with runs.directory(options) as outcome:
-        report = run(options, outcome.path, kinds, times, problems)
-        for kind, seconds in times.items():
-            told = " ".join(f"{one:.1f}" for one in seconds)
-            print(f"{kind}: {len(seconds)} rounds, green after {told} s", flush=True)
-        return runs.close(outcome, report, problems)
-
-
-def run(options, path, kinds, times, problems):
-    """All rounds of all kinds in a seeded order; the checker's report."""
-    rng = random.Random(options.seed)
+def make_world(options, path) -> World:
+    """Two gateways over a master, its replica and three Sentinels."""
     more = ("--redis-wait", str(options.redis_wait)) if options.redis_wait else ()
-    group = SentinelGroup(path / "group", proxied=True)
     world_options = runs.world_options(options)
     flags = world_options.pop("flags") + more + ("--shards", "2")
-    with World(path, gateways=2, per_client=1, deadline=60, redis=group, flags=flags, through_nginx=False,
-               **world_options) as world:
-        world.rate(options.rate)
-        rounds = Rounds(world, rng, bool(options.redis_wait))
-        jobs = [kind for kind in kinds for _ in range(options.rounds)]
-        rng.shuffle(jobs)
-        for number, kind in enumerate(jobs, 1):
-            rounds.whole()
-            pass_time(CALM_SECONDS, "the load runs undisturbed")
-            seconds = rounds.play(kind)
-            world.wait_live()
-            times[kind].append(seconds)
-            print(f"round {number}: {kind}; green after {seconds:.2f} s", flush=True)
-        rounds.whole()
-        report = world.finish()
-    if not report.counts["resets"] and {"kill", "stop", "brain"} & set(kinds):
-        problems.append("nobody was told anything: was there a failover at all?")
-    return report
+    return World(path, gateways=2, per_client=1, deadline=60, redis=SentinelGroup(path / "group", proxied=True),
+                 flags=flags, through_nginx=False, **world_options)
+
+
+def judge(_, played, report) -> list:
+    """Whether clients were told, where they had to be."""
+    missed = {"kill", "stop", "brain"} & {one.kind for one in played} and not report.counts["resets"]
+    return ["nobody was told anything: was there a failover at all?"] if missed else []
+
+
+def main() -> int:
+    parser = fleet_rounds.arguments(__doc__.split("\n")[0], KINDS, topics=20)
+    parser.add_argument("--redis-wait", type=int, default=0)
+    options = fleet_rounds.parse(parser, KINDS)
+    # While one of two servers is away, nothing has a replica.
+    lonely = {"kill", "stop", "brain"} & set(options.kinds)
+    assert not options.redis_wait or not lonely, "not with --redis-wait"
+    return fleet_rounds.run(
+        options, make_world, lambda world, rng: GroupRounds(world, rng, bool(options.redis_wait)), judge)
 
 
 if __name__ == "__main__":

@@ -83,7 +83,8 @@ class World:
                  batch: int = 32, padding: int = 150, limits: dict | None = None, through_nginx: bool = True,
                  deadline: float = 15, late: int = 0, publish_to: int | None = None,
                  patience: float = 60, crowds: int = 1, nginx_workers: int | None = None,
-                 attempts: int | None = None, others: int = 0, forgets: bool = False, redis=None):
+                 attempts: int | None = None, others: int = 0, forgets: bool = False, redis=None,
+                 settle_seconds: float = 15):
         self.directory = Path(directory)
         self.directory.mkdir(parents=True, exist_ok=True)
         self.seed, self.rng = seed, random.Random(seed)
@@ -94,6 +95,8 @@ class World:
         # How many of the gateways wait for `start_late`; the gateway that is published to, if it is one only; and how
         # many seconds things may take that grow with clients and topics.
         self.late, self.publish_to, self.patience = late, publish_to, patience
+        # How long descriptors and memory may take to be those of the start, once nobody is connected any more.
+        self.settle_seconds = settle_seconds
         # Processes that the clients are spread over, as descriptors are limited by process; and how many clients of
         # each may try to connect at once.
         self.crowds, self.attempts = crowds, attempts
@@ -343,6 +346,6 @@ class World:
             return (now["fds"] <= before["fds"] + 2 and now["queued"] == 0
                     and now["rss"] <= before["rss"] * final_facts.RSS_FACTOR + final_facts.RSS_SLACK)
         with contextlib.suppress(AssertionError):  # The checker says what is left.
-            self.every(0.1, settled, 15, "descriptors")
+            self.every(0.1, settled, self.settle_seconds, "descriptors")
         # What was judged, and no later look: the answer to the look before may still be counted in it.
         return {"name": gateway.directory.name, "before": before, "after": now}

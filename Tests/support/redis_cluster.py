@@ -1,5 +1,6 @@
 """A private Redis Cluster for tests: three masters, each with a replica or without, on loopback ports of their own."""
 
+import contextlib
 import socket
 import subprocess
 from concurrent.futures import ThreadPoolExecutor
@@ -8,15 +9,18 @@ from pathlib import Path
 import redis
 from redis.crc import key_slot
 
+from support.fault_proxy import FaultProxy
 from support.redis_server import RedisServer
 from support.redis_waiting import until
 
 SLOTS = 16_384
 # The cluster's own port is the port and 10000, and must be a port, too.
 BUS_OFFSET = 10_000
+# Where a packet of the bus names its sender.
+SENDER_BYTES = slice(40, 80)
 
 
-def _free_pair() -> int:
+def free_pair() -> int:
     """A port that is free, and so is the one that the bus of a node with it uses."""
     while True:
         with socket.socket() as probe, socket.socket() as bus:
@@ -36,35 +40,75 @@ def _free_pair() -> int:
 
 
 class ClusterNode(RedisServer):
-    """A node: a server with a port, which keeps its id, address and slots over a restart."""
+    """A node: a server with a port, which keeps its id, address and slots over a restart.
 
-    def __init__(self, directory: Path, timeout_ms: int, *options: str):
+    `proxied` puts a proxy before its port, and one before its port of the cluster's bus; the node announces these two,
+    so that replicas, other nodes and gateways reach it by them.
+    """
+
+    def __init__(self, directory: Path, timeout_ms: int, *options: str, proxied: bool = False):
         super().__init__(
             directory, "--cluster-enabled", "yes", "--cluster-config-file", "nodes.conf", "--cluster-node-timeout",
             str(timeout_ms), "--repl-diskless-sync-delay", "0", "--cluster-require-full-coverage", "no", *options)
-        self.port = _free_pair()
+        self.port = free_pair()
         self.id = ""
+        self.is_preferred = True
+        self.door = self.bus_door = None
+        if proxied:
+            self.door = FaultProxy(("127.0.0.1", self.port))
+            self.bus_door = FaultProxy(("127.0.0.1", self.port + BUS_OFFSET))
+            self.options += ["--cluster-announce-ip", "127.0.0.1", "--cluster-announce-port", str(self.door.port),
+                             "--cluster-announce-bus-port", str(self.bus_door.port)]
+
+    @property
+    def doors(self) -> list:
+        """The proxies before it."""
+        return [door for door in (self.door, self.bus_door) if door]
+
+    @property
+    def public_port(self) -> int:
+        """Where others reach it."""
+        return self.door.port if self.door else self.port
+
+    @property
+    def bus_port(self) -> int:
+        """Where other nodes reach it."""
+        return self.bus_door.port if self.bus_door else self.port + BUS_OFFSET
 
     def link(self) -> redis.Redis:
         """A client by the port; replies are bytes."""
         return redis.Redis(port=self.port)
 
+    def says(self, first: bytes) -> bool:
+        """Whether the first bytes of a connection of the bus are this node's: a packet's header names its sender."""
+        return first[SENDER_BYTES] == self.id.encode()
+
 
 class RedisCluster:
     """Starts the nodes and makes a cluster of them, each slot with a master."""
 
-    def __init__(self, directory: Path, masters: int = 3, replicas: int = 1, timeout_ms: int = 2_000, *options: str):
-        self.nodes = [
-            ClusterNode(Path(directory) / f"node-{n}", timeout_ms, *options) for n in range(masters * (1 + replicas))]
+    def __init__(self, directory: Path, masters: int = 3, replicas: int = 1, timeout_ms: int = 2_000, *options: str,
+                 proxied: bool = False):
+        self.directory, self.timeout_ms, self.options, self.proxied = Path(directory), timeout_ms, options, proxied
+        self.made = 0
+        self.nodes = [self._node() for _ in range(masters * (1 + replicas))]
         self.count = masters
+
+    def _node(self) -> ClusterNode:
+        self.made += 1
+        return ClusterNode(
+            self.directory / f"node-{self.made - 1}", self.timeout_ms, *self.options, proxied=self.proxied)
 
     @property
     def url(self) -> str:
         """The address as `--redis` takes it: the first two nodes, which know the others."""
-        return "redis+cluster://" + ",".join(f"127.0.0.1:{node.port}" for node in self.nodes[:2])
+        return "redis+cluster://" + ",".join(f"127.0.0.1:{node.public_port}" for node in self.nodes[:2])
 
     def start(self) -> "RedisCluster":
         """Starts the nodes and waits until every slot is served and every replica follows."""
+        for node in self.nodes:
+            for door in node.doors:
+                door.__enter__()
         with ThreadPoolExecutor() as pool:
             list(pool.map(lambda node: node.start(), self.nodes))
         first = self.nodes[0]
@@ -76,7 +120,7 @@ class RedisCluster:
                     client.execute_command("CLUSTER", "ADDSLOTSRANGE", begin, end)
                     client.execute_command("CLUSTER", "SET-CONFIG-EPOCH", place + 1)
                 if node is not first:
-                    client.execute_command("CLUSTER", "MEET", "127.0.0.1", first.port)
+                    self._meet(client, first)
         until(lambda: all(len(self._known(node)) == len(self.nodes) for node in self.nodes))
         for place, node in enumerate(self.nodes[self.count:]):
             with node.client() as client:
@@ -84,17 +128,26 @@ class RedisCluster:
         until(lambda: all(self._is_well(node) for node in self.nodes))
         return self
 
+    @staticmethod
+    def _meet(client, other: ClusterNode) -> None:
+        client.execute_command("CLUSTER", "MEET", "127.0.0.1", other.public_port, other.bus_port)
+
     def stop(self) -> None:
         """Kills every node: nothing of them is needed any more."""
         for node in self.nodes:
             node.kill()
+            self._close(node)
+
+    @staticmethod
+    def _close(node: ClusterNode) -> None:
+        for door in node.doors:
+            door.__exit__()
+        node.door = node.bus_door = None
 
     @staticmethod
     def _known(node: ClusterNode) -> list:
         with node.client() as client:
-            lines = client.execute_command("CLUSTER", "NODES")
-            # redis-py reads the text for us, where it can.
-            return list(lines) if isinstance(lines, dict) else lines.splitlines()
+            return client.execute_command("CLUSTER", "NODES").splitlines()
 
     @staticmethod
     def _is_well(node: ClusterNode) -> bool:
@@ -112,15 +165,22 @@ class RedisCluster:
 
     def owner_of_slot(self, slot: int, without: ClusterNode = None) -> ClusterNode:
         """The master of a slot, as a node that lives says, which is not `without`."""
+        owner = self.owners(without)[slot]
+        assert owner is not None, f"nobody has slot {slot}"
+        return owner
+
+    def owners(self, without: ClusterNode = None) -> list:
+        """The master of each slot, as a node that lives says, which is not `without`; `None` where nobody has it."""
         for node in self.nodes:
             if node is without or node.process is None or node.process.poll() is not None:
                 continue
+            found, by_id = [None] * SLOTS, {node.id: node for node in self.nodes}
             with node.client() as client:
-                for entry in client.execute_command("CLUSTER", "SLOTS"):
-                    begin, end, master = entry[0], entry[1], entry[2]
-                    if int(begin) <= slot <= int(end):
-                        return next(n for n in self.nodes if n.id == master[2].decode())
-        raise AssertionError(f"nobody has slot {slot}")
+                for begin, end, master, *_ in client.execute_command("CLUSTER", "SLOTS"):
+                    count = int(end) - int(begin) + 1
+                    found[int(begin):int(end) + 1] = [by_id.get(master[2].decode())] * count
+            return found
+        raise AssertionError("no node lives")
 
     def masters(self) -> list:
         """The masters that live."""
@@ -138,7 +198,7 @@ class RedisCluster:
             if node is not master and node.process is not None and node.process.poll() is None:
                 with node.client() as client:
                     facts = client.info("replication")
-                    if facts["role"] == "slave" and facts["master_port"] == master.port:
+                    if facts["role"] == "slave" and facts["master_port"] == master.public_port:
                         return node
         raise AssertionError("the master has no replica")
 
@@ -161,6 +221,67 @@ class RedisCluster:
         for node in self.masters():
             with node.client() as client:
                 client.execute_command("CLUSTER", "SETSLOT", slot, "NODE", target.id)
+        until(self.agree, what="nodes that agree")
+
+    def agree(self) -> bool:
+        """Whether all nodes say the same of all masters, whose claims differ in age.
+
+        Redis numbers a claim without asking others. Two masters that got slots within milliseconds may take the same
+        number, and a slot may then be left to nobody: an operator's tool is slower.
+        """
+        told = set()
+        for node in self.nodes:
+            masters = []
+            for line in self._known(node):
+                fields = line.split()
+                if b"master" in fields[2] and b"fail" not in fields[2]:
+                    masters.append((fields[0], fields[6], *(field for field in fields[8:] if field[:1] != b"[")))
+            told.add(tuple(sorted(masters)))
+        epochs = [epoch for _, epoch, *slots in masters if slots]
+        return len(told) == 1 and len(set(epochs)) == len(epochs)
+
+    def hand_over(self, slots, source: ClusterNode, target: ClusterNode) -> None:
+        """Moves slots from one master to another, one after the other, as `redis-cli --cluster rebalance` does."""
+        with contextlib.ExitStack() as links:
+            old, new, *others = [
+                links.enter_context(node.client())
+                for node in (source, target, *(one for one in self.masters() if one not in (source, target)))]
+            for slot in slots:
+                new.execute_command("CLUSTER", "SETSLOT", slot, "IMPORTING", source.id)
+                old.execute_command("CLUSTER", "SETSLOT", slot, "MIGRATING", target.id)
+                while keys := old.execute_command("CLUSTER", "GETKEYSINSLOT", slot, 100):
+                    old.execute_command("MIGRATE", "127.0.0.1", target.port, "", 0, 5_000, "KEYS", *keys)
+                for link in (new, old, *others):
+                    link.execute_command("CLUSTER", "SETSLOT", slot, "NODE", target.id)
+        until(self.agree, what="nodes that agree")
+
+    def add_master(self) -> ClusterNode:
+        """Starts another node and makes it a master without slots, which all others know."""
+        node = self._node()
+        for door in node.doors:
+            door.__enter__()
+        node.start()
+        with node.client() as client:
+            node.id = client.execute_command("CLUSTER", "MYID").decode()
+            self._meet(client, self.nodes[0])
+        self.nodes.append(node)
+        until(lambda: all(self._knows(one, node) for one in self.nodes), what="a new master that everybody knows")
+        # Until it has heard of all slots it takes no keys.
+        until(lambda: self._is_well(node), what="a new master that serves")
+        return node
+
+    def _knows(self, one: ClusterNode, other: ClusterNode) -> bool:
+        lines = [line for line in self._known(one) if line.startswith(other.id.encode())]
+        return bool(lines) and b"handshake" not in lines[0]
+
+    def remove(self, node: ClusterNode) -> None:
+        """Takes a node without slots out, and ends it."""
+        self.nodes.remove(node)
+        for other in self.nodes:
+            with other.client() as client:
+                client.execute_command("CLUSTER", "FORGET", node.id)
+        node.kill()
+        self._close(node)
 
     def fail_over(self, master: ClusterNode) -> ClusterNode:
         """Hands a master's slots to its replica in good order; returns the new master."""

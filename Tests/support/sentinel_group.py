@@ -7,7 +7,7 @@ from pathlib import Path
 import redis
 
 from support.fault_proxy import FaultProxy
-from support.redis_server import RedisServer, free_port
+from support.redis_server import RedisServer, free_port, prefer
 from support.redis_waiting import until
 
 START_SECONDS_MAX = 20
@@ -32,6 +32,12 @@ class Sentinel:
         with open(self.directory / "sentinel.log", "ab") as log:
             self.process = subprocess.Popen(
                 ["redis-server", str(self.directory / "sentinel.conf"), "--sentinel"], stdout=log, stderr=log)
+        prefer(self.process)
+
+    @property
+    def tilts(self) -> int:
+        """How often it stood still for so long that it did not trust its own clock, and stopped watching."""
+        return (self.directory / "sentinel.log").read_text(errors="replace").count("+tilt ")
 
     def client(self) -> redis.Redis:
         return redis.Redis(port=self.port, socket_timeout=2)
@@ -48,16 +54,22 @@ class SentinelGroup:
     """Servers of which one is the master, and three Sentinels with a quorum of two.
 
     `proxied` puts a proxy before each server, by which everybody else reaches it: replicas, Sentinels and gateways.
+    `first` is a server that is there already, and becomes the first master.
     """
 
     name = "group"
     # For those who take a group for one server: it has no process of its own.
     process = None
 
-    def __init__(self, directory: Path, *options: str, replicas: int = 1, sentinels: int = 3, proxied: bool = False):
+    def __init__(self, directory: Path, *options: str, replicas: int = 1, sentinels: int = 3, proxied: bool = False,
+                 first: RedisServer | None = None):
         directory = Path(directory)
         more = ("--repl-diskless-sync-delay", "0", "--repl-timeout", "5", *options)
         self.servers = [RedisServer(directory / f"server-{number}", *more, tcp=True) for number in range(replicas + 1)]
+        if first:
+            self.servers[0] = first
+        for server in self.servers:
+            server.is_preferred = True
         self.proxies = {server: FaultProxy(("127.0.0.1", server.port)) for server in self.servers} if proxied else {}
         for server in self.proxies:
             server.options += ["--replica-announce-ip", "127.0.0.1", "--replica-announce-port",
@@ -83,7 +95,9 @@ class SentinelGroup:
     def start(self) -> "SentinelGroup":
         for proxy in self.proxies.values():
             proxy.__enter__()
-        first = self.servers[0].start()
+        first = self.servers[0]
+        if first.process is None:
+            first.start()
         for server in self.servers[1:]:
             server.start("--replicaof", "127.0.0.1", str(self.port_of(first)))
             with server.client() as client:
