@@ -292,7 +292,8 @@ public struct Limits: Sendable, Equatable {
 
     // MARK: Courier
 
-    /// Requests to things outside that a courier has in flight, for services and for webhooks each; further ones wait.
+    /// Requests to things outside that a courier has in flight, for all services and for each receiver of webhooks;
+    /// further ones wait.
     public var outsideRequestsMax = 128
     /// Requests that wait behind them; beyond: the request fails and is made again later.
     public var outsideWaitingMax = 1_024

@@ -64,12 +64,14 @@ def courier(tmp_path, shared_server, certificate, outside, request, db):
     started = []
     name = "hook-" + hashlib.sha256(request.node.name.encode()).hexdigest()[:12]
 
-    def start(limits=None, flags=(), **hook):
+    def start(limits=None, flags=(), before=None, **hook):
         directory = tmp_path / f"courier-{len(started)}"
         directory.mkdir()
         (directory / "secret").write_bytes(b"\n".join(SECRETS) + b"\n")
-        config = {"webhooks": {name: {"url": outside.url + "/hook", "secret-file": str(directory / "secret"),
-                                      "topics": ["order:*"], "give-up-seconds": 10} | hook}}
+        own = {"url": outside.url + "/hook", "secret-file": str(directory / "secret"), "topics": ["order:*"],
+               "give-up-seconds": 10}
+        others = {name: own | {"url": url} for name, url in (before or {}).items()}
+        config = {"webhooks": others | {name: own | hook}}
         one = CourierProcess(directory, shared_server.url, certificate, config, *flags, limits=LIMITS | (limits or {}))
         one.hook = name
         started.append(one)
@@ -150,6 +152,17 @@ def test_a_receiver_that_was_away_gets_everything_in_order(gw, courier, receiver
     for index, topic in enumerate(orders):
         wait_for(receiver, topic, list(range(1, 2 + len(range(index, 20, 3)))), 20)
     assert not bad and one.metric("switchboard_webhooks_dead_total", receiver=one.hook) == 0
+
+
+def test_a_receiver_that_is_slow_keeps_no_other_waiting(gw, courier, receiver, certificate, order, db):
+    """All receivers shared the places for requests, and those of a slow one were all taken."""
+    with OutsideServer(certificate, lambda asked: Answer(never=True)) as slow:
+        courier({"outsideRequestsMax": 1, "webhookMs": 20_000, "webhookLeaseMs": 30_000}, before={"slow": slow.url})
+        gw.publish(order, "step")
+        eventually(lambda: slow.asked, what="the slow one was asked")
+        gw.publish(order, "step")
+        wait_for(receiver, order, [1, 2], 5)
+    db.delete("#webhook:slow")
 
 
 def test_what_is_refused_for_good_is_put_aside(gw, courier, receiver, order, db):

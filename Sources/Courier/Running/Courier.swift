@@ -13,7 +13,6 @@ final class Courier {
     private let reactor: Reactor
     private let link: CallLink
     private let serviceEngine: WebEngine
-    private let webhookEngine: WebEngine
     private let servers: LocalServers
     private let services: ServiceDesk
     private let push: PushService?
@@ -37,9 +36,7 @@ final class Courier {
         link = try CallLink(
             context, parts.redis, servers.board, name: name, registry: parts.scripts.registry,
             onReady: { _ in connected.action() })
-        // What waits for one receiver must not keep a service from being asked.
         serviceEngine = try WebEngine(reactor, parts.webLimits(hostConnectionsMax: 4))
-        webhookEngine = try WebEngine(reactor, parts.webLimits(hostConnectionsMax: 16))
         push = try PushService.made(parts, link: link, reactor: reactor)
         var all: [any OutsideService] = []
         for service in parts.services {
@@ -50,8 +47,7 @@ final class Courier {
         }
         if let push { all.append(push) }
         services = try ServiceDesk(parts, all, link: link, servers: servers, context: context, reactor: reactor)
-        webhooks = try WebhookDesk(
-            parts, link: link, servers: servers, context: context, engine: webhookEngine, reactor: reactor)
+        webhooks = try WebhookDesk(parts, link: link, servers: servers, context: context, reactor: reactor)
         timer = try ReactorTimer(reactor) {}
         connected.action = { [unowned self] in self.connected() }
         listener = try parts.door?.open(context, limits: parts.limits) { [unowned self] in
@@ -142,7 +138,7 @@ final class Courier {
         listener = nil
         serviceEngine.stop()
         push?.stop()
-        webhookEngine.stop()
+        webhooks.stop()
         parts.log.write(.info, "ended", [])
         // Calls of the link run in order: what was begun before is done when this is answered.
         link.call(RedisCall("PING")) { [reactor] _ in reactor.stop() }

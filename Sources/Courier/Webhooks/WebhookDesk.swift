@@ -23,14 +23,13 @@ final class WebhookDesk: PatternLinkOwner {
     private static let firstCursor = Array("0".utf8)
 
     init(
-        _ parts: CourierParts, link: CallLink, servers: LocalServers, context: ConnectionContext, engine: WebEngine,
-        reactor: Reactor
+        _ parts: CourierParts, link: CallLink, servers: LocalServers, context: ConnectionContext, reactor: Reactor
     ) throws(Errno) {
         self.parts = parts
         self.link = link
         self.reactor = reactor
-        lanes = parts.receivers.map {
-            WebhookLane(parts, $0, link: link, engine: engine, reactor: reactor)
+        lanes = try parts.receivers.map { (receiver) throws(Errno) in
+            try WebhookLane(parts, receiver, link: link, reactor: reactor)
         }
         guard !lanes.isEmpty else { return }
         let wanted = lanes.map { $0.patterns.channels(parts.keys) }
@@ -58,6 +57,11 @@ final class WebhookDesk: PatternLinkOwner {
     func drain() {
         for lane in lanes { lane.isDraining = true }
         patterns?.stop()
+    }
+
+    /// Ends what is on its way.
+    func stop() {
+        for lane in lanes { lane.stop() }
     }
 
     /// Does what there is to do, each tick.

@@ -9,15 +9,6 @@ import Service
 /// A lease in Redis says which courier has a topic, and a cursor what is done; so a courier that dies has lost nothing,
 /// and what it had in hand is sent again. Thread: the courier's.
 final class WebhookLane {
-    /// What became of sending one event.
-    private enum Outcome {
-        case done
-        /// It says nothing of this event: the receiver is away.
-        case away(String, retryAfterMs: Int?)
-        /// The receiver does not take this event.
-        case refused(String, isFinal: Bool)
-    }
-
     /// Events done, attempts that failed, events given up, and holes that were told.
     struct Counts {
         var sent = 0
@@ -53,12 +44,13 @@ final class WebhookLane {
 
     init(
         _ parts: CourierParts, _ receiver: (settings: WebhookSettings, signer: WebhookSigner), link: CallLink,
-        engine: WebEngine, reactor: Reactor
-    ) {
+        reactor: Reactor
+    ) throws(Errno) {
         self.parts = parts
         self.link = link
-        self.engine = engine
         self.reactor = reactor
+        // A receiver that is slow takes no place from another.
+        engine = try WebEngine(reactor, parts.webLimits(hostConnectionsMax: 16))
         signer = receiver.signer
         (name, url) = (receiver.settings.name, receiver.settings.url)
         giveUpMs = receiver.settings.giveUpSeconds * 1_000
@@ -79,6 +71,9 @@ final class WebhookLane {
         guard topics.waitingCount > 0 else { return Int.max }
         return breaker.holdMs > reactor.nowMs ? breaker.holdMs : topics.nextMs
     }
+
+    /// Ends what is on its way.
+    func stop() { engine.stop() }
 
     /// All topics are about to be looked through.
     func sweeps() { topics.complete() }
@@ -189,7 +184,7 @@ final class WebhookLane {
 
     private func ended(_ work: WebhookWork, _ event: WebhookEvent, _ result: Result<WebReply, WebFailure>) {
         let nowMs = reactor.nowMs
-        switch WebhookLane.outcome(result) {
+        switch WebhookOutcome(result) {
         case .done:
             let wasOpen = breaker.isOpen
             breaker.succeeded()
@@ -213,22 +208,6 @@ final class WebhookLane {
             let sinceMs = failing[work.topic]?.sinceMs ?? nowMs
             guard !isFinal, nowMs - sinceMs < giveUpMs else { return giveUp(work, event, reason) }
             release(work.topic, againMs: nowMs + pauseMs)
-        }
-    }
-
-    private static func outcome(_ result: Result<WebReply, WebFailure>) -> Outcome {
-        switch result {
-        case .failure(.unsound), .failure(.tooLarge):
-            .refused("the request or the answer was too large", isFinal: false)
-        case .failure(let failure): .away(failure.rawValue, retryAfterMs: nil)
-        case .success(let reply) where reply.isGood: .done
-        case .success(let reply):
-            switch reply.status {
-            case 408, 429, 502, 503, 504:
-                .away("status \(reply.status)", retryAfterMs: reply.retryAfterSeconds.map { min($0, 3_600) * 1_000 })
-            case 410, 413: .refused("status \(reply.status)", isFinal: true)
-            default: .refused("status \(reply.status)", isFinal: false)
-            }
         }
     }
 

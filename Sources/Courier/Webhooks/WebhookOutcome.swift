@@ -1,0 +1,29 @@
+/// What an answer of a receiver, or its absence, says of the event that was sent.
+enum WebhookOutcome: Sendable, Equatable {
+    /// The receiver has it.
+    case done
+    /// It says nothing of this event: the receiver is away.
+    case away(String, retryAfterMs: Int?)
+    /// The receiver does not take this event.
+    case refused(String, isFinal: Bool)
+
+    /// The table of docs/courier.md.
+    init(_ result: Result<WebReply, WebFailure>) {
+        switch result {
+        case .failure(.unsound), .failure(.tooLarge):
+            self = .refused("the request or the answer was too large", isFinal: false)
+        case .failure(let failure): self = .away(failure.rawValue, retryAfterMs: nil)
+        case .success(let reply) where reply.isGood: self = .done
+        case .success(let reply): self = .of(reply.status, reply.retryAfterSeconds)
+        }
+    }
+
+    private static func of(_ status: Int, _ retryAfterSeconds: Int?) -> WebhookOutcome {
+        switch status {
+        case 408, 429, 502, 503, 504:
+            .away("status \(status)", retryAfterMs: retryAfterSeconds.map { min($0, 3_600) * 1_000 })
+        case 410, 413: .refused("status \(status)", isFinal: true)
+        default: .refused("status \(status)", isFinal: false)
+        }
+    }
+}
