@@ -227,11 +227,18 @@ def test_mistakes_in_the_settings_are_told(tmp_path, shared_server, certificate)
     assert nothing.returncode == 1 and "nothing to do" in nothing.stderr
 
 
-def test_it_checks_itself(tmp_path, shared_server, certificate):
-    good = CourierProcess(tmp_path / "good", shared_server.url, certificate, {}, "--only-check")
-    (tmp_path / "good" / "config.json").write_text(json.dumps(settings(tmp_path, "https://127.0.0.1:1")))
+def test_it_checks_itself_and_touches_nothing(tmp_path, shared_server, certificate, db):
+    """It was a courier as long as it looked: calls were made, and receivers told of."""
+    prefix = uuid.uuid4().hex[:8] + ":"
+    good = CourierProcess(tmp_path / "good", shared_server.url, certificate, {}, "--only-check",
+                          "--redis-prefix", prefix)
+    (tmp_path / "hook-secret").write_text("whsec_" + base64.b64encode(b"s" * 24).decode())
+    hook = {"url": "https://127.0.0.1:1", "secret-file": str(tmp_path / "hook-secret"), "topics": ["order:*"]}
+    (tmp_path / "good" / "config.json").write_text(json.dumps(
+        settings(tmp_path, "https://127.0.0.1:1") | {"webhooks": {"kitchen": hook}}))
     told = run(good.arguments)
     assert told.returncode == 0 and "ok: files, secrets and Redis" in told.stdout, told.stderr
+    assert list(db.scan_iter(prefix + "*")) == []
     (tmp_path / "client-secret").unlink()
     told = run(good.arguments)
     assert told.returncode == 1 and "client-secret" in told.stderr

@@ -66,18 +66,22 @@ final class Courier {
     private func connected() {
         toldFailure = ""
         parts.log.write(.info, "connected to redis", [])
+        guard !parts.onlyLooks else { return }
         services.connected()
         webhooks.connected()
     }
 
     private func work() {
         let nowMs = reactor.nowMs
-        services.work(nowMs: nowMs)
-        webhooks.work(nowMs: nowMs)
+        if !parts.onlyLooks {
+            services.work(nowMs: nowMs)
+            webhooks.work(nowMs: nowMs)
+        }
         if let endMs, endMs <= nowMs || (services.isIdle && webhooks.isIdle) { return stop() }
         tellTrouble()
         becomeReady()
-        let nextMs = min(services.nextMs, webhooks.nextMs, endMs ?? Int.max)
+        let workMs = parts.onlyLooks ? Int.max : min(services.nextMs, webhooks.nextMs)
+        let nextMs = min(workMs, endMs ?? Int.max)
         // While Redis is away its link says when it is back.
         timer?.set(atMs: link.isReady || endMs != nil ? max(nextMs, nowMs + 1) : nowMs + 1_000)
     }

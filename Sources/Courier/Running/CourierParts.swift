@@ -26,6 +26,8 @@ struct CourierParts: Sendable {
     /// The listener of operations; `nil` for none.
     let door: OperationsDoor?
     let log: Log
+    /// Whether it only sees whether it could work: it carries nothing and writes nothing.
+    let onlyLooks: Bool
 
     /// The most bytes of a file of secrets.
     private static let secretBytesMax = 4_096
@@ -42,6 +44,7 @@ struct CourierParts: Sendable {
             throw StartProblem("redis: a courier waits at one server, and does not speak to a cluster yet")
         }
         redis.layout = LayoutGuard(settings.keys)
+        redis.layout?.marks = !settings.checksOnly
         self.redis = redis
         keys = settings.keys
         limits = settings.limits
@@ -64,8 +67,11 @@ struct CourierParts: Sendable {
             }
         }
         self.receivers = receivers
-        door = try settings.ops.map { (address) throws(StartProblem) in try OperationsDoor(address) }
+        // Somebody who looks may do so beside a courier of the same settings.
+        let ops = settings.checksOnly ? nil : settings.ops
+        door = try ops.map { (address) throws(StartProblem) in try OperationsDoor(address) }
         self.log = log
+        onlyLooks = settings.checksOnly
     }
 
     /// What is settled of engines.
