@@ -251,6 +251,17 @@ def test_a_key_that_is_none_is_told(tmp_path, certificate, shared_server, apple)
         process.start()
 
 
+def test_the_token_of_another_app_stops_nobody(apple, person):
+    """A user may register any token. What APNs says of another app's kept everybody's pushes back for five minutes."""
+    ann, bob = person(), person()
+    apple.plan[ann.tokens[0]] = [refusal(400, "DeviceTokenNotForTopic")]
+    ann.notify()
+    eventually(lambda: apple.to(ann.tokens[0]) and ann.is_settled() and not ann.waiting(), 10, "the refusal")
+    name = bob.notify()
+    eventually(lambda: name in apple.shown(bob.tokens[0]), 10, "the push of another user")
+    assert ann.devices()
+
+
 def test_a_refused_provider_token_closes_the_lane_and_keeps_what_waits(tmp_path, apple, person, courier):
     """Only the operator can mend it. Pushes wait meanwhile, and no device is forgotten."""
     ann, bob = person(), person()

@@ -15,10 +15,10 @@ import Testing
         #expect(verdict(200) == .sent)
         #expect(reason(400, "BadDeviceToken") == .misplaced)
         #expect(reason(400, "IdleTimeout") == .again(afterMs: nil))
-        for word in ["DeviceTokenNotForTopic", "BadTopic", "MissingTopic", "TopicDisallowed"] {
+        for word in ["BadTopic", "MissingTopic", "TopicDisallowed"] {
             #expect(reason(400, word) == .closed(forMs: 300_000, isFault: true))
         }
-        for word in ["BadCollapseId", "BadExpirationDate", "PayloadEmpty", "", "Whatever"] {
+        for word in ["DeviceTokenNotForTopic", "BadCollapseId", "BadExpirationDate", "PayloadEmpty", "", "Whatever"] {
             #expect(reason(400, word) == .refused)
         }
         #expect(reason(403, "ExpiredProviderToken") == .expired)

@@ -52,7 +52,8 @@ public enum APNsVerdict: Sendable, Equatable {
     private static func badRequest(_ reason: String) -> APNsVerdict {
         switch reason {
         case "BadDeviceToken": .misplaced
-        case "DeviceTokenNotForTopic", "BadTopic", "MissingTopic", "TopicDisallowed":
+        // Not `DeviceTokenNotForTopic`: a user may register another app's token, and would end everybody's pushes.
+        case "BadTopic", "MissingTopic", "TopicDisallowed":
             .closed(forMs: faultMs, isFault: true)
         case "IdleTimeout": .again(afterMs: nil)
         default: .refused
