@@ -120,6 +120,16 @@ def test_preferences_are_kept_and_told(commands, db):
     assert 0 < db.ttl("user:ann#push_rules") <= 31_622_400
 
 
+def test_preferences_live_as_long_as_a_device_registers(commands, db):
+    """They ended a year after they were set, and phones rang at night again."""
+    commands.set_preferences(user="ann", role="user", quietFrom="22:00", quietTo="07:00")
+    db.expire("user:ann#push_rules", 1_000)
+    register(commands)
+    assert db.ttl("user:ann#push_rules") > 31_000_000
+    register(commands, "bob", "his", "b")
+    assert not db.exists("user:bob#push_rules")
+
+
 @pytest.mark.parametrize("wrong", [
     {"quietFrom": "22:00"}, {"quietFrom": "24:00", "quietTo": "07:00"}, {"quietFrom": "2200 ", "quietTo": "07:00"},
     {"quietFrom": "22:60", "quietTo": "07:00"}, {"quietFrom": "07:00", "quietTo": "07:00"}, {"types": "[]"},

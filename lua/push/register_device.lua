@@ -10,6 +10,7 @@
 -- @arg      timezone    string 1..64 optional -- such as Europe/Berlin
 -- @include  device
 -- @key      devices     user:{userId}#devices
+-- @key      rules       user:{userId}#push_rules
 -- @calls    claim_token, free_token
 -- @returns  {deviceId, devices} -- how many devices the user has
 -- @errors   conflict
@@ -54,5 +55,7 @@ write('HSET', key.devices, args.deviceId, encode({
   k = token, p = args.platform, e = args.environment, z = args.timezone, r = now_ms,
 }))
 write('EXPIRE', key.devices, DEVICES_TTL_S)
+-- What the user wants lives as long as the devices.
+write('EXPIRE', key.rules, DEVICES_TTL_S)
 later('claim_token', {tokenId = sha1(token), userId = args.userId, deviceId = args.deviceId, at = now_ms})
 return {deviceId = args.deviceId, devices = count}
