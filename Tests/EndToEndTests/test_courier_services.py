@@ -174,6 +174,14 @@ def test_whatever_it_answers_the_caller_is_told(ask, courier, spotify, asked, wo
     assert len(search(ask, words)) == 10
 
 
+def test_words_that_spotify_refuses_leave_it_open_to_others(ask, courier, spotify, asked, words):
+    """Five requests in a row that one user got refused kept everybody from searching."""
+    spotify.answer.next = [Answer.of({}, 414) for _ in range(6)]
+    for n in range(6):
+        assert ask({"q": f"{words} {n}"}) == ("failed 1", None) and len(asked()) == n + 1
+    assert len(search(ask, words)) == 10
+
+
 def test_a_track_of_a_call_is_described(courier, db, asked):
     db.delete("#calls-dead:spotify")
     entries = [db.xadd("#calls:spotify", {"i": "1" * 32, "c": "no_such_command", "r": json.dumps({"track": name}),

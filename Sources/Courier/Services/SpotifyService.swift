@@ -178,7 +178,8 @@ final class SpotifyService: OutsideService {
         case 429:
             completion(
                 .failure(failed("\(name) is asked too often", retryAfterMs: (reply.retryAfterSeconds ?? 1) * 1_000)))
-        case 400, 404:
+        // It is this request that is wrong, and users choose its words: others go on.
+        case 400..<500 where ![401, 403, 408].contains(reply.status):
             breaker.succeeded()
             failures += 1
             completion(.failure(.final("\(name) answers \(reply.status)")))
