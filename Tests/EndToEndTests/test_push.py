@@ -104,6 +104,22 @@ def test_a_message_is_pushed_once_for_its_conversation(apple, person, http):
     assert len(apple.shown(ann.tokens[0])) == 1 and apple.to(bob.tokens[0]) == []
 
 
+def test_what_waited_is_not_pushed_once_its_sender_is_blocked(apple, person, http, db):
+    """A message that quiet hours held came in the morning, from a user who had been blocked in the evening."""
+    ann, bob = person(), person()
+    conversation = "_".join(sorted([ann.id, bob.id]))
+    answer = http.post(f"/v1/conversations/{conversation}/messages",
+                       json={"userId": bob.id, "id": "m1", "text": "one"})
+    assert answer.status_code == 201, answer.text
+    eventually(lambda: apple.shown(ann.tokens[0]), 10, "the push")
+    eventually(lambda: ann.is_settled() and not ann.waiting(), what="nothing waits")
+    assert http.put(f"/v1/users/{ann.id}/blocks/{bob.id}").status_code == 200
+    # As if it had been held until now.
+    db.zadd(ann.key("pushes"), {"c:" + conversation: time.time() * 1_000})
+    eventually(lambda: ann.waiting() == {}, 10, "it is dropped")
+    assert len(apple.to(ann.tokens[0])) == 1
+
+
 def test_failures_are_tried_again_on_those_devices_only(apple, person, courier):
     def sent():
         return courier.metric("switchboard_pushes_total", outcome="sent")

@@ -18,6 +18,7 @@ import Testing
     @Test func whatIsOverIsDropped() throws {
         #expect(try decide { $0.isUnread = false } == .drop(.read))
         #expect(try decide { $0.content = nil } == .drop(.gone))
+        #expect(try decide { $0.isUnwanted = true } == .drop(.off))
         #expect(try decide { $0.devices = [] } == .drop(.devices))
         #expect(try decide { $0.past.done = [Fixture.bytes("phone")] } == .drop(.devices))
         #expect(try decide { $0.rules = Fixture.rules(#"{"types":{"booking":"off"}}"#) } == .drop(.off))

@@ -18,7 +18,7 @@ final class PushReader {
     /// The facts about a thing of a user; `nil` when Redis could not be asked.
     func facts(of item: PushItem, user: [UInt8], _ completion: @escaping (PushFacts?) -> Void) {
         guard let home = Topic(namespace: "user".utf8, id: user) else { return completion(nil) }
-        func key(_ facet: String) -> [UInt8] { keys.domain(home, facet: facet, member: nil) }
+        let key = { [keys] (facet: String) in keys.domain(home, facet: facet, member: nil) }
         var calls = [
             RedisCall("GET", key("online")), RedisCall("GET", key("awake")), RedisCall("HGETALL", key("devices")),
             RedisCall("GET", key("push_rules")), RedisCall("SCARD", key("unread")),
@@ -33,11 +33,26 @@ final class PushReader {
             calls.append(RedisCall("HGET", key("chat_unread"), item.id))
             calls.append(RedisCall("HGET", key("chats"), item.id))
         }
+        ask(calls) { [weak self] replies in
+            guard let self, let replies else { return completion(nil) }
+            var facts = PushReader.facts(replies, item, user)
+            guard let sender = facts.content?.sender else { return completion(facts) }
+            // What waited may have been written before the user had enough of the sender.
+            ask(["mutes", "blocks", "blockers"].map { RedisCall("SISMEMBER", key($0), sender) }) { replies in
+                guard let replies else { return completion(nil) }
+                facts.isUnwanted = replies.contains { $0.integer == 1 }
+                completion(facts)
+            }
+        }
+    }
+
+    /// Makes calls together; `nil` when one of them fails.
+    private func ask(_ calls: [RedisCall], _ completion: @escaping ([RESPValue]?) -> Void) {
         let replies = Replies(calls.count)
         for (index, call) in calls.enumerated() {
             link.call(call) { result in
                 guard let all = replies.take(index, result) else { return }
-                completion(replies.hasFailed ? nil : PushReader.facts(all, item, user))
+                completion(replies.hasFailed ? nil : all)
             }
         }
     }

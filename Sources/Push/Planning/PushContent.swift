@@ -8,6 +8,8 @@ public struct PushContent: Sendable, Equatable {
     public var title: [UInt8]?
     /// The text.
     public var body: [UInt8]
+    /// Who has written it; `nil` for a notification.
+    public private(set) var sender: [UInt8]?
     /// What belongs together on the device.
     public var thread: [UInt8]
     /// Members beside `aps`: names of our own and JSON text.
@@ -51,6 +53,7 @@ public struct PushContent: Sendable, Equatable {
         type = Array("message".utf8)
         title = json.root["t"]?.stringBytes.flatMap { $0.isEmpty ? nil : $0 }
         self.body = body
+        self.sender = sender
         thread = id
         members = [
             (name: "type", json: PushContent.string(type)), (name: "conversationId", json: PushContent.string(id)),
@@ -69,8 +72,8 @@ public struct PushContent: Sendable, Equatable {
 
     /// Whether all the parts are equal.
     public static func == (left: PushContent, right: PushContent) -> Bool {
-        left.type == right.type && left.title == right.title && left.body == right.body && left.thread == right.thread
-            && left.atMs == right.atMs && left.isMutable == right.isMutable
+        left.type == right.type && left.title == right.title && left.body == right.body && left.sender == right.sender
+            && left.thread == right.thread && left.atMs == right.atMs && left.isMutable == right.isMutable
             && left.members.elementsEqual(right.members) {
                 $0.name.description == $1.name.description && $0.json == $1.json
             }

@@ -12,6 +12,8 @@ public struct PushFacts: Sendable {
     public var devices: [PushDevice]
     /// What the user wants.
     public var rules: PushRules
+    /// Whether the user mutes the sender, or one of the two blocks the other.
+    public var isUnwanted = false
     /// What became of it before.
     public var past: PushPast
 
@@ -45,7 +47,7 @@ public enum PushDecision: Sendable, Equatable {
         case read
         /// The user has no device, or every device has it.
         case devices
-        /// The user does not want this type.
+        /// The user does not want this type, or anything of the sender.
         case off
         /// It is older than a push may be.
         case old
@@ -69,6 +71,7 @@ public enum PushDecision: Sendable, Equatable {
     public static func of(_ facts: PushFacts, zone: TimeZone, nowMs: Int) -> PushDecision {
         guard let content = facts.content else { return .drop(.gone) }
         guard facts.isUnread else { return .drop(.read) }
+        guard !facts.isUnwanted else { return .drop(.off) }
         guard facts.devices.contains(where: { !facts.past.done.contains($0.id) }) else { return .drop(.devices) }
         let wish = facts.rules.wish(content.type)
         guard wish != .off else { return .drop(.off) }
