@@ -77,6 +77,8 @@ public import Reactors
         timer?.invalidate()
         teller?.invalidate()
         (timer, teller) = (nil, nil)
+        // What libcurl closes from now on, at the latest in `deinit`, is told to nobody.
+        _ = unsafe switchboard_curl_watch(multi, nil, nil, nil)
     }
 
     private func begin() {
