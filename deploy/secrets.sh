@@ -1,12 +1,18 @@
 #!/usr/bin/env bash
 # Makes the secrets that compose.yaml mounts, where there are none yet; existing files are left alone.
 #
-# usage: deploy/secrets.sh [DIR]     DIR: default deploy/secrets
+# usage: deploy/secrets.sh [DIR] [sentinel|cluster]     DIR: default deploy/secrets
+#
+# With the second word they are those of compose-sentinel.yaml or compose-cluster.yaml. Those servers speak to each
+# other, so they have users of their own, and redis.conf and sentinel.conf hold their passwords.
 #
 # The certificate is self-signed, to try things out: put your own into tls.crt and tls.key. settings.json is the config
 # file of gateways and workers; it holds the password of Redis, and any other setting may be added to it.
 set -euo pipefail
-directory=${1:-$(dirname "$0")/secrets}
+deploy=$(cd "$(dirname "$0")" && pwd)
+directory=${1:-$deploy/secrets}
+kind=${2:-one}
+case $kind in one | sentinel | cluster) ;; *) echo "not known: $kind" >&2 && exit 2 ;; esac
 
 # Only this user passes the directory. The files themselves are readable to all: compose mounts them with owner and mode
 # as they are, and the container's user is another.
@@ -30,6 +36,34 @@ user default off
 user health on nopass resetchannels -@all +ping
 user switchboard on >$password ~* &* +@all -@admin -flushall -flushdb -swapdb +config|get +config|set
 END
-    printf '{ "redis": "redis://switchboard:%s@redis:6379" }\n' "$password" >settings.json
+    url="redis://switchboard:$password@redis:6379"
+    hosts=172.28.5.21,172.28.5.22,172.28.5.23
+    if [ "$kind" != one ]; then
+        replica=$(openssl rand -hex 24)
+        operator=$(openssl rand -hex 24)
+        printf '%s' "$operator" >operator-password
+        cat >>redis.acl <<END
+user replica on >$replica resetchannels -@all +psync +replconf +ping
+user operator on >$operator ~* &* +@all
+END
+        [ "$kind" = sentinel ] && template=redis-replicated.conf || template=redis-cluster.conf
+        sed -e "s/^masterauth .*/masterauth $replica/" -e 's|^dir .*|dir /data|' \
+            -e 's|^aclfile .*|aclfile /run/secrets/redis.acl|' "$deploy/$template" >redis.conf
+    fi
+    if [ "$kind" = sentinel ]; then
+        watcher=$(openssl rand -hex 24)
+        sentinels=$(openssl rand -hex 24)
+        rights='+multi +slaveof +ping +exec +subscribe +config|rewrite +role +publish +info'
+        rights="$rights +client|setname +client|kill +script|kill"
+        printf 'user sentinel on >%s allchannels -@all %s\n' "$watcher" "$rights" >>redis.acl
+        sed -e "s/^sentinel auth-pass .*/sentinel auth-pass switchboard $watcher/" \
+            -e "s/^requirepass .*/requirepass $sentinels/" -e 's/10\.0\.0\.21/172.28.5.21/' \
+            "$deploy/sentinel.conf" >sentinel.conf
+        hosts=172.28.5.31,172.28.5.32,172.28.5.33
+        url="redis+sentinel://switchboard:$password@$hosts/switchboard?sentinel-password=$sentinels"
+    elif [ "$kind" = cluster ]; then
+        url="redis+cluster://switchboard:$password@$hosts"
+    fi
+    printf '{ "redis": "%s" }\n' "$url" >settings.json
 fi
 printf 'secrets: %s\n' "$(ls -C)"
