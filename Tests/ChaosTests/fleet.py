@@ -67,9 +67,9 @@ class GroupRounds(Rounds):
         for server in self.group.servers:
             if server.process is None:
                 server.start()
-        master = self.group.master
-
         def in_place():
+            # Sentinels that saw a server come back may choose once more.
+            master = self.group.master
             for server in self.group.others(master):
                 with server.client(socket_timeout=2) as client:
                     told = client.info("replication")
