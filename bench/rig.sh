@@ -3,7 +3,7 @@
 # Sets state (a directory), redis, gateway (pids), port, key (an API key), cli (redis-cli with its address).
 # SHARDS=N sets the gateway's shards (default 1), GATEWAY_FLAGS more of its flags, e.g. --deflate. The gateway runs on
 # CPU ${SERVER_CPUS:-0}, Redis on ${LOAD_CPUS:-1}, where also what is measured with should run:
-# "${pin_load[@]}" COMMAND. On one CPU nothing is pinned.
+# "${pin_load[@]}" COMMAND. On one CPU nothing is pinned. SWITCHBOARD_BIN names another build of the gateway.
 set -euo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")/.."
 
@@ -35,7 +35,7 @@ openssl rand -hex 32 >"$state/secret"
 # Users may publish in `load`, for clients that publish themselves; its log reaches far back for those who come back.
 printf '{"namespaces":{"load":{"subscribe":"anyone","publish":"user","log":{"events":10000}}}}\n' >"$state/config.json"
 source bench/limits.sh
-"${pin_server[@]}" .build/release/switchboard gateway --config "$state/config.json" \
+"${pin_server[@]}" "${SWITCHBOARD_BIN:-.build/release/switchboard}" gateway --config "$state/config.json" \
     --listen 127.0.0.1:0 --redis "unix://$state/redis.sock" --api-keys "$state/keys" --jwt-secret-file "$state/secret" \
     --tls-cert "$state/cert.pem" --tls-key "$state/key.pem" \
     --ready-file "$state/ready.json" --shards "${SHARDS:-1}" "${limits[@]}" --log-level warn ${GATEWAY_FLAGS:-} &

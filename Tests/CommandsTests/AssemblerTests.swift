@@ -42,15 +42,17 @@ import Testing
             GeneratedLua.lines(full) == [
                 "key = {tracks = KEYS[7], queue = KEYS[8]}",
                 "first_key, last_key = 7, 8",
+                "known = {[KEYS[7]] = false, [KEYS[8]] = false}",
                 "args = {shopId = ARGV[25], points = tonumber(ARGV[26]), open = ARGV[28] == '1', at = tonumber(ARGV[30]), "
                     + "note = ARGV[31]}",
                 "if given(3) then args.ratio = tonumber(ARGV[27]) end",
-                "if given(5) then args.friends = words(ARGV[29]) end",
+                "if given(5) then args.friends = ids_of(ARGV[29]) end",
                 "optional = ' ratio friends '",
                 "homes = {[ARGV[13]] = {log = KEYS[3], meta = KEYS[4], channel = ARGV[14], log_max = ARGV[15], "
-                    + "log_ttl_s = ARGV[16], meta_ttl_s = ARGV[17], top = ARGV[18]}, [ARGV[19]] = {log = KEYS[5], "
+                    + "log_ttl_s = ARGV[16], meta_ttl_s = ARGV[17], top = ARGV[18], last = false}, "
+                    + "[ARGV[19]] = {log = KEYS[5], "
                     + "meta = KEYS[6], channel = ARGV[20], log_max = ARGV[21], log_ttl_s = ARGV[22], "
-                    + "meta_ttl_s = ARGV[23], top = ARGV[24]}}",
+                    + "meta_ttl_s = ARGV[23], top = ARGV[24], last = false}}",
                 "foreign = {['user'] = true}",
                 "callable = {['other'] = true}",
             ])
@@ -63,7 +65,8 @@ import Testing
         #expect(GeneratedLua.lines(try #require(all.command(named: "none"))) == ["readonly = true"])
         #expect(
             GeneratedLua.lines(try #require(all.refresh(named: "r"))) == [
-                "key = {b = KEYS[3]}", "first_key, last_key = 3, 3", "args = {shopId = ARGV[13]}", "fence = KEYS[4]",
+                "key = {b = KEYS[3]}", "first_key, last_key = 3, 3", "known = {[KEYS[3]] = false}",
+                "args = {shopId = ARGV[13]}", "fence, check_lease = KEYS[4], check_fence",
             ])
     }
 

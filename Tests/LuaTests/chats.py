@@ -7,7 +7,7 @@ import pytest
 import redis
 
 from command_scripts import HIDDEN, Commands, Failed, Header
-from lua_scripts import LUA, NOW_MS
+from lua_scripts import LUA, NOW_MS, needed
 
 
 class MessagingCommands(Commands):
@@ -146,16 +146,16 @@ class Joins:
         generated = ["own_arguments = 4", "now_ms = integer(ARGV[#ARGV - 3], 0, INTEGER_MAX)",
                      "caller = known_as(ARGV[#ARGV - 2], ARGV[#ARGV - 1])", "args = {id = ARGV[#ARGV]}",
                      "readonly = true", f"first_key, last_key = 3, {count + 2}",
-                     *(f"key.{name} = KEYS[{3 + index}]" for index, (name, _) in enumerate(self.header.keys))]
+                     "key = {" + ", ".join(f"{name} = KEYS[{3 + index}]"
+                                           for index, (name, _) in enumerate(self.header.keys)) + "}"]
         parts = [f"part_{name}" for tag, name in self.header.tags if tag == "include"]
         before = ("prelude", "writes", "checks", "values", "command", "run")
         files = {name: self.commands.path(name).read_text() for name in (*before, "subscribe", self.name, *parts)}
-        return "\n".join([
-            *(files[shared] for shared in before), *generated,
-            "local function command()",
-            "local " + HIDDEN + ", topic_log, given, state, own_arguments", *(files[part] for part in parts),
-            files[self.name], "end", "local refused = decide(command)", "if refused then return refused end",
-            files["subscribe"]])
+        body = [*(files[part] for part in parts), files[self.name]]
+        rest = ["end", "local refused = decide(command)", "if refused then return refused end", files["subscribe"]]
+        shared = needed([files[name] for name in before], "\n".join([*generated, *body, *rest]))
+        return "\n".join([*shared, *generated, "local function command()",
+                          "local " + HIDDEN + ", topic_log, given, state, own_arguments", *body, *rest])
 
     def state(self, conversation, user="", role="user"):
         """What a joining client is told; Failed when it may not."""

@@ -15,7 +15,7 @@ from pathlib import Path
 import redis
 
 from derived_values import Derived
-from lua_scripts import LUA, NOW_MS, Loaded, script_path
+from lua_scripts import LUA, NOW_MS, Loaded, needed, script_path
 
 POLICY = {"log_max": 200, "log_ttl_s": 300, "meta_ttl_s": 86_700}
 # What the gateway hides from bodies.
@@ -178,10 +178,11 @@ class Commands:
         included = [self.path(f"part_{text}").read_text() for tag, text in header.tags if tag == "include"]
         names = ["prelude", "writes", "checks", "values", "command", "run", *(["outside"] if header.calls_out else [])]
         shared = [self.path(each).read_text() for each in names]
-        parts = [*shared, self._generated(header), "local function command()",
-                 "local " + HIDDEN, *included, self.path(name).read_text(), "end",
-                 "return run(command)"]
-        return "\n".join(parts).encode()
+        generated, body = self._generated(header), [*included, self.path(name).read_text()]
+        # What is hidden from the body is not named by it.
+        shared = needed(shared, "\n".join([generated, *body]))
+        return "\n".join([*shared, generated, "local function command()", "local " + HIDDEN, *body, "end",
+                          "return run(command)"]).encode()
 
     @staticmethod
     def _generated(header: Header) -> str:
@@ -191,22 +192,30 @@ class Commands:
         removed = first_key + len(header.keys) + len(header.resolved) + header.is_refresh
         lines = []
         lines.append(f"first_key, last_key = {first_key}, {first_key + len(header.keys) - 1}")
-        for index, (name, _) in enumerate(header.keys):
-            lines.append(f"key.{name} = KEYS[{first_key + index}]")
+        keys = {name: f"KEYS[{first_key + index}]" for index, (name, _) in enumerate(header.keys)}
+        lines.append(f"key = {{{', '.join(f'{name} = {place}' for name, place in keys.items())}}}")
+        lines.append(f"known = {{{', '.join(f'[{place}] = false' for place in keys.values())}}}")
+        topics = []
         for index, _ in enumerate(homes):
             at = 13 + 6 * index
-            lines.append(f"homes[ARGV[{at}]] = {{log = KEYS[{3 + 2 * index}], meta = KEYS[{4 + 2 * index}], "
-                         f"channel = ARGV[{at + 1}], log_max = ARGV[{at + 2}], log_ttl_s = ARGV[{at + 3}], "
-                         f"meta_ttl_s = ARGV[{at + 4}], top = ARGV[{at + 5}]}}")
+            topics.append(f"[ARGV[{at}]] = {{log = KEYS[{3 + 2 * index}], meta = KEYS[{4 + 2 * index}], "
+                          f"channel = ARGV[{at + 1}], log_max = ARGV[{at + 2}], log_ttl_s = ARGV[{at + 3}], "
+                          f"meta_ttl_s = ARGV[{at + 4}], top = ARGV[{at + 5}], last = false}}")
+        lines.append(f"homes = {{{', '.join(topics)}}}")
+        always, optional = [], []
         for index, argument in enumerate(header.arguments):
             text = f"ARGV[{first_argument + index}]"
             kind = argument.kind.split()[0]
             value = {"int": f"tonumber({text})", "number": f"tonumber({text})", "time": f"tonumber({text})",
-                     "bool": f"{text} == '1'", "ids": f"words({text})"}.get(kind, text)
-            lines.append(f"if given({index + 1}) then args.{argument.name} = {value} end")
+                     "bool": f"{text} == '1'", "ids": f"ids_of({text})"}.get(kind, text)
+            if argument.optional:
+                optional.append(f"if given({index + 1}) then args.{argument.name} = {value} end")
+            else:
+                always.append(f"{argument.name} = {value}")
         made = first_argument + len(header.arguments)
         for index, value in enumerate([*header.derived, *header.resolved]):
-            lines.append(f"args.{value.name} = ARGV[{made + index}]")
+            always.append(f"{value.name} = ARGV[{made + index}]")
+        lines += [f"args = {{{', '.join(always)}}}", *optional]
         found = []
         for index, value in enumerate(header.resolved):
             text = f", field = '{value.field}'" if value.field else ""
@@ -220,8 +229,9 @@ class Commands:
             lines.append("readonly = true")
         if header.tag("random") is not None:
             lines.append("local random = ARGV[8]")
-        lines += [f"foreign['{namespace}'] = true" for namespace in sorted(header.foreign)]
-        lines += [f"callable['{name}'] = true" for name in header.calls]
+        for table, names in (("foreign", sorted(header.foreign)), ("callable", header.calls)):
+            if names:
+                lines.append(f"{table} = {{" + ", ".join(f"['{name}'] = true" for name in names) + "}")
         if header.changes_members:
             lines += [f"homes[ARGV[{13 + 6 * index}]].members = KEYS[{removed + 1 + index}]"
                       for index in range(len(homes))]
@@ -236,7 +246,7 @@ class Commands:
         if header.calls_out:
             lines += Commands._services(header, removed, made + len(header.derived) + len(header.resolved))
         if header.is_refresh:
-            lines.append(f"fence = KEYS[{first_key + len(header.keys)}]")
+            lines.append(f"fence, check_lease = KEYS[{first_key + len(header.keys)}], check_fence")
         return "\n".join(lines)
 
     @staticmethod

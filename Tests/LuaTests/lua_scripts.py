@@ -54,6 +54,22 @@ def script_names(*packs: str) -> list[str]:
     return sorted(path.stem for pack in packs or PACKS for path in (LUA / pack).glob("*.lua"))
 
 
+def needed(shared: list[str], own: str) -> list[str]:
+    """The shared texts without what neither they nor `own` name: such lines from `-- @only NAME...` on are empty."""
+    def words(text, hides=False):
+        lines = (line for line in text.split("\n") if hides or not re.match(" *--", line))
+        return set(re.findall(r"\w+", "\n".join(lines)))
+
+    pieces = [[(set(re.findall(r"^-- @only (.*)", piece)[0].split()) if piece.startswith("-- @only ") else set(), piece)
+               for piece in re.split(r"(?=^-- @only )|(?<=^-- @end\n)", text, flags=re.M)] for text in shared]
+    flat = [each for file in pieces for each in file]
+    named = words(own, hides=re.search(r"\[[\[=]", own)).union(*(words(text) for names, text in flat if not names))
+    for _ in flat:
+        named = named.union(*(words(text) for names, text in flat if names & named))
+    return ["".join(text if not names or names & named else "\n" * text.count("\n") for names, text in file)
+            for file in pieces]
+
+
 def source(*names: str, quick: bool = True) -> bytes:
     """The text that is loaded: the prelude, the parts that a state includes, and the named scripts.
 
@@ -63,7 +79,8 @@ def source(*names: str, quick: bool = True) -> bytes:
     parts = re.findall(rb"^-- @include +(\w+)$", texts[0], re.M) if names[0].startswith("state_") else []
     included = [script_path(f"part_{part.decode()}").read_bytes() for part in parts]
     before = [script_path("quick").read_bytes()] if quick and names == ("publish",) else []
-    return b"\n".join([*before, script_path("prelude").read_bytes(), *included, *texts])
+    [prelude] = needed([script_path("prelude").read_text()], b"\n".join([*included, *texts]).decode())
+    return b"\n".join([*before, prelude.encode(), *included, *texts])
 
 
 class Loaded:

@@ -6,7 +6,7 @@ import pytest
 import redis
 
 from command_scripts import HIDDEN
-from lua_scripts import NOW_MS, script_path
+from lua_scripts import NOW_MS, needed, script_path
 
 TOPIC = "group:7"
 BODY = """
@@ -27,11 +27,11 @@ class Joins:
                      "caller = known_as(ARGV[#ARGV - 2], ARGV[#ARGV - 1])", "args = {id = ARGV[#ARGV]}",
                      "readonly = true", "key = {bans = KEYS[3], own = KEYS[4]}", "first_key, last_key = 3, 4"]
         files = [script_path(part).read_text() for part in ("prelude", "writes", "checks", "values", "command", "run")]
+        rest = ["end", "local refused = decide(command)", "if refused then return refused end",
+                script_path(name).read_text()]
         return "\n".join([
-            *files, *generated, "local function command()",
-            "local " + HIDDEN + ", topic_log, given, state, own_arguments", self.body, "end",
-            "local refused = decide(command)", "if refused then return refused end",
-            script_path(name).read_text()])
+            *needed(files, "\n".join([*generated, self.body, *rest])), *generated, "local function command()",
+            "local " + HIDDEN + ", topic_log, given, state, own_arguments", self.body, *rest])
 
     def _call(self, name, arguments, user, role):
         keys = [f"{TOPIC}#log", f"{TOPIC}#meta", f"{TOPIC}#bans", f"{TOPIC}#own#{user or '*'}"]

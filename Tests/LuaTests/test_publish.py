@@ -305,7 +305,8 @@ def test_candidate_is_ignored_while_the_epoch_lasts(scripts):
 
 
 def test_the_common_case_does_what_the_whole_script_does(db, rng):
-    """Random histories, hostile words among them, on two topics: one script has the common case before it."""
+    """Random histories, hostile words among them, on two topics: one script has the common case before it. Some calls
+    publish several events."""
     pair = [(Scripts(db), "shop:42"), (Scripts(db, quick=False), "shop:43")]
     links = [db.pubsub(ignore_subscribe_messages=True) for _ in pair]
     for link, (_, topic) in zip(links, pair, strict=True):
@@ -339,16 +340,29 @@ def test_the_common_case_does_what_the_whole_script_does(db, rng):
                                       ("until", "x")])
             for _, topic in pair:
                 db.hset(Keys(topic).meta, field, text)
+        events = []
+        if rng.random() < 0.4:
+            del arguments["id"]
+            events = [["queue:update", '{"n":1}', rng.choice(["-", f"op-{rng.randrange(40)}"])]
+                      for _ in range(rng.randrange(2, 6))]
+            for place, name in enumerate(("event", "data", "print")):
+                if name in arguments:
+                    word = arguments.pop(name)
+                    rng.choice(events)[place] = rng.choice(odd["id"]) if name == "print" else word
         answers = []
         for scripts, topic in pair:
             try:
-                answers.append(scripts.publish(topic, **arguments))
+                if events:
+                    answers.append(scripts.publish_several(events, topic, **arguments))
+                else:
+                    answers.append(scripts.publish(topic, **arguments))
             except redis.ResponseError as error:
                 answers.append(str(error))
         assert answers[0] == answers[1], arguments
-        if isinstance(answers[0], tuple) and answers[0][2] < 2:
-            known = answers[0][:2]
-            taken += 1
+        for answer in answers[0] if events else answers[:1]:
+            if isinstance(answer, tuple) and answer[2] < 2:
+                known = answer[:2]
+                taken += 1
         one, other = (Keys(topic) for _, topic in pair)
         assert db.hgetall(one.meta) == db.hgetall(other.meta) and db.xrange(one.log) == db.xrange(other.log), arguments
         for facet in ("log", "meta"):

@@ -158,6 +158,7 @@ def test_an_answer_of_too_many_values_is_found_before_the_first_write(trial, unc
     ("KEYS[1]", "'KEYS' (a nil value)"), ("ARGV[1]", "'ARGV' (a nil value)"), ("_G.redis", "'_G' (a nil value)"),
     ("getfenv()", "'getfenv' (a nil value)"), ("loadstring('x')", "'loadstring' (a nil value)"),
     ("publish_event({})", "'publish_event' (a nil value)"), ("queued[1]", "'queued' (a nil value)"),
+    ("epochs()", "'epochs' (a nil value)"), ("write_rest({}, 0)", "'write_rest' (a nil value)"),
     ("publishing()", "'publishing' (a nil value)"), ("log_event('a')", "'log_event' (a nil value)"),
     ("run(print)", "'run' (a nil value)"), ("os.clock()", "'os' (a nil value)"),
     ("read('GET', 'user:bob#secret')", "user:bob#secret is no @key of the header"),

@@ -1,8 +1,8 @@
 -- The second check of a body's writes, by what their keys hold: put between writes.lua and values.lua in front of every
 -- command and refresh script.
 
--- The further check of a run that adds to a stored number or chooses a stream's id. What it needs it makes when it is
--- called. Returns a function that checks the next write and returns an error reply or nil.
+-- The further check of a run that adds to a stored number or chooses a stream's id, which `write_rest` has noted. What
+-- it needs it makes when it is called. Returns a function that checks the next write and returns an error reply or nil.
 local function hard_checker()
   local texts, lasts = {}, {}
   -- Checks that what a write adds to is a number. `texts` holds, by key and field, what earlier writes of this run put
@@ -81,8 +81,9 @@ end
 -- writes of this run will have put there counts. Returns an error reply or nil.
 local function check_writes()
   local check = is_hard and hard_checker()
-  for index, words in ipairs(queued) do
-    local needed, command, name = needs[index], words[1], words[2]
+  for index = 1, #queued do
+    local words, needed = queued[index], needs[index]
+    local command, name = words[1], words[2]
     if needed ~= '' and known[name] ~= needed then
       local kind = known[name] or redis.call('TYPE', name).ok
       if kind ~= needed and kind ~= 'none' then return refuse('BADKEY', name .. ' holds another type') end

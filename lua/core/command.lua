@@ -12,45 +12,53 @@
 local ANSWER_BYTES_MAX = 1048576 -- one answer; the gateway would not pass on more
 local EFFECTS_MAX = 1000         -- events, calls and changes of members of one run
 local EFFECT_BYTES_MAX = 1048576 -- their data together
-local EACH_BYTES_MAX = 16777216  -- the data of one emit_each as the logs of its topics keep them
+local EACH_BYTES_MAX = 16777216  -- the data of one call for many topics, as their logs keep them
 
 -- From the header, by the generated part.
-local homes, foreign, callable = {}, {}, {}
+local none = {}
+local homes, foreign, callable = none, none, none
 local resolved -- what the gateway found by keys of other ids: key, field and value
-local fence
-local mint_s -- with @mint: how long a token lasts
-local made_ids = {} -- with @mint: the UUIDs that the gateway has made for this call
+-- Of a refresh: the key beside the data, and what checks the lease by it.
+local fence, check_lease
+local mint_s -- how long the header's token lasts
+local made_ids = none -- the UUIDs that the gateway has made for this call
 local roster -- with @members: the key of removals, and how many members a topic may have
 
 local now_ms = integer(ARGV[1], 0, INTEGER_MAX)
 
+-- @only caller
 -- The caller as bodies know it: `guest` is a user whose token says that it is nobody's account. Behind the role stands
 -- the name that the token tells.
 local function known_as(user, role)
-  local name = string.match(role, ' (.*)$')
-  if name then role = string.match(role, '^%a+') end
+  local name
+  if string.find(role, ' ', 1, true) then role, name = string.match(role, '^(%a+).- (.*)$') end
   local guest = role == 'guest'
   return {user = user ~= '' and user or nil, role = guest and 'user' or role, guest = guest, name = name}
 end
 local caller = known_as(ARGV[2], ARGV[3])
+-- @end
 
 -- What else the body wants done.
-local emitted, outgoing, told = {}, {}, {}
+local emitted, outgoing, told = {nil}, {}, nil
 local effects, effect_bytes = 0, 0
 local outward -- with @call_out: `prepare` and `commit` of outside.lua
 local minted -- what the gateway signs: subject, 1 for a guest, iat, exp, id
 
+-- @only given
 -- Whether the n-th declared argument was given.
 local function given(n)
   return string.sub(ARGV[12], n, n) == '1'
 end
+-- @end
 
+-- @only ids_of
 -- A list of ids, which hold no space.
-local function words(text)
+local function ids_of(text)
   local list = {}
   for word in string.gmatch(text, '[^ ]+') do list[#list + 1] = word end
   return list
 end
+-- @end
 
 -- Ends the script: `code` is one of the header's @errors or bad_request. Nothing has changed.
 local function fail(code, message)
@@ -60,15 +68,18 @@ end
 -- ---------------------------------------------------------------------------------------------------------------
 -- What a body says
 
+-- @only object_text
 -- JSON text of an event's or a call's data: a table, or text as it is.
-local function object(value)
+local function object_text(value)
   values = 0
   local kind = type(value)
   if kind == 'table' then return encode(value) end
   if kind == 'string' and string.byte(value) == 123 and string.byte(value, -1) == 125 then return value end
   error('data must be a table or the text of a JSON object', 0)
 end
+-- @end
 
+-- @only count_effects
 -- Counts events or calls, and the bytes of their data.
 local function count_effects(count, bytes)
   effects, effect_bytes = effects + count, effect_bytes + bytes
@@ -76,7 +87,9 @@ local function count_effects(count, bytes)
   if effects > EFFECTS_MAX then error('more than ' .. EFFECTS_MAX .. ' events and calls in one run', 3) end
   if effect_bytes > EFFECT_BYTES_MAX then error('more than 1 MiB of data in the events and calls of one run', 3) end
 end
+-- @end
 
+-- @only home_of
 -- The home of a topic of the header; nil for a foreign one. Any other topic is an error.
 local function home_of(topic)
   if type(topic) ~= 'string' then error('the topic is ' .. type(topic) .. ', not text', 3) end
@@ -84,23 +97,27 @@ local function home_of(topic)
   local namespace = string.match(topic, '^([a-z][a-z0-9-]*):[A-Za-z0-9._~:-]+$')
   if not (namespace and foreign[namespace]) then error('emits on ' .. topic .. ', which no @topic names', 3) end
 end
+-- @end
 
+-- @only emit
 -- Emits an event on a topic of the header: on one of the script's own slot in this script, on another by the outbox.
 local function emit(topic, event, data)
-  data = object(data)
+  data = object_text(data)
   count_effects(1, #data)
   local home = topic and homes[topic] or home_of(topic)
   if home then
-    emitted[#emitted + 1] = {home = home, event = event, data = data}
+    emitted[#emitted + 1] = {home = home, event = event, data = data, epoch = false, offset = false, lasts = false}
     return
   end
   if not is_event(event) then error('an event without a name of 1...64 bytes', 2) end
   outgoing[#outgoing + 1] = {'t', topic, 'e', event, 'd', data}
 end
+-- @end
 
+-- @only tell_now
 -- Tells an event to who listens at this moment: no position, no log, no outbox, so nothing of it is kept anywhere.
 local function tell_now(topic, event, data)
-  data = object(data)
+  data = object_text(data)
   count_effects(1, #data)
   if type(topic) ~= 'string' then error('tell_now: the topic is ' .. type(topic) .. ', not text', 2) end
   if not homes[topic] then
@@ -110,27 +127,30 @@ local function tell_now(topic, event, data)
     end
   end
   if not is_event(event) then error('an event without a name of 1...64 bytes', 2) end
+  told = told or {}
   told[#told + 1] = name_of(topic)
   told[#told + 1] = '{"event":"' .. event .. '","data":' .. data .. '}'
 end
+-- @end
 
+-- @only emit_each
 -- Emits an event on each of several topics: on home topics in this script, on all others by one entry of the outbox.
 -- `data` is one object for all of them, or a list of as many objects.
 local function emit_each(topics, event, data)
   if type(topics) ~= 'table' then error('emit_each: the topics are ' .. type(topics) .. ', not a list', 2) end
   local is_list = type(data) == 'table' and (getmetatable(data) == ARRAY or data[1] ~= nil)
   if is_list and #data ~= #topics then error('emit_each: ' .. #topics .. ' topics, ' .. #data .. ' objects', 2) end
-  local shared = not is_list and object(data)
+  local shared = not is_list and object_text(data)
   count_effects(#topics, shared and #shared or 0)
   if not is_event(event) then error('an event without a name of 1...64 bytes', 2) end
   local names, texts, lengths, bytes = {}, {}, {}, 0
   for index, topic in ipairs(topics) do
-    local text = shared or object(data[index])
+    local text = shared or object_text(data[index])
     if not shared then count_effects(0, #text) end
     bytes = bytes + #text
     local home = home_of(topic)
     if home then
-      emitted[#emitted + 1] = {home = home, event = event, data = text}
+      emitted[#emitted + 1] = {home = home, event = event, data = text, epoch = false, offset = false, lasts = false}
     else
       local place = #names + 1
       names[place], texts[place], lengths[place] = topic, text, #text
@@ -143,15 +163,19 @@ local function emit_each(topics, event, data)
   if not shared then entry[7], entry[8] = 'l', table.concat(lengths, ' ') end
   outgoing[#outgoing + 1] = entry
 end
+-- @end
 
+-- @only later
 -- Calls another command afterwards, as the worker, at least once and with the effect of once.
 local function later(name, arguments)
   if not callable[name] then error('calls ' .. tostring(name) .. ', which no @calls names', 2) end
-  arguments = object(arguments)
+  arguments = object_text(arguments)
   count_effects(1, #arguments)
   outgoing[#outgoing + 1] = {'c', name, 'a', arguments}
 end
+-- @end
 
+-- @only admit expel
 -- Notes that a user was taken out of a topic, so that every gateway looks at the sessions; set_member.lua does the
 -- same, and says why the clock is Redis's own. Where the removals are another slot's, the worker notes it.
 local function note_removal(topic, user)
@@ -209,7 +233,9 @@ local function admit(topic, user) change_member('admit', topic, user) end
 
 -- Takes a user out of them: the user's sessions hear no more of the topic within two seconds.
 local function expel(topic, user) change_member('expel', topic, user) end
+-- @end
 
+-- @only mint
 -- Has the gateway sign a token for the topic of @mint, which the caller's answer has as `token`. It is the caller's, or
 -- that of a new guest: `subject` is then 'guest', the digits of this call's randomness as a UUID, or what @derive has
 -- made by uuid(). So no caller can choose whose token it is. Returns the subject.
@@ -230,3 +256,4 @@ local function mint(subject, claims)
   minted = string.format('%s %d %.0f %.0f m-%s', subject, anonymous and 1 or 0, now, now + mint_s, digits)
   return subject
 end
+-- @end

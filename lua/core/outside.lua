@@ -11,7 +11,7 @@ local called = {}
 
 -- JSON text of an object that couriers in any language can read.
 local function strict_object(value, what)
-  local text = object(value)
+  local text = object_text(value)
   if not stored_object(text) then error('call_out: the ' .. what .. ' is no JSON object', 3) end
   return text
 end

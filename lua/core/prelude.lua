@@ -1,18 +1,8 @@
 -- The prelude: put textually in front of every script when it is loaded (script = prelude, newline, body).
---
 -- It holds what all scripts share: strict readers of ARGV, the reading of a topic's position, and the one way an
 -- event is published. Everything here is `local`, so nothing leaks into Redis's shared Lua state.
---
--- Conventions (lua/README.md explains them):
---   * A function that can fail returns `nil, reply`; the body returns that reply to the caller unchanged.
---   * Error replies begin with a code word: BADARG (the caller's mistake), BADKEY (a key holds what it must not),
---     BADEPOCH (the candidate epoch is already in use), or Redis's own word (NOPERM, OOM, READONLY ...).
---   * Nothing is written before everything has been checked; PUBLISH comes last.
---   * Numbers travel as decimal text. Lua numbers are doubles: beyond 2^53 they are wrong without saying so. Text is
---     also what redis.call takes at half the cost.
---
--- All functions here are made anew for each call of a script, which costs Redis a thousand instructions each, as does
--- a pattern or a table. What runs for each event does with few of them.
+-- lua/README.md explains its conventions, and what `@only` leaves out. All functions here are made anew for each call,
+-- which costs Redis a thousand instructions each, as does a pattern or a table.
 
 local INTEGER_MAX = 9007199254740991 -- 2^53 - 1, the last integer that a double and every JSON reader agree on
 local LOG_EVENTS_MAX = 1000000       -- events one log may keep
@@ -56,55 +46,81 @@ local function integer(text, min, max)
   return value
 end
 
+-- @only decimal
 -- Writes an integer as decimal text; `tostring` would turn 2^53 into 9.007199254741e+15.
 local function decimal(value)
   -- %d takes a double below 2^53 exactly, at half the cost.
   if value % 1 == 0 and value < INTEGER_MAX and value > -INTEGER_MAX then return string.format('%d', value) end
   return string.format('%.0f', value)
 end
+-- @end
 
 -- The grammars of the wire, the same as the gateway's. Whole patterns, since building one costs an allocation; Redis
 -- keeps the C locale for character classes, so %w is A-Z a-z 0-9.
-local function is_epoch(text)
-  return type(text) == 'string' and #text <= 32 and string.find(text, '^[%w_-]+$') ~= nil
-end
-local function is_run(text)
-  return type(text) == 'string' and #text <= 512 and string.find(text, '^[%w_-]+%+?[%w_/-]*$') ~= nil
-end
 local function is_event(text)
   return type(text) == 'string' and #text <= 64 and string.find(text, '^[%w._:/-]+$') ~= nil
 end
-local function is_id(text)
-  return type(text) == 'string' and #text <= 128 and string.find(text, '^[%w._~:-]+$') ~= nil
-end
 
--- The run that is stored: what stands before the first `/` of a run.
-local function own_run(run) return string.match(run, '^[^/]*') end
-
--- Whether a position, stored in the run `stored` of Redis, can be gone on with in the run `run`.
---
--- The fence: `run` names the history of the server's writes, with a `+` behind it when every write is on disk before it
--- is answered. Data of the run `stored` are whole in one history, and when both have the `+`: then a restart loses
--- nothing that was answered. Any other may have rolled data back, but for the histories that stand behind `run`, each
--- after a `/`: the caller has proof that nothing of them is missing.
---
--- And when the caller knows of a later event of the epoch than the one stored, the data went backwards. `top` is
--- "<epoch> <offset>", or empty or nil when the caller knows none.
-local function is_whole(stored, run, epoch, offset, top)
-  if stored ~= run then
-    if type(stored) ~= 'string' then return false end
-    local own = own_run(run)
-    local durable = string.sub(stored, -1) == '+' and string.sub(own, -1) == '+'
-    -- In one process the `+` may have come or gone, by CONFIG SET.
-    if not durable and stored ~= own and stored .. '+' ~= own and stored ~= own .. '+'
-      and not string.find(run .. '/', '/' .. stored .. '/', 1, true) then return false end
+-- What is needed where epochs begin and end: made when it is called for.
+local function epochs()
+  local function fits(text, bytes_max, pattern)
+    return type(text) == 'string' and #text <= bytes_max and string.find(text, pattern) ~= nil
   end
-  if not top or top == '' then return true end
-  local known_epoch, known_offset = string.match(top, '^([%w_-]+) (%d+)$')
-  if known_epoch ~= epoch then return true end
-  known_offset = tonumber(known_offset)
-  return known_offset <= offset or known_offset > INTEGER_MAX
+  local function fits_epoch(text) return fits(text, 32, '^[%w_-]+$') end
+  local function fits_run(text) return fits(text, 512, '^[%w_-]+%+?[%w_/-]*$') end
+  local function fits_id(text) return fits(text, 128, '^[%w._~:-]+$') end
+  -- The run that is stored: what stands before the first `/` of a run.
+  local function own_run(run) return string.match(run, '^[^/]*') end
+  -- Whether a position, stored in the run `stored` of Redis, can be gone on with in the run `run`.
+  --
+  -- The fence: `run` names the history of the server's writes, with a `+` behind it when every write is on disk before
+  -- it is answered. Data of the run `stored` are whole in one history, and when both have the `+`: then a restart loses
+  -- nothing that was answered. Any other may have rolled data back, but for the histories that stand behind `run`, each
+  -- after a `/`: the caller has proof that nothing of them is missing.
+  --
+  -- And when the caller knows of a later event of the epoch than the one stored, the data went backwards. `top` is
+  -- "<epoch> <offset>", or empty or nil when the caller knows none.
+  local function is_whole(stored, run, epoch, offset, top)
+    if stored ~= run then
+      if type(stored) ~= 'string' then return false end
+      local own = own_run(run)
+      local durable = string.sub(stored, -1) == '+' and string.sub(own, -1) == '+'
+      -- In one process the `+` may have come or gone, by CONFIG SET.
+      if not durable and stored ~= own and stored .. '+' ~= own and stored ~= own .. '+'
+        and not string.find(run .. '/', '/' .. stored .. '/', 1, true) then return false end
+    end
+    if not top or top == '' then return true end
+    local known_epoch, known_offset = string.match(top, '^([%w_-]+) (%d+)$')
+    if known_epoch ~= epoch then return true end
+    known_offset = tonumber(known_offset)
+    return known_offset <= offset or known_offset > INTEGER_MAX
+  end
+
+  -- Checks that a new epoch may begin: the candidate differs from the epoch it replaces, and the log, which will be
+  -- deleted because its offsets belong to that epoch, is a log. Returns an error reply or nil.
+  local function may_begin(keys, candidate, replaced)
+    if candidate == replaced then return refuse('BADEPOCH', 'the candidate epoch is the one it must replace') end
+    local kind = redis.call('TYPE', keys.log).ok
+    if kind ~= 'stream' and kind ~= 'none' then return refuse('BADKEY', 'log holds another type') end
+  end
+
+  -- Begins an epoch at `offset` (text). Its first write is HSET, which Redis refuses whole when memory, persistence
+  -- or replication forbid writing; whatever follows it in the script is no longer refused for those reasons.
+  -- `until_ms` is when the log's life ends, '0' for who writes no log. Returns an error reply or nil.
+  local function begin(keys, candidate, offset, run, meta_ttl_s, until_ms)
+    run = own_run(run)
+    local set = redis.pcall('HSET', keys.meta, 'epoch', candidate, 'offset', offset, 'run', run, 'until', until_ms)
+    if failed(set) then return set end
+    redis.call('EXPIRE', keys.meta, meta_ttl_s)
+    redis.call('DEL', keys.log)
+  end
+
+  return fits_epoch, fits_run, fits_id, is_whole, own_run, may_begin, begin
 end
+
+-- @only is_epoch is_run is_id check_new_epoch begin_epoch
+local is_epoch, is_run, is_id, _, _, check_new_epoch, begin_epoch = epochs()
+-- @end
 
 -- Reads a topic's position: epoch (text), offset (number), whether the own part of `run` has to be stored with the next
 -- write, and when the log's life ends (text or false).
@@ -114,33 +130,22 @@ end
 -- the key cannot be read.
 local function read_position(meta, run, top)
   local got = redis.pcall('HMGET', meta, 'epoch', 'offset', 'run', 'until')
-  if failed(got) then return nil, bad_key('meta', got) end
-  local offset = integer(got[2], 0, INTEGER_MAX - 1)
-  if offset and is_epoch(got[1]) and is_whole(got[3], run, got[1], offset, top) then
-    return got[1], offset, got[3] ~= run and got[3] ~= own_run(run), got[4]
+  local epoch, offset = got[1], got[2]
+  -- Nearly always one look is enough.
+  if epoch and offset and got[3] == run and #epoch < 33 and #offset < 16 and string.find(offset, '^[1-9]%d*$')
+    and string.find(epoch, '^[%w_-]+$') then
+    offset = tonumber(offset)
+    local known, beyond
+    if top and top ~= '' then known, beyond = string.match(top, '^([%w_-]+) (%d+)$') end
+    if known ~= epoch or tonumber(beyond) <= offset then return epoch, offset, false, got[4] end
   end
-  return nil, nil, got[1]
-end
-
--- Checks that a new epoch may begin: the candidate differs from the epoch it replaces, and the log, which will be
--- deleted because its offsets belong to that epoch, is a log. Returns an error reply or nil.
-local function check_new_epoch(keys, candidate, replaced)
-  if candidate == replaced then return refuse('BADEPOCH', 'the candidate epoch is the one it must replace') end
-  local kind = redis.call('TYPE', keys.log).ok
-  if kind ~= 'stream' and kind ~= 'none' then return refuse('BADKEY', 'log holds another type') end
-  return nil
-end
-
--- Begins an epoch at `offset` (text). Its first write is HSET, which Redis refuses whole when memory, persistence
--- or replication forbid writing; whatever follows it in the script is no longer refused for those reasons.
--- `until_ms` is when the log's life ends, '0' for who writes no log. Returns an error reply or nil.
-local function begin_epoch(keys, candidate, offset, run, meta_ttl_s, until_ms)
-  run = own_run(run)
-  local set = redis.pcall('HSET', keys.meta, 'epoch', candidate, 'offset', offset, 'run', run, 'until', until_ms)
-  if failed(set) then return set end
-  redis.call('EXPIRE', keys.meta, meta_ttl_s)
-  redis.call('DEL', keys.log)
-  return nil
+  if failed(got) then return nil, bad_key('meta', got) end
+  local fits_epoch, _, _, is_whole, own_run = epochs()
+  offset = integer(got[2], 0, INTEGER_MAX - 1)
+  if offset and fits_epoch(epoch) and is_whole(got[3], run, epoch, offset, top) then
+    return epoch, offset, got[3] ~= run and got[3] ~= own_run(run), got[4]
+  end
+  return nil, nil, epoch
 end
 
 -- Whether a log lives on for long enough without being renewed, and its position with it; `ends` is what meta says.
@@ -180,6 +185,8 @@ end
 -- What publishes in full: `publish_event`, and for those that do it in two halves `commit_event`, `check_event`,
 -- `check_policy` and `recall`. All of it is made when it is called for: most events need nothing of it.
 local function publishing()
+  local fits_epoch, fits_run, fits_id, _, own_run, may_begin, begin = epochs()
+
   -- Checks the words of an event; returns an error reply or nil. That the data is JSON was checked where it entered
   -- the system; its two outer bytes are checked again, since an event that no gateway can read is a hole for all.
   local function check_event(channel, event, data, id, print)
@@ -188,12 +195,11 @@ local function publishing()
     if type(data) ~= 'string' or string.byte(data) ~= 123 or string.byte(data, -1) ~= 125 then
       return refuse('BADARG', 'data is not a JSON object')
     end
-    if id == NO_ID then return nil end
-    if not is_id(id) then return refuse('BADARG', 'id is neither - nor 1...128 allowed bytes') end
+    if id == NO_ID then return end
+    if not fits_id(id) then return refuse('BADARG', 'id is neither - nor 1...128 allowed bytes') end
     if type(print) ~= 'string' or #print > 64 or not string.find(print, '^%x+$') then
       return refuse('BADARG', 'print is not 1...64 hexadecimal digits')
     end
-    return nil
   end
 
   -- Checks what the gateway passes about time, policy and epoch (see prepare_event); returns an error reply or nil.
@@ -213,8 +219,7 @@ local function publishing()
         return refuse('BADARG', 'meta_ttl_s is shorter than log_ttl_s: offsets would be used twice')
       end
     end
-    if not is_epoch(plan.candidate) then return refuse('BADARG', 'epoch is not 1...32 allowed bytes') end
-    return nil
+    if not fits_epoch(plan.candidate) then return refuse('BADARG', 'epoch is not 1...32 allowed bytes') end
   end
 
   -- Looks up what a plan's id was used for, and marks the plan when it must not be published: `duplicate`, with the
@@ -228,12 +233,11 @@ local function publishing()
     if failed(value) then return bad_key('seen', value) end
     if not value then return nil end
     local seen_epoch, seen_offset, print = string.match(value, '^([%w_-]+) (%d+) (%x+)$')
-    if not (is_epoch(seen_epoch) and integer(seen_offset, 1, INTEGER_MAX)) then
+    if not (fits_epoch(seen_epoch) and integer(seen_offset, 1, INTEGER_MAX)) then
       return refuse('BADKEY', 'seen does not hold a position and a fingerprint')
     end
     if seen_epoch ~= epoch then return nil end
     plan.duplicate, plan.epoch, plan.offset, plan.conflict = true, seen_epoch, seen_offset, print ~= plan.print
-    return nil
   end
 
   -- Checks, where Redis can tell (7.0 and later), that the ACL user may run every command of `commit_event`: a refusal
@@ -245,19 +249,16 @@ local function publishing()
       and may('DEL', plan.log) and may('XADD', plan.log, '*', '', '') and may('EXPIRE', plan.log, 1)
       and (plan.id == NO_ID or may('SET', plan.seen, ''))
     if not all then return refuse('NOPERM', 'the Redis user may not run every command of a publish') end
-    return nil
   end
 
   -- Turns a plan into one that begins a new epoch, in place of `replaced`. Returns an error reply or nil.
   local function renew(plan, replaced)
-    local wrong = check_new_epoch(plan, plan.candidate, replaced)
+    local wrong = may_begin(plan, plan.candidate, replaced)
     if wrong then return wrong end
     plan.fresh, plan.epoch, plan.offset = true, plan.candidate, '1'
-    return nil
   end
 
   -- First half of publishing: reads and checks everything, writes nothing.
-  --
   -- plan     one table, made whole by the caller, since a table that grows is made anew. All text:
   --   log, meta, seen   names from KEYS. Without a message id `seen` is not touched.
   --   channel           the topic's pub/sub channel.
@@ -285,7 +286,7 @@ local function publishing()
       if plan.duplicate then return plan end
     end
     -- A run that is stored already was checked before.
-    if (not epoch or more) and not is_run(plan.run) then
+    if (not epoch or more) and not fits_run(plan.run) then
       return nil, refuse('BADARG', 'run is not 1...512 allowed bytes')
     end
     if not epoch or offset == 0 then
@@ -344,7 +345,7 @@ local function publishing()
       ends = string.format('%d', plan.now_ms + (plan.log_ttl_s + more_s) * 1000)
     end
     if plan.fresh then
-      local wrong = begin_epoch(plan, plan.epoch, plan.offset, plan.run, plan.meta_ttl_s + more_s, ends)
+      local wrong = begin(plan, plan.epoch, plan.offset, plan.run, plan.meta_ttl_s + more_s, ends)
       if wrong then return nil, wrong end
       append(plan)
     elseif more_s then
@@ -370,23 +371,21 @@ local function publishing()
   -- Publishes one event: `prepare_event` and `commit_event` in one. Returns the plan, or nil, reply.
   local function publish_event(plan)
     local prepared, wrong = prepare_event(plan)
-    if not prepared then return nil, wrong end
-    return commit_event(plan)
+    if prepared then return commit_event(plan) end
+    return nil, wrong
   end
 
   return publish_event, commit_event, check_event, check_policy, recall, prepare_event
 end
 
+-- @only read_log
 -- Reads entries first...last (numbers) of a log, at most `count`: a list of {offset, event, data, id}, all text; from
 -- the last to the first when `backwards`; and the offset of the entry read last, nil when there was none. Entries that
 -- publish_event did not write are left out. Returns nil, reply when the key is not a log.
 local function read_log(log, first, last, count, backwards)
-  local entries
-  if backwards then
-    entries = redis.pcall('XREVRANGE', log, decimal(last) .. '-0', decimal(first) .. '-0', 'COUNT', count)
-  else
-    entries = redis.pcall('XRANGE', log, decimal(first) .. '-0', decimal(last) .. '-0', 'COUNT', count)
-  end
+  if backwards then first, last = last, first end
+  local entries = redis.pcall(
+    backwards and 'XREVRANGE' or 'XRANGE', log, decimal(first) .. '-0', decimal(last) .. '-0', 'COUNT', count)
   if failed(entries) then return nil, bad_key('log', entries) end
   local events, count, sub = {}, 0, string.sub
   for _, entry in ipairs(entries) do
@@ -398,3 +397,4 @@ local function read_log(log, first, last, count, backwards)
   end
   return events, #entries > 0 and tonumber(string.match(entries[#entries][1], '^%d+')) or nil
 end
+-- @end

@@ -14,32 +14,31 @@ end
 
 -- Reads and checks everything about the events: the first of each topic is prepared. Returns an error reply or nil.
 --
--- An event that goes on in its topic's epoch gets its `message` here, as in quick.lua. All others are published in
--- full.
+-- An event that goes on in its topic's epoch gets its epoch and `offset` (text) here, as in quick.lua. All others are
+-- published in full. `last` of a home is the latest event that was prepared for it, or its plan.
 local function prepare_events()
-  for index, item in ipairs(emitted) do
+  for index = 1, #emitted do
+    local item = emitted[index]
     local home, data = item.home, item.data
     if not (is_event(item.event) and string.byte(data) == 123 and string.byte(data, -1) == 125) then
       return refuse('BADARG', 'an event without a name of 1...64 bytes, or data that is not a JSON object')
     end
-    local epoch, offset, more, ends
-    if home.last then
+    local last, epoch, offset, more, ends = home.last, nil, nil, nil, nil
+    if last and last.home then
       -- Behind another event of this run.
-      epoch, offset, item.lasts = home.epoch, home.last, true
-    elseif not home.prepared and home.log_max ~= '0' then
+      epoch, offset, item.lasts = last.epoch, tonumber(last.offset), true
+    elseif not last and home.log_max ~= '0' then
       epoch, offset, more, ends = read_position(home.meta, ARGV[4], home.top)
       if not epoch and offset then return offset end
       item.lasts = epoch and is_lasting(ends, ARGV[1], home.log_ttl_s)
     end
     if epoch and offset > 0 and offset < INTEGER_MAX and not more then
-      item.offset = string.format('%d', offset + 1)
-      item.message = 'P' .. epoch .. ' ' .. item.offset .. ' ' .. item.event .. ' -\n' .. data
-      home.epoch, home.last, home.prepared = epoch, offset + 1, true
-    elseif not home.prepared then
+      item.epoch, item.offset, home.last = epoch, string.format('%d', offset + 1), item
+    elseif not last then
       local _, _, _, _, _, prepare_event = publishing()
       local plan, wrong = prepare_event(plan_of(item))
       if not plan then return wrong end
-      emitted[index], home.prepared = plan, true
+      emitted[index], home.last = plan, plan
     end
   end
   if #outgoing == 0 then return end
@@ -53,17 +52,20 @@ end
 -- Makes the writes, logs and publishes the events, fills the outbox. Only the first write can be refused (memory,
 -- read-only, persistence), and then nothing has changed. Returns an error reply or nil.
 local function commit()
-  for index, entry in ipairs(queued) do
-    local reply = index == 1 and redis.pcall(unpack(entry)) or redis.call(unpack(entry))
-    if index == 1 and failed(reply) then return reply end
+  local count, call = #queued, redis.call
+  if count > 0 then
+    local first = redis.pcall(unpack(queued[1]))
+    if failed(first) then return first end
   end
-  for _, item in ipairs(emitted) do
+  for index = 2, count do call(unpack(queued[index])) end
+  for index = 1, #emitted do
+    local item = emitted[index]
     local home = item.home
-    local added = item.message and not home.missed
+    local added = item.offset and home and not home.missed
       and log_event(home.log, item.lasts, home.log_max, item.offset, item.event, item.data, NO_ID, ARGV[1])
     if type(added) == 'string' then
       keep_offset(home.meta, home.log, item.offset, item.lasts, ARGV[1], home.log_ttl_s, home.meta_ttl_s)
-      redis.call(SEND, home.channel, item.message)
+      call(SEND, home.channel, 'P' .. item.epoch .. ' ' .. item.offset .. ' ' .. item.event .. ' -\n' .. item.data)
     else
       -- What was prepared for the topic counts no longer.
       if home then home.missed = true end
@@ -73,13 +75,13 @@ local function commit()
       if not done then return wrong end
     end
   end
-  for _, entry in ipairs(outgoing) do redis.call('XADD', KEYS[1], '*', unpack(entry)) end
+  for index = 1, #outgoing do call('XADD', KEYS[1], '*', unpack(outgoing[index])) end
   -- On tagged names there is an outbox for each slot, and one channel for all of them.
   if #outgoing > 0 then redis.call('PUBLISH', (string.gsub(KEYS[1], '{%d+}#outbox$', '{sb}#outbox')), KEYS[1]) end
-  local wrong = outward and outward.commit(#queued + #emitted + #outgoing == 0)
+  local wrong = outward and outward.commit(count + #emitted + #outgoing == 0)
   if wrong then return wrong end
   -- These are told at most once, so one that Redis refuses is no reason to stop.
-  for index = 1, #told, 2 do redis.pcall(SEND, told[index], told[index + 1]) end
+  for index = 1, told and #told or 0, 2 do redis.pcall(SEND, told[index], told[index + 1]) end
 end
 
 -- The answer of an operation that was done before, or an error reply; nil when it is new.
@@ -97,6 +99,7 @@ local function retried(fingerprint)
   return {rest, 1, 0, words}
 end
 
+-- @only check_fence
 -- A refresh runs under a lease; whoever held it before may still be about to write. The token of the last run is
 -- kept beside the data: an older one is refused. Returns an error reply or nil.
 local function check_fence()
@@ -111,11 +114,11 @@ local function check_fence()
     needs[#queued] = ''
   end
 end
+-- @end
 
 -- Calls a body. Returns its result, or nil and the reply that tells why there is none.
 local function result_of(body)
-  setmetatable(key, UNDECLARED)
-  setmetatable(args, UNDECLARED)
+  key, args = setmetatable(key or {}, UNDECLARED), setmetatable(args or {}, UNDECLARED)
   local ok, result = pcall(body)
   if ok then return result end
   if type(result) == 'table' and result.code then
@@ -140,6 +143,7 @@ local function text_of(result)
   return answer
 end
 
+-- @only decide
 -- Runs the body of a @subscribe script: whether the caller may join, and the state that it is told. Returns an error
 -- reply or nil. What follows in the script tells the state.
 local function decide(body)
@@ -152,6 +156,7 @@ local function decide(body)
   if not text then return wrong end
   state = function() return text end
 end
+-- @end
 
 -- Runs a body and does what it said.
 local function run(body)
@@ -173,13 +178,13 @@ local function run(body)
   end
   local result, wrong = result_of(body)
   if wrong then return wrong end
-  wrong = fence and check_fence()
+  wrong = check_lease and check_lease()
   if wrong then return wrong end
   local answer
   answer, wrong = text_of(result == nil and {} or result)
   if not answer then return wrong end
   if minted and result and result.token ~= nil then
-    return refuse('FAULT', 'an answer with a member token, which is the gateway\'s with mint')
+    return refuse('FAULT', 'an answer with a member token, which is the gateway\'s to make')
   end
   if fingerprint ~= '' then
     local memory = minted and minted .. '\n' .. answer or answer

@@ -8,9 +8,10 @@ enum GeneratedLua {
         redis, server, KEYS, ARGV, _G, getfenv, setfenv, load, loadstring, loadfile, dofile, rawset, os, print, run, commit, \
         commit_event, publish_event, prepare_event, prepare_events, append, begin_epoch, renew, refuse, queued, needs, \
         first_key, last_key, emitted, outgoing, told, homes, foreign, callable, known, name_of, resolved, fence, roster, \
-        note_removal, mint_s, made_ids, minted, change_member, home_of, count_effects, known_as, result_of, text_of, decide, \
-        check_fence, check_writes, retried, outward, services, calls_max, called, publishing, log_event, keep_offset, \
-        plan_of, read_position
+        note_removal, mint_s, made_ids, minted, change_member, home_of, count_effects, known_as, result_of, text_of, \
+        decide, check_fence, check_lease, check_writes, retried, outward, services, calls_max, called, publishing, \
+        log_event, keep_offset, plan_of, read_position, epochs, make_read, read_rest, make_write, write_rest, \
+        make_values, encode_any, none
         """
 
     /// What a `@subscribe` script must not reach beyond that: it knows no other topic, and has no optional arguments.
@@ -38,6 +39,8 @@ enum GeneratedLua {
         table("key", descriptor.keys.enumerated().map { "\($1.name) = KEYS[\(layout.key($0))]" })
         if !descriptor.keys.isEmpty {
             lines.append("first_key, last_key = \(layout.key(0)), \(layout.key(descriptor.keys.count - 1))")
+            // With room for what reading tells: a table that grows is made anew.
+            table("known", descriptor.keys.indices.map { "[KEYS[\(layout.key($0))]] = false" })
         }
         arguments(descriptor, layout, into: &lines)
         table(
@@ -69,7 +72,7 @@ enum GeneratedLua {
             table("services", descriptor.services.enumerated().map { service($1, layout.calls($0), descriptor) })
             lines.append("calls_max = tonumber(ARGV[\(layout.callsMax)])")
         }
-        if descriptor.refresh != nil { lines.append("fence = KEYS[\(layout.fence)]") }
+        if descriptor.refresh != nil { lines.append("fence, check_lease = KEYS[\(layout.fence)], check_fence") }
         return lines
     }
 
@@ -90,7 +93,7 @@ enum GeneratedLua {
         for (index, value) in descriptor.resolved.enumerated() {
             always.append("\(value.name) = ARGV[\(layout.resolved(index))]")
         }
-        if !always.isEmpty { lines.append("args = {" + always.joined(separator: ", ") + "}") }
+        if !always.isEmpty || !optional.isEmpty { lines.append("args = {" + always.joined(separator: ", ") + "}") }
         lines += optional
     }
 
@@ -99,7 +102,7 @@ enum GeneratedLua {
         case .id, .user, .string, .choice, .json: text
         case .int, .number, .time: "tonumber(\(text))"
         case .bool: "\(text) == '1'"
-        case .ids: "words(\(text))"
+        case .ids: "ids_of(\(text))"
         }
     }
 
@@ -114,6 +117,6 @@ enum GeneratedLua {
         return "[ARGV[\(first)]] = {log = KEYS[\(key)], meta = KEYS[\(key + 1)], channel = ARGV[\(first + 1)], "
             + "log_max = ARGV[\(first + 2)], log_ttl_s = ARGV[\(first + 3)], meta_ttl_s = ARGV[\(first + 4)], "
             + (descriptor.changesMembers ? "members = KEYS[\(layout.members(index))], " : "")
-            + "top = ARGV[\(first + 5)]}"
+            + "top = ARGV[\(first + 5)], last = false}"
     }
 }

@@ -1,7 +1,9 @@
 /// Makes the texts that are loaded: the shared files, the names of the header, the author's file.
 public struct ScriptAssembler: Sendable {
-    private let prelude: [UInt8]
-    private let command: [ScriptFile]
+    /// What stands in front of plain scripts and states.
+    private let plain: SharedTexts
+    /// What stands in front of bodies.
+    private let command: SharedTexts
     private let outside: ScriptFile?
     private let quick: [String: ScriptFile]
     private let subscribe: [UInt8]
@@ -16,11 +18,12 @@ public struct ScriptAssembler: Sendable {
         prelude: [UInt8], command: [ScriptFile], outside: ScriptFile?, subscribe: [UInt8], position: [UInt8],
         quick: [String: ScriptFile]
     ) {
+        let prelude = ScriptFile(name: "prelude", path: "core/prelude.lua", bytes: prelude)
+        plain = SharedTexts([prelude])
+        self.command = SharedTexts([prelude] + command)
         self.outside = outside
         self.quick = quick
         self.position = position
-        self.prelude = prelude
-        self.command = command
         self.subscribe = subscribe
     }
 
@@ -33,18 +36,17 @@ public struct ScriptAssembler: Sendable {
 
     /// A command or a refresh.
     public func script(_ descriptor: CommandDescriptor) -> AssembledScript {
-        var text = ScriptText()
-        text.append(prelude, path: "core/prelude.lua")
-        for file in command { text.append(file.bytes, path: file.path) }
-        if let outside, !descriptor.callsOut.isEmpty { text.append(outside.bytes, path: outside.path) }
-        text.append(lines: GeneratedLua.lines(descriptor))
-        text.append(lines: ["local function command()", "local " + GeneratedLua.hidden])
-        for part in descriptor.parts { text.append(part.bytes, path: part.path) }
-        let offset = text.lineCount
-        text.append(descriptor.file.bytes, path: descriptor.file.path)
-        text.append(lines: ["end", "return run(command)"])
-        return AssembledScript(
-            name: descriptor.scriptName, text: text.text, parts: text.parts, bodyLineOffset: offset)
+        assembled(descriptor.scriptName, behind: command) { text in
+            if let outside, !descriptor.callsOut.isEmpty { text.append(outside.bytes, path: outside.path) }
+            text.append(lines: GeneratedLua.lines(descriptor))
+            text.append(lines: ["local function command()"])
+            text.hide(GeneratedLua.hidden)
+            for part in descriptor.parts { text.append(part.bytes, path: part.path) }
+            let offset = text.lineCount
+            text.append(descriptor.file.bytes, path: descriptor.file.path)
+            text.append(lines: ["end", "return run(command)"])
+            return offset
+        }
     }
 
     /// The scripts of a namespace with a state that tell it: `state/NAMESPACE` to who subscribes, `position/NAMESPACE`
@@ -52,32 +54,46 @@ public struct ScriptAssembler: Sendable {
     public func scripts(_ state: StateProvider) -> [AssembledScript] {
         [(state.scriptName, subscribe, "core/subscribe.lua"), (state.positionName, position, "core/position.lua")].map {
             (name, body, path) in
-            var text = ScriptText()
-            text.append(prelude, path: "core/prelude.lua")
-            if state.isPersonal {
-                for file in command { text.append(file.bytes, path: file.path) }
-                text.append(lines: GeneratedLua.lines(state))
-                text.append(lines: ["local function command()", "local " + GeneratedLua.hiddenFromJoins])
+            assembled(name, behind: state.isPersonal ? command : plain) { text in
+                if state.isPersonal {
+                    text.append(lines: GeneratedLua.lines(state))
+                    text.append(lines: ["local function command()"])
+                    text.hide(GeneratedLua.hiddenFromJoins)
+                }
+                for part in state.parts { text.append(part.bytes, path: part.path) }
+                let offset = text.lineCount
+                text.append(state.file.bytes, path: state.file.path)
+                if state.isPersonal {
+                    // A refused join leaves nothing behind: the decision comes before the position is made.
+                    text.append(lines: ["end", "local refused = decide(command)", "if refused then return refused end"])
+                }
+                text.append(body, path: path)
+                return offset
             }
-            for part in state.parts { text.append(part.bytes, path: part.path) }
-            let offset = text.lineCount
-            text.append(state.file.bytes, path: state.file.path)
-            if state.isPersonal {
-                // A refused join leaves nothing behind: the decision comes before the position is made.
-                text.append(lines: ["end", "local refused = decide(command)", "if refused then return refused end"])
-            }
-            text.append(body, path: path)
-            return AssembledScript(name: name, text: text.text, parts: text.parts, bodyLineOffset: offset)
         }
     }
 
     /// A script that the gateway calls itself.
     public func script(_ plain: ScriptFile) -> AssembledScript {
+        assembled(plain.name, behind: self.plain, first: quick[plain.name]) { text in
+            let offset = text.lineCount
+            text.append(plain.bytes, path: plain.path)
+            return offset
+        }
+    }
+
+    /// Puts what a script needs of the shared files before its own text.
+    ///
+    /// `own` appends that text, and returns how many lines stand before the author's file.
+    private func assembled(
+        _ name: String, behind shared: SharedTexts, first: ScriptFile? = nil, _ own: (inout ScriptText) -> Int
+    ) -> AssembledScript {
+        var alone = ScriptText()
+        _ = own(&alone)
         var text = ScriptText()
-        if let quick = quick[plain.name] { text.append(quick.bytes, path: quick.path) }
-        text.append(prelude, path: "core/prelude.lua")
-        let offset = text.lineCount
-        text.append(plain.bytes, path: plain.path)
-        return AssembledScript(name: plain.name, text: text.text, parts: text.parts, bodyLineOffset: offset)
+        if let first { text.append(first.bytes, path: first.path) }
+        for (path, bytes) in shared.texts(for: alone.naming) { text.append(bytes, path: path) }
+        let offset = own(&text)
+        return AssembledScript(name: name, text: text.text, parts: text.parts, bodyLineOffset: offset)
     }
 }

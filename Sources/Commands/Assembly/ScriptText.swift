@@ -3,6 +3,8 @@ struct ScriptText {
     private(set) var text: [UInt8] = []
     private(set) var parts: [AssembledScript.Part] = []
     private(set) var lineCount = 0
+    /// The text without the lines that only hide names.
+    private(set) var naming: [UInt8] = []
 
     /// Appends a file.
     mutating func append(_ bytes: [UInt8], path: String) {
@@ -16,9 +18,17 @@ struct ScriptText {
         for line in lines { append(Array(line.utf8)) }
     }
 
+    /// Appends a line that hides names from what follows it in a function.
+    mutating func hide(_ names: String) {
+        text += Array("local \(names)\n".utf8)
+        lineCount += 1
+    }
+
     private mutating func append(_ bytes: [UInt8]) {
         text += bytes
         text.append(UInt8(ascii: "\n"))
+        naming += bytes
+        naming.append(UInt8(ascii: "\n"))
         lineCount += 1 + bytes.count { $0 == UInt8(ascii: "\n") }
     }
 }

@@ -1,0 +1,110 @@
+/// The files in front of a kind of scripts, and which of their lines a script may do without.
+///
+/// What stands between `-- @only NAME...` and `-- @end` is there for scripts that name one of the names. For all others
+/// these lines are empty: each function that is not made spares every call of the script, and no line moves.
+struct SharedTexts {
+    private struct Piece {
+        let file: Int
+        let lines: [ArraySlice<UInt8>]
+        /// What has to be named for the piece to be there; empty: it always is.
+        let names: Set<ArraySlice<UInt8>>
+        /// Which names of other pieces it names.
+        var mentions: Set<ArraySlice<UInt8>> = []
+    }
+
+    private let paths: [String]
+    private var pieces: [Piece] = []
+    /// The names of all pieces.
+    private var names: Set<ArraySlice<UInt8>> = []
+    /// Those that are named by what is always there.
+    private var always: Set<ArraySlice<UInt8>> = []
+
+    /// Reads files, in the order in which they stand.
+    init(_ files: [ScriptFile]) {
+        paths = files.map(\.path)
+        for (number, file) in files.enumerated() { read(file.bytes, number) }
+        for index in pieces.indices {
+            let found = named(pieces[index].lines)
+            pieces[index].mentions = found
+            if pieces[index].names.isEmpty { always.formUnion(found) }
+        }
+    }
+
+    private mutating func read(_ bytes: [UInt8], _ file: Int) {
+        var lines: [ArraySlice<UInt8>] = []
+        var wanted: Set<ArraySlice<UInt8>> = []
+        func end(_ pieces: inout [Piece]) {
+            pieces.append(Piece(file: file, lines: lines, names: wanted))
+            lines = []
+            wanted = []
+        }
+        for line in bytes.split(separator: SharedTexts.newline, omittingEmptySubsequences: false) {
+            if line.starts(with: SharedTexts.opening) {
+                end(&pieces)
+                wanted = Set(line.dropFirst(SharedTexts.opening.count).split(separator: UInt8(ascii: " ")))
+                names.formUnion(wanted)
+            }
+            lines.append(line)
+            if line.elementsEqual("-- @end".utf8) { end(&pieces) }
+        }
+        end(&pieces)
+    }
+
+    /// The files' texts for a script whose other text is `own`.
+    func texts(for own: [UInt8]) -> [(path: String, bytes: [UInt8])] {
+        var needed = always
+        needed.formUnion(named(own.split(separator: SharedTexts.newline), mayHideCode: SharedTexts.hasLongText(own)))
+        // What is there may name more.
+        var count = -1
+        while count != needed.count {
+            count = needed.count
+            for piece in pieces where !piece.names.isDisjoint(with: needed) { needed.formUnion(piece.mentions) }
+        }
+        var texts = paths.map { (path: $0, bytes: [UInt8]()) }
+        var isFirst = paths.map { _ in true }
+        for piece in pieces {
+            let isThere = piece.names.isEmpty || !piece.names.isDisjoint(with: needed)
+            for line in piece.lines {
+                if !isFirst[piece.file] { texts[piece.file].bytes.append(SharedTexts.newline) }
+                isFirst[piece.file] = false
+                if isThere { texts[piece.file].bytes += line }
+            }
+        }
+        return texts
+    }
+
+    /// Which names are named in lines of Lua.
+    ///
+    /// A line that is a comment from its beginning names nothing, unless a long text or comment, which may end in it,
+    /// `mayHideCode`.
+    private func named(_ lines: [ArraySlice<UInt8>], mayHideCode: Bool = false) -> Set<ArraySlice<UInt8>> {
+        var found: Set<ArraySlice<UInt8>> = []
+        for line in lines {
+            let text = line.drop { $0 == UInt8(ascii: " ") }
+            if !mayHideCode, text.starts(with: "--".utf8) { continue }
+            for word in text.split(whereSeparator: { !SharedTexts.isOfWord($0) }) where names.contains(word) {
+                found.insert(word)
+            }
+        }
+        return found
+    }
+
+    /// Whether a long text or comment begins anywhere.
+    private static func hasLongText(_ text: [UInt8]) -> Bool {
+        zip(text, text.dropFirst()).contains {
+            $0 == UInt8(ascii: "[") && ($1 == UInt8(ascii: "[") || $1 == UInt8(ascii: "="))
+        }
+    }
+
+    private static func isOfWord(_ byte: UInt8) -> Bool {
+        switch byte {
+        case UInt8(ascii: "a")...UInt8(ascii: "z"), UInt8(ascii: "A")...UInt8(ascii: "Z"),
+            UInt8(ascii: "0")...UInt8(ascii: "9"), UInt8(ascii: "_"):
+            true
+        default: false
+        }
+    }
+
+    private static let opening = Array("-- @only ".utf8)
+    private static let newline = UInt8(ascii: "\n")
+}
