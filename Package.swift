@@ -163,7 +163,7 @@ let package = Package(
         tests("RedisLink", ["RedisLink", "Reactors", "Core"]),
         tests("Commands", ["Commands", "Core", "HTTPCodec", "RedisLink", "Rights", "Scripts"]),
         tests("Worker", ["Worker", "Commands", "Core", "RedisLink", "Scripts"]),
-        tests("Courier", ["Courier", "Configuration", "Core", "Reactors", "Rights"]),
+        tests("Courier", ["Courier", "Configuration", "Core", "Reactors", "RedisLink", "Rights"]),
         tests("SwitchboardClient", ["SwitchboardClient", "SwitchboardClientLinux"]),
         tests("Bench", ["switchboard-bench", "Core"]),
         tests(

@@ -180,6 +180,13 @@ import Testing
         #expect([0, 1, 2, 7, 99].map { pause($0, 0) } == [5_000, 10_000, 20_000, 600_000, 600_000])
         #expect(pause(3, 1) == 20_000 && pause(3, 9) == 20_000)
     }
+
+    @Test(arguments: ["-1", "9223372036854775807"])
+    func aTimeThatNoScriptWritesIsNone(score: String) throws {
+        let text = #"{"user":"ann","pushes":[{"p":"n:1-0","s":\#(score)},{"p":"n:2-0","s":7}]}"#
+        let json = try JSON(parsing: Fixture.bytes(text), limits: JSON.Limits(depthMax: 8, elementsMax: 50))
+        #expect(PushRequest(json.root)?.items.map(\.name) == [Fixture.bytes("n:2-0")])
+    }
 }
 
 extension String {

@@ -18,7 +18,7 @@ struct ServiceQuestion {
             let id = root["id"]?.stringBytes,
             (1...64).contains(id.count), id.allSatisfy({ $0 > 0x20 && $0 < 0x7f }),
             let channel = root["to"]?.stringBytes, channel.starts(with: keys.node([])), let until = root["until"]?.int,
-            let request = root["request"], request.kind == .object
+            Timestamp.range.contains(until), let request = root["request"], request.kind == .object
         else { return nil }
         (self.id, self.channel, self.request, untilMs) = (id, channel, request, until)
     }

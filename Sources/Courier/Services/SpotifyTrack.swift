@@ -12,7 +12,7 @@ struct SpotifyTrack: Sendable, Equatable {
     let album: String
     /// How long it plays, milliseconds.
     let durationMs: Int
-    /// Addresses of pictures and their widths, in Spotify's order.
+    /// Addresses of pictures and their widths, 0 to 100,000 pixels, in Spotify's order.
     let images: [(url: String, width: Int)]
 
     static func == (left: SpotifyTrack, right: SpotifyTrack) -> Bool {
@@ -22,6 +22,8 @@ struct SpotifyTrack: Sendable, Equatable {
     private static let artistsMax = 10
     private static let imagesMax = 5
     private static let dayMs = 86_400_000
+    private static let widthMax = 100_000
+    private static let textBytesMax = 600
 
     /// Reads a track object; `nil` for anything else.
     init?(_ value: JSON.Value) {
@@ -38,7 +40,7 @@ struct SpotifyTrack: Sendable, Equatable {
         durationMs = min(max(value["duration_ms"]?.int ?? 0, 0), SpotifyTrack.dayMs)
         images = SpotifyTrack.first(SpotifyTrack.imagesMax, of: value["album"]?["images"]).compactMap {
             guard let url = $0["url"]?.string, url.hasPrefix("https://"), url.utf8.count <= 1_000 else { return nil }
-            return (url, $0["width"]?.int ?? 0)
+            return (url, min(max($0["width"]?.int ?? 0, 0), SpotifyTrack.widthMax))
         }
     }
 
@@ -47,12 +49,12 @@ struct SpotifyTrack: Sendable, Equatable {
         return Array(list.members.prefix(count))
     }
 
-    /// At most 600 bytes, and no part of a character.
+    /// At most 600 bytes, and no part of a code point.
     private static func cut(_ text: String) -> String {
-        guard text.utf8.count > 600 else { return text }
-        var short = text
-        while short.utf8.count > 600 { short.removeLast() }
-        return short
+        guard text.utf8.count > textBytesMax else { return text }
+        var end = text.utf8.index(text.utf8.startIndex, offsetBy: textBytesMax)
+        while UTF8.isContinuation(text.utf8[end]) { end = text.utf8.index(before: end) }
+        return String(text[..<end])
     }
 
     /// What `add_track` and `describe_track` take: Spotify's own form, with what is needed of it.

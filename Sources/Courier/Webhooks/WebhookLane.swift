@@ -135,7 +135,8 @@ final class WebhookLane {
         switch reply?.first?.integer {
         case 0:
             let otherMs = reply?.last?.integer ?? 0
-            topics.ended(topic, againMs: nowMs + max(otherMs, 0) + Int.random(in: 20...200))
+            topics.ended(
+                topic, againMs: nowMs + min(max(otherMs, 0), parts.limits.webhookLeaseMs) + Int.random(in: 20...200))
         case 2:
             failing[topic] = nil
             topics.ended(topic)

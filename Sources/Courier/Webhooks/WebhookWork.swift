@@ -11,6 +11,9 @@ struct WebhookWork {
     /// The offset up to which the page goes.
     let lastOffset: Int
 
+    /// The greatest offset that scripts give: 2^53 - 1.
+    private static let offsetMax = (1 << 53) - 1
+
     /// Takes a page; `nil` when it is none.
     ///
     /// It begins behind `done`, which is `nil` where no cursor was: then what is older than `sinceMs` was before the receiver.
@@ -20,7 +23,8 @@ struct WebhookWork {
     ) {
         let page = entries.map { WebhookEvent($0, epoch: epoch) }
         let found = page.compactMap { $0 }
-        guard found.count == page.count, found.allSatisfy({ $0.offset > 0 }) else { return nil }
+        let isCounted = ([done ?? 0, last] + found.map(\.offset)).allSatisfy { $0 <= WebhookWork.offsetMax }
+        guard isCounted, found.count == page.count, found.allSatisfy({ $0.offset > 0 }) else { return nil }
         self.topic = topic
         self.epoch = epoch
         // Without entries what there was has been trimmed.

@@ -17,9 +17,11 @@ public struct PushItem: Sendable, Equatable {
     /// Its time as it was called, milliseconds; an answer says it again.
     public let score: Int
 
-    /// Takes a name; `nil` for what is none.
+    /// Takes a name and a time; `nil` for what is none.
     public init?(name: [UInt8], score: Int) {
-        guard name.count > 2, name.count <= PushLimits.idBytesMax, name[1] == UInt8(ascii: ":") else { return nil }
+        guard name.count > 2, name.count <= PushLimits.idBytesMax, name[1] == UInt8(ascii: ":"),
+            Timestamp.range.contains(score)
+        else { return nil }
         switch name[0] {
         case UInt8(ascii: "n"): source = .notification
         case UInt8(ascii: "c"): source = .conversation
