@@ -89,7 +89,17 @@ import Testing
                 continue
             }
         }
-        let most = reply(whole.map { $0 == "2" ? "9223372036854775807" : $0 })
-        if case .named(let named) = most { #expect(named.sentinels != 0) }
+    }
+
+    /// `switchboard check` doubles the quorum.
+    @Test func whateverASentinelCountsIsBounded() {
+        let words =
+            ["ip", "10.0.0.1", "port", "6379", "config-epoch", "0"]
+            + ["quorum", "num-other-sentinels", "num-slaves"].flatMap { [$0, "\(Int.max)"] }
+        guard case .named(let named) = SentinelAnswer(.success(.array(words.map { .string(bytes($0)) }))) else {
+            Issue.record("the answer is not understood")
+            return
+        }
+        #expect([named.quorum, named.sentinels, named.replicas] == [10_000, 10_001, 10_000])
     }
 }

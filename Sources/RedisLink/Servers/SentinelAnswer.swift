@@ -41,13 +41,16 @@ enum SentinelAnswer: Equatable {
     private static func named(_ reply: RESPValue) -> Named? {
         guard let fields = ServerFacts.config(reply) else { return nil }
         func number(_ name: String) -> Int? { fields[Array(name.utf8)].flatMap { ASCII.decimal($0) } }
+        func count(_ name: String) -> Int { min(number(name) ?? 0, countMax) }
         guard let host = fields[Array("ip".utf8)], (1...253).contains(host.count),
             host.allSatisfy({ $0 > 0x20 && $0 < 0x7f }), let port = number("port"), (1...65_535).contains(port),
             let epoch = number("config-epoch")
         else { return nil }
         return Named(
             address: SentinelGroup.Address(host: String(decoding: host, as: UTF8.self), port: port), epoch: epoch,
-            sentinels: (number("num-other-sentinels") ?? 0) &+ 1, quorum: number("quorum") ?? 0,
-            replicas: number("num-slaves") ?? 0)
+            sentinels: count("num-other-sentinels") + 1, quorum: count("quorum"), replicas: count("num-slaves"))
     }
+
+    /// More Sentinels or replicas than a group has; the figures are an operator's, and a Sentinel may tell any.
+    private static let countMax = 10_000
 }
