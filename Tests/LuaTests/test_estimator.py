@@ -7,7 +7,7 @@ from shop_day import ShopDay
 
 SEED = 20_261_121
 SHOPS = 3
-DAYS = 20
+DAYS = 12
 DAY_MS = 86_400_000
 
 
