@@ -70,6 +70,19 @@ def test_events_of_every_master_come_through_any_gateway_and_are_recovered(clust
             client.expect_nothing()
 
 
+def test_masters_that_are_slow_to_say_who_they_are_are_used_all_the_same(tmp_path, cluster, certificate):
+    """Once a master whose first answer came too late was left for good, and the gateway never became ready."""
+    for node in cluster.masters():
+        with node.client() as client:
+            client.script_flush()
+    gateway = Gateway(tmp_path, cluster.url, certificate, SECRET, "--shards", "1", limits=LIMITS | {"redisCallMs": 10})
+    gateway.start()
+    try:
+        gateway.wait_ready(20)
+    finally:
+        gateway.stop()
+
+
 def test_no_key_of_a_topic_lies_elsewhere_than_its_slot(cluster, gw):
     gw.publish("shop:only", "e", {"n": 1}, id="x")
     owner = cluster.owner_of_slot(key_slot(b"only"))

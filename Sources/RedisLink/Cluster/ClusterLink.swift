@@ -152,7 +152,10 @@ public final class ClusterLink: RedisCalls {
             case .success:
                 news.onStale(nil)
                 link.reconnect(RedisFailure(.protocolViolation, detail: "another node answers at this address"))
-            case .failure(let failure): lastFailure = failure
+            case .failure(let failure):
+                lastFailure = failure
+                // The connection goes on, and nobody else would ask: a busy server had its scripts to load first.
+                if failure.kind == .timedOut { connected(id, facts) }
             }
         }
     }

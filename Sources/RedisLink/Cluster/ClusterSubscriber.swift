@@ -191,7 +191,11 @@ public final class ClusterSubscriber: ShardedLinkOwner {
     func channelLive(_ channel: [UInt8], on link: ShardedLink) {
         let number = HashSlot.of(channel)
         guard let slot = slots[number], slot.channels.contains(channel), slot.node == link.node else { return }
-        if let before = slot.before { nodes[before]?.link.unwant(channel) }
+        if let before = slot.before {
+            nodes[before]?.link.unwant(channel)
+            // The other link is given its word soon, and once for all channels that come live now.
+            wake(atMs: context.reactor.nowMs)
+        }
         slots[number]?.retries = 0
         owner.channelLive(channel)
     }
@@ -212,7 +216,10 @@ public final class ClusterSubscriber: ShardedLinkOwner {
         guard slot.node == link.node else { return }
         let lost = channels.filter { slot.channels.contains($0) }
         if !lost.isEmpty { owner.channelsLost(lost, failure) }
-        if let master = map[number], master.id != link.node { return place(number) }
+        if let master = map[number], master.id != link.node {
+            place(number)
+            return wake(atMs: context.reactor.nowMs)
+        }
         guard slot.retryMs == nil else { return }
         slots[number]?.retryMs = context.reactor.nowMs + min(20 << min(slot.retries, 6), 1_000)
         slots[number]?.retries += 1
