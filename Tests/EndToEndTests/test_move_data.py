@@ -200,14 +200,6 @@ def check(server, layout):
     return done.returncode, done.stdout + done.stderr
 
 
-def test_a_cluster_is_refused_with_a_sentence(server):
-    """It only said that Redis is away."""
-    flags = words(server, server, "tagged")
-    flags[flags.index("--to") + 1] = "redis+cluster://127.0.0.1:7000"
-    done = subprocess.run(flags, capture_output=True, text=True, timeout=30, env=ENVIRONMENT)
-    assert done.returncode != 0 and "not to a cluster yet" in done.stderr
-
-
 def test_a_start_against_the_other_layout_is_refused(server, tmp_path, certificate, gateway):
     """Two gateways of different layouts would speak past each other, and each would find no data."""
     gateway(server=server).stop()

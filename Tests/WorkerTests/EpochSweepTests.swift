@@ -47,6 +47,20 @@ import Testing
         #expect(sweep.figures == EpochSweep.Figures(ended: 1))
     }
 
+    /// Its cursor leads nowhere in the other life, and what it skipped would never have been looked at.
+    @Test func aPageThatWasOvertakenByAnotherLifeIsNotTaken() {
+        var sweep = sweep()
+        let first = sweep.next(nowMs: 1)
+        #expect(first == .scan(cursor: Array("0".utf8)))
+        sweep.connected(life: Array("two".utf8), nowMs: 2)
+        sweep.scanned((Array("0".utf8), [Array("shop:1#meta".utf8)]), nowMs: 3)
+        let again = sweep.next(nowMs: 43)
+        #expect(again == .scan(cursor: Array("0".utf8)))
+        sweep.scanned((Array("0".utf8), [Array("shop:1#meta".utf8)]), nowMs: 44)
+        let end = sweep.next(nowMs: 44)
+        #expect(end == .end([topic(1)]))
+    }
+
     @Test func whatFailedOnTheWayIsCalledAgainAndNothingElse() {
         var sweep = sweep()
         #expect(ended(&sweep, ["shop:1#meta", "shop:2#meta", "shop:3#meta", "shop:4#meta"]).count == 4)

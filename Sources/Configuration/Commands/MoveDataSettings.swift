@@ -2,13 +2,13 @@ public import Core
 
 /// The settings of `move-data`.
 public struct MoveDataSettings: Sendable, Equatable {
-    /// The URL of the Redis that has the keys; may hold a password.
+    /// The URL of the Redis that has the keys, a cluster's too; may hold a password.
     public var from = ""
-    /// The URL of the Redis that gets them; may hold a password.
+    /// The URL of the Redis that gets them, a cluster's too; may hold a password.
     public var to = ""
     /// What is put before every Redis key; the same before and after.
     public var redisPrefix = ""
-    /// The layout that the keys get.
+    /// `--redis-layout`; see ``layout``.
     public var redisLayout = KeyLayout.plain
     /// Whether it is only counted what would be done.
     public var isDryRun = false
@@ -17,6 +17,9 @@ public struct MoveDataSettings: Sendable, Equatable {
 
     /// Settings without servers.
     public init() {}
+
+    /// The layout that the keys get: tagged on a cluster.
+    public var layout: KeyLayout { SettingURL.isCluster(to) ? .tagged : redisLayout }
 }
 
 extension MoveDataSettings {

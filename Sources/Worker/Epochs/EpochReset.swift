@@ -27,8 +27,7 @@ public final class EpochReset {
     private let settings: ResetEpochsSettings
     private let reactor: Reactor
     private let script: ScriptID
-    private let servers: LocalServers
-    private var link: CallLink?
+    private var redis: WholeRedis?
     private var timer: ReactorTimer?
     private var sweep: EpochSweep
     private var epochs = EpochSource()
@@ -38,12 +37,10 @@ public final class EpochReset {
     public init(_ settings: ResetEpochsSettings) throws(StartProblem) {
         self.settings = settings
         var target = try RedisTarget.reading(settings.redis, limits: settings.limits)
-        guard !target.url.isCluster else {
-            throw StartProblem("redis: reset-epochs speaks to one server, and not to a cluster yet")
-        }
         target.layout = LayoutGuard(settings.keys)
         let library = try ScriptLibrary(
-            packs: [], directory: nil, namespaces: NamespacePolicy.defaults.keys, reservedPaths: [])
+            packs: [], directory: nil, namespaces: NamespacePolicy.defaults.keys, reservedPaths: [],
+            isCluster: target.url.isCluster)
         let table: ScriptTable
         do {
             guard let entry = library.table["reset_epoch"] else {
@@ -60,13 +57,9 @@ public final class EpochReset {
                 nowMs: reactor.nowMs)
             let context = ConnectionContext(
                 reactor: reactor, limits: ConnectionLimits(settings.limits, reactors: 1))
-            servers = try LocalServers(context, target, name: "switchboard-reset-epochs")
-            link = try CallLink(
-                context, target, servers.board, name: "switchboard-reset-epochs", registry: table.registry,
-                onReady: { [unowned self] facts in
-                    sweep.connected(life: facts.runID, nowMs: reactor.nowMs)
-                    work()
-                })
+            redis = try WholeRedis(
+                context, target, name: "switchboard-reset-epochs", registry: table.registry,
+                nodesMax: settings.limits.clusterNodesMax, onChange: { [unowned self] in changed() })
             timer = try ReactorTimer(reactor) { [unowned self] in work() }
         } catch let problem as StartProblem {
             throw problem
@@ -81,11 +74,18 @@ public final class EpochReset {
         reactor.run()
         let figures = sweep.figures
         let refusal = figures.refused > 0 ? sweep.refusal.map { "\($0.metricLabel) \($0.detail)" } : nil
-        link?.stop()
-        servers.stop()
+        redis?.stop()
         timer?.invalidate()
         return Outcome(
             ended: figures.ended, before: figures.before, refused: figures.refused, failure: failure ?? refusal)
+    }
+
+    /// A connection was made, or a cluster has other masters.
+    private func changed() {
+        // Until it is whole there are slots that nobody would look through.
+        guard let life = redis?.life, !life.isEmpty else { return }
+        sweep.connected(life: life, nowMs: reactor.nowMs)
+        work()
     }
 
     private func work() {
@@ -96,8 +96,10 @@ public final class EpochReset {
         case .end(let topics): for topic in topics { end(topic) }
         case .finished: return reactor.stop()
         case .givenUp:
-            let last = link?.lastFailure ?? sweep.refusal
-            failure = "Redis cannot be used: " + (last.map { "\($0.metricLabel) \($0.detail)" } ?? "no answer")
+            let last = redis?.isWhole == false ? nil : sweep.refusal
+            failure =
+                "Redis cannot be used: "
+                + (last.map { "\($0.metricLabel) \($0.detail)" } ?? redis?.trouble ?? "no answer")
             return reactor.stop()
         }
         // A second look now and then finds out that nothing goes on.
@@ -110,7 +112,7 @@ public final class EpochReset {
         call.append(KeyspacePattern.escaped(settings.keys.prefix) + Array("*#meta".utf8))
         call.append("COUNT")
         call.append(decimal: settings.limits.scanKeys)
-        link?.call(call) { [unowned self] result in
+        redis?.link.call(call) { [unowned self] result in
             sweep.scanned(EpochReset.page(result), nowMs: reactor.nowMs)
             timer?.set(atMs: min(sweep.nextMs, reactor.nowMs + 1_000))
         }
@@ -126,11 +128,13 @@ public final class EpochReset {
     private func end(_ topic: Topic) {
         let keys = settings.keys
         let mode = settings.isDryRun ? "look" : settings.again ? "again" : "reset"
+        guard let redis else { return }
+        // While the server is away the call waits for it, and whoever it is then, its life has another name than this.
+        let life = redis.runID(of: keys.meta(topic)) ?? epochs.next()
         let call = ScriptCall(
             script: script, keys: [keys.meta(topic)],
-            arguments: [keys.channel(topic), link?.facts?.runID ?? [], epochs.next(), Array(mode.utf8)])
-        guard let link else { return }
-        link.run(call, lane: nil) { [unowned self] result in
+            arguments: [keys.channel(topic), life, epochs.next(), Array(mode.utf8)])
+        redis.link.run(call, lane: nil) { [unowned self] result in
             sweep.answered(topic, result, nowMs: reactor.nowMs)
             if sweep.nextMs != Int.max { timer?.set(atMs: sweep.nextMs) }
         }

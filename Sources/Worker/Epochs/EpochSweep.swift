@@ -52,6 +52,8 @@ struct EpochSweep {
     private var waiting: [Topic] = []
     private var unanswered = 0
     private var isScanning = false
+    /// Whether the page that is on its way is one of the life before.
+    private var isOvertaken = false
     private var isLastPage = false
     private var progressMs: Int
 
@@ -64,10 +66,11 @@ struct EpochSweep {
         progressMs = nowMs
     }
 
-    /// A connection is ready for calls; another process than before begins the sweep anew.
+    /// A connection is ready for calls; another process than before, or other masters of a cluster, begin the sweep anew.
     mutating func connected(life: [UInt8], nowMs: Int) {
         if life != self.life {
             self.life = life
+            isOvertaken = isScanning
             (cursor, waiting, isLastPage) = (EpochSweep.start, [], false)
         }
         if !isScanning && unanswered == 0 { nextMs = nowMs }
@@ -91,7 +94,10 @@ struct EpochSweep {
     /// A page of SCAN came, or did not.
     mutating func scanned(_ page: (cursor: [UInt8], names: [[UInt8]])?, nowMs: Int) {
         isScanning = false
-        guard let page else { return pause(nowMs: nowMs) }
+        guard let page, !isOvertaken else {
+            isOvertaken = false
+            return pause(nowMs: nowMs)
+        }
         progressMs = nowMs
         cursor = page.cursor
         isLastPage = page.cursor == EpochSweep.start

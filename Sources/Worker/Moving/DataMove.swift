@@ -8,7 +8,7 @@ import Transport
 
 /// Gives keys the names of another layout, in their Redis or in another, while no gateway and no worker runs.
 ///
-/// Renaming is one step of Redis for each key. A copy is made where there is none, and compared where there is one. So
+/// Either Redis may be a cluster: each key is then copied to the master of its slot, or from there. Renaming is one step of Redis for each key. A copy is made where there is none, and compared where there is one. So
 /// whoever is killed and begins again does nothing twice. It goes through all keys until nothing is left to do: the last
 /// time is the verification. Thread: the caller's.
 public final class DataMove {
@@ -30,17 +30,20 @@ public final class DataMove {
     static let conflictsMax = 20
     private static let passesMax = 5
     private static let clientName = "switchboard-move-data"
+    /// How often it is looked whether a server is away, milliseconds.
+    private static let lookEveryMs = 1_000
 
     let settings: MoveDataSettings
     let reactor: Reactor
     private let digest: ScriptID
-    private var servers: [LocalServers] = []
-    private var source: CallLink?
-    private var target: CallLink?
+    private var source: WholeRedis?
+    private var target: WholeRedis?
     private var timer: ReactorTimer?
     var outcome = Outcome()
     private var names = KeyMove(from: Keys(prefix: []), to: Keys(prefix: []))
     private var hasBegun = false
+    /// The processes and slots of both ends when it began.
+    private var lives: [[UInt8]] = []
     /// The first round changes nothing: it counts, and finds outboxes that are not empty.
     private var isLooking = true
     private var isSame = false
@@ -68,24 +71,15 @@ public final class DataMove {
             digest = only.id
             reactor = try Reactor(wake: try Wake())
             let context = ConnectionContext(reactor: reactor, limits: ConnectionLimits(limits, reactors: 1))
-            func link(_ url: String) throws -> CallLink {
-                let redis = try RedisTarget.reading(url, limits: limits)
-                guard !redis.url.isCluster else {
-                    throw StartProblem("move-data speaks to one server, and not to a cluster yet")
-                }
-                let server = try LocalServers(context, redis, name: DataMove.clientName)
-                servers.append(server)
-                return try CallLink(
-                    context, redis, server.board, name: DataMove.clientName, registry: table.registry,
-                    onReady: { [unowned self] _ in connected() })
+            func whole(_ url: String) throws -> WholeRedis {
+                try WholeRedis(
+                    context, try RedisTarget.reading(url, limits: limits), name: DataMove.clientName,
+                    registry: table.registry, nodesMax: limits.clusterNodesMax,
+                    onChange: { [unowned self] in connected() })
             }
-            source = try link(settings.from)
-            target = try link(settings.to)
-            timer = try ReactorTimer(reactor) { [unowned self] in
-                guard !hasBegun else { return }
-                let trouble = [source, target].compactMap { $0?.isReady == true ? nil : $0?.lastFailure }.first
-                stop("Redis cannot be used: " + (trouble.map { "\($0.metricLabel) \($0.detail)" } ?? "no answer"))
-            }
+            source = try whole(settings.from)
+            target = try whole(settings.to)
+            timer = try ReactorTimer(reactor) { [unowned self] in lookAround() }
         } catch let problem as StartProblem {
             throw problem
         } catch {
@@ -111,7 +105,6 @@ public final class DataMove {
         reactor.run()
         source?.stop()
         target?.stop()
-        for server in servers { server.stop() }
         timer?.invalidate()
         return outcome
     }
@@ -123,41 +116,70 @@ public final class DataMove {
 
     // MARK: Beginning
 
+    /// A connection was made, or a cluster has other masters.
     private func connected() {
-        guard let source, let target, source.isReady, target.isReady else { return }
-        guard !hasBegun else { return stop("the connection to Redis was lost; run it again to go on") }
+        guard let source, let target else { return }
+        guard !hasBegun else { return stopIfOthers() }
+        guard source.isWhole, target.isWhole else { return }
         hasBegun = true
-        isSame = source.facts?.runID == target.facts?.runID
+        lives = [source.life, target.life]
+        timer?.set(atMs: reactor.nowMs + DataMove.lookEveryMs)
+        isSame = !source.runIDs.isDisjoint(with: target.runIDs)
+        guard !isSame || source.map.masters.isEmpty && target.map.masters.isEmpty else {
+            return stop("--from and --to are servers of one cluster, where names are tagged already")
+        }
         look { [self] found in
             switch found {
             case .failure(let problem): stop(problem.text)
             case .success(let layout):
                 let from = Keys(prefix: Array(settings.redisPrefix.utf8), layout: layout)
-                let to = Keys(prefix: Array(settings.redisPrefix.utf8), layout: settings.redisLayout)
+                let to = Keys(prefix: Array(settings.redisPrefix.utf8), layout: settings.layout)
                 names = KeyMove(from: from, to: to)
                 begin()
             }
         }
     }
 
+    /// What another process or master has may not be what was copied.
+    private func stopIfOthers() {
+        guard let source, let target else { return }
+        for (whole, before) in zip([source, target], lives) where whole.isWhole && whole.life != before {
+            stop("Redis was started again, or other masters have the slots; run it again to go on")
+        }
+    }
+
+    /// Gives up when a server is away: at the beginning, or now and then while calls may wait for long.
+    private func lookAround() {
+        guard let source, let target, let away = [source, target].first(where: { !$0.isWhole }) else {
+            timer?.set(atMs: reactor.nowMs + DataMove.lookEveryMs)
+            return
+        }
+        guard hasBegun else { return stop("Redis cannot be used: " + away.trouble) }
+        stop("the connection to Redis was lost (\(away.trouble)); run it again to go on")
+    }
+
     /// Finds out whether the move may begin, and from which layout.
     private func look(_ completion: @escaping (Result<KeyLayout, MoveProblem>) -> Void) {
         guard let source, let target else { return }
-        DataMoveLook(link: source, prefix: settings.redisPrefix, own: DataMove.clientName).run { [self] result in
+        look(at: source).run { [self] result in
             guard case .success(let here) = result else { return completion(result.map { _ in .plain }) }
-            guard !isSame else { return completion(here.layoutBefore(settings.redisLayout)) }
+            guard !isSame else { return completion(here.layoutBefore(settings.layout)) }
             guard !here.isMoving else {
                 return completion(
                     .failure(MoveProblem("a move within --from has begun and was not finished; end it first")))
             }
-            DataMoveLook(link: target, prefix: settings.redisPrefix, own: DataMove.clientName).run { [self] result in
+            look(at: target).run { [self] result in
                 guard case .success(let there) = result else { return completion(result.map { _ in .plain }) }
-                guard there.isFree(for: settings.redisLayout) else {
+                guard there.isFree(for: settings.layout) else {
                     return completion(.failure(MoveProblem("the Redis of --to has data of Switchboard already")))
                 }
                 completion(.success(here.layout ?? .plain))
             }
         }
+    }
+
+    private func look(at whole: WholeRedis) -> DataMoveLook {
+        DataMoveLook(whole: whole, prefix: settings.redisPrefix, own: DataMove.clientName)
     }
 
     // MARK: Going through the keys
@@ -170,10 +192,9 @@ public final class DataMove {
     }
 
     private func scan(_ cursor: [UInt8]) {
-        guard let source else { return }
         var call = RedisCall("SCAN", cursor, Array("COUNT".utf8))
         call.append(decimal: settings.limits.scanKeys)
-        ask(source, call) { [self] reply in
+        ask(call) { [self] reply in
             guard let fields = reply.elements, fields.count == 2, let cursor = fields[0].bytes,
                 let page = fields[1].elements?.compactMap(\.bytes)
             else { return stop("SCAN was answered by something else") }
@@ -200,8 +221,7 @@ public final class DataMove {
     }
 
     private func checkEmpty(_ outbox: [UInt8]) {
-        guard let source else { return }
-        ask(source, RedisCall("XLEN", outbox)) { [self] reply in
+        ask(RedisCall("XLEN", outbox)) { [self] reply in
             guard reply.integer == 0 else {
                 return stop("the outbox is not empty: let a worker run until it is, then stop it")
             }
@@ -211,13 +231,13 @@ public final class DataMove {
 
     private func rename(_ name: [UInt8], _ new: [UInt8]) {
         guard let source, new != name else { return ended() }
-        source.call(RedisCall("RENAMENX", name, new)) { [self] result in
+        source.link.call(RedisCall("RENAMENX", name, new)) { [self] result in
             switch result {
             case .success(let value) where value.integer == 1: changed += 1
             case .success: conflict(name)
             // It has come to the end of its life meanwhile.
             case .failure(let failure) where failure.detail.contains("no such key"): break
-            case .failure(let failure): return stop("\(failure.metricLabel) \(failure.detail); run it again to go on")
+            case .failure(let failure): return stop(KeyCopy.sentence(failure))
             }
             ended()
         }
@@ -225,35 +245,15 @@ public final class DataMove {
 
     private func compare(_ name: [UInt8], _ new: [UInt8]) {
         guard let source, let target else { return }
-        run(source, name) { [self] original in
-            run(target, new) { [self] copy in
-                if original.kind == "none" { return ended() }
-                if copy.kind == "none" { return restore(name, new) }
-                // A life may be the shorter by what the copy took.
-                let isAlive = (original.ttlMs < 0) == (copy.ttlMs < 0) && abs(original.ttlMs - copy.ttlMs) < 60_000
-                if original.kind == copy.kind && original.digest == copy.digest && isAlive {
-                    verified += 1
-                } else {
-                    conflict(name)
-                }
-                ended()
+        KeyCopy(source: source.link, target: target.link, digest: digest).run(name, new) { [self] outcome in
+            switch outcome {
+            case .gone: break
+            case .copied: changed += 1
+            case .verified: verified += 1
+            case .different: conflict(name)
+            case .failed(let sentence): return stop(sentence)
             }
-        }
-    }
-
-    private func restore(_ name: [UInt8], _ new: [UInt8]) {
-        guard let source, let target else { return }
-        ask(source, RedisCall("PTTL", name)) { [self] life in
-            ask(source, RedisCall("DUMP", name)) { [self] dump in
-                guard let text = dump.bytes, let lifeMs = life.integer, lifeMs != -2 else { return ended() }
-                var call = RedisCall("RESTORE", new)
-                call.append(decimal: max(lifeMs, 0))
-                call.append(text)
-                ask(target, call) { [self] _ in
-                    changed += 1
-                    ended()
-                }
-            }
+            ended()
         }
     }
 
@@ -282,54 +282,42 @@ public final class DataMove {
     }
 
     private func looked() {
-        guard let target, !settings.isDryRun else {
+        guard !settings.isDryRun else {
             outcome.moved = changed
             return stop(nil)
         }
         isLooking = false
         pass = 0
         // From here on nobody may start, in whatever layout, until the last key was moved.
-        mark(target, LayoutGuard.moving + settings.redisLayout.rawValue) { [self] in begin() }
+        mark(LayoutGuard.moving + settings.layout.rawValue) { [self] in begin() }
     }
 
-    private func mark(_ link: CallLink, _ text: String, _ completion: @escaping () -> Void) {
-        let to = Keys(prefix: Array(settings.redisPrefix.utf8), layout: settings.redisLayout)
-        ask(link, RedisCall("SET", to.layoutMark, Array(text.utf8))) { _ in completion() }
+    private func mark(_ text: String, _ completion: @escaping () -> Void) {
+        let to = Keys(prefix: Array(settings.redisPrefix.utf8), layout: settings.layout)
+        target?.link.call(RedisCall("SET", to.layoutMark, Array(text.utf8))) { [self] result in
+            if case .failure(let failure) = result { return stop(KeyCopy.sentence(failure)) }
+            completion()
+        }
     }
 
     private func finish() {
         outcome.verified = isSame ? outcome.moved : verified
-        guard outcome.conflicts.isEmpty, let target else { return stop(nil) }
-        mark(target, settings.redisLayout.rawValue) { [self] in stop(nil) }
-    }
-
-    // MARK: Asking
-
-    private struct Digest {
-        var kind = "none"
-        var digest: [UInt8] = []
-        var ttlMs = -1
-    }
-
-    private func run(_ link: CallLink, _ name: [UInt8], _ completion: @escaping (Digest) -> Void) {
-        link.run(ScriptCall(script: digest, keys: [name], arguments: []), lane: nil) { [self] result in
-            guard case .success(let value) = result, let fields = value.elements, fields.count == 3,
-                let kind = fields[0].bytes, let digest = fields[1].bytes, let ttlMs = fields[2].integer
-            else {
-                if case .failure(let failure) = result {
-                    return stop("\(failure.metricLabel) \(failure.detail); run it again to go on")
-                }
-                return stop("a key's digest was answered by something else")
+        guard outcome.conflicts.isEmpty, let source, let target else { return stop(nil) }
+        // On a cluster only one master has the mark that keeps others away, so who came meanwhile is looked for.
+        look(at: source).users { [self] problem in
+            if let problem { return stop(problem.text) }
+            look(at: target).users { [self] problem in
+                if let problem { return stop(problem.text) }
+                mark(settings.layout.rawValue) { [self] in stop(nil) }
             }
-            completion(Digest(kind: String(decoding: kind, as: UTF8.self), digest: digest, ttlMs: ttlMs))
         }
     }
 
-    private func ask(_ link: CallLink, _ call: RedisCall, _ completion: @escaping (RESPValue) -> Void) {
-        link.call(call) { [self] result in
+    private func ask(_ call: RedisCall, _ completion: @escaping (RESPValue) -> Void) {
+        source?.link.call(call) { [self] result in
             switch result {
             case .success(let value): completion(value)
-            case .failure(let failure): stop("\(failure.metricLabel) \(failure.detail); run it again to go on")
+            case .failure(let failure): stop(KeyCopy.sentence(failure))
             }
         }
     }

@@ -13,7 +13,7 @@ struct MoveProblem: Error {
 
 /// What a Redis says before a move: who uses it, and which layout its keys have.
 ///
-/// Thread: the reactor's of the link.
+/// Thread: the reactor's of the links.
 struct DataMoveLook {
     /// What was found.
     struct Found {
@@ -43,37 +43,44 @@ struct DataMoveLook {
         }
     }
 
-    /// A link that is ready.
-    let link: CallLink
+    /// A Redis that is whole.
+    let whole: WholeRedis
     /// `--redis-prefix`.
     let prefix: String
-    /// The name of the links of the move itself.
+    /// What the names of the move's own links begin with.
     let own: String
 
     /// Asks; a Redis that a gateway or worker uses is refused.
     func run(_ completion: @escaping (Result<Found, MoveProblem>) -> Void) {
-        link.call(RedisCall("CLIENT", Array("LIST".utf8))) { [self] result in
-            guard case .success(let value) = result, let list = value.bytes else {
-                return completion(.failure(MoveProblem("the Redis user needs the right to CLIENT LIST")))
-            }
-            if let name = others(list).first {
-                return completion(
-                    .failure(
-                        MoveProblem("\(name) is connected: stop every gateway, worker and check that uses this Redis")))
-            }
+        users { problem in
+            if let problem { return completion(.failure(problem)) }
             readMark(completion)
+        }
+    }
+
+    /// Looks for gateways and workers that are connected to any of its servers; the problem with the first of them.
+    func users(_ completion: @escaping (MoveProblem?) -> Void) {
+        whole.callEverywhere(RedisCall("CLIENT", Array("LIST".utf8))) { result in
+            guard case .success(let replies) = result, replies.allSatisfy({ $0.bytes != nil }) else {
+                return completion(MoveProblem("the Redis user needs the right to CLIENT LIST"))
+            }
+            guard let name = replies.compactMap(\.bytes).flatMap(others).first else { return completion(nil) }
+            completion(
+                MoveProblem("\(name) is connected: stop every gateway, worker and check that uses this Redis"))
         }
     }
 
     /// The names of Switchboard's own processes in a list of clients.
     private func others(_ list: [UInt8]) -> [String] {
         list.split { $0 == UInt8(ascii: "\n") || $0 == UInt8(ascii: " ") }.map { String(decoding: $0, as: UTF8.self) }
-            .filter { $0.hasPrefix("name=switchboard-") && $0 != "name=" + own }.map { String($0.dropFirst(5)) }
+            .filter { $0.hasPrefix("name=switchboard-") && !$0.hasPrefix("name=" + own) }.map {
+                String($0.dropFirst(5))
+            }
     }
 
     private func readMark(_ completion: @escaping (Result<Found, MoveProblem>) -> Void) {
         let plain = Keys(prefix: Array(prefix.utf8), layout: .plain)
-        link.call(RedisCall("GET", plain.layoutMark)) { [self] result in
+        whole.link.call(RedisCall("GET", plain.layoutMark)) { [self] result in
             guard case .success(let value) = result else {
                 return completion(.failure(MoveProblem("the Redis user needs the right to read #layout")))
             }
@@ -83,7 +90,7 @@ struct DataMoveLook {
             }
             var left = signs.count
             for (layout, key) in signs {
-                link.call(RedisCall("EXISTS", key)) { result in
+                whole.link.call(RedisCall("EXISTS", key)) { result in
                     if case .success(let value) = result, value.integer == 1 { found.signs.insert(layout) }
                     left -= 1
                     if left == 0 { completion(.success(found)) }
