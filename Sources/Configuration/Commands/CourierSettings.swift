@@ -45,7 +45,9 @@ public struct CourierSettings: Sendable, Equatable {
     public init() {}
 
     /// The maker of names.
-    public var keys: Keys { Keys(prefix: Array(redisPrefix.utf8), layout: redisLayout) }
+    public var keys: Keys {
+        Keys(prefix: Array(redisPrefix.utf8), layout: SettingURL.isCluster(redis) ? .tagged : redisLayout)
+    }
 }
 
 extension CourierSettings {

@@ -10,12 +10,12 @@ final class ProviderTokens {
     typealias Completion = (ProviderToken?) -> Void
 
     private let apns: APNsKey
-    private let link: CallLink
+    private let link: any RedisCalls
     private let key: [UInt8]
     private var current: ProviderToken?
     private var waiting: [Completion] = []
 
-    init(_ apns: APNsKey, _ link: CallLink, _ keys: Keys) {
+    init(_ apns: APNsKey, _ link: any RedisCalls, _ keys: Keys) {
         self.apns = apns
         self.link = link
         key = keys.providerToken(of: apns.keyID)

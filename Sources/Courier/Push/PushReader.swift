@@ -6,11 +6,11 @@ import RedisLink
 ///
 /// What others wrote there and cannot be read counts as not there. Thread: the link's.
 final class PushReader {
-    private let link: CallLink
+    private let link: any RedisCalls
     private let keys: Keys
 
     /// Reads by this link.
-    init(_ link: CallLink, _ keys: Keys) {
+    init(_ link: any RedisCalls, _ keys: Keys) {
         self.link = link
         self.keys = keys
     }

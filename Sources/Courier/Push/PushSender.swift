@@ -24,7 +24,7 @@ final class PushSender {
     static let tryMs = 10_000
     private static let inFlightMax = 500
 
-    init(_ parts: CourierParts, _ apns: APNsKey, link: CallLink, reactor: Reactor) throws(Errno) {
+    init(_ parts: CourierParts, _ apns: APNsKey, link: any RedisCalls, reactor: Reactor) throws(Errno) {
         self.apns = apns
         self.reactor = reactor
         log = parts.log

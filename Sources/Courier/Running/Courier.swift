@@ -11,9 +11,9 @@ import Transport
 final class Courier {
     private let parts: CourierParts
     private let reactor: Reactor
-    private let link: CallLink
+    private let redis: WholeRedis
+    private var link: any RedisCalls { redis.link }
     private let serviceEngine: WebEngine
-    private let servers: LocalServers
     private let services: ServiceDesk
     private let push: PushService?
     private let webhooks: WebhookDesk
@@ -32,12 +32,12 @@ final class Courier {
         let context = ConnectionContext(reactor: reactor, limits: ConnectionLimits(parts.limits, reactors: 1))
         let connected = Connected()
         let name = "switchboard-courier-" + String(decoding: parts.name, as: UTF8.self)
-        servers = try LocalServers(context, parts.redis, name: name) { [log = parts.log] in SentinelLog.tell($0, log) }
-        link = try CallLink(
-            context, parts.redis, servers.board, name: name, registry: parts.scripts.registry,
-            onReady: { _ in connected.action() })
+        let redis = try WholeRedis(
+            context, parts.redis, name: name, registry: parts.scripts.registry, nodesMax: parts.limits.clusterNodesMax,
+            onSentinels: { [log = parts.log] in SentinelLog.tell($0, log) }, onChange: { connected.action() })
+        self.redis = redis
         serviceEngine = try WebEngine(reactor, parts.webLimits(hostConnectionsMax: 4))
-        push = try PushService.made(parts, link: link, reactor: reactor)
+        push = try PushService.made(parts, link: redis.link, reactor: reactor)
         var all: [any OutsideService] = []
         for service in parts.services {
             all.append(
@@ -46,8 +46,8 @@ final class Courier {
                 })
         }
         if let push { all.append(push) }
-        services = try ServiceDesk(parts, all, link: link, servers: servers, context: context, reactor: reactor)
-        webhooks = try WebhookDesk(parts, link: link, servers: servers, context: context, reactor: reactor)
+        services = try ServiceDesk(parts, all, redis: redis, reactor: reactor)
+        webhooks = try WebhookDesk(parts, redis: redis, context: context, reactor: reactor)
         timer = try ReactorTimer(reactor) {}
         connected.action = { [unowned self] in self.connected() }
         listener = try parts.door?.open(context, limits: parts.limits) { [unowned self] in
@@ -87,7 +87,7 @@ final class Courier {
     }
 
     private func becomeReady() {
-        guard !isReady, link.isReady, webhooks.isLive else { return }
+        guard !isReady, redis.isWhole, webhooks.isLive else { return }
         isReady = true
         parts.log.write(
             .info, "working",
@@ -101,7 +101,7 @@ final class Courier {
 
     /// Tells why there is no link; once per reason.
     private func tellTrouble() {
-        guard !link.isReady, let failure = link.lastFailure, toldFailure != failure.metricLabel else { return }
+        guard !redis.isWhole, let failure = redis.failure, toldFailure != failure.metricLabel else { return }
         toldFailure = failure.metricLabel
         parts.log.write(
             .warn, "no connection to redis", [("reason", failure.metricLabel), ("detail", failure.detail)])
@@ -109,8 +109,8 @@ final class Courier {
 
     private var report: CourierReport {
         var report = CourierReport()
-        report.isReady = link.isReady && webhooks.isLive && endMs == nil
-        report.trouble = link.isReady ? "" : link.lastFailure?.metricLabel ?? ""
+        report.isReady = redis.isWhole && webhooks.isLive && endMs == nil
+        report.trouble = redis.isWhole ? "" : redis.failure?.metricLabel ?? ""
         report.questions = (services.counts.answered, services.counts.failed)
         report.calls = (services.counts.called, services.counts.given)
         report.held = services.heldCount
@@ -145,7 +145,7 @@ final class Courier {
         webhooks.stop()
         parts.log.write(.info, "ended", [])
         // Calls of the link run in order: what was begun before is done when this is answered.
-        link.call(RedisCall("PING")) { [reactor] _ in reactor.stop() }
+        redis.callEverywhere(RedisCall("PING")) { [reactor] _ in reactor.stop() }
         reactor.onTickEnd = {}
     }
 }

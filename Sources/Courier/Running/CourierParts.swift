@@ -40,9 +40,6 @@ struct CourierParts: Sendable {
                     + "(docs/courier.md)")
         }
         var redis = try RedisTarget.reading(settings.redis, limits: settings.limits)
-        guard !redis.url.isCluster else {
-            throw StartProblem("redis: a courier waits at one server, and does not speak to a cluster yet")
-        }
         redis.layout = LayoutGuard(settings.keys)
         redis.layout?.marks = !settings.checksOnly
         self.redis = redis

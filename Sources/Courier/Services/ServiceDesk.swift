@@ -30,10 +30,10 @@ final class ServiceDesk {
     let services: [any OutsideService]
     private(set) var counts = Counts()
     private let parts: CourierParts
-    private let link: CallLink
+    private let link: any RedisCalls
     private let reactor: Reactor
-    private var askLink: CallLink?
-    private var callLink: CallLink?
+    private var askLink: (any RedisCalls)?
+    private var callLink: (any RedisCalls)?
     private var isTaking = false
     private var isClaiming = false
     private var hasGroups = false
@@ -56,24 +56,16 @@ final class ServiceDesk {
     private static let questionMs = 10_000
 
     init(
-        _ parts: CourierParts, _ services: [any OutsideService], link: CallLink, servers: LocalServers,
-        context: ConnectionContext,
-        reactor: Reactor
+        _ parts: CourierParts, _ services: [any OutsideService], redis: WholeRedis, reactor: Reactor
     ) throws(Errno) {
         self.parts = parts
-        self.link = link
+        link = redis.link
         self.reactor = reactor
         self.services = services
         guard !services.isEmpty else { return }
         let name = "switchboard-courier-" + String(decoding: parts.name, as: UTF8.self)
-        askLink = try CallLink(
-            context, parts.redis, servers.board, name: name + "-asks", registry: parts.scripts.registry
-        ) { [weak self] _ in self?.isTaking = false
-        }
-        callLink = try CallLink(
-            context, parts.redis, servers.board, name: name + "-calls", registry: parts.scripts.registry
-        ) { [weak self] _ in self?.isClaiming = false
-        }
+        askLink = try redis.another(name: name + "-asks")
+        callLink = try redis.another(name: name + "-calls")
     }
 
     /// Whether nothing is in hand.

@@ -9,54 +9,61 @@ import Transport
 /// nobody told of.
 ///
 /// Thread: the courier's.
-final class WebhookDesk: PatternLinkOwner {
+final class WebhookDesk {
     /// The receivers.
     let lanes: [WebhookLane]
     private let parts: CourierParts
-    private let link: CallLink
+    private let link: any RedisCalls
     private let reactor: Reactor
-    private var patterns: PatternLink?
+    private var ears: WebhookEars?
     private var sweepMs = Int.max
     private var cursor: [UInt8]?
     private var isScanning = false
+    /// Counts the looks through all logs; a page of an earlier one is not taken.
+    private var look = 0
 
     private static let firstCursor = Array("0".utf8)
 
     init(
-        _ parts: CourierParts, link: CallLink, servers: LocalServers, context: ConnectionContext, reactor: Reactor
+        _ parts: CourierParts, redis: WholeRedis, context: ConnectionContext, reactor: Reactor
     ) throws(Errno) {
         self.parts = parts
+        let link = redis.link
         self.link = link
         self.reactor = reactor
         lanes = try parts.receivers.map { (receiver) throws(Errno) in
             try WebhookLane(parts, receiver, link: link, reactor: reactor)
         }
         guard !lanes.isEmpty else { return }
-        let wanted = lanes.map { $0.patterns.channels(parts.keys) }
-        patterns = try PatternLink(
-            context, parts.redis, servers.board,
-            name: "switchboard-courier-" + String(decoding: parts.name, as: UTF8.self) + "-events",
-            patterns: Array(Set(wanted.flatMap(\.patterns))), channels: Array(Set(wanted.flatMap(\.channels))),
-            pingMs: parts.limits.redisProbeMs, pongMs: parts.limits.redisProbeTimeoutMs, owner: self)
+        // What was published before somebody listened may have been missed.
+        let news = WebhookEars.News(
+            onLive: { [weak self] in self?.sweep() },
+            onTopic: { [weak self] topic in self?.told(topic) })
+        ears = try WebhookEars(parts, redis, context, lanes.map(\.patterns), news)
     }
 
     /// Whether events are told as they happen.
-    var isLive: Bool { lanes.isEmpty || patterns?.isLive == true }
+    var isLive: Bool { lanes.isEmpty || ears?.isLive == true }
     /// Whether nothing is in hand.
     var isIdle: Bool { lanes.allSatisfy { $0.busyCount == 0 } }
     /// When there is something to do for time alone.
     var nextMs: Int { lanes.reduce(isScanning ? Int.max : sweepMs) { min($0, $1.nextMs) } }
 
-    /// The command link is there.
+    /// The command link is there, or leads to other masters.
     func connected() {
+        ears?.follow()
         for lane in lanes { lane.connected() }
         sweep()
+    }
+
+    private func told(_ topic: Topic) {
+        for lane in lanes { lane.told(topic) }
     }
 
     /// Begins nothing more.
     func drain() {
         for lane in lanes { lane.isDraining = true }
-        patterns?.stop()
+        ears?.stop()
     }
 
     /// Ends what is on its way.
@@ -74,6 +81,7 @@ final class WebhookDesk: PatternLinkOwner {
     // MARK: Looking through all logs
 
     private func sweep() {
+        look += 1
         cursor = nil
         sweepMs = reactor.nowMs
         isScanning = false
@@ -83,6 +91,7 @@ final class WebhookDesk: PatternLinkOwner {
         guard link.isReady, !isScanning, !lanes.isEmpty else { return }
         if cursor == nil {
             cursor = WebhookDesk.firstCursor
+            ears?.switchOn()
             for lane in lanes { lane.sweeps() }
         }
         isScanning = true
@@ -91,15 +100,18 @@ final class WebhookDesk: PatternLinkOwner {
         call.append(parts.keys.prefix + Array("*#log".utf8))
         call.append("COUNT")
         call.append(decimal: parts.limits.scanKeys)
-        link.call(call) { [weak self] in self?.scanned($0) }
+        link.call(call) { [weak self, look] in self?.scanned($0, look) }
     }
 
-    private func scanned(_ result: Result<RESPValue, RedisFailure>) {
+    private func scanned(_ result: Result<RESPValue, RedisFailure>, _ look: Int) {
+        guard look == self.look else { return }
         isScanning = false
         guard case .success(let value) = result, let parts = value.elements, parts.count == 2,
             let next = parts[0].bytes,
             let names = parts[1].elements
         else {
+            // On a cluster with other masters the cursor leads nowhere.
+            cursor = nil
             sweepMs = reactor.nowMs + 1_000
             return
         }
@@ -107,26 +119,10 @@ final class WebhookDesk: PatternLinkOwner {
             guard let topic = self.parts.keys.topic(ofChannel: Array(name.dropLast("#log".utf8.count))) else {
                 continue
             }
-            for lane in lanes { lane.told(topic) }
+            told(topic)
         }
         let isOver = next == WebhookDesk.firstCursor
         cursor = isOver ? nil : next
         sweepMs = reactor.nowMs + (isOver ? self.parts.limits.webhookSweepMs : self.parts.limits.scanPauseMs)
-    }
-
-    // MARK: PatternLinkOwner
-
-    func patternsLive() {
-        // What was published before may have been missed.
-        sweep()
-    }
-
-    func patternMessage(_ channel: [UInt8], _ payload: [UInt8]) {
-        guard let topic = parts.keys.topic(ofChannel: channel) else { return }
-        for lane in lanes { lane.told(topic) }
-    }
-
-    func patternsLost(_ failure: RedisFailure) {
-        parts.log.write(.warn, "events are not told: the link is lost", [("reason", failure.metricLabel)])
     }
 }

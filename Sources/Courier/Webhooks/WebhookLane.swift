@@ -24,7 +24,7 @@ final class WebhookLane {
     private let url: String
     private let giveUpMs: Int
     private let signer: WebhookSigner
-    private let link: CallLink
+    private let link: any RedisCalls
     private let engine: WebEngine
     private let reactor: Reactor
     private var topics: WebhookTopics
@@ -43,7 +43,7 @@ final class WebhookLane {
     private static let retryMs = 500
 
     init(
-        _ parts: CourierParts, _ receiver: (settings: WebhookSettings, signer: WebhookSigner), link: CallLink,
+        _ parts: CourierParts, _ receiver: (settings: WebhookSettings, signer: WebhookSigner), link: any RedisCalls,
         reactor: Reactor
     ) throws(Errno) {
         self.parts = parts

@@ -29,4 +29,9 @@ struct WebhookPatterns: Sendable {
     func channels(_ keys: Keys) -> (patterns: [[UInt8]], channels: [[UInt8]]) {
         (namespaces.map { keys.prefix + $0 + Array(":*".utf8) }, topics.map { keys.channel($0) })
     }
+
+    /// The patterns of all logs of its namespaces, and the logs of its topics, each without the facet.
+    func logs(_ keys: Keys) -> (patterns: [[UInt8]], channels: [[UInt8]]) {
+        (namespaces.map { keys.prefix + $0 + Array((":" + keys.anyID).utf8) }, topics.map { keys.channel($0) })
+    }
 }

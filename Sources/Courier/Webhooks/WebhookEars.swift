@@ -1,0 +1,148 @@
+import Configuration
+import Core
+import Reactors
+import RedisLink
+import Service
+import Transport
+
+/// Hears on which topics something was published.
+///
+/// On one server by the topics' channels. On a cluster these are sharded and know no patterns; each master tells instead,
+/// by keyspace events, to which logs something was added. Thread: the courier's.
+final class WebhookEars: PatternLinkOwner {
+    private struct Ear {
+        let address: ClusterAddress?
+        let link: PatternLink
+    }
+
+    /// What is heard.
+    struct News {
+        /// Everything is subscribed at a server: what was published before may have been missed.
+        let onLive: () -> Void
+        /// Something was published on a topic.
+        let onTopic: (Topic) -> Void
+    }
+
+    private let parts: CourierParts
+    private let redis: WholeRedis
+    private let context: ConnectionContext
+    private let name: String
+    private let patterns: [[UInt8]]
+    private let channels: [[UInt8]]
+    private let news: News
+    /// By node id; one without a name for one server.
+    private var ears: [[UInt8]: Ear] = [:]
+    private var hasWarned = false
+
+    private static let events = Array("__keyspace@0__:".utf8)
+    private static let added = Array("xadd".utf8)
+    private static let facet = Array("#log".utf8)
+    private static let setting = Array("notify-keyspace-events".utf8)
+
+    init(
+        _ parts: CourierParts, _ redis: WholeRedis, _ context: ConnectionContext, _ wanted: [WebhookPatterns],
+        _ news: News
+    ) throws(Errno) {
+        self.parts = parts
+        self.redis = redis
+        self.context = context
+        self.news = news
+        name = "switchboard-courier-" + String(decoding: parts.name, as: UTF8.self) + "-events"
+        let isCluster = parts.redis.url.isCluster
+        let all = wanted.map { isCluster ? $0.logs(parts.keys) : $0.channels(parts.keys) }
+        let (before, behind) = isCluster ? (WebhookEars.events, WebhookEars.facet) : ([], [])
+        patterns = Array(Set(all.flatMap(\.patterns))).map { before + $0 + behind }
+        channels = Array(Set(all.flatMap(\.channels))).map { before + $0 + behind }
+        guard !isCluster else { return }
+        let link = try PatternLink(
+            context, parts.redis, redis.board, name: name, patterns: patterns, channels: channels,
+            pingMs: parts.limits.redisProbeMs, pongMs: parts.limits.redisProbeTimeoutMs, owner: self)
+        ears[[]] = Ear(address: nil, link: link)
+    }
+
+    /// Listens to the masters that there are now.
+    func follow() {
+        guard parts.redis.url.isCluster else { return }
+        let map = redis.map
+        for (id, ear) in ears where map.master(id)?.address != ear.address {
+            ear.link.stop()
+            ears[id] = nil
+        }
+        for master in map.masters where ears[master.id] == nil {
+            guard
+                let link = try? PatternLink(
+                    context, parts.redis.at(master.address), parts.redis.board(master.address), name: name,
+                    patterns: patterns, channels: channels, pingMs: parts.limits.redisProbeMs,
+                    pongMs: parts.limits.redisProbeTimeoutMs, owner: self)
+            else { continue }
+            ears[master.id] = Ear(address: master.address, link: link)
+        }
+        switchOn()
+    }
+
+    /// Sees to it that every master tells what is added to logs; whoever may not is told what to set, once.
+    func switchOn() {
+        guard parts.redis.url.isCluster else { return }
+        for server in redis.servers where server.isReady {
+            server.call(RedisCall("CONFIG", Array("GET".utf8), WebhookEars.setting)) { [weak self] result in
+                guard let self else { return }
+                let flags = (try? result.get()).flatMap { ServerFacts.config($0)?[WebhookEars.setting] }
+                guard let flags else { return warn(result) }
+                let missing = WebhookEars.missing(flags)
+                guard !missing.isEmpty else { return }
+                server.call(RedisCall("CONFIG", Array("SET".utf8), WebhookEars.setting, flags + missing)) {
+                    [weak self] in self?.warn($0)
+                }
+            }
+        }
+    }
+
+    /// What is to be added to the flags: events by key, of streams.
+    static func missing(_ flags: [UInt8]) -> [UInt8] {
+        // `A` stands for every class.
+        let hasClass = flags.contains(UInt8(ascii: "t")) || flags.contains(UInt8(ascii: "A"))
+        return (flags.contains(UInt8(ascii: "K")) ? [] : [UInt8(ascii: "K")]) + (hasClass ? [] : [UInt8(ascii: "t")])
+    }
+
+    private func warn(_ result: Result<RESPValue, RedisFailure>) {
+        guard case .failure(let failure) = result, !hasWarned, failure.kind != .disconnected else { return }
+        hasWarned = true
+        parts.log.write(
+            .warn, "webhooks come late: keyspace events of a master are not seen to be on",
+            [
+                ("reason", failure.metricLabel), ("remedy", "CONFIG SET notify-keyspace-events Kt"),
+                ("meanwhile", "all logs are looked through every \(parts.limits.webhookSweepMs) ms"),
+            ])
+    }
+
+    /// Whether events are told as they happen, by every server.
+    var isLive: Bool { !ears.isEmpty && ears.values.allSatisfy(\.link.isLive) }
+
+    /// Hears nothing more.
+    func stop() {
+        for ear in ears.values { ear.link.stop() }
+    }
+
+    // MARK: PatternLinkOwner
+
+    func patternsLive() { news.onLive() }
+
+    func patternMessage(_ channel: [UInt8], _ payload: [UInt8]) {
+        guard parts.redis.url.isCluster else {
+            if let topic = parts.keys.topic(ofChannel: channel) { news.onTopic(topic) }
+            return
+        }
+        guard payload == WebhookEars.added,
+            let topic = parts.keys.topic(
+                ofChannel: Array(channel.dropFirst(WebhookEars.events.count).dropLast(WebhookEars.facet.count)))
+        else { return }
+        news.onTopic(topic)
+    }
+
+    func patternsLost(_ failure: RedisFailure) {
+        parts.log.write(.warn, "events are not told: the link is lost", [("reason", failure.metricLabel)])
+    }
+}
+
+@available(*, unavailable)
+extension WebhookEars: Sendable {}
