@@ -118,7 +118,7 @@ def test_clients_find_their_shops_on_the_cluster(server, tmp_path, certificate, 
     move(server, cluster, "tagged")
     node = Gateway(tmp_path / "there", cluster.url, certificate, SECRET, "--shards", "1")
     try:
-        node.start().wait_ready()
+        node.start().wait_ready(30)
         worker(url=cluster.url)
         with node.http() as http, node.client() as client:
             for shop, (epoch, queue) in before.items():
