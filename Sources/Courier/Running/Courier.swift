@@ -87,7 +87,9 @@ final class Courier {
     }
 
     private func becomeReady() {
-        guard !isReady, redis.isWhole, webhooks.isLive else { return }
+        // On a cluster to listen is to change settings of its masters, so who only looks does not listen there.
+        let isHeard = webhooks.isLive || (parts.onlyLooks && parts.redis.url.isCluster)
+        guard !isReady, redis.isWhole, isHeard else { return }
         isReady = true
         parts.log.write(
             .info, "working",
