@@ -1,6 +1,7 @@
 // Conversations: whom the guest writes with, newest first, and the one that is open.
 import { element, make, say, text } from '/dom.js';
 import { ChatThread } from '/chat_thread.js';
+import { PhonePanel } from '/device.js';
 import { request } from '/follow.js';
 import { askedFor } from '/tabs.js';
 
@@ -10,10 +11,12 @@ export class ChatPanel {
   /** id -> {id, members, title, lastMessage, at, unread}. */
   #list = new Map();
   #thread;
+  #phone;
 
   constructor(client, guest, own) {
     this.#client = client;
     this.#thread = new ChatThread(client);
+    this.#phone = new PhonePanel(client, guest, own);
     element('chat-door').addEventListener('submit', (event) => {
       event.preventDefault();
       this.#openWith(element('chat-with').value.trim());
@@ -66,6 +69,7 @@ export class ChatPanel {
       this.#list.clear();
       for (const told of Array.isArray(conversations) ? conversations : []) this.#set(told);
       say('chat-list-problem', '');
+      this.#phone.unread([...this.#list.values()]);
     } catch (error) {
       say('chat-list-problem', error.message);
     }
@@ -76,6 +80,7 @@ export class ChatPanel {
     switch (name) {
       case 'conversation:updated':
         this.#set(data);
+        this.#phone.unread([...this.#list.values()]);
         return this.#draw();
       case 'conversation:removed':
         this.#list.delete(data.id);

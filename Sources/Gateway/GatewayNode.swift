@@ -52,13 +52,17 @@ public final class GatewayNode {
     public let addresses: Addresses
 
     /// Reads every file, binds every address, starts every thread; on a problem nothing is left running.
-    public init(_ settings: GatewaySettings, servesPages: Bool, log: Log) throws(StartProblem) {
+    ///
+    /// `phones` are those of the demo, which pages show; `nil` where nothing is pushed.
+    public init(
+        _ settings: GatewaySettings, servesPages: Bool, phones: DemoPhones? = nil, log: Log
+    ) throws(StartProblem) {
         self.settings = settings
         let parts = try NodeParts(settings)
         tls = parts.tls
         let guests = servesPages ? try NodeParts.guests(settings) : nil
         do {
-            node = try Node(settings, parts: parts, servesPages: servesPages, guests: guests, log: log)
+            node = try Node(settings, parts: parts, servesPages: servesPages, guests: guests, phones: phones, log: log)
         } catch {
             throw StartProblem("cannot start: \(error)")
         }

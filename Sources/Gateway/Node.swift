@@ -58,6 +58,8 @@ final class Node: Sendable {
     let servesPages: Bool
     /// Makes guests for the demo's page; `nil` where there is none.
     let guests: DemoGuests?
+    /// What the demo's phones show; `nil` where nothing is pushed.
+    let phones: DemoPhones?
     let allowsAnonymous: Bool
     let probeChannel: [UInt8]
     let log: Log
@@ -91,7 +93,8 @@ final class Node: Sendable {
     private let addressRequests: Guarded<KeyedBuckets<IPAddress>>
 
     init(
-        _ settings: GatewaySettings, parts: NodeParts, servesPages: Bool, guests: DemoGuests?, log: Log
+        _ settings: GatewaySettings, parts: NodeParts, servesPages: Bool, guests: DemoGuests?,
+        phones: DemoPhones?, log: Log
     ) throws(Errno) {
         name = String(decoding: SecureRandom.text(byteCount: 6), as: UTF8.self)
         limits = settings.limits
@@ -115,6 +118,7 @@ final class Node: Sendable {
         testFault = settings.testFault
         self.servesPages = servesPages
         self.guests = guests
+        self.phones = phones
         allowsAnonymous = settings.anonymous
         proxyProtocol = settings.proxyProtocol
         // `#` cannot occur in a topic, so no client can subscribe to a probe or forge one.

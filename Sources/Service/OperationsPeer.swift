@@ -9,14 +9,28 @@ public import Transport
 public final class OperationsPeer: ConnectionHandler {
     private let reactor: Reactor
     private let limits: Limits
-    private let answer: (_ head: HTTPRequestHead) -> HTTPResponse
+    private let methods: [HTTPMethod]
+    private let bodyBytesMax: Int
+    private let answer: (_ head: HTTPRequestHead, _ body: [UInt8]) -> HTTPResponse
     private var connection: Connection?
     private var parser: HTTPRequestParser
     private var head: HTTPRequestHead?
 
     /// `answer` gives the answer to a request without a body.
-    public init(reactor: Reactor, limits: Limits, answer: @escaping (_ head: HTTPRequestHead) -> HTTPResponse) {
+    public convenience init(
+        reactor: Reactor, limits: Limits, answer: @escaping (_ head: HTTPRequestHead) -> HTTPResponse
+    ) {
+        self.init(reactor: reactor, limits: limits, methods: [.get, .head], bodyBytesMax: 0) { head, _ in answer(head) }
+    }
+
+    /// `answer` gives the answer to a request by one of the methods, whose body has so many bytes at most.
+    public init(
+        reactor: Reactor, limits: Limits, methods: [HTTPMethod], bodyBytesMax: Int,
+        answer: @escaping (_ head: HTTPRequestHead, _ body: [UInt8]) -> HTTPResponse
+    ) {
         self.reactor = reactor
+        self.methods = methods
+        self.bodyBytesMax = bodyBytesMax
         self.limits = limits
         self.answer = answer
         parser = HTTPRequestParser(limits: HTTPLimits(limits))
@@ -35,12 +49,14 @@ public final class OperationsPeer: ConnectionHandler {
             switch event {
             case .head(let head):
                 self.head = head
-                guard head.method == .get || head.method == .head else {
-                    return finish(.methodNotAllowed([.get, .head], keepAlive: false))
+                guard methods.contains(head.method) else {
+                    return finish(.methodNotAllowed(methods, keepAlive: false))
                 }
-            case .body:
+                if let failure = parser.limitBody(to: bodyBytesMax) { return finish(.refusal(failure)) }
+            case .body(let body):
                 return finish(
-                    head.map(answer) ?? .refusal(Refusal(.notFound, "there is no such path"), keepAlive: false))
+                    head.map { answer($0, body) }
+                        ?? .refusal(Refusal(.notFound, "there is no such path"), keepAlive: false))
             case .failed(let failure):
                 return finish(.refusal(failure))
             }

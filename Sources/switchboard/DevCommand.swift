@@ -36,7 +36,9 @@ struct DevCommand {
         defer { redis.stop() }
         let log = try Log.make(gateway.log, gateway.logLevel, linesMax: gateway.limits.logLinesMax)
         defer { log.close() }
-        let node = try GatewayNode(gateway, servesPages: true, log: log)
+        let program = CourierProgram.path
+        let phones = program.map { _ in DemoPhones() }
+        let node = try GatewayNode(gateway, servesPages: true, phones: phones, log: log)
         do {
             try Files.write(node.addresses.json, to: state.ready, isSecret: false)
         } catch {
@@ -45,15 +47,22 @@ struct DevCommand {
         try GatewayCommand.writeReadyFile(gateway.readyFile, node)
         let worker = try WorkerNode(WorkerSettings(beside: gateway), log: log)
         defer { worker.stop() }
-        let courier = try CourierProgram.path.map { (program) throws(StartProblem) in
-            try DevCourier(program: program, beside: gateway, state: state)
-        }
+        let courier = try startCourier(program, phones, beside: gateway)
         defer { courier?.stop() }
-        if courier == nil { log.write(.warn, "switchboard-courier is not beside this program: no search", []) }
+        if courier == nil {
+            log.write(.warn, "switchboard-courier is not beside this program: no search, no pushes", [])
+        }
         let demo = settings.demo ? try DemoShop(gateway, log: log) : nil
         defer { demo?.stop() }
         let origin = "https://" + (node.addresses.tls?.description ?? "")
         return GatewayCommand.serve(node, gateway, announce: { greet(origin) })
+    }
+
+    private func startCourier(
+        _ program: String?, _ phones: DemoPhones?, beside gateway: GatewaySettings
+    ) throws(StartProblem) -> DevCourier? {
+        guard let program, let phones else { return nil }
+        return try DevCourier(program: program, beside: gateway, phones: phones, state: settings.state)
     }
 
     private func greet(_ origin: String) {
@@ -92,7 +101,7 @@ struct DevCommand {
         return settings
     }
 
-    /// Makes what is missing: directory, certificate, JWT secret, API key.
+    /// Makes what is missing: directory, certificate, key for pushes, JWT secret, API key.
     ///
     /// A certificate that has expired is replaced.
     private func prepare(_ state: StateDirectory) throws(StartProblem) {
@@ -102,14 +111,14 @@ struct DevCommand {
             path = state.certificate
             let files = TLSContext.ServerFiles(certificate: state.certificate, key: state.privateKey, ticketSecret: [])
             if (try? TLSContext(server: files)) == nil {
-                let made: (certificate: [UInt8], key: [UInt8])
-                do {
-                    made = try SelfSignedCertificate.make(days: 365)
-                } catch {
-                    throw StartProblem(error.description)
-                }
+                let made = try keyPair()
                 try Files.write(made.key, to: state.privateKey, isSecret: true)
                 try Files.write(made.certificate, to: state.certificate, isSecret: false)
+            }
+            path = state.apnsKey
+            if !Files.exists(state.apnsKey) {
+                // Apple's keys are of the same kind, and in the same form.
+                try Files.write(try keyPair().key, to: state.apnsKey, isSecret: true)
             }
             path = state.jwtSecret
             if !Files.exists(state.jwtSecret) {
@@ -127,6 +136,14 @@ struct DevCommand {
             throw StartProblem.file(path, failure)
         } catch {
             throw StartProblem("\(error)")
+        }
+    }
+
+    private func keyPair() throws(StartProblem) -> (certificate: [UInt8], key: [UInt8]) {
+        do {
+            return try SelfSignedCertificate.make(days: 365)
+        } catch {
+            throw StartProblem(error.description)
         }
     }
 

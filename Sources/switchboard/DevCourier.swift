@@ -6,21 +6,26 @@ import Service
 import Synchronization
 import Transport
 
-/// A courier for `dev`, and the stand-in for Spotify that it asks: nothing leaves this machine.
+/// A courier for `dev`, and the stand-ins for Spotify and APNs that it asks: nothing leaves this machine.
 final class DevCourier: Sendable {
     private let wake: Wake
     private let isStopping = Atomic<Bool>(false)
     private let standIn = Guarded<Reactors.Thread?>(nil)
     private let child: ChildProcess
 
-    /// Starts both beside a gateway; its output goes to `courier.log` in the state directory.
-    init(program: String, beside gateway: GatewaySettings, state: StateDirectory) throws(StartProblem) {
+    /// Who the courier is to the stand-in for APNs.
+    private static let apns = (keyID: "DEV0000001", team: "DEV0000000", topic: "dev.switchboard")
+
+    /// Starts both beside a gateway, whose pages show the phones; its output goes to `courier.log` in the state directory.
+    init(
+        program: String, beside gateway: GatewaySettings, phones: DemoPhones, state: StateDirectory
+    ) throws(StartProblem) {
         let door = try OperationsDoor(HostPort(host: "127.0.0.1", port: 0))
         let limits = gateway.limits
         do {
             wake = try Wake()
         } catch {
-            throw StartProblem("cannot start the stand-in for Spotify: \(error)")
+            throw StartProblem("cannot start the stand-ins of services: \(error)")
         }
         let path = state.path + "/courier.json"
         var text: [UInt8] = Array("{\"redis\":".utf8)
@@ -31,23 +36,27 @@ final class DevCourier: Sendable {
         } catch {
             throw StartProblem.file(path, error)
         }
-        var words = [program, "--config", path, "--redis-layout", gateway.redisLayout.rawValue]
+        var words = [
+            program, "--config", path, "--redis-layout", gateway.redisLayout.rawValue, "--apns-key-file", state.apnsKey,
+            "--apns-key-id", DevCourier.apns.keyID, "--apns-team", DevCourier.apns.team,
+            "--apns-topic", DevCourier.apns.topic, "--apns-url", "http://\(door.address)",
+        ]
         if !gateway.redisPrefix.isEmpty { words += ["--redis-prefix", gateway.redisPrefix] }
         child = try ChildProcess(words, logPath: state.path + "/courier.log")
         do {
-            let thread = try Reactors.Thread.start("spotify") { [self] in run(door, limits) }
+            let thread = try Reactors.Thread.start("stand-ins") { [self] in run(door, limits, phones) }
             standIn.withLock { $0 = thread }
         } catch {
             child.stop()
-            throw StartProblem("cannot start the stand-in for Spotify: \(error)")
+            throw StartProblem("cannot start the stand-ins of services: \(error)")
         }
     }
 
-    private func run(_ door: OperationsDoor, _ limits: Limits) {
+    private func run(_ door: OperationsDoor, _ limits: Limits, _ phones: DemoPhones) {
         guard let reactor = try? Reactor(wake: wake) else { return }
         let context = ConnectionContext(reactor: reactor, limits: ConnectionLimits(limits, reactors: 1))
         let listener = try? door.open(context, limits: limits) {
-            OperationsPeer(reactor: reactor, limits: limits) { DemoCatalogue.answer(to: $0) }
+            DemoStandIns.peer(reactor: reactor, limits: limits, phones: phones)
         }
         reactor.onMailbox = { [self] in
             if isStopping.load(ordering: .acquiring) { reactor.stop() }

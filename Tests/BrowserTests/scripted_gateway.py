@@ -19,7 +19,7 @@ from websockets.sync.server import serve
 ROOT = Path(__file__).resolve().parents[2]
 WEB = ROOT / "web"
 FILES = {"/": WEB / "index.html", "/switchboard.js": ROOT / "clients/js/switchboard.js"} | {
-    f"/{file.name}": file for file in WEB.iterdir() if file.suffix in (".js", ".css", ".svg")}
+    f"/{file.name}": file for file in WEB.iterdir() if file.suffix in (".js", ".css", ".svg", ".html")}
 TYPES = {".html": "text/html; charset=utf-8", ".js": "text/javascript; charset=utf-8",
          ".css": "text/css; charset=utf-8", ".svg": "image/svg+xml"}
 DEADLINE_SECONDS = 15

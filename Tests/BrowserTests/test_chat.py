@@ -3,6 +3,8 @@
 import pytest
 from playwright.sync_api import expect
 
+from scripted_gateway import answer_requests
+from waiting import eventually
 
 CHAT = "guest-a_guest-b"
 TOPIC = f"conversation:{CHAT}"
@@ -13,6 +15,10 @@ def message(number, sender="guest-b", text=None, **more):
     return {"id": f"m-{number}", "conversationId": CHAT, "senderId": sender, "text": text or f"Words {number}",
             "timestamp": "2026-11-22T10:00:00.000Z", "timestampMs": BASE_MS + number, "status": "sent",
             "readBy": []} | more
+
+
+#: What a user wants to be pushed who has said nothing, and has no device.
+RULES = {"types": {}, "quietFrom": None, "quietTo": None, "quietMode": "hold", "timezone": None, "devices": []}
 
 
 def state(*messages, online=False, following=None):
@@ -241,3 +247,65 @@ def test_markup_and_nonsense_break_nothing(live):
     hear(connection, 1, "message:added", **message(3, text=markup))
     expect(words(page).last).to_have_text(markup)
     assert page.locator("#app-chat img").count() == 0
+
+
+@pytest.fixture
+def registered(page, gateway):
+    """The page with a conversation of which the guest has a push on the phone, and what the phone was asked."""
+    push = {"id": f"n:{BASE_MS}-0", "title": "Ready", "body": "Come in", "senderId": "", "timestampMs": 1,
+            "silent": False}
+    asked = answer_requests(page, "**/demo/phone/**", lambda method, *_: (
+        (200, {"badge": 1, "notifications": [push]}) if method == "GET" else (204, None)))
+    page.goto(gateway.url + "#chat")
+    connection = gateway.connection()
+    connection.authenticate()
+    connection.accept(1)
+    connection.answer("conversations", {"conversations": [listed()], "next": None})
+    connection.answer("push_settings", RULES)
+    told = connection.answer("register_device", {"deviceId": "page", "devices": 1})["data"]
+    expect(page.locator("#phone-state")).to_contain_text("Registered")
+    return page, connection, told, asked
+
+
+def test_the_phone_is_registered_and_what_is_read_leaves_it(registered):
+    page, connection, told, asked = registered
+    assert (told["deviceId"], len(told["token"])) == ("page", 64)
+    # Who opens the app has seen the notifications; messages stay until they are read.
+    assert connection.answer("mark_read", {"unread": 0})["data"] == {"ids": [f"{BASE_MS}-0"]}
+    connection.send("conversation:updated", listed(unread=0), topic="user:guest-a", offset=1)
+    expect(page.locator("#chat-list .unread")).to_have_count(0)
+    path = f"/demo/phone/{told['token']}"
+
+    def told_phone():
+        # The page's requests are seen while the test asks the page for something.
+        page.evaluate("0")
+        return [body for method, where, body, _ in asked if (method, where) == ("POST", path + "/read")]
+
+    eventually(lambda: len(told_phone()) == 3, 10, "three words to the phone")
+    assert told_phone()[0] == {"ids": [], "badge": 1}
+    assert {"ids": [f"n:{BASE_MS}-0"]} in told_phone() and {"ids": [f"c:{CHAT}"], "badge": 0} in told_phone()
+
+
+def test_what_is_pushed_is_chosen_and_the_phone_is_taken_off(registered):
+    page, connection, told, _ = registered
+    page.locator("#phone-messages").select_option("off")
+    page.get_by_label("Quiet from").fill("22:00")
+    page.get_by_role("button", name="Save").click()
+    wanted = {"types": {"message": "off"}, "quietMode": "hold", "quietFrom": "22:00", "quietTo": ""}
+    refusal = ("bad_request", "quietFrom and quietTo are given together")
+    assert connection.answer("set_preferences", refusal)["data"] == wanted
+    expect(page.locator("#phone-problem")).to_have_text(refusal[1])
+    page.get_by_label("Quiet until").fill("07:00")
+    page.get_by_role("button", name="Save").click()
+    told_rules = {"types": {"message": "off"}, "quietFrom": "22:00", "quietTo": "07:00"}
+    connection.answer("set_preferences", RULES | told_rules)
+    expect(page.locator("#phone-saved")).to_have_text("Saved.")
+    expect(page.locator("#phone-problem")).to_be_hidden()
+    # Another device of the guest changes it, too.
+    connection.send("preferences:changed", RULES | {"types": {"message": "urgent"}}, topic="user:guest-a", offset=1)
+    expect(page.locator("#phone-messages")).to_have_value("urgent")
+    page.get_by_role("button", name="Take the phone off").click()
+    assert connection.answer("remove_device", {"deviceId": "page", "removed": True})["data"] == {"deviceId": "page"}
+    page.get_by_role("button", name="Register the phone").click()
+    assert connection.answer("register_device", {"deviceId": "page", "devices": 1})["data"]["token"] == told["token"]
+    expect(page.get_by_role("button", name="Take the phone off")).to_be_visible()

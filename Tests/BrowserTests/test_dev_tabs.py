@@ -1,12 +1,15 @@
 """Each tab against the real `switchboard dev`: what one window does, another one shows."""
 
 import json
+import time
 import urllib.request
 
 import pytest
+import redis
 from playwright.sync_api import expect
 
 from support.running_gateway import RunningGateway, trusting_anybody
+from waiting import eventually
 from windows import Windows
 
 START_MS = 60_000
@@ -155,6 +158,61 @@ def test_two_guests_write_to_each_other_on_three_devices(windows, tmp_path):
     write(other, "Not heard")
     expect(other.locator("#chat-problem")).not_to_be_empty()
     expect(one.locator("#chat-messages li")).to_have_count(11)
+
+
+def test_pushes_are_seen_on_the_phone_of_who_has_closed_the_app(windows, gateway, tmp_path):
+    one = windows("#chat")
+    expect(one.locator("#chat-own")).to_contain_text("guest-", timeout=START_MS)
+    other = windows(one.locator("#chat-invite").get_attribute("href").removeprefix("/"), 390, 844)
+    expect(other.locator("#phone-state")).to_contain_text("Registered", timeout=START_MS)
+    user = other.locator("#chat-own").inner_text()
+    write(other, "Hello")
+    one.locator("#chat-list button").click()
+    expect(one.locator("#chat-messages li")).to_have_count(1)
+
+    with_phone(other)
+    expect(other.locator("#phone-empty")).to_be_visible()
+    with redis.Redis(unix_socket_path=str(gateway.directory / ".switchboard/redis.sock")) as db:
+        as_after_a_minute(db, user)
+        for number in range(1, 4):
+            write(one, f"Words {number}")
+        expect(one.locator("#chat-messages li").last).to_contain_text("Sent")
+
+        def shows_three():
+            as_after_a_minute(db, user)
+            return other.locator("#phone-badge-count").inner_text() == "3"
+
+        eventually(shows_three, START_MS / 1_000, "a badge of three")
+    shown = other.locator("#phone-shown li")
+    expect(shown).to_have_count(1)
+    expect(shown.locator(".words")).to_have_text("Words 3")
+    other.screenshot(path=str(tmp_path / "phone.png"), full_page=True)
+
+    # Who presses the push is in the conversation; what is read there has left the phone.
+    shown.get_by_role("link").click()
+    expect(other.locator("#chat-messages li")).to_have_count(4, timeout=START_MS)
+    expect(one.locator("#chat-messages li").last).to_contain_text("Read")
+    expect(other.locator("#phone-state")).to_contain_text("Registered", timeout=START_MS)
+    expect(other.locator("#chat-list button")).to_have_count(1)
+    expect(other.locator("#chat-list .unread")).to_have_count(0)
+    with_phone(other)
+    expect(other.locator("#phone-empty")).to_be_visible()
+    expect(other.locator("#phone-badge")).to_be_hidden()
+
+
+def with_phone(window):
+    """Closes the app of a window; its phone is seen instead."""
+    window.get_by_role("link", name="Close the app").click()
+    expect(window.get_by_role("heading", name="Locked phone")).to_be_attached()
+
+
+def as_after_a_minute(db, user):
+    """Makes a user's last heartbeat old; what waits for it to grow old is looked at again."""
+    if int(db.get(f"user:{user}#awake") or 0) > time.time() * 1_000 - 60_000:
+        db.set(f"user:{user}#awake", int(time.time() * 1_000) - 120_000, ex=86_400)
+        db.delete(f"user:{user}#online")
+        for name in db.zrange(f"user:{user}#pushes", 0, -1):
+            db.zincrby(f"user:{user}#pushes", -1, name)
 
 
 def write(window, text):

@@ -83,10 +83,25 @@ def show_chat(page, gateway):
     listed = [chat.listed(), chat.listed(id="g", title="Friends " + LONG, lastMessage=LONG, unread=120)]
     connection.answer("conversations", {"conversations": listed, "next": None})
     connection.answer("blocks", {"blocks": []})
+    connection.answer("push_settings", chat.RULES)
+    connection.answer("register_device", ("conflict", "The key of devices holds too many"))
+    expect(page.locator("#phone-problem")).to_contain_text("too many")
     connection.send("typing", {"userId": "guest-b", "typing": True}, topic=chat.TOPIC)
     chat.write(page, "Hello")
     connection.answer("send_message", ("forbidden", "Too many messages"))
     expect(page.locator("#chat-problem")).to_have_text("Too many messages")
+
+
+def show_phone(page, gateway):
+    """A locked phone with long words and a push that came silently."""
+    shown = [{"id": "c:guest-a_guest-b", "title": "", "body": LONG, "senderId": "guest-b", "timestampMs": 1,
+              "silent": False},
+             {"id": "n:1-0", "title": "Ready " + LONG, "body": "Come in", "senderId": "", "timestampMs": 2,
+              "silent": True}]
+    answer_requests(page, "**/demo/phone/*", lambda *_: (200, {"badge": 120, "notifications": shown}))
+    page.goto(gateway.url + "phone.html")
+    expect(page.locator("#phone-shown li")).to_have_count(2)
+    expect(page.locator("#phone-badge-count")).to_have_text("120")
 
 
 def show_nearby(page, gateway):
@@ -111,10 +126,11 @@ def show_nearby(page, gateway):
 
 #: By name, how a tab is brought to show something in every place.
 SHOWS = {"orders": show_order, "orders-failed": show_failed_order, "session-door": show_session_door,
-         "session": show_session, "chat": show_chat, "nearby": show_nearby}
+         "session": show_session, "chat": show_chat, "nearby": show_nearby, "phone": show_phone}
 #: The regions of each tab.
 REGIONS = {"orders": ["Order demo", "What the app heard", "By curl"], "session": ["Session PARTY"],
-           "chat": ["Conversations", "Conversation"], "nearby": ["Map", "You", "Nearby"]}
+           "chat": ["Conversations", "Conversation", "Your phone"], "phone": ["Notifications"],
+           "nearby": ["Map", "You", "Nearby"]}
 
 
 @pytest.fixture(autouse=True)

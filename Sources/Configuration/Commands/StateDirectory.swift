@@ -18,6 +18,8 @@ public struct StateDirectory: Sendable, Equatable {
     public var apiKey: String { file("api-key") }
     /// The list of API keys, in the form of `--api-keys`.
     public var apiKeys: String { file("api-keys") }
+    /// The key that the stand-in for APNs is pushed to with, PEM, in the form of Apple's.
+    public var apnsKey: String { file("apns-key.p8") }
     /// The unix socket of the private Redis.
     public var redisSocket: String { file("redis.sock") }
     /// The bound addresses of the running gateway, in the form of `--ready-file`.

@@ -1,10 +1,10 @@
 import Core
-public import HTTPCodec
+import HTTPCodec
 
 /// A stand-in for Spotify's Web API, as far as the courier asks it: the demo's invented songs.
-public enum DemoCatalogue {
+enum DemoCatalogue {
     /// Answers a search or a question what a track is; no token is asked for.
-    public static func answer(to head: HTTPRequestHead) -> HTTPResponse {
+    static func answer(to head: HTTPRequestHead) -> HTTPResponse {
         let path = String(decoding: head.path, as: UTF8.self)
         if path == "/v1/search", case .one(let words) = head.queryItem("q") {
             let wanted = words.map { ASCII.lowercased($0) }.split(separator: 0x20)

@@ -36,8 +36,7 @@ final class Router {
     private let commands: CommandRoute
     private let rights: RightsRoute
     private let userData: UserDataRoute
-    private let guests: GuestRoute?
-    private let orders: OrderRoute
+    private let demo: DemoRoutes?
     let crossOrigin: CrossOrigin
     private let polling: PollingRoute
 
@@ -52,8 +51,7 @@ final class Router {
         rights = RightsRoute(shard: shard)
         userData = UserDataRoute(shard: shard)
         polling = PollingRoute(shard: shard)
-        guests = shard.node.guests.map { GuestRoute(shard: shard, guests: $0) }
-        orders = OrderRoute(shard: shard)
+        demo = shard.node.servesPages ? DemoRoutes(shard: shard) : nil
     }
 
     // MARK: At the head
@@ -138,8 +136,7 @@ final class Router {
                         Refusal(.badRequest, "this path opens a WebSocket; send an upgrade"), status: 426,
                         keepAlive: true))
             }
-            if let guests, segments == ["demo", "guest"] { return guests.answer(request, respond) }
-            if shard.node.servesPages, segments == ["demo", "order"] { return orders.answer(request, respond) }
+            if let demo, demo.answers(request, respond) { return }
             if shard.node.servesPages, let page = page(request) { return respond(page) }
         }
         respond(.refusal(Refusal(.notFound, "there is no such path"), keepAlive: true))

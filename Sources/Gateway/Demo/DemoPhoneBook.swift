@@ -1,0 +1,96 @@
+import Core
+
+/// What the demo's phones show while their apps are closed.
+///
+/// Pure. What is kept is bounded: ``phonesMax`` phones, of which the one that was used longest ago leaves first, and on each
+/// the newest ``shownMax`` notifications.
+struct DemoPhoneBook: Sendable {
+    /// A notification as it was pushed.
+    struct Notification: Sendable, Equatable {
+        /// The `apns-collapse-id`: a newer push with the same one takes its place.
+        let id: [UInt8]
+        /// Empty for a conversation without a title.
+        let title: [UInt8]
+        let body: [UInt8]
+        /// Who wrote the message; empty for a notification.
+        let sender: [UInt8]
+        /// When it came, milliseconds since 1970.
+        let atMs: Int
+        /// Whether it came without sound, in quiet hours.
+        let isSilent: Bool
+
+        /// Reads the payload of a push; `nil` when it has no text to show.
+        init?(id: [UInt8], payload: JSON.Value, atMs: Int) {
+            guard let aps = payload["aps"], let body = aps["alert"]?["body"]?.stringBytes else { return nil }
+            self.id = id
+            self.body = body
+            self.atMs = atMs
+            title = aps["alert"]?["title"]?.stringBytes ?? []
+            sender = payload["senderId"]?.stringBytes ?? []
+            isSilent = aps["interruption-level"]?.string == "passive"
+        }
+    }
+
+    private struct Phone: Sendable {
+        var shown: [Notification] = []
+        var badge = 0
+        var usedMs = 0
+    }
+
+    /// Phones at once; a developer has a few.
+    static let phonesMax = 100
+    /// Notifications that a phone shows.
+    static let shownMax = 20
+    /// The most that a badge says.
+    static let badgeMax = 1_000_000
+
+    private var phones: [[UInt8]: Phone] = [:]
+
+    /// The token of a device as it is compared; `nil` for what is none: 32 to 200 hexadecimal digits.
+    static func token(_ text: some Collection<UInt8>) -> [UInt8]? {
+        let token = text.map { ASCII.lowercased($0) }
+        let isHexadecimal = token.allSatisfy { ASCII.isDigit($0) || (UInt8(ascii: "a")...UInt8(ascii: "f") ~= $0) }
+        return (32...200).contains(token.count) && isHexadecimal ? token : nil
+    }
+
+    /// A push came to a phone.
+    mutating func show(_ notification: Notification, badge: Int?, on token: [UInt8]) {
+        var phone = phones[token] ?? Phone()
+        phone.shown.removeAll { $0.id == notification.id }
+        phone.shown.insert(notification, at: 0)
+        if phone.shown.count > DemoPhoneBook.shownMax { phone.shown.removeLast() }
+        if let badge { phone.badge = min(max(badge, 0), DemoPhoneBook.badgeMax) }
+        phone.usedMs = notification.atMs
+        phones[token] = phone
+        guard phones.count > DemoPhoneBook.phonesMax,
+            let oldest = phones.min(by: { $0.value.usedMs < $1.value.usedMs })
+        else { return }
+        phones[oldest.key] = nil
+    }
+
+    /// The app has taken notifications away, and says what its badge is.
+    mutating func clear(_ ids: [[UInt8]], badge: Int?, on token: [UInt8]) {
+        guard var phone = phones[token] else { return }
+        phone.shown.removeAll { ids.contains($0.id) }
+        if let badge { phone.badge = min(max(badge, 0), DemoPhoneBook.badgeMax) }
+        phones[token] = phone
+    }
+
+    /// What a phone shows, as JSON, newest first; a phone that nothing was pushed to shows nothing.
+    func text(of token: [UInt8]) -> [UInt8] {
+        let phone = phones[token] ?? Phone()
+        var text: [UInt8] = Array("{\"badge\":\(phone.badge),\"notifications\":[".utf8)
+        for (index, shown) in phone.shown.enumerated() {
+            if index > 0 { text.append(UInt8(ascii: ",")) }
+            for (name, value) in [
+                ("{\"id\":", shown.id), (",\"title\":", shown.title), (",\"body\":", shown.body),
+                (",\"senderId\":", shown.sender),
+            ] {
+                text.append(text: name)
+                text.append(jsonString: value)
+            }
+            text.append(text: ",\"timestampMs\":\(shown.atMs),\"silent\":\(shown.isSilent)}")
+        }
+        return text + Array("]}".utf8)
+    }
+}
