@@ -323,35 +323,6 @@ def resolve(site):
     return lambda n: site.scripts.resolve(keys, ["f7"] * 32)
 
 
-@case
-def expire_calls(site):
-    keys = ["#calls:x", "#calls-dead:x", "#courier:x"]
-    site.db.xgroup_create(keys[0], "couriers", "0", mkstream=True)
-    fields = {"i": "0" * 32, "r": "x" * 8_192, "c": "found", "a": "x" * 8_192}
-
-    def run(n):
-        # What was given up is there again: as much as one run takes.
-        site.fill(lambda pipe, i: pipe.xadd(keys[0], fields, id=f"{n + 1}-{i + 1}"), 26)
-        return site.scripts.call("expire_calls", keys, [1_000, 1_000])
-    return run
-
-
-@case
-def ask(site):
-    """A large answer is kept, which costs more than to leave a question."""
-    keys = ["#answers:x", "#asks:x", "#courier:x"]
-    site.scripts.call("keep_answer", [keys[0], "#answers-due:x"], ["d", "{" + " " * 65_534 + "}", 3_600, 500])
-    return lambda n: site.scripts.call("ask", keys, ["d", "{}", 1_024, 5_000])
-
-
-@case
-def keep_answer(site):
-    keys, text = ["#answers:x", "#answers-due:x"], "{" + " " * 65_534 + "}"
-    for number in range(500):
-        site.scripts.call("keep_answer", keys, [f"{number}", text, 3_600, 500])
-    return lambda n: site.scripts.call("keep_answer", keys, [f"more-{n}", text, 3_600, 500])
-
-
 def state_case(namespace, fill, id, facets, name=None):
     """A join of a topic with a state; the weight of a join without one is taken off."""
     def run(site):

@@ -21,6 +21,8 @@ final class Shard {
     let topics: TopicTable<Session>
     let commands: CommandDesk
     let rightsStore: RightsStore
+    /// What couriers and workers have given up.
+    let deadLetters: DeadLetters
     let presence: PresenceDesk
     let sessionRules: SessionRules
     private(set) lazy var router = Router(shard: self)
@@ -98,6 +100,7 @@ final class Shard {
             reactor, link: link, scripts: node.scripts, keys: node.keys, limits: node.limits, access: node.access,
             desk: desk, replicas: replicas)
         rightsStore = RightsStore(link: link, scripts: node.scripts, keys: node.keys, limits: node.limits)
+        deadLetters = DeadLetters(link: link, scripts: node.scripts, keys: node.keys, limits: node.limits)
         let origin = PresenceStore.Origin(node: Array(node.name.utf8), shard: index)
         let presenceStore = PresenceStore(link, node.scripts, node.keys, node.limits, desk, origin)
         presence = try PresenceDesk(reactor, presenceStore, desk, node.limits, statistics, origin)

@@ -73,14 +73,15 @@ import Testing
         let routes = paths.members.flatMap { path in path.members.map { $0.name + " " + path.name } }
         #expect(
             routes.sorted() == [
-                "delete /v1/topics/{topic}/members/{user}", "get /livez", "get /readyz", "get /v1/openapi.json",
-                "get /v1/shops/{shop}/queue",
+                "delete /v1/dead-letters", "delete /v1/topics/{topic}/members/{user}", "get /livez", "get /readyz",
+                "get /v1/dead-letters",
+                "get /v1/openapi.json", "get /v1/shops/{shop}/queue",
                 "get /v1/topics/{topic}", "get /v1/topics/{topic}/events", "get /v1/topics/{topic}/presence",
                 "post /realtime/v1/api/broadcast",
                 "post /realtime/v1/api/broadcast/{topic}/events/{event}",
                 "post /v1/broadcast",
                 "post /v1/commands/queue", "post /v1/commands/same", "post /v1/commands/vote",
-                "post /v1/revocations", "post /v1/shops/{shopId}/tracks/{trackId}/vote",
+                "post /v1/dead-letters/retry", "post /v1/revocations", "post /v1/shops/{shopId}/tracks/{trackId}/vote",
                 "post /v1/shops/{shop}/queue", "put /v1/shops/{shop}/queue",
                 "put /v1/topics/{topic}/members/{user}",
             ])

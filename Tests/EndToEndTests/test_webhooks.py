@@ -176,6 +176,27 @@ def test_what_is_refused_for_good_is_put_aside(gw, courier, receiver, order, db)
     assert dead[b"id"].decode().endswith(":2") and dead[b"e"] == b"step"
 
 
+def test_what_was_put_aside_is_told_again_in_its_order(gw, courier, receiver, order, db):
+    """The receiver is told from that event on, so that the newest word of a topic is still its last."""
+    receiver.plan = lambda told: Answer(410) if told["offset"] == 2 else None
+    query = {"service": "webhooks:" + courier().hook}
+    for n in range(3):
+        gw.publish(order, "step", {"n": n})
+    wait_for(receiver, order, [1, 3])
+    receiver.plan = lambda told: None
+    with gw.http() as http:
+        (letter,) = http.get("/v1/dead-letters", params=query).json()["deadLetters"]
+        assert (letter["topic"], letter["event"], letter["data"]) == (order, "step", {"n": 1})
+        answer = http.post("/v1/dead-letters/retry", params=query)
+        assert (answer.status_code, answer.json()) == (200, {"retried": 1, "gone": 0, "next": None})
+        wait_for(receiver, order, [1, 3, 2, 3])
+        assert receiver.taken[-2]["id"] == letter["webhookId"]
+        # What the log has no longer stays, to be read.
+        db.xadd(f"#webhook-dead:{query['service'][9:]}", {"topic": order, "id": letter["webhookId"][:-1] + "9"})
+        assert http.post("/v1/dead-letters/retry", params=query).json()["gone"] == 1
+        assert http.delete("/v1/dead-letters", params=query).json() == {"dropped": 1}
+
+
 def test_couriers_share_the_work_and_one_that_is_killed_loses_nothing(gw, courier, receiver, topics, rng):
     orders = [topics("order") for _ in range(6)]
     couriers = [courier(), courier()]

@@ -9,7 +9,7 @@ from lua_scripts import LUA, script_names, script_path, source
 SHARED = {"prelude", "writes", "checks", "values", "command", "run", "outside", "quick"}
 PLAIN = {"publish", "subscribe", "history", "replay", "position", "lease", "renew", "reset_epoch", "revoke",
          "rights_changes", "set_member", "here_change", "here_nodes", "here_read", "resolve", "expire_calls",
-         "ask", "keep_answer", "key_digest"}
+         "ask", "keep_answer", "key_digest", "dead_letters", "retry_call", "retry_webhook"}
 # Leases of several machines need one clock: Redis's.
 TIMED = {"command", "lease", "revoke", "set_member", "here_nodes", "expire_calls", "ask", "keep_answer"}
 FILES = [name for name in script_names() if name not in SHARED]

@@ -15,6 +15,9 @@ enum OpenAPIGateway {
             ("put", OpenAPIRights.memberPath, OpenAPIRights.member(takesIn: true)),
             ("delete", OpenAPIRights.memberPath, OpenAPIRights.member(takesIn: false)),
             ("post", "/v1/revocations", OpenAPIRights.revocation),
+            ("get", OpenAPIDeadLetters.path, OpenAPIDeadLetters.list),
+            ("delete", OpenAPIDeadLetters.path, OpenAPIDeadLetters.drop),
+            ("post", OpenAPIDeadLetters.path + "/retry", OpenAPIDeadLetters.retry),
             ("get", "/v1/openapi.json", description),
         ] + (hasOperations ? operations : []) {
             paths.add(method, path, shape: path) { _ in operation }

@@ -36,6 +36,7 @@ final class Router {
     private let commands: CommandRoute
     private let rights: RightsRoute
     private let userData: UserDataRoute
+    private let deadLetters: DeadLetterRoute
     private let demo: DemoRoutes?
     let crossOrigin: CrossOrigin
     private let polling: PollingRoute
@@ -50,6 +51,7 @@ final class Router {
         commands = CommandRoute(shard: shard)
         rights = RightsRoute(shard: shard)
         userData = UserDataRoute(shard: shard)
+        deadLetters = DeadLetterRoute(shard: shard)
         polling = PollingRoute(shard: shard)
         demo = shard.node.servesPages ? DemoRoutes(shard: shard) : nil
     }
@@ -58,8 +60,8 @@ final class Router {
 
     /// Whether a path looks at credentials at all.
     func asksForCredentials(_ segments: [String], _ method: HTTPMethod) -> Bool {
-        if RightsRoute.owns(segments) || UserDataRoute.owns(segments) || BroadcastRoute.owns(segments)
-            || Router.isTopic(segments)
+        if RightsRoute.owns(segments) || UserDataRoute.owns(segments) || DeadLetterRoute.owns(segments)
+            || BroadcastRoute.owns(segments) || Router.isTopic(segments)
             || Router.isCommand(segments) || SupabaseRoute.owns(segments)
         {
             return true
@@ -71,6 +73,7 @@ final class Router {
     func refusal(_ segments: [String], _ method: HTTPMethod, _ caller: Caller) -> Refusal? {
         if RightsRoute.owns(segments) { return RightsRoute.refusal(segments, caller) }
         if UserDataRoute.owns(segments) { return UserDataRoute.refusal(segments, caller) }
+        if DeadLetterRoute.owns(segments) { return DeadLetterRoute.refusal(caller) }
         if BroadcastRoute.owns(segments) { return BroadcastRoute.refusal(caller) }
         if SupabaseRoute.owns(segments) { return SupabaseRoute.refusal(caller) }
         if caller.isAnonymous && !shard.node.allowsAnonymous {
@@ -126,6 +129,7 @@ final class Router {
             if SupabaseRoute.owns(segments) { return supabase.answer(request, respond) }
             if RightsRoute.owns(segments) { return rights.answer(request, respond) }
             if UserDataRoute.owns(segments) { return userData.answer(request, respond) }
+            if DeadLetterRoute.owns(segments) { return deadLetters.answer(request, respond) }
             if Router.isTopic(segments) { return topics.answer(request, respond) }
             if Router.isCommand(segments) { return commands.answer(request, name: segments[2], respond) }
             if segments == ["v1", "openapi.json"] { return respond(description(request)) }

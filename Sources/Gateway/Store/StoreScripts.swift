@@ -39,6 +39,9 @@ struct StoreScripts: Sendable {
     let hereNodes: ScriptID
     let ask: ScriptID
     let keepAnswer: ScriptID
+    let deadLetters: ScriptID
+    let retryCall: ScriptID
+    let retryWebhook: ScriptID
     /// Microseconds of Redis to read who is here on a full topic.
     let hereReadUs: Int
     private let stateful: [ArraySlice<UInt8>: Stateful]
@@ -68,6 +71,9 @@ struct StoreScripts: Sendable {
         hereNodes = try id("here_nodes")
         ask = try id("ask")
         keepAnswer = try id("keep_answer")
+        deadLetters = try id("dead_letters")
+        retryCall = try id("retry_call")
+        retryWebhook = try id("retry_webhook")
         hereReadUs = library.catalogue.weightMicroseconds(of: "here_read")
         var stateful: [ArraySlice<UInt8>: Stateful] = [:]
         for state in library.catalogue.states.values {
