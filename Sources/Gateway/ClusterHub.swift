@@ -142,7 +142,9 @@ final class ClusterHub: ClusterSubscriberOwner {
     private func prove(_ master: SlotMap.Master, in map: SlotMap) {
         if let range = ranges[master.id] {
             guard map[HashSlot.of(range.channel)]?.id != master.id else { return }
-            subscriber?.unwant(range.channel)
+            // The master that has the slot now may be proven by the same channel already.
+            let isShared = ranges.contains { $0.key != master.id && $0.value.channel == range.channel }
+            if !isShared { subscriber?.unwant(range.channel) }
         }
         guard let slot = map.slots(of: master.id).first?.lowerBound else { return }
         let channel = node.keys.probe(node.name, slot: slot)
