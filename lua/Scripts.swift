@@ -28,6 +28,9 @@ public enum Scripts {
     /// The text put after ``commandPreludes`` in front of commands that call services outside.
     public static let outsidePrelude: File = shared("outside")
 
+    /// The text put after ``commandPreludes`` in front of `@readonly` commands for a cluster.
+    public static let elsewherePrelude: File = shared("elsewhere")
+
     /// The text put before ``prelude`` in front of `publish`: its common case, which needs nothing of the prelude.
     public static let quickPublish: File = shared("quick")
 
@@ -43,7 +46,9 @@ public enum Scripts {
         return packs
     }()
 
-    private static let preludes = ["prelude", "writes", "checks", "values", "command", "run", "outside", "quick"]
+    private static let preludes = [
+        "prelude", "writes", "checks", "values", "command", "run", "outside", "elsewhere", "quick",
+    ]
 
     private static let all: [File] = EmbeddedFiles.all.compactMap { path, text in
         let parts = path.split(separator: "/")

@@ -24,9 +24,6 @@ struct NodeParts {
 
     init(_ settings: GatewaySettings) throws(StartProblem) {
         var redis = try RedisTarget.reading(settings.redis, limits: settings.limits)
-        guard settings.redisWait == 0 || !redis.url.isCluster else {
-            throw StartProblem("redis-wait: replicas of a cluster's masters are not waited for yet; leave it at 0")
-        }
         redis.layout = LayoutGuard(settings.keys)
         self.redis = redis
         layout = settings.keys.layout

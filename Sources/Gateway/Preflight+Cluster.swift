@@ -7,11 +7,11 @@ import Transport
 /// The look at every master of a cluster.
 extension Preflight {
     /// Asks for the map, then each master by a link of its own; on this thread, until all have answered or it is late.
-    static func cluster(_ parts: NodeParts, _ limits: Limits) -> [Finding] {
+    static func cluster(_ parts: NodeParts, _ limits: Limits, wait: Int) -> [Finding] {
         do {
             let reactor = try Reactor(wake: try Wake())
             let context = ConnectionContext(reactor: reactor, limits: ConnectionLimits(limits, reactors: 1))
-            let look = ClusterLook(parts, limits, context)
+            let look = ClusterLook(parts, limits, wait: wait, context)
             let timer = try ReactorTimer(reactor) { reactor.stop() }
             timer.set(atMs: reactor.nowMs + limits.redisConnectMs * 3 + limits.redisCallMs)
             try look.begin()
@@ -29,6 +29,8 @@ extension Preflight {
 private final class ClusterLook {
     private let parts: NodeParts
     private let limits: Limits
+    /// `--redis-wait`.
+    private let wait: Int
     private let context: ConnectionContext
     private var watch: ClusterWatch?
     private var links: [CallLink] = []
@@ -37,7 +39,8 @@ private final class ClusterLook {
     private var damage: [Preflight.Finding] = []
     private var failure = RedisFailure(.timedOut)
 
-    init(_ parts: NodeParts, _ limits: Limits, _ context: ConnectionContext) {
+    init(_ parts: NodeParts, _ limits: Limits, wait: Int, _ context: ConnectionContext) {
+        self.wait = wait
         self.parts = parts
         self.limits = limits
         self.context = context
@@ -107,6 +110,9 @@ private final class ClusterLook {
     private func judge(_ master: SlotMap.Master, _ facts: ServerFacts, _ answer: Result<RESPValue, RedisFailure>) {
         let count = map.slots(of: master.id).reduce(0) { $0 + $1.count }
         var findings = Preflight.judge(facts, as: "\(master.address), a master of \(count) slots")
+        if wait > 0 {
+            findings += Preflight.judge(facts, Preflight.ReplicaSettings(leastReplicas: 1), wait: wait)
+        }
         if facts.connectedReplicas == 0 {
             findings.append(
                 Preflight.Finding(.doubtful, "\(master.address) has no replica: its slots are lost while it is away"))

@@ -66,7 +66,9 @@ public enum Preflight {
             apiKeys.serviceCount == 0
                 ? Finding(.doubtful, "no API key: backends cannot publish over HTTP; give --api-keys")
                 : Finding(.good, apiKeys.description))
-        findings += parts.redis.url.isCluster ? cluster(parts, settings.limits) : redis(parts, settings)
+        findings +=
+            parts.redis.url.isCluster
+            ? cluster(parts, settings.limits, wait: settings.redisWait) : redis(parts, settings)
         return findings
     }
 

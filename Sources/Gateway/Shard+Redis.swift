@@ -51,14 +51,14 @@ extension Shard {
         return (made, nil, made)
     }
 
-    /// The link that asks for replicas; `nil` where nothing waits for them.
+    /// The links that ask for replicas; `nil` where nothing waits for them.
     static func wait(
         _ node: Node, _ context: ConnectionContext, _ board: ServerBoard, _ index: Int
-    ) throws(Errno) -> ReplicaWait? {
+    ) throws(Errno) -> ReplicaWaits? {
         guard node.redisWait > 0 else { return nil }
-        return try ReplicaWait(
+        return try ReplicaWaits(
             context, node.redis, board, name: "switchboard-\(node.name)-shard-\(index)-wait",
-            replicas: node.redisWait, waitMs: node.limits.redisWaitMs)
+            rules: ReplicaWaits.Rules(replicas: node.redisWait, waitMs: node.limits.redisWaitMs))
     }
 
     /// Writes and publishes a number by the link that publishes go by; the broker's link must bring it back.
@@ -83,6 +83,7 @@ extension Shard {
             _ = node.broker.send(.masterProbeRefused(shard: index, master, number: number, failure))
         }
         link.recheck()
+        replicas?.recheck(master)
     }
 
     private func probeCall(_ number: Int, _ channel: [UInt8], _ sending: StaticString) -> RedisCall {

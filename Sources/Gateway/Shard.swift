@@ -47,7 +47,7 @@ final class Shard {
     /// Which server the links of this thread lead to.
     let board: ServerBoard
     /// `nil` unless what is acknowledged must be on replicas.
-    let replicas: ReplicaWait?
+    let replicas: ReplicaWaits?
     private let desk: ReadDesk
     private var listeners: [Listener] = []
     private var operationsListeners: [Listener] = []
@@ -237,7 +237,9 @@ final class Shard {
         case .probe(let number): probe(number)
         case .servers(let map): use(map)
         case .reconnect(let reason): single?.reconnect(RedisFailure(reason))
-        case .slots(let map): cluster?.use(map)
+        case .slots(let map):
+            cluster?.use(map)
+            replicas?.follow(map)
         case .probeMaster(let master, let channel, let number): probe(master, channel, number)
         case .reconnectMaster(let master, let reason): cluster?.link(to: master)?.reconnect(RedisFailure(reason))
         case .tellMaster(let master): if let cluster { clusterNews.again(master, at: cluster) }
@@ -340,7 +342,7 @@ final class Shard {
 
     /// Whether all connections but the link and those of operations have ended; late, those that matter have.
     private func hasNoClients(isLate: Bool) -> Bool {
-        let links = cluster?.linkedNodes.count ?? 1
+        let links = (cluster?.linkedNodes.count ?? 1) + (replicas?.linkCount ?? 0)
         let others = links + httpPeers.values.count(where: \.isOperations)
         return requestsInFlight == 0 && lines.isEmpty
             && (isLate || presence.isEmpty && context.statistics.open.value <= others)

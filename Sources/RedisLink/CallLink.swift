@@ -79,6 +79,9 @@ public final class CallLink: RedisSocketOwner, RedisCalls {
     /// False: one server has all keys.
     public var isSharded: Bool { false }
 
+    /// The one server's run id.
+    public var writer: [UInt8]? { facts?.runID }
+
     /// Whether every write is on disk before it is answered.
     public var syncsEveryWrite: Bool { facts?.syncsEveryWrite ?? false }
 

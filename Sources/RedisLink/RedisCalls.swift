@@ -15,6 +15,8 @@ public protocol RedisCalls: AnyObject {
     var facts: ServerFacts? { get }
     /// Whether topics' channels are sharded and the keys of a call lie in one slot: a cluster.
     var isSharded: Bool { get }
+    /// The run id of the process that ran the call whose completion runs now; `nil` where it is not known.
+    var writer: [UInt8]? { get }
     /// Whether every write is on disk before it is answered, as far as is known.
     var syncsEveryWrite: Bool { get }
     /// What scripts that work on a key compare positions with; `nil` while its server is away.

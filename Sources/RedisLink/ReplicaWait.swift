@@ -36,6 +36,9 @@ public final class ReplicaWait {
         link = try CallLink(context, target, board, name: name, registry: .none) { [weak self] _ in self?.ask() }
     }
 
+    /// The process that the link leads to; `nil` while there is none.
+    var runID: [UInt8]? { link?.facts?.runID }
+
     /// Ends the link; whoever waits is told that it is not known.
     public func stop() {
         link?.stop()

@@ -1,22 +1,30 @@
-"""On a Redis Cluster: epochs and couriers, whose keys lie on several masters."""
+"""On a Redis Cluster: feeds, foreign topics, replicas, epochs and couriers, whose keys lie on several masters."""
 
 import base64
 import json
 import secrets
+import signal
 import subprocess
 
 import pytest
+import redis
 from redis.crc import key_slot
 
 from courier_process import CourierProcess
 from gateway_process import Gateway, command
 from node_process import BINARY, ENVIRONMENT
+from operator_scripts import script, write_scripts
 from support.outside import Answer, OutsideServer
 from support.redis_cluster import RedisCluster
 from test_courier_services import Spotify, settings
 from tokens import SECRET
 from waiting import eventually
 from worker_process import Worker
+
+# Tells two users at once; both lie elsewhere than the shop.
+TELL = script(
+    "tell_users", "for _, user in ipairs(args.users) do tell_now('user:' .. user, 'told', {n = args.n}) end return {}",
+    arg=["shopId id", "users ids 1..20", "n int 0..1000"], topic=["shop:{shopId}", "user:*"])
 
 
 @pytest.fixture(scope="module")
@@ -28,10 +36,12 @@ def cluster(tmp_path_factory):
 
 @pytest.fixture(scope="module")
 def gw(tmp_path_factory, cluster, certificate):
-    """A gateway, and a worker that does not switch keyspace events on."""
+    """A gateway that answers when a replica has it."""
     directory = tmp_path_factory.mktemp("across")
-    node = Gateway(directory / "gateway", cluster.url, certificate, SECRET, "--shards", "1")
-    worker = Worker(directory / "worker", cluster.url, "--keyspace-events", "never")
+    node = Gateway(directory / "gateway", cluster.url, certificate, SECRET, "--shards", "1", "--redis-wait", "1",
+                   "--scripts", write_scripts(directory / "scripts", tell_users=TELL),
+                   limits={"redisWaitMs": 1_500, "userRedisUsPerSecond": 1_000_000})
+    worker = Worker(directory / "worker", cluster.url, "--keyspace-events", "never", scripts=directory / "scripts")
     try:
         node.start().wait_ready(30)
         worker.start()
@@ -39,6 +49,13 @@ def gw(tmp_path_factory, cluster, certificate):
     finally:
         worker.stop()
         node.stop()
+
+
+@pytest.fixture
+def every(cluster):
+    """A client of the whole Cluster."""
+    with redis.RedisCluster(host="127.0.0.1", port=cluster.nodes[0].port) as client:
+        yield client
 
 
 def of_every_master(cluster, head, count):
@@ -51,6 +68,107 @@ def of_every_master(cluster, head, count):
         if len(found) == 3 and all(len(ids) == count for ids in found.values()):
             return [id for ids in zip(*found.values()) for id in ids]
     raise AssertionError("no ids for a master")
+
+
+def posts_of(every, barbers):
+    """All posts as their logs have them, in the order of a feed: newest first, at one time by topic."""
+    posts = []
+    for barber in barbers:
+        for entry, fields in every.xrange(f"feed:{{{barber}}}#log"):
+            if fields[b"e"] == b"feed:new_post":
+                offset = int(entry.split(b"-")[0])
+                posts.append((-int(fields[b"t"]), f"feed:{barber}", -offset, json.loads(fields[b"d"])))
+    return [post for *_, post in sorted(posts, key=lambda post: post[:3])]
+
+
+def test_a_feed_has_the_posts_of_barbers_on_every_master(cluster, gw, every, token):
+    barbers = of_every_master(cluster, "b", 3)
+    with gw.http() as http, gw.client(token=token("fan")) as client:
+        for barber in barbers:
+            command(http, "follow", barberId=barber, userId="fan")
+        # Others may have written there what is no topic, and what is no time.
+        every.sadd("user:{fan}#follows", "feed:never", "feed:a\nb", "shop:1", b"\xff\x00", "feed:" + "x" * 300)
+        every.hset("feed:{never}#latest", "no", "time")
+        assert client.request("feed", {})["data"] == {"posts": [], "updates": [], "more": False}
+        for number in range(12):
+            command(http, "publish_post", barberId=barbers[number % 9], post={"id": f"p{number}"})
+        # One wrote so much that one look into its log is too little.
+        for number in range(30):
+            command(http, "publish_post", barberId=barbers[4], post={"id": f"q{number}", "text": "t" * 100})
+        command(http, "publish_post", barberId=barbers[2], post={"id": "last"})
+        wanted = posts_of(every, barbers)
+        assert len(wanted) == 43
+        for limit in (1, 7, 20):
+            data = client.request("feed", {"limit": limit})["data"]
+            assert data["posts"] == wanted[:limit] and data["more"] is True
+            assert [update["postId"] for update in data["updates"]] == [post["id"] for post in wanted[:limit]]
+        # In a page that one barber does not fill alone each log is read as deep as the page goes.
+        for number in range(16):
+            command(http, "publish_post", barberId=barbers[number % 2], post={"id": f"r{number}"})
+        assert client.request("feed", {})["data"]["posts"] == posts_of(every, barbers)[:20]
+
+
+def test_a_feed_costs_its_caller_every_run_of_the_script(tmp_path, cluster, gw, certificate, every, token):
+    """On one server the weight is one run's; here the script is run again for what it wants to read."""
+    with gw.http() as http:
+        for barber in of_every_master(cluster, "c", 2):
+            command(http, "follow", barberId=barber, userId="poor")
+            command(http, "publish_post", barberId=barber, post={"id": "p"})
+    node = Gateway(tmp_path / "poor", cluster.url, certificate, SECRET, "--shards", "1",
+                   limits={"userRedisUsPerSecond": 420})
+    try:
+        node.start().wait_ready()
+        with node.client(token=token("poor")) as client:
+            # Ten seconds' worth are two runs of the script.
+            assert len(client.request("feed", {})["data"]["posts"]) == 6
+            answer = client.request("feed", {})
+            assert answer["event"] == "error" and answer["data"]["code"] == "rate_limited", answer
+    finally:
+        node.stop()
+
+
+def test_users_elsewhere_are_told_at_once_in_their_order(cluster, gw, token):
+    """SPUBLISH to another slot failed inside the script, and nobody was told."""
+    users = of_every_master(cluster, "u", 2)
+    clients = {user: gw.client(token=token(user)) for user in users}
+    try:
+        for user, client in clients.items():
+            client.subscribe(f"user:{user}")
+        with gw.http() as http:
+            for number in range(20):
+                command(http, "tell_users", shopId="teller", users=users, n=number)
+        for user, client in clients.items():
+            assert [client.expect("told", topic=f"user:{user}")["data"]["n"] for _ in range(20)] == list(range(20))
+            client.expect_nothing()
+    finally:
+        for client in clients.values():
+            client.close()
+
+
+def test_what_is_acknowledged_is_on_a_replica_of_its_own_master(cluster, gw):
+    """Another master's replica that stands still holds up nobody."""
+    one, other = of_every_master(cluster, "w", 1)[:2]
+    master = cluster.owner_of_slot(key_slot(one.encode()))
+    replica = cluster.replica_of(master)
+    with gw.http() as http, replica.client() as there:
+        there.execute_command("READONLY")
+
+        def publish(id, name):
+            return http.post("/v1/broadcast", json={"topic": f"shop:{id}", "event": "e", "data": {}, "id": name})
+
+        for number in range(1, 10):
+            assert publish(one, f"op-{number}").status_code == 200
+            # At this moment, with no time to catch up.
+            assert there.hget(f"shop:{{{one}}}#meta", "offset") == str(number).encode()
+        replica.signal(signal.SIGSTOP)
+        try:
+            refused = publish(one, "late")
+            assert refused.status_code == 503 and "no replica is known to have it" in refused.text
+            assert publish(other, "early").status_code == 200
+        finally:
+            replica.signal(signal.SIGCONT)
+        again = eventually(lambda: (got := publish(one, "late")).status_code == 200 and got.json(), 15, "the replica")
+        assert again["offset"] == 10 and again["duplicate"] is True
 
 
 def reset(cluster, *more):

@@ -6,7 +6,7 @@ import pytest
 
 from lua_scripts import LUA, script_names, script_path, source
 
-SHARED = {"prelude", "writes", "checks", "values", "command", "run", "outside", "quick"}
+SHARED = {"prelude", "writes", "checks", "values", "command", "run", "outside", "elsewhere", "quick"}
 PLAIN = {"publish", "subscribe", "history", "replay", "position", "lease", "renew", "reset_epoch", "revoke",
          "rights_changes", "set_member", "here_change", "here_nodes", "here_read", "resolve", "expire_calls",
          "ask", "keep_answer", "key_digest", "dead_letters", "retry_call", "retry_webhook"}

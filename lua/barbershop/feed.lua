@@ -11,31 +11,35 @@
 -- @weight   2000
 -- @readonly
 --
--- Reads the logs of other topics (one Redis server only), of which it learns from the set, and merges them from their
--- newest ends. The times of the barbers' newest posts (publish_post.lua) tell whose logs have the page's posts, so that
--- the others need not be read. Of barbers without such a time, whose posts were published otherwise, SILENT_MAX are
--- looked at, by chance. A page ends at PAGE_MAX posts, and before PAGE_BYTES_MAX but for its first one, so that no
--- answer has more values than a client's JSON may have. What is no log, no post or no topic is left out. Each post has
--- an update, by whose time a client counts what it has not seen; a post that was published otherwise may have no id.
+-- Reads the logs of other topics, of which it learns from the set, and merges them from their newest ends. On a Cluster
+-- the gateway reads them for it: all barbers' times in one round, then their logs side by side, deeper in each round.
+-- The times of the barbers' newest posts (publish_post.lua) tell whose logs have the page's posts, so that the others
+-- need not be read. Of barbers without such a time, whose posts were published otherwise, SILENT_MAX are looked at, by
+-- chance. A page ends at PAGE_MAX posts, and before PAGE_BYTES_MAX but for its first one, so that no answer has more
+-- values than a client's JSON may have. What is no log, no post or no topic is left out. Each post has an update, by
+-- whose time a client counts what it has not seen; a post that was published otherwise may have no id.
 
 local FOLLOWS_MAX = 1000 -- as in follow.lua
 local TOPIC_BYTES_MAX = 205
 local PAGE_MAX = 20
 local PAGE_BYTES_MAX = 16384
 local SILENT_MAX = 40
-local READS_MAX = 100 -- events of other names lie between the posts
+local READS_MAX = 100 -- of AT_ONCE events; those of other names lie between the posts
 local YEAR_9999_MS = 253370764800000
 local AT_ONCE = 3     -- a post, its update, and the post before it: whose turn is next is known without another read
+local DEEPER = 2      -- each further read of a log is so many times as long, so that few are needed
+local COUNT_MAX = 24
 
 local reads = 0
 
--- The posts of a log before an entry, the newest first, each with the one before it when both were read:
--- {at, topic, entry, text, following}; nil when there is none.
-local function older(topic, entry)
+-- The posts of a log before an entry, the newest first, each with the one before it when both were read; `count` events
+-- are read together: {at, topic, entry, text, following}; nil when there is none.
+local function older(topic, entry, count)
   if #topic > TOPIC_BYTES_MAX or not string.find(topic, '^feed:[%w._~:-]+$') then return nil end
   while reads < READS_MAX do
-    reads = reads + 1
-    local ok, found = pcall(read, 'XREVRANGE', topic_log(topic), entry and '(' .. entry or '+', '-', 'COUNT', AT_ONCE)
+    reads = reads + count / AT_ONCE
+    local ok, found = pcall(read, 'XREVRANGE', topic_log(topic), entry and '(' .. entry or '+', '-', 'COUNT', count)
+    count = math.min(count * DEEPER, COUNT_MAX)
     if not ok or #found == 0 then return nil end
     local first, last
     for _, one in ipairs(found) do
@@ -50,7 +54,7 @@ local function older(topic, entry)
       end
     end
     if first then
-      last.entry = entry
+      last.entry, last.count = entry, count
       return first
     end
   end
@@ -113,7 +117,7 @@ local function candidates(count)
   table.sort(ties)
   for index = 1, math.min(#ties, count) do insert(heads, {at = least, topic = ties[index]}) end
   for _, topic in ipairs(silent) do
-    local head = older(topic)
+    local head = older(topic, nil, AT_ONCE)
     if head then insert(heads, head) end
   end
   return heads
@@ -129,7 +133,7 @@ while #heads > 0 do
     told[#told + 1] = head
   end
   table.remove(heads, 1)
-  local following = head.following or older(head.topic, head.entry)
+  local following = head.following or older(head.topic, head.entry, head.count or AT_ONCE)
   if following then insert(heads, following) end
 end
 -- A barber may have newer posts than the time tells, if they were published otherwise.

@@ -40,6 +40,7 @@ local caller = known_as(ARGV[2], ARGV[3])
 
 -- What else the body wants done.
 local emitted, outgoing, told = {nil}, {}, nil
+local told_elsewhere -- on a Cluster: what the gateway tells topics of other slots
 local effects, effect_bytes = 0, 0
 local outward -- with @call_out: `prepare` and `commit` of outside.lua
 local minted -- what the gateway signs: subject, 1 for a guest, iat, exp, id
@@ -127,9 +128,16 @@ local function tell_now(topic, event, data)
     end
   end
   if not is_event(event) then error('an event without a name of 1...64 bytes', 2) end
-  told = told or {}
-  told[#told + 1] = name_of(topic)
-  told[#told + 1] = '{"event":"' .. event .. '","data":' .. data .. '}'
+  local list
+  if SEND ~= 'PUBLISH' and not homes[topic] then
+    told_elsewhere = told_elsewhere or {}
+    list = told_elsewhere
+  else
+    told = told or {}
+    list = told
+  end
+  list[#list + 1] = name_of(topic)
+  list[#list + 1] = '{"event":"' .. event .. '","data":' .. data .. '}'
 end
 -- @end
 

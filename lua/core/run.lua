@@ -177,6 +177,8 @@ local function run(body)
     if (value or found.instead) ~= found.value then return refuse('STALE', 'a resolved value is another by now') end
   end
   local result, wrong = result_of(body)
+  -- Without all answers of other masters no result counts.
+  if elsewhere and #elsewhere.asked > 0 then return {'', 2, elsewhere.asked} end
   if wrong then return wrong end
   wrong = check_lease and check_lease()
   if wrong then return wrong end
@@ -193,5 +195,6 @@ local function run(body)
   end
   wrong = check_writes() or prepare_events() or outward and outward.prepare() or commit()
   if wrong then return wrong end
+  if told_elsewhere then return {answer, 0, effects, minted or '', told_elsewhere} end
   return {answer, 0, effects, minted}
 end

@@ -43,6 +43,7 @@ local function is_declared(name)
 end
 
 local read_rest -- `read` for what is asked less often, once it was made
+local elsewhere -- on a Cluster, in @readonly commands: how keys of other topics are read (elsewhere.lua)
 
 local function make_read()
   -- The commands a body may read by: the word behind the command is the key. In MANY_READS every word is one.
@@ -79,7 +80,13 @@ local function make_read()
     if not is_readable(place) then
       error('read: ' .. tostring(place) .. ' is no @key of the header', 3)
     end
-    local reply = redis.pcall(command, name, ...)
+    local reply
+    if elsewhere and not is_declared(place) then
+      reply = elsewhere.read(command, name, ...)
+      if reply == nil then error({reply = refuse('FAULT', 'a read that was not answered yet')}, 0) end
+    else
+      reply = redis.pcall(command, name, ...)
+    end
     if failed(reply) then
       if string.find(reply.err, 'arguments must be', 1, true) then
         error('read: a word is neither text nor a number', 3)
@@ -124,7 +131,7 @@ end
 
 -- @only topic_log topic_latest
 -- The name of a topic's log, for a script that reads topics it learns only while it runs. Such a key is not declared,
--- and on Redis Cluster it lies in another slot: for one server only, for reads only.
+-- and on Redis Cluster it lies in another slot: for reads only, and there for @readonly scripts only.
 local function topic_log(topic)
   return name_of(topic) .. '#log'
 end

@@ -5,6 +5,7 @@ public struct ScriptAssembler: Sendable {
     /// What stands in front of bodies.
     private let command: SharedTexts
     private let outside: ScriptFile?
+    private let elsewhere: ScriptFile?
     private let quick: [String: ScriptFile]
     private let subscribe: [UInt8]
     private let position: [UInt8]
@@ -12,16 +13,17 @@ public struct ScriptAssembler: Sendable {
     /// Takes the texts of `prelude.lua` and the files beside it.
     ///
     /// `command` is `writes.lua`, `checks.lua`, `values.lua`, `command.lua` and `run.lua`, in this order; `outside.lua` is
-    /// for scripts that call services outside. `quick` has, by the names of plain scripts, what stands before the prelude:
+    /// for scripts that call services outside, `elsewhere` for those on a cluster that only read. `quick` has, by the names of plain scripts, what stands before the prelude:
     /// a script's common case, for which no function of the prelude is made.
     public init(
         prelude: [UInt8], command: [ScriptFile], outside: ScriptFile?, subscribe: [UInt8], position: [UInt8],
-        quick: [String: ScriptFile]
+        quick: [String: ScriptFile], elsewhere: ScriptFile? = nil
     ) {
         let prelude = ScriptFile(name: "prelude", path: "core/prelude.lua", bytes: prelude)
         plain = SharedTexts([prelude])
         self.command = SharedTexts([prelude] + command)
         self.outside = outside
+        self.elsewhere = elsewhere
         self.quick = quick
         self.position = position
         self.subscribe = subscribe
@@ -38,6 +40,7 @@ public struct ScriptAssembler: Sendable {
     public func script(_ descriptor: CommandDescriptor) -> AssembledScript {
         assembled(descriptor.scriptName, behind: command) { text in
             if let outside, !descriptor.callsOut.isEmpty { text.append(outside.bytes, path: outside.path) }
+            if let elsewhere, descriptor.isReadOnly { text.append(elsewhere.bytes, path: elsewhere.path) }
             text.append(lines: GeneratedLua.lines(descriptor))
             text.append(lines: ["local function command()"])
             text.hide(GeneratedLua.hidden)

@@ -51,7 +51,7 @@ public struct ScriptLibrary: Sendable {
             prelude: isCluster ? ScriptLibrary.sharded(Scripts.prelude) : Scripts.prelude,
             command: Scripts.commandPreludes.map { ScriptFile($0) },
             outside: ScriptFile(Scripts.outsidePrelude), subscribe: plain("subscribe"), position: plain("position"),
-            quick: ["publish": quick])
+            quick: ["publish": quick], elsewhere: isCluster ? ScriptFile(Scripts.elsewherePrelude) : nil)
         do {
             table = try ScriptTable(assembler.scripts(catalogue))
         } catch {

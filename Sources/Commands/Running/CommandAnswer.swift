@@ -10,9 +10,22 @@ public struct CommandAnswer: Equatable, Sendable {
     public let effects: Int
     /// The token that the caller gets with it; a retry gets the same.
     public var minted: MintedGrant?
+    /// How often the script was run before the last time, for what it wanted of topics of other masters.
+    public private(set) var roundsElsewhere = 0
+    /// What reading there has cost the other masters, microseconds.
+    public private(set) var elsewhereUs = 0
 
     init(json: [UInt8], isRetry: Bool, effects: Int) {
         (self.json, self.isRetry, self.effects) = (json, isRetry, effects)
+    }
+
+    /// The same with what it took to read elsewhere.
+    func after(_ elsewhere: ReadsElsewhere?) -> CommandAnswer {
+        guard let elsewhere else { return self }
+        var answer = self
+        answer.roundsElsewhere = elsewhere.rounds
+        answer.elsewhereUs = elsewhere.readCount * ReadsElsewhere.readUs
+        return answer
     }
 
     /// The answer of a service outside; `nil` unless it is one JSON object within what clients may send.

@@ -11,13 +11,13 @@ public final class CommandRunner {
 
     let link: any RedisCalls
     /// Tells whether the replicas have what was written; `nil` unless that is wanted of what is acknowledged.
-    private let replicas: ReplicaWait?
+    private let replicas: ReplicaWaits?
     let scripts: ScriptTable
     let builder: CommandCallBuilder
     let onScriptFault: (_ name: String, _ text: String) -> Void
     /// Lanes in which a call finds its keys.
     var turns: LaneTurns
-    private let settings: CommandSettings
+    let settings: CommandSettings
     private let top: (Topic) -> Position?
     private var epochs = EpochSource()
 
@@ -38,7 +38,7 @@ public final class CommandRunner {
     /// `onScriptFault` is told what a script's author must mend: the script's name, and the fault with the lines of its
     /// file. It is called before the completion.
     public init(
-        link: any RedisCalls, replicas: ReplicaWait? = nil, scripts: ScriptTable, settings: CommandSettings,
+        link: any RedisCalls, replicas: ReplicaWaits? = nil, scripts: ScriptTable, settings: CommandSettings,
         top: @escaping (Topic) -> Position? = { _ in nil },
         onScriptFault: @escaping (_ name: String, _ text: String) -> Void
     ) {
@@ -107,14 +107,34 @@ public final class CommandRunner {
             onScriptFault(descriptor.scriptName, "no call can be made of these arguments")
             return completion(.failure(CommandFailure(Refusal(.internalError, "the command cannot be called"))))
         }
+        // On a cluster a script that only reads may ask for topics of other masters.
+        let elsewhere = link.isSharded && descriptor.isReadOnly ? ReadsElsewhere() : nil
+        send(Run(descriptor: descriptor, script: script, call: made, elsewhere: elsewhere), lane: lane, completion)
+    }
+
+    private func send(_ run: Run, lane: UInt64?, _ completion: @escaping Completion) {
+        let (descriptor, script, elsewhere) = (run.descriptor, run.script, run.elsewhere)
         let scriptCall = ScriptCall(
-            script: script.id, keys: made.keys, arguments: made.arguments, fenceAt: CommandCallBuilder.fenceAt)
+            script: script.id, keys: run.call.keys,
+            arguments: run.call.arguments + (elsewhere.map { [$0.argument] } ?? []),
+            fenceAt: CommandCallBuilder.fenceAt)
         let replicas = descriptor.isReadOnly ? nil : replicas
-        link.run(scriptCall, lane: lane) { [onScriptFault, settings, link] result in
+        link.run(scriptCall, lane: lane) { [self] result in
+            if elsewhere != nil, case .success(let value) = result, let asked = ReadsElsewhere.asked(value) {
+                return read(asked, run) { [self] outcome in
+                    switch outcome {
+                    case .failure(let failure): completion(.failure(failure))
+                    case .success(let next): send(next, lane: lane, completion)
+                    }
+                }
+            }
+            tellElsewhere(result)
             let reading = CommandReply.read(result, descriptor, settings)
             if let fault = reading.fault { onScriptFault(descriptor.scriptName, script.source.translate(fault)) }
-            guard let replicas, case .success = reading.result else { return completion(reading.result) }
-            replicas.confirm(link.facts?.runID ?? []) { refusal in
+            guard let replicas, case .success = reading.result else {
+                return completion(reading.result.map { $0.after(elsewhere) })
+            }
+            replicas.confirm(link.writer) { refusal in
                 completion(refusal.map { .failure(CommandFailure($0)) } ?? reading.result)
             }
         }

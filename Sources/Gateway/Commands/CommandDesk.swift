@@ -43,7 +43,7 @@ final class CommandDesk {
     private var heartbeats: [(command: CommandDescriptor, queue: HeartbeatQueue)]
 
     init(
-        node: Node, link: any RedisCalls, replicas: ReplicaWait?, shard: Int, desk: ReadDesk,
+        node: Node, link: any RedisCalls, replicas: ReplicaWaits?, shard: Int, desk: ReadDesk,
         statistics: ShardStatistics,
         top: @escaping (Topic) -> Position?, nowMs: @escaping () -> Int
     ) {
@@ -170,7 +170,15 @@ final class CommandDesk {
             statistics.commands.add(1)
             runner.run(
                 command, bound, caller: commandCaller, operation: nil,
-                refusal: { CommandGrants.outside(command, $0, caller) }, lane: lane, done)
+                refusal: { CommandGrants.outside(command, $0, caller) }, lane: lane
+            ) { [node, nowMs] result in
+                // The weight paid for one run; how many it takes on a cluster is known only now.
+                if case .success(let answer) = result, answer.roundsElsewhere > 0 {
+                    let us = answer.roundsElsewhere * weightUs + answer.elsewhereUs
+                    node.budgets.charge(payer, us: us, nowMs: nowMs())
+                }
+                done(result)
+            }
         }
         let isBusy = request.lane.map { runner.isBusy($0) } ?? false
         if !isBusy, let likeness = runner.likeness(command, bound, caller: commandCaller) {

@@ -43,7 +43,7 @@ final class Store: TopicReader {
 
     let link: any RedisCalls
     /// `nil` unless what is acknowledged must be on replicas.
-    private let replicas: ReplicaWait?
+    private let replicas: ReplicaWaits?
     let scripts: StoreScripts
     let keys: Keys
     let limits: Limits
@@ -72,7 +72,7 @@ final class Store: TopicReader {
 
     init(
         _ reactor: Reactor, link: any RedisCalls, scripts: StoreScripts, keys: Keys, limits: Limits,
-        access: AccessPolicy, desk: ReadDesk, replicas: ReplicaWait? = nil
+        access: AccessPolicy, desk: ReadDesk, replicas: ReplicaWaits? = nil
     ) {
         self.replicas = replicas
         self.reactor = reactor
@@ -162,7 +162,7 @@ final class Store: TopicReader {
     /// Tells the publishers; those whose event is stored once the replicas have it, where that is wanted.
     private func tell(_ group: PublishQueue<PublishCompletion>.Group, _ result: Result<Outcomes, Refusal>) {
         guard let replicas, case .success = result else { return Store.tell(group, result) }
-        replicas.confirm(link.facts?.runID ?? []) { refusal in
+        replicas.confirm(link.writer) { refusal in
             Store.tell(group, refusal.map { .failure($0) } ?? result)
         }
     }

@@ -72,6 +72,8 @@ public final class ClusterLink: RedisCalls {
     private var isStopped = false
     /// The last failure of any link, for logs.
     public private(set) var lastFailure: RedisFailure?
+    /// The run id of the master that ran the call whose completion runs now.
+    public private(set) var writer: [UInt8]?
 
     /// Makes the links of a thread; ``use(_:)`` brings the map.
     public init(
@@ -253,6 +255,9 @@ public final class ClusterLink: RedisCalls {
     }
 
     private func answered(_ attempt: Attempt, _ result: Result<RESPValue, RedisFailure>, by link: CallLink) {
+        let outer = writer
+        writer = link.facts?.runID
+        defer { writer = outer }
         guard case .failure(let failure) = result, !isStopped else { return finish(attempt, result) }
         var attempt = attempt
         attempt.failure = failure
