@@ -1,17 +1,19 @@
 #!/usr/bin/env python3
 """What a move of one listener takes of Redis, with ever more listeners in one city.
 
-    .venv/bin/python bench/nearby.py [--listeners 1000,10000,100000] [--moves 10000] [--city 10] [--crowd 5000]
+    .venv/bin/python bench/nearby.py [--listeners 1000,10000,100000] [--moves 3000] [--city 10] [--crowd 5000]
 
-Starts a redis-server of its own, puts the listeners at random places of a square city (kilometres along a side), moves
-random ones by 100 m, as the app does, and prints what each move takes: what Redis itself counts for the script, telling
-included, by the clock (INFO commandstats), and the processor time of the whole server (proc(5), schedstat), with the
-reading of the call and the writing of each event to a link that listens to all topics of users. The clock also runs
-while others have the processor; the host's stolen time is printed. At the end a crowd stands within 500 m, and each
-listener of it moves once.
+Starts a redis-server for each city, puts the listeners at random places of a square (kilometres along a side), and
+moves random ones by 100 m, as the app does. A crowd, the last city, stands within 500 m, and its listeners move by 50
+m. The cities take turns, 250 moves each, since what else a machine does changes what a move takes from one minute to
+the next. Prints what a move takes: what Redis itself counts for the script, telling included, by the clock (INFO
+commandstats), and the processor time of the whole server (proc(5), schedstat), with the reading of the call and the
+writing of each event to a link that listens to all topics of users. The clock also runs while others have the
+processor; the host's stolen time is printed.
 """
 
 import argparse
+import contextlib
 import math
 import statistics
 import sys
@@ -27,17 +29,23 @@ from support.seeds import seeded  # noqa: E402
 
 CENTRE = (52.52, 13.40)
 DEGREE_METRES = 111_226
+TURN = 250  # moves; with few, each city would find what the others left in the caches
 EAST_METRES = DEGREE_METRES * math.cos(math.radians(CENTRE[0]))
 
 
 class City:
-    """Listeners who walk, and what Redis needs for it."""
+    """Listeners who walk, and a Redis for them."""
 
-    def __init__(self, server, rng):
-        self.db, self.rng = server.client(), rng
-        self.pid = server.process.pid
+    def __init__(self, name, server, rng, count, side, metres):
+        self.name, self.rng, self.metres = name, rng, metres
+        self.db, self.pid = server.client(), server.process.pid
         self.pack = NearbyCommands(self.db)
         self.places = []
+        for number in range(count):
+            self.places.append((rng.uniform(-side / 2, side / 2), rng.uniform(-side / 2, side / 2)))
+            self.put(number, *self.places[number])
+        self.ears = Ears(self.db)
+        self.moves = []
 
     @staticmethod
     def user(number):
@@ -50,36 +58,28 @@ class City:
             longitude=CENTRE[1] + east / EAST_METRES)
         assert len(answer["nearby"]) <= 50
 
-    def fill(self, count, side):
-        while len(self.places) < count:
-            place = self.rng.uniform(-side / 2, side / 2), self.rng.uniform(-side / 2, side / 2)
-            self.put(len(self.places), *place)
-            self.places.append(place)
-
     def processor(self):
         """Microseconds of a processor that Redis has used."""
         return int(Path(f"/proc/{self.pid}/schedstat").read_text().split()[0]) / 1_000
 
-    def move(self, number, ears, metres=100):
-        """One listener walks: microseconds of the script, of the processor, and how many events were told."""
-        angle = self.rng.uniform(0, 2 * math.pi)
+    def move(self):
+        """One listener walks: notes microseconds of the script, of the processor, and how many events were told."""
+        number, angle = self.rng.randrange(len(self.places)), self.rng.uniform(0, 2 * math.pi)
         east, north = self.places[number]
-        self.places[number] = place = east + metres * math.sin(angle), north + metres * math.cos(angle)
+        self.places[number] = place = east + self.metres * math.sin(angle), north + self.metres * math.cos(angle)
         self.db.config_resetstat()
         before = self.processor()
         self.put(number, *place)
         used = self.processor() - before
-        return self.db.info("commandstats")["cmdstat_evalsha"]["usec"], used, len(ears.heard())
+        spent = self.db.info("commandstats")["cmdstat_evalsha"]["usec"]
+        self.moves.append((spent, used, len(self.ears.heard())))
 
-    def walk(self, name, numbers, metres=100):
-        """Moves some, and prints what it took."""
-        ears = Ears(self.db)
-        moves = [self.move(number, ears, metres) for number in numbers]
-        ears.close()
-        spent, used, told = zip(*moves)
-        cuts = statistics.quantiles(spent, n=100)
-        print(f"{name:>10} {cuts[24]:9.0f} {cuts[49]:7.0f} {cuts[98]:7.0f} {statistics.quantiles(used, n=4)[0]:9.0f} "
-              f"{statistics.median(used):7.0f} {statistics.mean(told):6.1f} {max(told):5} {self.most_seen():9} "
+    def report(self):
+        """Prints what the moves took."""
+        spent, used, told = zip(*self.moves)
+        cuts, processor = statistics.quantiles(spent, n=100), statistics.quantiles(used, n=4)
+        print(f"{self.name:>10} {cuts[24]:9.0f} {cuts[49]:7.0f} {cuts[98]:7.0f} {processor[0]:9.0f} "
+              f"{processor[1]:7.0f} {statistics.mean(told):6.1f} {max(told):5} {self.most_seen():9} "
               f"{self.db.info('memory')['used_memory'] >> 20:5} MiB", flush=True)
 
     def most_seen(self):
@@ -96,26 +96,30 @@ def stolen_ms():
 def main():
     arguments = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     arguments.add_argument("--listeners", default="1000,10000,100000")
-    arguments.add_argument("--moves", type=int, default=10_000)
+    arguments.add_argument("--moves", type=int, default=3_000, help="in each city")
     arguments.add_argument("--city", type=float, default=10, help="kilometres along a side")
     arguments.add_argument("--crowd", type=int, default=5_000, help="listeners within 500 m; 0 for none")
     options = arguments.parse_args()
     rng = seeded("nearby")
-    print(f"{'listeners':>10} {'quartile':>9} {'median':>7} {'p99':>7} {'processor':>9} {'median':>7} {'told':>6} "
-          f"{'most':>5} {'pictures':>9}")
-    before = stolen_ms()
-    with tempfile.TemporaryDirectory() as directory:
-        server = RedisServer(Path(directory)).start()
-        city = City(server, rng)
-        for count in map(int, options.listeners.split(",")):
-            city.fill(count, options.city * 1_000)
-            city.walk(str(count), [rng.randrange(count) for _ in range(options.moves)])
-        if options.crowd:
-            city.db.flushall()
-            city.places = []
-            city.fill(options.crowd, 880)
-            city.walk("crowd", range(options.crowd), 50)
-        server.stop()
+    sizes = [(str(count), count, options.city * 1_000, 100) for count in map(int, options.listeners.split(","))]
+    if options.crowd:
+        sizes.append(("crowd", options.crowd, 880, 50))
+    with tempfile.TemporaryDirectory() as directory, contextlib.ExitStack() as running:
+        cities = []
+        for name, *size in sizes:
+            server = RedisServer(Path(directory) / name).start()
+            running.callback(server.stop)
+            cities.append(City(name, server, rng, *size))
+        before = stolen_ms()
+        for _ in range(0, options.moves, TURN):
+            for city in cities:
+                for _ in range(TURN):
+                    city.move()
+        print(f"{'listeners':>10} {'quartile':>9} {'median':>7} {'p99':>7} {'processor':>9} {'median':>7} {'told':>6} "
+              f"{'most':>5} {'pictures':>9}")
+        for city in cities:
+            city.report()
+            city.ears.close()
     print(f"stolen time meanwhile: {stolen_ms() - before} ms")
 
 

@@ -30,7 +30,7 @@ if failed(dead) then return bad_key('dead', dead) end
 
 local time = redis.call('TIME')
 local now_ms = tonumber(time[1]) * 1000 + math.floor(tonumber(time[2]) / 1000)
-local dropped, oldest = 0, 0
+local gone, oldest, problem = {}, 0, nil
 for index, entry in ipairs(entries) do
   local id = entry[1]
   local age = now_ms - tonumber(string.match(id, '^%d+'))
@@ -41,10 +41,16 @@ for index, entry in ipairs(entries) do
   local words = {'XADD', KEYS[2], 'MAXLEN', '~', ARGV[2], '*', 'id', id, 'reason', 'not finished in time'}
   for place = 1, math.min(#entry[2], WORDS_KEPT_MAX) do words[#words + 1] = entry[2][place] end
   local put = redis.pcall(unpack(words))
-  if failed(put) then return put end
-  redis.call('EXPIRE', KEYS[2], DEAD_S)
-  redis.pcall('XACK', KEYS[1], 'couriers', id)
-  redis.call('XDEL', KEYS[1], id)
-  dropped = dropped + 1
+  if failed(put) then
+    problem = put
+    break
+  end
+  gone[#gone + 1] = id
 end
-return {redis.call('XLEN', KEYS[1]), oldest, dropped, redis.call('XLEN', KEYS[2]), redis.call('EXISTS', KEYS[3])}
+if #gone > 0 then
+  redis.call('EXPIRE', KEYS[2], DEAD_S)
+  redis.pcall('XACK', KEYS[1], 'couriers', unpack(gone))
+  redis.call('XDEL', KEYS[1], unpack(gone))
+end
+if problem then return problem end
+return {redis.call('XLEN', KEYS[1]), oldest, #gone, redis.call('XLEN', KEYS[2]), redis.call('EXISTS', KEYS[3])}
