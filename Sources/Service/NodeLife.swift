@@ -1,4 +1,4 @@
-public import Configuration
+import Configuration
 import Glibc
 import Reactors
 
@@ -8,16 +8,14 @@ import Reactors
 public enum NodeLife {
     /// Runs until SIGTERM or SIGINT; 0 then, 1 when the node ended by itself.
     ///
-    /// `readyFile` gets the process id and where `operations` are served.
-    public static func run(
-        isReady: () -> Bool, hasEnded: () -> Bool, readyFile: String?, operations: HostPort?
-    ) throws(StartProblem) -> Int32 {
+    /// `readyFile` gets the process id and where operations are served.
+    public static func run(_ node: NodeThread, readyFile: String?) throws(StartProblem) -> Int32 {
         var isAnnounced = false
-        while !hasEnded() {
+        while !node.hasEnded {
             let signal = Signals.wait(timeoutMs: isAnnounced ? 1_000 : 50)
-            if !isAnnounced && isReady() {
+            if !isAnnounced && node.isReady {
                 isAnnounced = true
-                try write(readyFile, operations)
+                try write(readyFile, node.operations)
                 Supervisor.ready()
             }
             switch signal {

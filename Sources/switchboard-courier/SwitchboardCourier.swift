@@ -11,7 +11,7 @@ struct SwitchboardCourier {
         let result = Configuration.CommandLine.parse(
             arguments: arguments, environment: ProcessEnvironment.all,
             readFile: { try? Files.read($0, bytesMax: 1 << 20) })
-        exit(run(result))
+        exit(result.exitCode(run))
     }
 
     /// The words of `switchboard courier ...`, as which this program is described; `version` and `help` stand alone.
@@ -24,26 +24,9 @@ struct SwitchboardCourier {
         }
     }
 
-    private static func run(_ result: CommandLineResult) -> Int32 {
-        switch result {
-        case .help(let text):
-            Terminal.print(text)
-            return 0
-        case .version:
-            Terminal.print("switchboard \(ProductVersion.text)")
-            return 0
-        case .problems(let problems):
-            for problem in problems { Terminal.error(problem.description) }
-            return 64
-        case .run(.courier(let settings)):
-            do {
-                return try settings.checksOnly ? check(settings) : serve(settings)
-            } catch {
-                Terminal.error(error.description)
-                return 1
-            }
-        case .run: return 64
-        }
+    private static func run(_ command: Command) throws(StartProblem) -> Int32 {
+        guard case .courier(let settings) = command else { return 64 }
+        return try settings.checksOnly ? check(settings) : serve(settings)
     }
 
     /// 0 when a courier of these settings would start and reach Redis.
@@ -51,7 +34,7 @@ struct SwitchboardCourier {
         Terminal.print(settings.report.description)
         let log = try Log.make(settings.log, .error, linesMax: settings.limits.logLinesMax)
         defer { log.close() }
-        let node = try CourierNode(settings, log: log)
+        let node = try CourierNode.start(settings, log: log)
         defer { node.stop() }
         for _ in 0..<50 where !node.isReady && !node.hasEnded { _ = Signals.wait(timeoutMs: 100) }
         Terminal.print(node.isReady ? "ok: files, secrets and Redis" : "error: Redis does not answer within 5 s")
@@ -63,10 +46,8 @@ struct SwitchboardCourier {
         try ProcessSetUp.run()
         let log = try Log.make(settings.log, settings.logLevel, linesMax: settings.limits.logLinesMax)
         defer { log.close() }
-        let node = try CourierNode(settings, log: log)
+        let node = try CourierNode.start(settings, log: log)
         defer { node.stop() }
-        return try NodeLife.run(
-            isReady: { node.isReady }, hasEnded: { node.hasEnded }, readyFile: settings.readyFile,
-            operations: node.operations)
+        return try NodeLife.run(node, readyFile: settings.readyFile)
     }
 }

@@ -45,7 +45,7 @@ struct DevCommand {
             throw StartProblem.file(state.ready, error)
         }
         try GatewayCommand.writeReadyFile(gateway.readyFile, node)
-        let worker = try WorkerNode(WorkerSettings(beside: gateway), log: log)
+        let worker = try WorkerNode.start(WorkerSettings(beside: gateway), log: log)
         defer { worker.stop() }
         let courier = try startCourier(program, phones, beside: gateway)
         defer { courier?.stop() }

@@ -1,6 +1,5 @@
 import Commands
 import Configuration
-import Core
 import Gateway
 import Glibc
 import Service
@@ -13,28 +12,7 @@ struct Switchboard {
         let result = Configuration.CommandLine.parse(
             arguments: arguments, environment: ProcessEnvironment.all, packs: ScriptLibrary.packs,
             readFile: { try? Files.read($0, bytesMax: 1 << 20) })
-        exit(run(result))
-    }
-
-    private static func run(_ result: CommandLineResult) -> Int32 {
-        switch result {
-        case .help(let text):
-            Terminal.print(text)
-            return 0
-        case .version:
-            Terminal.print("switchboard \(ProductVersion.text)")
-            return 0
-        case .problems(let problems):
-            for problem in problems { Terminal.error(problem.description) }
-            return 64
-        case .run(let command):
-            do {
-                return try run(command)
-            } catch {
-                Terminal.error(error.description)
-                return 1
-            }
-        }
+        exit(result.exitCode(run))
     }
 
     private static func run(_ command: Command) throws(StartProblem) -> Int32 {

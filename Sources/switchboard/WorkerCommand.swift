@@ -10,10 +10,8 @@ enum WorkerCommand {
         try ProcessSetUp.run()
         let log = try Log.make(settings.log, settings.logLevel, linesMax: settings.limits.logLinesMax)
         defer { log.close() }
-        let worker = try WorkerNode(settings, log: log)
+        let worker = try WorkerNode.start(settings, log: log)
         defer { worker.stop() }
-        return try NodeLife.run(
-            isReady: { worker.isReady }, hasEnded: { worker.hasEnded }, readyFile: settings.readyFile,
-            operations: worker.operations)
+        return try NodeLife.run(worker, readyFile: settings.readyFile)
     }
 }

@@ -8,7 +8,7 @@ import Transport
 /// A courier on its thread: services and webhooks over one link for commands, and links that wait for what comes.
 ///
 /// Callbacks only note what happened; what follows from it is done once at the end of each tick. Thread: its own.
-final class Courier {
+final class Courier: NodeResident {
     private let parts: CourierParts
     private let reactor: Reactor
     private let redis: WholeRedis

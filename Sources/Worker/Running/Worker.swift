@@ -9,7 +9,7 @@ import Transport
 /// A worker on its thread: leases, refreshes and the outbox over one link for commands and one for events.
 ///
 /// Callbacks only note what happened; what follows from it is done once at the end of each tick. Thread: its own.
-final class Worker: PatternLinkOwner {
+final class Worker: PatternLinkOwner, NodeResident {
     private let parts: WorkerParts
     private let reactor: Reactor
     private let servers: LocalServers
