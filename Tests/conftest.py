@@ -1,11 +1,9 @@
 """Shared by all Python tests: their order, when several processes run them."""
 
-from pathlib import Path
-
 import pytest
 
-# Files whose tests share something costly: one process runs all of each.
-TOGETHER = ("BrowserTests/",)
+# Files whose tests share something costly: so many processes run them, each all tests of its files.
+TOGETHER = {"BrowserTests/": 3}
 # The longest tests come first, so that none of them begins when everything else has ended. Each name stands for all
 # tests that begin with it; the order here is theirs.
 LONGEST = (
@@ -26,10 +24,13 @@ def _place(identifier: str) -> int:
     return next((place for place, name in enumerate(LONGEST) if identifier.startswith(name)), len(LONGEST))
 
 
+# Before xdist, which reads the marks.
+@pytest.hookimpl(tryfirst=True)
 def pytest_collection_modifyitems(items):
     """Puts the longest tests first and keeps together what belongs together."""
-    for item in items:
-        file = item.nodeid.split("::")[0]
-        if file.startswith(TOGETHER):
-            item.add_marker(pytest.mark.xdist_group(Path(file).stem))
+    for folder, processes in TOGETHER.items():
+        files = sorted({item.path for item in items if item.nodeid.startswith(folder)})
+        for item in items:
+            if item.path in files:
+                item.add_marker(pytest.mark.xdist_group(f"{folder}{files.index(item.path) % processes}"))
     items.sort(key=lambda item: _place(item.nodeid))

@@ -1,5 +1,6 @@
 """A headless browser for the page's tests: Debian's Chromium, driven by Playwright."""
 
+import contextlib
 import os
 import shutil
 import sys
@@ -15,20 +16,52 @@ from scripted_gateway import ScriptedGateway  # noqa: E402
 from windows import Windows  # noqa: E402
 
 
+class OpenBrowser:
+    """The browser, one for all tests that follow each other here."""
+
+    def __init__(self):
+        self._resources = contextlib.ExitStack()
+        self._browser = None
+
+    def get(self):
+        """The browser, started when there is none."""
+        if self._browser is None:
+            # The shell without a desktop's parts is the same engine for half of the processor's time.
+            path = (os.environ.get("SWITCHBOARD_CHROMIUM") or shutil.which("chromium-headless-shell")
+                    or shutil.which("chromium"))
+            if path is None:
+                pytest.skip("no chromium on PATH (scripts/packages.sh test installs it)")
+            playwright = self._resources.enter_context(sync_playwright())
+            # The sandbox needs rights that containers and root do not have; only our own page is opened.
+            self._browser = playwright.chromium.launch(
+                executable_path=path, args=["--no-sandbox", "--disable-dev-shm-usage"])
+            self._resources.callback(self._browser.close)
+        return self._browser
+
+    def close(self):
+        """Ends it, if there is one."""
+        self._browser = None
+        self._resources.close()
+
+
+OPEN = OpenBrowser()
+
+
 # Not for the whole session: Playwright keeps an event loop running in this thread, and other tests need their own.
-@pytest.fixture(scope="module")
+@pytest.hookimpl(wrapper=True)
+def pytest_runtest_teardown(nextitem):
+    """Closes the browser behind the last of the tests that follow each other here."""
+    try:
+        return (yield)
+    finally:
+        if nextitem is None or HERE not in nextitem.path.parents:
+            OPEN.close()
+
+
+@pytest.fixture
 def browser():
-    """The browser, one for all tests of a file."""
-    # The shell without a desktop's parts is the same engine for half of the processor's time.
-    path = (os.environ.get("SWITCHBOARD_CHROMIUM") or shutil.which("chromium-headless-shell")
-            or shutil.which("chromium"))
-    if path is None:
-        pytest.skip("no chromium on PATH (scripts/packages.sh test installs it)")
-    with sync_playwright() as playwright:
-        # The sandbox needs rights that containers and root do not have; only our own page is opened.
-        browser = playwright.chromium.launch(executable_path=path, args=["--no-sandbox", "--disable-dev-shm-usage"])
-        yield browser
-        browser.close()
+    """The browser that the tests before left open."""
+    return OPEN.get()
 
 
 @pytest.fixture
