@@ -23,7 +23,8 @@ public final class NodeThread: Sendable {
     /// Starts the thread `name`; `move` makes the resident there, which calls `onReady` when it is ready.
     public init(
         _ name: String, operations: HostPort?, log: Log,
-        _ move: @escaping @Sendable (_ reactor: Reactor, _ onReady: @escaping () -> Void) throws(Errno) ->
+        _ move:
+            @escaping @Sendable (_ reactor: Reactor, _ onReady: @escaping () -> Void) throws(Errno) ->
             any NodeResident
     ) throws(StartProblem) {
         self.operations = operations

@@ -5,7 +5,7 @@
 -- @returns  {waiting, oldest, dropped, dead, alive}: oldest in ms, 0 when none waits; alive 1 while a courier lives
 -- @errors   BADARG, BADKEY
 -- @cost     O(N) in calls given up, at most 25
--- @weight   1500
+-- @weight   1800
 --
 -- KEYS[1]   calls     stream: the calls, those that couriers have claimed among them
 -- KEYS[2]   dead      stream: calls given up, each with `id`, `reason` and what it was

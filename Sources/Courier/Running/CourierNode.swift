@@ -4,8 +4,9 @@ public import Service
 
 /// A courier on a thread of its own.
 public enum CourierNode {
-    /// Reads every file and starts the thread; Redis may come later. It is ready once it is connected and told of
-    /// events.
+    /// Reads every file and starts the thread; Redis may come later.
+    ///
+    /// It is ready once it is connected and told of events.
     ///
     /// Stopping lets what is in hand end and waits a few seconds at most.
     public static func start(_ settings: CourierSettings, log: Log) throws(StartProblem) -> NodeThread {

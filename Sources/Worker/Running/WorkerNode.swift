@@ -5,7 +5,9 @@ public import Service
 
 /// A worker on a thread of its own.
 public enum WorkerNode {
-    /// Reads every file and starts the thread; Redis may come later. It is ready once it has leases and subscriptions.
+    /// Reads every file and starts the thread; Redis may come later.
+    ///
+    /// It is ready once it has leases and subscriptions.
     ///
     /// Stopping gives the leases back and waits at most as long as one command may take.
     public static func start(_ settings: WorkerSettings, log: Log) throws(StartProblem) -> NodeThread {
