@@ -24,6 +24,7 @@ class Wanderer(Session):
 
     def __init__(self, home, *ways):
         super().__init__(home)
+        self.home = home
         self.https = [way.http(key=None) for way in ways]
         self.ways = itertools.cycle(self.https)
 
@@ -47,9 +48,10 @@ class Wanderer(Session):
 
 
 def polls(held, session, way):
-    """A poll that the node has passed on, and that is held; what it will be answered."""
+    """A poll that the node has passed on, and that its session's node holds; what it will be answered."""
+    before = hops(session.home, "in")
     poll = held(session.get)
-    eventually(lambda: way.metric("switchboard_hops_waiting") == 1)
+    eventually(lambda: way.metric("switchboard_hops_waiting") == 1 and hops(session.home, "in") > before)
     return poll
 
 

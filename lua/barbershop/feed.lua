@@ -28,7 +28,7 @@ local READS_MAX = 100 -- of AT_ONCE events; those of other names lie between the
 local YEAR_9999_MS = 253370764800000
 local AT_ONCE = 3     -- a post, its update, and the post before it: whose turn is next is known without another read
 local DEEPER = 2      -- each further read of a log is so many times as long, so that few are needed
-local COUNT_MAX = 24
+local READ_MAX = 24
 
 local reads = 0
 
@@ -39,7 +39,7 @@ local function older(topic, entry, count)
   while reads < READS_MAX do
     reads = reads + count / AT_ONCE
     local ok, found = pcall(read, 'XREVRANGE', topic_log(topic), entry and '(' .. entry or '+', '-', 'COUNT', count)
-    count = math.min(count * DEEPER, COUNT_MAX)
+    count = math.min(count * DEEPER, READ_MAX)
     if not ok or #found == 0 then return nil end
     local first, last
     for _, one in ipairs(found) do

@@ -11,7 +11,7 @@
 -- ARGV[1]   id     of the entry among those given up
 -- ARGV[2]   max    calls that may wait, 1...10000000
 
-local WORDS_KEPT_MAX = 36 -- fields and values of an entry; what couriers and workers put here has 12
+local DEAD_WORDS_MAX = 36 -- fields and values of an entry; what couriers and workers put here has 12
 
 if #KEYS ~= 2 or #ARGV ~= 2 then return refuse('BADARG', 'retry_call takes 2 keys and 2 arguments') end
 local max = integer(ARGV[2], 1, 10000000)
@@ -24,7 +24,7 @@ if failed(waiting) then return bad_key('calls', waiting) end
 if not entry[1] then return 0 end
 
 local words, found, fields = {'XADD', KEYS[2], '*'}, {}, entry[1][2]
-for place = 1, math.min(#fields, WORDS_KEPT_MAX), 2 do
+for place = 1, math.min(#fields, DEAD_WORDS_MAX), 2 do
   local name = fields[place]
   if name ~= 'id' and name ~= 'reason' then
     found[name] = true
