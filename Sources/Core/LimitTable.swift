@@ -130,6 +130,7 @@ extension Limits {
             LimitEntry(name: "redisWaitMs", range: time, path: \.redisWaitMs),
             LimitEntry(name: "redisSubscribeBatch", range: 1...4_096, path: \.redisSubscribeBatch),
             LimitEntry(name: "clusterNodesMax", range: 1...10_000, path: \.clusterNodesMax),
+            LimitEntry(name: "clusterProofMs", range: time, path: \.clusterProofMs),
             LimitEntry(name: "redisReplyBytesMax", range: bytes, path: \.redisReplyBytesMax),
             LimitEntry(name: "redisReplyElementsMax", range: size, path: \.redisReplyElementsMax),
             LimitEntry(name: "idempotencySeconds", range: 1...86_400, path: \.idempotencySeconds),

@@ -262,6 +262,8 @@ public struct Limits: Sendable, Equatable {
     public var redisSubscribeBatch = 512
     /// Nodes of a cluster, replicas among them; beyond: its map is not understood.
     public var clusterNodesMax = 1_000
+    /// Time for which an old master of a cluster is asked whether the new one has all that it wrote.
+    public var clusterProofMs = 1_000
     /// Bytes of one reply from Redis.
     public var redisReplyBytesMax = 25_165_824
     /// Elements of one array in a reply.

@@ -179,7 +179,9 @@ enum Metrics {
             boundsUs: LoopStatistics.boundsUs, counts: counts, sumUs: loops.reduce(0) { $0 + $1.busyUs.value })
     }
 
-    private static func sentinels(_ group: SentinelStatistics, _ page: inout MetricsPage) {
+    private static func sentinels(
+        _ group: SentinelStatistics, _ changes: MasterFigures.Changes, _ page: inout MetricsPage
+    ) {
         let master = group.master.withLock { $0 }
         page.gauge("switchboard_sentinels_configured", "Sentinels that have a vote.", group.configured.value)
         page.gauge("switchboard_sentinels_answering", "Sentinels that answered last.", group.answering.value)
@@ -188,8 +190,11 @@ enum Metrics {
             master.isEmpty ? [] : [("address", master, 1)])
         page.counter(
             "switchboard_redis_master_changes_total",
-            "Masters, or histories, that another followed, by what became of epochs.",
-            [("epochs", "kept", group.switchesKept.value), ("epochs", "reset", group.switchesReset.value)])
+            "Masters, or histories, that another followed, by what became of epochs; on a Cluster as each shard's link saw it.",
+            [
+                ("epochs", "kept", group.switchesKept.value + changes.kept),
+                ("epochs", "reset", group.switchesReset.value + changes.reset),
+            ])
         page.counter(
             "switchboard_redis_master_unknown_total", "Questions to the Sentinels that found no master to use.",
             group.lost.value)
@@ -215,7 +220,7 @@ enum Metrics {
             ])
         page.counter(
             "switchboard_redis_resubscribes_total", "Times the subscription was made again.", broker.resubscribes.value)
-        sentinels(node.sentinelStatistics, &page)
+        sentinels(node.sentinelStatistics, node.masterFigures.changes, &page)
         if let ageMs = node.health.probeAgeMs(nowMs: Clock.monotonicMs()) {
             page.gauge(
                 "switchboard_redis_probe_age_seconds", "Since a probe came back by the link that waits longest.",

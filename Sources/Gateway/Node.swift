@@ -71,6 +71,7 @@ final class Node: Sendable {
     let shardStatistics = Registry<ShardStatistics>()
     let redisStatistics = Registry<RedisStatistics>()
     let sentinelStatistics = SentinelStatistics()
+    let masterFigures = MasterFigures()
     /// Mailboxes and wakes of the shards, by number.
     let shards: [Mailbox<ShardMessage>]
     let shardWakes: [Wake]

@@ -47,6 +47,10 @@ extension Shard {
                     news.onConnected()
                 },
                 onStale: { clusterNews.stale($0) }, onLink: { node.redisStatistics.add($1) },
+                onHistory: { master, before, keepsEpochs in
+                    node.masterFigures.historyChanged(keepsEpochs: keepsEpochs)
+                    FailoverLog.tell(master, before: before, keepsEpochs: keepsEpochs, part: "shard-\(index)", log)
+                },
                 onBrokenScript: onBrokenScript))
         return (made, nil, made)
     }
@@ -82,7 +86,7 @@ extension Shard {
             guard let failure = result.failure, Shard.isTold(failure) else { return }
             _ = node.broker.send(.masterProbeRefused(shard: index, master, number: number, failure))
         }
-        link.recheck()
+        cluster?.recheck(master)
         replicas?.recheck(master)
     }
 

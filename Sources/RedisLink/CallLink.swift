@@ -32,11 +32,13 @@ public final class CallLink: RedisSocketOwner, RedisCalls {
     private let onBrokenScript: (_ name: String, _ failure: RedisFailure) -> Void
     /// What the server said of itself; `nil` while there is none.
     public private(set) var facts: ServerFacts? {
-        didSet { fence = CallLink.fence(facts, socket?.master) }
+        didSet { fence = makeFence() }
     }
     /// What scripts compare positions with: the server's fence, and behind it, each after a `/`, the older ones that it is
     /// proven to have everything of; `nil` while there is no server.
     public private(set) var fence: [UInt8]?
+    /// What ``admit(_:in:)`` was told last.
+    private var admission: (history: [UInt8], older: [[UInt8]]) = ([], [])
     /// The last failure of the connection, for logs and readiness.
     public private(set) var lastFailure: RedisFailure?
     /// Figures, readable from any thread.
@@ -97,35 +99,49 @@ public final class CallLink: RedisSocketOwner, RedisCalls {
     /// history is written there, which a replica may have changed.
     ///
     /// Called with each delivery probe, and after an answer that raises doubt, so that what is written after such a change
-    /// stands under it soon. A server that has become a replica is left.
-    public func recheck() {
+    /// stands under it soon. A server that has become a replica is left. `completion` is told why nothing was learnt; `nil`
+    /// when it is a master still, and what was learnt of it is in ``facts``.
+    public func recheck(_ completion: @escaping (RedisFailure?) -> Void = { _ in }) {
         call(ServerFacts.persistenceQuestion) { [weak self] result in
             guard case .success(let value) = result, let config = ServerFacts.config(value) else { return }
             self?.facts?.apply(config: config)
         }
         call(RedisCall("INFO", Array("replication".utf8))) { [weak self] result in
-            guard case .success(let value) = result, let now = value.bytes.flatMap({ ReplicationFacts(info: $0) })
-            else { return }
-            self?.took(now)
+            switch result.map({ $0.bytes.flatMap { ReplicationFacts(info: $0) } }) {
+            case .success(let now?): completion(self?.took(now))
+            case .success(nil): completion(RedisFailure(.protocolViolation, detail: "INFO was not understood"))
+            case .failure(let failure): completion(failure)
+            }
         }
     }
 
-    private func took(_ now: ReplicationFacts) {
-        guard let before = facts?.replication else { return }
+    /// The same, for whoever waits for nothing.
+    public func recheckHistory() { if isReady { recheck() } }
+
+    private func took(_ now: ReplicationFacts) -> RedisFailure? {
+        guard let before = facts?.replication else { return RedisFailure(.disconnected) }
         guard now.isMaster else {
-            return reconnect(RedisFailure(.readOnly, detail: "the server has become a replica"))
+            let failure = RedisFailure(.readOnly, detail: "the server has become a replica")
+            reconnect(failure)
+            return failure
         }
         facts?.apply(now)
         if now.id != before.id { board.hint(.suspicion) }
         if now.connectedReplicas == 0 && before.connectedReplicas > 0 { board.hint(.lonely) }
+        return nil
     }
 
-    private static func fence(_ facts: ServerFacts?, _ master: ServerMap.Master?) -> [UInt8]? {
+    /// Lets positions of older histories go on at this server, as long as it writes the history given.
+    public func admit(_ older: [[UInt8]], in history: [UInt8]) {
+        admission = (history, older)
+        fence = makeFence()
+    }
+
+    private func makeFence() -> [UInt8]? {
         guard let facts else { return nil }
-        guard let master, master.replicationID == facts.replication.id, !master.admitted.isEmpty else {
-            return facts.fence
-        }
-        return Array(([facts.fence] + master.admitted).joined(separator: [UInt8(ascii: "/")]))
+        var older = admission.history == facts.history ? admission.older : []
+        if let master = socket?.master, master.replicationID == facts.replication.id { older = master.admitted }
+        return Array(([facts.fence] + older).joined(separator: [UInt8(ascii: "/")]))
     }
 
     // MARK: Calls

@@ -27,6 +27,8 @@ public protocol RedisCalls: AnyObject {
     func run(_ call: ScriptCall, lane: UInt64?, _ completion: @escaping Completion)
     /// Whether a call of the lane is in flight or waits.
     func isBusy(_ lane: UInt64) -> Bool
+    /// Asks each server again which history it writes, which a replica or a failover may have changed.
+    func recheckHistory()
     /// Ends every connection; what is in flight fails.
     func stop()
 }

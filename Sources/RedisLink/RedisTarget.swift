@@ -35,6 +35,10 @@ public struct RedisTarget: Sendable {
     var sentinelRefreshMs: Int
     /// Milliseconds for which they are asked again and again when a master may be changing.
     var sentinelUnsettledMs: Int
+    /// Milliseconds for which an old master of a cluster is asked whether the new one has all that it wrote.
+    var clusterProofMs: Int
+    /// Nodes of a cluster that are known, and of which what was seen is remembered.
+    var clusterNodesMax: Int
     /// What the layout of the keys must be; `nil`: nobody asks.
     public var layout: LayoutGuard?
     /// What the server has to be, or the connection is refused; `nil` for a look at whatever is there.
@@ -59,6 +63,8 @@ public struct RedisTarget: Sendable {
         sentinelPauseMs = limits.sentinelPauseMs
         sentinelRefreshMs = limits.sentinelRefreshMs
         sentinelUnsettledMs = limits.sentinelUnsettledMs
+        clusterProofMs = limits.clusterProofMs
+        clusterNodesMax = limits.clusterNodesMax
     }
 
     /// Whether Sentinels tell where the server is.

@@ -1,10 +1,10 @@
 """Masters of a Redis Cluster die, stand still, are cut off and moved, and so are slots, under load.
 
 Nothing is lost in silence, and topics of other slots are never interrupted. Kinds of rounds: kill (SIGKILL of a
-master; it comes back seconds later), stop (SIGSTOP of a master for ten seconds, SIGCONT), failover (CLUSTER FAILOVER),
-move (slots of topics are moved one by one to another master), cut (one gateway and one master do not reach each other),
-brain (a master is cut off from all other nodes, and not from the gateways), add (a master is added, takes a quarter of
-the slots, gives them back and leaves).
+master; it comes back seconds later), stop (SIGSTOP of a master for ten seconds, SIGCONT), failover (CLUSTER FAILOVER,
+in which no epoch may end), move (slots of topics are moved one by one to another master), cut (one gateway and one
+master do not reach each other), brain (a master is cut off from all other nodes, and not from the gateways), add (a
+master is added, takes a quarter of the slots, gives them back and leaves).
 
 usage: .venv/bin/python Tests/ChaosTests/cluster_rounds.py --rounds 5 [--kinds kill,move]
 """
@@ -30,6 +30,9 @@ MOVES = 10
 LEFT_SECONDS_MAX = 5
 # Each message is published by itself, and those that wait for a master that is away do not hold up the others.
 PUBLISHERS = 64
+# Gateways, and the shards of each.
+GATEWAYS, SHARDS = 2, 2
+LINKS = GATEWAYS * SHARDS
 
 
 class ClusterRounds(Rounds):
@@ -40,7 +43,7 @@ class ClusterRounds(Rounds):
         for node in self.fleet.nodes:
             if node.process is None:
                 node.start()
-        until(lambda: all(self.fleet._is_well(node) for node in self.fleet.nodes), 60, "every node is well")
+        until(lambda: all(self.fleet.is_well(node) for node in self.fleet.nodes), 60, "every node is well")
 
     def mend(self) -> None:
         self.fleet.go_on()
@@ -81,10 +84,20 @@ class ClusterRounds(Rounds):
         pass_time(2, "the old master goes on with what it had")
         return seconds
 
+    def changes(self, epochs: str) -> int:
+        """Masters that another followed, at all shards of all gateways."""
+        return sum(int(gateway.metric("switchboard_redis_master_changes_total", epochs=epochs))
+                   for gateway in self.world.gateways)
+
     def _failover(self) -> float:
         node, began = self.master(), time.monotonic()
+        kept, reset = self.changes("kept"), self.changes("reset")
         self.fleet.fail_over(node)
-        return self.green(began)
+        seconds = self.green(began)
+        self.world.every(0.05, lambda: self.changes("kept") + self.changes("reset") >= kept + reset + LINKS, 10,
+                         "every shard has judged the new master")
+        assert self.changes("reset") == reset, "an epoch ended without need"
+        return seconds
 
     def _move(self) -> float:
         began = time.monotonic()
@@ -154,9 +167,9 @@ class ClusterRounds(Rounds):
 def make_world(options, path) -> World:
     """Two gateways over a cluster of three masters and three replicas."""
     world_options = runs.world_options(options)
-    flags = world_options.pop("flags") + ("--shards", "2")
+    flags = world_options.pop("flags") + ("--shards", str(SHARDS))
     fleet = Fleet(path / "cluster", proxied=bool(BY_PROXY & set(options.kinds)))
-    return World(path, gateways=2, per_client=1, deadline=60, redis=fleet, flags=flags, through_nginx=False,
+    return World(path, gateways=GATEWAYS, per_client=1, deadline=60, redis=fleet, flags=flags, through_nginx=False,
                  publishers=PUBLISHERS, batch=1, limits={"redisProbeMs": 500}, settle_seconds=IDLE_SECONDS + 15,
                  **world_options)
 

@@ -9,6 +9,7 @@ from redis.crc import key_slot
 from gateway_process import Gateway, command
 from node_process import ENVIRONMENT
 from support.redis_cluster import RedisCluster
+from support.redis_waiting import until
 from tokens import SECRET
 from waiting import eventually
 from worker_process import Worker
@@ -156,27 +157,50 @@ def heard(client, epoch, until):
             return events
 
 
-@pytest.mark.parametrize("change", ["move", "failover"])
-def test_a_slot_goes_to_another_master_under_load_and_nothing_is_lost_in_silence(cluster, nodes, change):
-    topic, name = f"shop:{change}", change.encode()
-    slot = key_slot(name)
+def masters_judged(gateway):
+    """How many masters followed another with all epochs, and without."""
+    return tuple(gateway.metric("switchboard_redis_master_changes_total", epochs=epochs)
+                 for epochs in ("kept", "reset"))
+
+
+def move(cluster, slot, source):
+    cluster.move(slot, next(node for node in cluster.masters() if node is not source))
+
+
+def fail_over(cluster, slot, source):
+    cluster.fail_over(source)
+
+
+def kill(cluster, slot, source):
+    source.kill()
+    until(lambda: cluster.owner_of_slot(slot, without=source) is not source, 30, "the dead master is replaced")
+
+
+@pytest.mark.parametrize("changes, keeps", [([move], False), ([fail_over, fail_over], True), ([kill], False)],
+                         ids=["move", "failover_and_back", "crash"])
+def test_a_slot_goes_to_another_master_under_load_and_nothing_is_lost_in_silence(cluster, nodes, changes, keeps):
+    """A CLUSTER FAILOVER is proven to lose nothing, by the old master itself; and the way back is, too."""
+    change = changes[0].__name__
+    topic, slot = f"shop:{change}", key_slot(change.encode())
     with nodes[0].client() as client:
         first = client.subscribe(topic)["epoch"]
         publisher = Publisher(nodes[1], topic)
         publisher.start()
         try:
             eventually(lambda: len(publisher.answered) > 20, 10, "publishes before")
-            source = cluster.owner_of_slot(slot)
-            if change == "move":
-                cluster.move(slot, next(node for node in cluster.masters() if node is not source))
-            else:
-                cluster.fail_over(source)
-            after = len(publisher.answered)
-            eventually(lambda: len(publisher.answered) > after + 20, 15, "publishes after")
+            for number, make_change in enumerate(changes, 1):
+                source = cluster.owner_of_slot(slot)
+                make_change(cluster, slot, source)
+                after = len(publisher.answered)
+                eventually(lambda: len(publisher.answered) > after + 20, 15, "publishes after")
+                assert cluster.owner_of_slot(slot, without=source) is not source
+                if keeps:
+                    eventually(lambda: [masters_judged(node) for node in nodes] == [(number, 0)] * 2, 10,
+                               "each gateway has the proof")
         finally:
             publisher.finish()
         events = heard(client, first, publisher.answered[-1])
-    assert cluster.owner_of_slot(slot) is not source
+    assert ({epoch for epoch, _ in publisher.answered} == {first}) is keeps
     positions = [(epoch, offset) for epoch, offset, _ in events]
     assert len(set(positions)) == len(positions), "an event came twice"
     assert all(later == (epoch, offset + 1) or later[0] != epoch
@@ -185,6 +209,10 @@ def test_a_slot_goes_to_another_master_under_load_and_nothing_is_lost_in_silence
     # What the end of an epoch took from the client was told by the reset.
     last = events[-1][0]
     assert {n for n, (epoch, _) in enumerate(publisher.answered) if epoch == last} <= numbers
+    for node in cluster.nodes:
+        if node.process is None:
+            node.start()
+    until(lambda: all(cluster.is_well(node) for node in cluster.nodes), 30, "every node is well")
     for node in nodes:
         node.wait_ready(15)
 

@@ -6,7 +6,7 @@ from contextlib import contextmanager
 
 import pytest
 
-from gateway_process import error_code
+from gateway_process import command, error_code
 from support.redis_server import RedisServer
 from waiting import eventually
 
@@ -78,6 +78,35 @@ def test_events_published_while_the_gateway_is_away_from_redis_are_fetched(gatew
         for number in range(1, 6):
             client.expect("e", offset=number, timeout=10)
     assert audit(near, topic)["balanced"]
+
+
+def test_the_first_replica_ends_every_epoch_once(gateway, worker, tmp_path):
+    """A worker kept the fence of its first connection: each queue that it published ended the epoch again."""
+    server = RedisServer(tmp_path / "own", "--repl-diskless-sync-delay", "0", tcp=True).start()
+    replica = RedisServer(tmp_path / "replica")
+    soon = {"redisProbeMs": 100}
+    try:
+        gw = gateway("--shards", "1", server=server, limits=soon)
+        worker(server=server, limits=soon)
+        with gw.client() as client, gw.http() as http, server.client() as redis:
+            client.subscribe("shop:f")
+            replica.start("--replicaof", "127.0.0.1", str(server.port))
+            eventually(lambda: redis.info("replication")["connected_slaves"] == 1, 10, "the first replica")
+
+            def epoch_is_kept_by_gateway_and_worker():
+                booked.append(f"b{len(booked)}")
+                before = gw.publish("shop:f", "e")["epoch"]
+                command(http, "create_booking", shopId="f", bookingId=booked[-1], userId=booked[-1], tier="standard")
+                command(http, "move_booking", shopId="f", bookingId=booked[-1], status="confirmed")
+                while (message := client.receive())["event"] != "queue:update" or (
+                        message["data"]["queueLength"] != len(booked)):
+                    pass
+                return redis.hget("shop:f#meta", "epoch").decode() == before
+            booked = []
+            eventually(epoch_is_kept_by_gateway_and_worker, 10, "one epoch for all who write")
+    finally:
+        for process in (replica, server):
+            process.kill()
 
 
 def test_synced_later_than_written_is_another_epoch(gateway, redis_server, topic):

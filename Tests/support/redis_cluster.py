@@ -125,7 +125,7 @@ class RedisCluster:
         for place, node in enumerate(self.nodes[self.count:]):
             with node.client() as client:
                 client.execute_command("CLUSTER", "REPLICATE", self.nodes[place % self.count].id)
-        until(lambda: all(self._is_well(node) for node in self.nodes))
+        until(lambda: all(self.is_well(node) for node in self.nodes))
         return self
 
     @staticmethod
@@ -150,7 +150,8 @@ class RedisCluster:
             return client.execute_command("CLUSTER", "NODES").splitlines()
 
     @staticmethod
-    def _is_well(node: ClusterNode) -> bool:
+    def is_well(node: ClusterNode) -> bool:
+        """Whether a node sees a whole cluster, and as a replica is in step."""
         with node.client() as client:
             state = client.execute_command("CLUSTER", "INFO")
             text = state if isinstance(state, dict) else dict(

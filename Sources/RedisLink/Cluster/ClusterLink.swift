@@ -16,6 +16,8 @@ public final class ClusterLink: RedisCalls {
         public let onStale: (ClusterAddress?) -> Void
         /// A link was made.
         public let onLink: (SlotMap.Master, RedisStatistics) -> Void
+        /// A master writes another history than before, or follows the master of another address; whether epochs go on.
+        public let onHistory: (_ master: ClusterAddress, _ before: ClusterAddress?, _ keepsEpochs: Bool) -> Void
         /// A script does not compile.
         public let onBrokenScript: (_ name: String, _ failure: RedisFailure) -> Void
 
@@ -24,11 +26,16 @@ public final class ClusterLink: RedisCalls {
             onReady: @escaping (_ node: [UInt8], ServerFacts) -> Void,
             onStale: @escaping (ClusterAddress?) -> Void,
             onLink: @escaping (SlotMap.Master, RedisStatistics) -> Void,
+            onHistory:
+                @escaping (
+                    _ master: ClusterAddress, _ before: ClusterAddress?, _ keepsEpochs: Bool
+                ) -> Void = { _, _, _ in },
             onBrokenScript: @escaping (_ name: String, _ failure: RedisFailure) -> Void
         ) {
             self.onReady = onReady
             self.onStale = onStale
             self.onLink = onLink
+            self.onHistory = onHistory
             self.onBrokenScript = onBrokenScript
         }
     }
@@ -49,29 +56,18 @@ public final class ClusterLink: RedisCalls {
         var failure = RedisFailure(.disconnected)
     }
 
-    private struct Node {
-        let link: CallLink
-        let address: ClusterAddress
-        /// Whether the server has said that it is this node; before, nothing is sent to it.
-        var isVerified = false
-        var idleSinceMs: Int?
-    }
-
     private let context: ConnectionContext
     private let target: RedisTarget
-    private let name: String
     private let registry: ScriptRegistry
     private let news: News
+    let masters: MasterLinks
     private(set) var map = SlotMap.empty
-    private var nodes: [[UInt8]: Node] = [:]
     private var lanes: ScriptLanes<Completion>
     private var waiting: [(dueMs: Int, attempt: Attempt)] = []
     private var timer: ReactorTimer?
     /// When the timer fires; `Int.max` while it is not set.
     private var timerMs = Int.max
     private var isStopped = false
-    /// The last failure of any link, for logs.
-    public private(set) var lastFailure: RedisFailure?
     /// The run id of the master that ran the call whose completion runs now.
     public private(set) var writer: [UInt8]?
 
@@ -81,11 +77,12 @@ public final class ClusterLink: RedisCalls {
     ) throws(Errno) {
         self.context = context
         self.target = target
-        self.name = name
         self.registry = registry
         self.news = news
+        masters = MasterLinks(context, target, name: name, registry: registry, news: news)
         lanes = ScriptLanes(registry: registry, heldMax: target.inFlightMax)
         timer = try ReactorTimer(context.reactor) { [unowned self] in timerFired() }
+        masters.onUsable = { [unowned self] in tryAgain() }
     }
 
     /// Ends every link.
@@ -96,85 +93,44 @@ public final class ClusterLink: RedisCalls {
         let waited = waiting
         waiting.removeAll()
         for (_, attempt) in waited { finish(attempt, .failure(RedisFailure(.disconnected))) }
-        for node in nodes.values { node.link.stop() }
-        nodes.removeAll()
+        masters.stop()
         for completion in lanes.disconnected() { completion(.failure(RedisFailure(.disconnected))) }
     }
 
-    // MARK: The map
+    // MARK: The masters
+
+    /// The last failure of any link, for logs.
+    public var lastFailure: RedisFailure? { masters.lastFailure }
 
     /// Takes a map: masters that are new get a link, those without slots lose theirs after a while.
     public func use(_ map: SlotMap) {
         guard !isStopped else { return }
         self.map = map
-        let nowMs = context.reactor.nowMs
-        for master in map.masters { dial(master) }
-        for (id, node) in nodes {
-            nodes[id]?.idleSinceMs = map.master(id) == nil ? node.idleSinceMs ?? nowMs : nil
-        }
-        wake(atMs: nowMs)
-    }
-
-    private func dial(_ master: SlotMap.Master) {
-        if let node = nodes[master.id] {
-            guard node.address != master.address else { return }
-            node.link.stop()
-            nodes[master.id] = nil
-        }
-        let id = master.id
-        let ready = Ready()
-        guard
-            let link = try? CallLink(
-                context, target.at(master.address), target.board(master.address),
-                name: "\(name)-\(master.address.port)",
-                registry: registry,
-                onBrokenScript: news.onBrokenScript, onReady: { ready.action($0) })
-        else { return }
-        nodes[id] = Node(link: link, address: master.address)
-        ready.action = { [unowned self] facts in connected(id, facts) }
-        news.onLink(master, link.statistics)
-    }
-
-    /// Lets a link be made before what it tells.
-    private final class Ready {
-        var action: (ServerFacts) -> Void = { _ in }
-    }
-
-    /// A connection is used only when the node at its end is the one that the map speaks of.
-    private func connected(_ id: [UInt8], _ facts: ServerFacts) {
-        guard let link = nodes[id]?.link else { return }
-        nodes[id]?.isVerified = false
-        link.call(RedisCall("CLUSTER", Array("MYID".utf8))) { [weak self] result in
-            guard let self, nodes[id]?.link === link else { return }
-            switch result {
-            case .success(let value) where value.bytes == id:
-                nodes[id]?.isVerified = true
-                news.onReady(id, facts)
-                wake(atMs: context.reactor.nowMs)
-            case .success:
-                news.onStale(nil)
-                link.reconnect(RedisFailure(.protocolViolation, detail: "another node answers at this address"))
-            case .failure(let failure):
-                lastFailure = failure
-                // The connection goes on, and nobody else would ask: a busy server had its scripts to load first.
-                if failure.kind == .timedOut { connected(id, facts) }
-            }
-        }
+        masters.use(map)
+        wake(atMs: context.reactor.nowMs)
     }
 
     /// The masters that there are links to.
-    public var linkedNodes: [[UInt8]] { Array(nodes.keys) }
+    public var linkedNodes: [[UInt8]] { masters.ids }
 
     /// The link to a node, whether it is ready or not; `nil` when there is none.
-    public func link(to node: [UInt8]) -> CallLink? { nodes[node]?.link }
+    public func link(to node: [UInt8]) -> CallLink? { masters.link(to: node) }
 
     /// What the server of a node said of itself; `nil` until it is verified.
-    public func facts(_ node: [UInt8]) -> ServerFacts? { nodes[node].flatMap { $0.isVerified ? $0.link.facts : nil } }
+    public func facts(_ node: [UInt8]) -> ServerFacts? { masters.facts(node) }
+
+    /// Asks the server of a node again which history it writes; with each delivery probe.
+    public func recheck(_ node: [UInt8]) { masters.recheck(node) }
 
     // MARK: RedisCalls
 
+    /// Asks every master.
+    public func recheckHistory() {
+        for node in masters.ids { masters.recheck(node) }
+    }
+
     /// Whether there is a master that takes calls.
-    public var isReady: Bool { nodes.contains { isUsable($0.value) } }
+    public var isReady: Bool { masters.hasUsable }
 
     /// The most calls in flight on the link to one master.
     public var callsMax: Int { target.inFlightMax }
@@ -191,8 +147,7 @@ public final class ClusterLink: RedisCalls {
     /// The fence of the key's master, or while that is away a place for the fence of whoever runs the call.
     public func fence(of key: [UInt8]) -> [UInt8]? {
         guard isReady else { return nil }
-        let node = map[HashSlot.of(key)].flatMap { nodes[$0.id] }
-        return node?.link.fence ?? [UInt8(ascii: "-")]
+        return map[HashSlot.of(key)].flatMap { masters.link(to: $0.id)?.fence } ?? [UInt8(ascii: "-")]
     }
 
     /// Whether a call of the lane is in flight or waits.
@@ -227,14 +182,12 @@ public final class ClusterLink: RedisCalls {
 
     // MARK: Attempts
 
-    private func isUsable(_ node: Node) -> Bool { node.isVerified && node.link.isReady }
-
     /// Sends a call to the master of its slot, or lets it wait until there is one.
     private func dispatch(_ attempt: Attempt) {
         guard !isStopped else { return finish(attempt, .failure(RedisFailure(.disconnected))) }
-        let master = attempt.slot.map { map[$0] } ?? map.masters.first { nodes[$0.id].map(isUsable) == true }
-        guard let master, let node = nodes[master.id], isUsable(node) else { return unsent(attempt) }
-        send(attempt, on: node.link, asking: false)
+        let master = attempt.slot.map { map[$0] } ?? map.masters.first { masters.usable($0.id) != nil }
+        guard let master, let link = masters.usable(master.id) else { return unsent(attempt) }
+        send(attempt, on: link, asking: false)
     }
 
     private func unsent(_ attempt: Attempt) {
@@ -261,7 +214,7 @@ public final class ClusterLink: RedisCalls {
         guard case .failure(let failure) = result, !isStopped else { return finish(attempt, result) }
         var attempt = attempt
         attempt.failure = failure
-        let host = nodes.values.first { $0.link === link }?.address.host ?? ""
+        let host = masters.host(of: link)
         let (step, hint) = attempt.tries.failed(
             failure, isKnown: { map.knows($0.asked(at: host)) }, nowMs: context.reactor.nowMs)
         switch hint {
@@ -269,6 +222,7 @@ public final class ClusterLink: RedisCalls {
         case .stale: news.onStale(nil)
         case .moved(let slot, let address):
             let address = address.asked(at: host)
+            masters.redirected(by: link)
             news.onStale(map.patch(slot, to: address) ? nil : address)
         }
         switch step {
@@ -293,12 +247,12 @@ public final class ClusterLink: RedisCalls {
     }
 
     private func ask(_ attempt: Attempt, at address: ClusterAddress) {
-        guard let node = nodes.values.first(where: { $0.address == address }), isUsable(node) else {
+        guard let link = masters.usable(at: address) else {
             // It has no slot yet, so there is no link to it; the map will tell of it.
             news.onStale(address)
             return unsent(attempt)
         }
-        send(attempt, on: node.link, asking: true)
+        send(attempt, on: link, asking: true)
     }
 
     private func finish(_ attempt: Attempt, _ result: Result<RESPValue, RedisFailure>) {
@@ -332,6 +286,13 @@ public final class ClusterLink: RedisCalls {
 
     // MARK: Time
 
+    /// A master takes calls from now on: what waits is sent with the next look at the clock.
+    private func tryAgain() {
+        let nowMs = context.reactor.nowMs
+        for index in waiting.indices { waiting[index].dueMs = min(waiting[index].dueMs, nowMs) }
+        wake(atMs: nowMs)
+    }
+
     /// Lets the timer fire at that time, or before.
     private func wake(atMs: Int) {
         guard atMs < timerMs else { return }
@@ -345,43 +306,8 @@ public final class ClusterLink: RedisCalls {
         let due = waiting.filter { $0.dueMs <= nowMs }
         waiting.removeAll { $0.dueMs <= nowMs }
         for (_, attempt) in due { dispatch(attempt) }
-        for (id, node) in nodes {
-            guard let sinceMs = node.idleSinceMs, nowMs - sinceMs >= ClusterSubscriber.idleMs else { continue }
-            node.link.stop()
-            nodes[id] = nil
-        }
-        let idleMs = nodes.values.compactMap(\.idleSinceMs).min().map { $0 + ClusterSubscriber.idleMs }
-        if let next = [waiting.map(\.dueMs).min(), idleMs].compactMap({ $0 }).min() {
+        if let next = [waiting.map(\.dueMs).min(), masters.closeIdle(nowMs: nowMs)].compactMap({ $0 }).min() {
             wake(atMs: max(next, nowMs + 1))
-        }
-    }
-
-    // MARK: SCAN
-
-    /// Goes through the masters by a cursor of its own: generation, place of the master, and Redis's cursor there.
-    private func scan(_ call: RedisCall, _ completion: @escaping Completion) {
-        let arguments = call.arguments
-        let words = (arguments.count > 1 ? arguments[1] : []).split(separator: UInt8(ascii: "."))
-        let numbers = words.dropLast().compactMap { ASCII.decimal($0) }
-        let (place, generation) = numbers.count == 2 ? (numbers[1], numbers[0]) : (0, map.generation)
-        // With another map masters stand at other places, or keys have moved behind the cursor's back.
-        guard generation == map.generation, map.masters.indices.contains(place), let cursor = words.last,
-            let node = nodes[map.masters[place].id], isUsable(node)
-        else { return completion(.failure(RedisFailure(.disconnected, detail: "the masters have changed"))) }
-        var command = RedisCall("SCAN", Array(cursor))
-        for argument in arguments.dropFirst(2) { command.append(argument) }
-        let count = map.masters.count
-        node.link.call(command) { result in
-            completion(
-                result.map { value in
-                    guard var fields = value.elements, let next = fields.first?.bytes else { return value }
-                    let isOver = next.elementsEqual("0".utf8)
-                    guard !isOver || place + 1 < count else { return value }
-                    var text: [UInt8] = []
-                    text.append(text: "\(generation).\(isOver ? place + 1 : place).")
-                    fields[0] = .string(text + (isOver ? [UInt8(ascii: "0")] : next))
-                    return .array(fields)
-                })
         }
     }
 }

@@ -62,7 +62,7 @@ struct MasterHistory {
             self.current = accepted
             return .accepted(isProven: nil)
         }
-        let isProven = MasterHistory.isWhole(current, in: next, old: old)
+        let isProven = MasterHistory.isWhole(current.history, of: current.runID, in: next, old: old)
         if isProven { accepted.admitted = Array(([current.history] + current.admitted).prefix(MasterHistory.kept)) }
         if address != current.address {
             left.removeAll { $0.address == current.address || $0.address == address }
@@ -73,11 +73,13 @@ struct MasterHistory {
         return .accepted(isProven: isProven)
     }
 
-    /// Whether all that was ever shown under `before` is in `next`, as `next` and the old master themselves say.
-    static func isWhole(_ before: Accepted, in next: ServerFacts, old: ServerFacts?) -> Bool {
-        guard let old, old.runID == before.runID, old.role == .replica, old.replication.isReadOnly,
-            next.role == .master, next.runID != old.runID, next.replication.secondID == before.history,
-            old.replication.id == next.replication.id, old.replication.secondID == before.history,
+    /// Whether all that the process ever showed under a history is in `next`, as `next` and that process themselves say.
+    static func isWhole(
+        _ history: [UInt8], of process: [UInt8], in next: ServerFacts, old: ServerFacts?
+    ) -> Bool {
+        guard let old, old.runID == process, old.role == .replica, old.replication.isReadOnly,
+            next.role == .master, next.runID != old.runID, next.replication.secondID == history,
+            old.replication.id == next.replication.id, old.replication.secondID == history,
             let end = next.replication.secondOffset, let joined = old.replication.secondOffset, joined <= end
         else { return false }
         return true

@@ -31,6 +31,8 @@ final class Worker: PatternLinkOwner, NodeResident {
     private var isAsking = false
     private var quickAsks = 0
     private var figuresMs: Int
+    /// When the servers are asked again which history they write.
+    private var recheckMs = Int.min
     private var toldFailure = ""
     private var isEnding = false
     private let onReady: () -> Void
@@ -62,7 +64,11 @@ final class Worker: PatternLinkOwner, NodeResident {
                         clusterNews.connected(id)
                         connected.action()
                     },
-                    onStale: { clusterNews.stale($0) }, onLink: { _, _ in }, onBrokenScript: { _, _ in }))
+                    onStale: { clusterNews.stale($0) }, onLink: { _, _ in },
+                    onHistory: { [log = parts.log] in
+                        FailoverLog.tell($0, before: $1, keepsEpochs: $2, part: "worker", log)
+                    },
+                    onBrokenScript: { _, _ in }))
         } else {
             link = try CallLink(
                 context, parts.redis, servers.board, name: name, registry: parts.library.table.registry,
@@ -130,11 +136,15 @@ final class Worker: PatternLinkOwner, NodeResident {
         cluster?.work(nowMs: nowMs)
         dataWatch.work(link, nowMs: nowMs)
         calls.work(link, nowMs: nowMs)
+        if recheckMs <= nowMs {
+            recheckMs = nowMs + parts.limits.redisProbeMs
+            link.recheckHistory()
+        }
         if listener != nil { outboxLength.ask(link, streams: relay?.activeStreams, nowMs: nowMs) }
         tellTrouble()
         if figuresMs <= nowMs { tellFigures(nowMs) }
         becomeReady()
-        var nextMs = min(figuresMs, refreshes?.nextMs(nowMs: nowMs) ?? Int.max, relay?.nextMs ?? Int.max)
+        var nextMs = min(figuresMs, recheckMs, refreshes?.nextMs(nowMs: nowMs) ?? Int.max, relay?.nextMs ?? Int.max)
         nextMs = min(nextMs, keyspace?.nextMs ?? cluster?.nextMs ?? Int.max)
         if book.heldCount > 0 { nextMs = min(nextMs, book.endMs) }
         if link.isReady && !isAsking { nextMs = min(nextMs, askMs) }
