@@ -325,7 +325,8 @@ final class Broker: SubscriberLinkOwner, ClusterHubOwner {
     /// Readiness says what is not proven, and the log what fails: once per reason.
     private func tellHealth() {
         node.health.delivery(
-            cluster?.conditions ?? probes.conditions, provenMs: cluster.map(\.provenMs) ?? probes.provenMs)
+            cluster?.conditions ?? probes.conditions, provenMs: cluster.map(\.provenMs) ?? probes.provenMs,
+            isPartlyProven: cluster?.isPartlyProven() ?? false)
         let unproven = cluster?.unproven ?? probes.unproven
         for condition in unproven where condition.reason.isFailure && toldReasons[condition.part] != condition.reason {
             toldReasons[condition.part] = condition.reason

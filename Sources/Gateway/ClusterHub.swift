@@ -40,6 +40,7 @@ final class ClusterHub: ClusterSubscriberOwner {
     /// A master and what is proven of it.
     private struct Range {
         let name: String
+        var slots: Int
         var channel: [UInt8]
         var probes: DeliveryProbes
         var report = LinkReport.down(nil)
@@ -57,6 +58,7 @@ final class ClusterHub: ClusterSubscriberOwner {
     private let inbox: [UInt8]
     private var ranges: [[UInt8]: Range] = [:]
     private var trouble: Condition?
+    private var partial = PartialReadiness()
 
     init(
         node: Node, reactor: Reactor, context: ConnectionContext, inbox: [UInt8], owner: any ClusterHubOwner
@@ -68,9 +70,9 @@ final class ClusterHub: ClusterSubscriberOwner {
         self.owner = owner
         letterbox = Letterbox(owner)
         let name = "switchboard-\(node.name)-subscriber"
-        subscriber = try ClusterSubscriber(context, node.redis, name: name, owner: self) { [node] master, statistics in
-            node.redisStatistics.add(statistics)
+        subscriber = try ClusterSubscriber(context, node.redis, name: name, owner: self) { [node] master in
             node.log.write(.info, "a master was found", [("master", master.address.description)])
+            return node.masterFigures.statistics(of: master.address.description, link: "subscriber")
         }
         watch = try ClusterWatch(
             context, node.redis, name: "switchboard-\(node.name)-watch", nodesMax: node.limits.clusterNodesMax
@@ -140,16 +142,19 @@ final class ClusterHub: ClusterSubscriberOwner {
 
     /// Begins to prove a master, by a channel of one of its slots.
     private func prove(_ master: SlotMap.Master, in map: SlotMap) {
+        let slots = map.slots(of: master.id)
+        let count = slots.reduce(0) { $0 + $1.count }
         if let range = ranges[master.id] {
+            ranges[master.id]?.slots = count
             guard map[HashSlot.of(range.channel)]?.id != master.id else { return }
             // The master that has the slot now may be proven by the same channel already.
             let isShared = ranges.contains { $0.key != master.id && $0.value.channel == range.channel }
             if !isShared { subscriber?.unwant(range.channel) }
         }
-        guard let slot = map.slots(of: master.id).first?.lowerBound else { return }
+        guard let slot = slots.first?.lowerBound else { return }
         let channel = node.keys.probe(node.name, slot: slot)
         ranges[master.id] = Range(
-            name: master.address.description, channel: channel,
+            name: master.address.description, slots: count, channel: channel,
             probes: DeliveryProbes(
                 shards: node.shards.count, intervalMs: node.limits.redisProbeMs,
                 timeoutMs: node.limits.redisProbeTimeoutMs))
@@ -166,10 +171,10 @@ final class ClusterHub: ClusterSubscriberOwner {
         let name = "switchboard-\(node.name)-inbox"
         guard
             let link = try? SubscriberLink(
-                context, node.redis.at(master.address), node.redis.board(master.address), name: name, owner: letterbox)
+                context, node.redis.at(master.address), node.redis.board(master.address), name: name, owner: letterbox,
+                statistics: node.masterFigures.statistics(of: master.address.description, link: "inbox"))
         else { return }
         _ = link.want(inbox)
-        node.redisStatistics.add(link.statistics)
         plain = (master.id, link)
     }
 
@@ -279,6 +284,16 @@ final class ClusterHub: ClusterSubscriberOwner {
                         .master(condition.part.name + "@" + range.name), condition.reason, detail: condition.detail)
                 }
             }
+    }
+
+    /// Whether some masters are proven and the others are known to fail; tells the figures of all, too.
+    func isPartlyProven() -> Bool {
+        let masters = ranges.values.sorted { $0.name < $1.name }.map { range in
+            MasterFigures.Master(
+                address: range.name, slots: range.slots, isProven: range.probes.conditions.isEmpty)
+        }
+        node.masterFigures.use(masters)
+        return partial.judge(proven: masters.count(where: \.isProven), conditions)
     }
 
     /// When a number last came back by the link that waits longest; `nil` while there is one by which none did.

@@ -179,29 +179,8 @@ enum Metrics {
             boundsUs: LoopStatistics.boundsUs, counts: counts, sumUs: loops.reduce(0) { $0 + $1.busyUs.value })
     }
 
-    private static func sentinels(
-        _ group: SentinelStatistics, _ changes: MasterFigures.Changes, _ page: inout MetricsPage
-    ) {
-        let master = group.master.withLock { $0 }
-        page.gauge("switchboard_sentinels_configured", "Sentinels that have a vote.", group.configured.value)
-        page.gauge("switchboard_sentinels_answering", "Sentinels that answered last.", group.answering.value)
-        page.gauge(
-            "switchboard_redis_master", "1 for the master of now; none while none may be used.",
-            master.isEmpty ? [] : [("address", master, 1)])
-        page.counter(
-            "switchboard_redis_master_changes_total",
-            "Masters, or histories, that another followed, by what became of epochs; on a Cluster as each shard's link saw it.",
-            [
-                ("epochs", "kept", group.switchesKept.value + changes.kept),
-                ("epochs", "reset", group.switchesReset.value + changes.reset),
-            ])
-        page.counter(
-            "switchboard_redis_master_unknown_total", "Questions to the Sentinels that found no master to use.",
-            group.lost.value)
-    }
-
     private static func redis(_ node: Node, _ page: inout MetricsPage) {
-        let links = node.redisStatistics.all
+        let links = node.redisStatistics.all + node.masterFigures.links.flatMap(\.links)
         page.counter("switchboard_redis_commands_total", "Commands sent.", links.reduce(0) { $0 + $1.sent.value })
         page.counter(
             "switchboard_redis_rejected_total", "Commands not sent, too many being in flight.",
@@ -220,13 +199,13 @@ enum Metrics {
             ])
         page.counter(
             "switchboard_redis_resubscribes_total", "Times the subscription was made again.", broker.resubscribes.value)
-        sentinels(node.sentinelStatistics, node.masterFigures.changes, &page)
+        masters(node, &page)
         if let ageMs = node.health.probeAgeMs(nowMs: Clock.monotonicMs()) {
             page.gauge(
                 "switchboard_redis_probe_age_seconds", "Since a probe came back by the link that waits longest.",
                 milliseconds: ageMs)
         }
-        page.gauge("switchboard_ready", "1 while the node may be sent clients.", node.health.conditions.isEmpty ? 1 : 0)
+        page.gauge("switchboard_ready", "1 while the node may be sent clients.", node.health.isReady ? 1 : 0)
         var failures: [RedisFailure.Kind: Int] = [:]
         var counts = Array(repeating: 0, count: RedisStatistics.boundsUs.count + 1)
         for link in links {

@@ -63,7 +63,7 @@ final class Node: Sendable {
     let allowsAnonymous: Bool
     let probeChannel: [UInt8]
     let log: Log
-    let health = Health()
+    let health: Health
     let admission: NodeAdmission
     let memory: MemoryWatch
     let statistics = BrokerStatistics()
@@ -71,7 +71,7 @@ final class Node: Sendable {
     let shardStatistics = Registry<ShardStatistics>()
     let redisStatistics = Registry<RedisStatistics>()
     let sentinelStatistics = SentinelStatistics()
-    let masterFigures = MasterFigures()
+    let masterFigures: MasterFigures
     /// Mailboxes and wakes of the shards, by number.
     let shards: [Mailbox<ShardMessage>]
     let shardWakes: [Wake]
@@ -102,6 +102,8 @@ final class Node: Sendable {
         keys = settings.keys
         redis = parts.redis
         redisWait = settings.redisWait
+        health = Health(isPartialEnough: settings.readyPartial)
+        masterFigures = MasterFigures(addressesMax: settings.limits.clusterNodesMax)
         library = parts.library
         scripts = parts.scripts
         commands = parts.commandSettings(settings)

@@ -46,7 +46,10 @@ extension Shard {
                     clusterNews.connected(master, facts)
                     news.onConnected()
                 },
-                onStale: { clusterNews.stale($0) }, onLink: { node.redisStatistics.add($1) },
+                onStale: { clusterNews.stale($0) },
+                statistics: {
+                    node.masterFigures.statistics(of: $0.address.description, link: "shard-\(index)")
+                },
                 onHistory: { master, before, keepsEpochs in
                     node.masterFigures.historyChanged(keepsEpochs: keepsEpochs)
                     FailoverLog.tell(master, before: before, keepsEpochs: keepsEpochs, part: "shard-\(index)", log)

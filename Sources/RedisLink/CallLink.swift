@@ -42,7 +42,7 @@ public final class CallLink: RedisSocketOwner, RedisCalls {
     /// The last failure of the connection, for logs and readiness.
     public private(set) var lastFailure: RedisFailure?
     /// Figures, readable from any thread.
-    public let statistics = RedisStatistics()
+    public let statistics: RedisStatistics
 
     /// Makes a link; `onReady` runs each time a connection is ready for calls.
     ///
@@ -50,7 +50,7 @@ public final class CallLink: RedisSocketOwner, RedisCalls {
     /// says of it. Such a script fails whenever it is called; all others are as good as ever.
     public init(
         _ context: ConnectionContext, _ target: RedisTarget, _ board: ServerBoard, name: String,
-        registry: ScriptRegistry,
+        registry: ScriptRegistry, statistics: RedisStatistics = RedisStatistics(),
         onBrokenScript: @escaping (_ name: String, _ failure: RedisFailure) -> Void = { _, _ in },
         onReady: @escaping (ServerFacts) -> Void
     ) throws(Errno) {
@@ -58,6 +58,7 @@ public final class CallLink: RedisSocketOwner, RedisCalls {
         self.target = target
         self.board = board
         self.registry = registry
+        self.statistics = statistics
         self.onReady = onReady
         self.onBrokenScript = onBrokenScript
         pipeline = CallPipeline(inFlightMax: target.inFlightMax)

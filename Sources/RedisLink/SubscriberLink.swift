@@ -28,15 +28,16 @@ public final class SubscriberLink: RedisSocketOwner {
     /// The last failure, for logs and readiness.
     public private(set) var lastFailure: RedisFailure?
     /// Figures, readable from any thread.
-    public let statistics = RedisStatistics()
+    public let statistics: RedisStatistics
 
     /// Makes a link and begins to dial.
     public init(
         _ context: ConnectionContext, _ target: RedisTarget, _ board: ServerBoard, name: String,
-        owner: any SubscriberLinkOwner
+        owner: any SubscriberLinkOwner, statistics: RedisStatistics = RedisStatistics()
     ) throws(Errno) {
         self.context = context
         self.target = target
+        self.statistics = statistics
         self.owner = owner
         reconciler = SubscriptionReconciler(
             batchMax: target.subscribeBatch, unconfirmedMax: target.subscribeBatch * 16)

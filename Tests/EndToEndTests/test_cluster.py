@@ -8,7 +8,7 @@ from redis.crc import key_slot
 
 from gateway_process import Gateway, command
 from node_process import ENVIRONMENT
-from support.redis_cluster import RedisCluster
+from support.redis_cluster import SLOTS, RedisCluster
 from support.redis_waiting import until
 from tokens import SECRET
 from waiting import eventually
@@ -26,16 +26,18 @@ def cluster(tmp_path_factory):
 
 @pytest.fixture(scope="module")
 def nodes(tmp_path_factory, cluster, certificate):
-    """Two gateways: what one publishes, clients of the other hear."""
-    nodes = [Gateway(tmp_path_factory.mktemp("gateway"), cluster.url, certificate, SECRET, "--shards", "1",
-                     limits=LIMITS) for _ in range(2)]
-    for node in nodes:
-        node.start()
-    for node in nodes:
-        node.wait_ready()
-    yield nodes
-    for node in nodes:
-        node.stop()
+    """Two gateways: what one publishes, clients of the other hear. The second one needs no more than a part."""
+    nodes = [Gateway(tmp_path_factory.mktemp("gateway"), cluster.url, certificate, SECRET, "--shards", "1", *more,
+                     limits=LIMITS) for more in ([], ["--ready-partial"])]
+    try:
+        for node in nodes:
+            node.start()
+        for node in nodes:
+            node.wait_ready()
+        yield nodes
+    finally:
+        for node in nodes:
+            node.stop()
 
 
 @pytest.fixture
@@ -82,6 +84,19 @@ def test_masters_that_are_slow_to_say_who_they_are_are_used_all_the_same(tmp_pat
         gateway.wait_ready(20)
     finally:
         gateway.stop()
+
+
+def test_each_master_is_told_with_its_slots_and_its_load(cluster, gw):
+    masters = {f"127.0.0.1:{node.port}" for node in cluster.masters()}
+    page = gw.metrics()
+    for name in ("", "_ready", "_slots"):
+        assert page.label_values(f"switchboard_redis_master{name}", "address") == masters
+    assert page.value("switchboard_redis_master_ready") == 3
+    assert page.value("switchboard_redis_master_slots") == SLOTS
+    for address in masters:
+        assert page.value("switchboard_redis_master_slots", address=address) > 0
+        assert page.value("switchboard_redis_master_commands_total", address=address) > 0
+    assert page.value("switchboard_redis_commands_total") >= page.value("switchboard_redis_master_commands_total")
 
 
 def test_no_key_of_a_topic_lies_elsewhere_than_its_slot(cluster, gw):
@@ -163,16 +178,26 @@ def masters_judged(gateway):
                  for epochs in ("kept", "reset"))
 
 
-def move(cluster, slot, source):
+def move(cluster, nodes, slot, source):
     cluster.move(slot, next(node for node in cluster.masters() if node is not source))
 
 
-def fail_over(cluster, slot, source):
+def fail_over(cluster, nodes, slot, source):
     cluster.fail_over(source)
 
 
-def kill(cluster, slot, source):
+def kill(cluster, nodes, slot, source):
+    """While it is dead the gateways are not ready, but for the one that is told that a part is enough."""
     source.kill()
+    address = f"127.0.0.1:{source.port}"
+    whole, partial = nodes
+    eventually(lambda: whole.ops("/readyz").status_code == 503, 10, "the dead master")
+    eventually(lambda: partial.ops("/readyz").json()["status"] == "partly ready", 10, "the other masters")
+    told = partial.ops("/readyz")
+    assert told.status_code == 200
+    assert {one["part"].rsplit("@")[1] for one in told.json()["conditions"] if "@" in one["part"]} == {address}
+    assert partial.metric("switchboard_redis_master_ready", address=address) == 0
+    assert partial.metric("switchboard_redis_master_ready") == 2 and partial.metric("switchboard_ready") == 1
     until(lambda: cluster.owner_of_slot(slot, without=source) is not source, 30, "the dead master is replaced")
 
 
@@ -190,7 +215,7 @@ def test_a_slot_goes_to_another_master_under_load_and_nothing_is_lost_in_silence
             eventually(lambda: len(publisher.answered) > 20, 10, "publishes before")
             for number, make_change in enumerate(changes, 1):
                 source = cluster.owner_of_slot(slot)
-                make_change(cluster, slot, source)
+                make_change(cluster, nodes, slot, source)
                 after = len(publisher.answered)
                 eventually(lambda: len(publisher.answered) > after + 20, 15, "publishes after")
                 assert cluster.owner_of_slot(slot, without=source) is not source

@@ -57,6 +57,8 @@ public struct GatewaySettings: Sendable, Equatable {
     public var log = LogFormat.text
     /// The least important level that is logged.
     public var logLevel = LogLevel.info
+    /// Whether the node is ready while one master of a cluster at least is proven.
+    public var readyPartial = false
     /// Where the bound addresses are written once everything listens.
     public var readyFile: String?
     /// Every limit; `--drain-seconds` is ``Limits/drainMs`` here.
@@ -102,6 +104,7 @@ extension GatewaySettings {
         ops = values.hostPort("ops")
         redis = values.text("redis") ?? redis
         redisWait = values.integer("redis-wait") ?? redisWait
+        readyPartial = values.boolean("ready-partial", default: readyPartial)
         redisPrefix = values.text("redis-prefix") ?? redisPrefix
         redisLayout = values.choice("redis-layout", default: redisLayout)
         scripts = values.text("scripts")

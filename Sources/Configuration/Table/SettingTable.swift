@@ -81,6 +81,9 @@ extension Setting {
         Setting(
             "redis-wait", .integer(0...15), node, default: "0",
             "Acknowledge an event or command only when so many replicas of Redis have it."),
+        Setting(
+            "ready-partial", .boolean, node, default: "false",
+            "Be ready on a Redis Cluster while one master at least is proven, though others are not."),
         Setting("redis-prefix", .keyPrefix, namers, "Put before every key and channel."),
         Setting(
             "redis-layout", .choice(KeyLayout.allCases.map(\.rawValue)), namers, default: "plain",

@@ -39,18 +39,21 @@ struct OperationsRoute {
 
     /// 200 only while probes published through Redis come back by every link, no loop is stuck and descriptors are left.
     ///
-    /// Otherwise 503 with the reasons, what matters most first.
+    /// With `--ready-partial` also while some masters of a cluster fail, which are told. Otherwise 503 with the reasons, what
+    /// matters most first.
     private func readiness() -> HTTPResponse {
         let nowMs = Clock.monotonicMs()
-        let conditions = shard.node.health.conditions + stuckLoop(nowMs)
+        let stuck = stuckLoop(nowMs)
+        let conditions = shard.node.health.conditions + stuck
         guard let first = conditions.first else {
             var body: [UInt8] = []
             let age = shard.node.health.probeAgeMs(nowMs: nowMs) ?? 0
             body.append(text: "{\"status\":\"ready\",\"probeAgeMs\":\(age)}")
             return .json(status: 200, body: body, keepAlive: true)
         }
+        let isPartlyReady = stuck.isEmpty && shard.node.health.isReady
         var body: [UInt8] = []
-        body.append(text: "{\"status\":\"not ready\",\"reason\":")
+        body.append(text: "{\"status\":\"\(isPartlyReady ? "partly" : "not") ready\",\"reason\":")
         body.append(jsonString: first.reason.label)
         body.append(text: ",\"conditions\":[")
         for (index, condition) in conditions.enumerated() {
@@ -61,6 +64,7 @@ struct OperationsRoute {
             body.append(text: "}")
         }
         body.append(text: "]}")
+        guard !isPartlyReady else { return .json(status: 200, body: body, keepAlive: true) }
         var response = HTTPResponse.json(status: 503, body: body, keepAlive: true)
         response.setRetryAfter(seconds: 1)
         return response

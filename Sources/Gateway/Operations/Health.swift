@@ -14,15 +14,35 @@ final class Health: Sendable {
         /// When the link that waits longest was proven.
         var provenMs: Int?
         var isShortOfMemory = false
+        /// Whether delivery is proven for a part of what there is, and the rest is known to fail.
+        var isPartlyProven = false
+
+        /// What is wrong but for delivery.
+        var others: [Condition] {
+            var conditions: [Condition] = []
+            if isDraining { conditions.append(Condition(.node, .draining)) }
+            conditions += failed
+            if lacksDescriptors { conditions.append(Condition(.node, .descriptors)) }
+            if isShortOfMemory { conditions.append(Condition(.node, .memory)) }
+            return conditions
+        }
     }
 
     private let state = Guarded(State())
+    /// Whether a part is enough (`--ready-partial`).
+    private let isPartialEnough: Bool
 
-    /// What the broker knows of delivery: which parts are not proven, and when the one that waits longest was.
-    func delivery(_ conditions: [Condition], provenMs: Int?) {
+    init(isPartialEnough: Bool = false) {
+        self.isPartialEnough = isPartialEnough
+    }
+
+    /// What the broker knows of delivery: which parts are not proven, when the one that waits longest was, and whether
+    /// those that are proven may be used alone.
+    func delivery(_ conditions: [Condition], provenMs: Int?, isPartlyProven: Bool = false) {
         state.withLock { state in
             state.delivery = conditions
             state.provenMs = provenMs
+            state.isPartlyProven = isPartlyProven
         }
     }
 
@@ -51,23 +71,26 @@ final class Health: Sendable {
 
     var isDraining: Bool { state.withLock { $0.isDraining } }
 
-    /// All that keeps the node from being ready, what matters most first; empty when it is ready.
+    /// All that is wrong, what matters most first; empty when nothing is.
     ///
     /// A loop that has not ended a tick for seconds while it had work is told by the caller.
     var conditions: [Condition] {
         state.withLock { state in
-            var conditions: [Condition] = []
-            if state.isDraining { conditions.append(Condition(.node, .draining)) }
-            conditions += state.failed
-            conditions += state.delivery
-            if state.lacksDescriptors { conditions.append(Condition(.node, .descriptors)) }
-            if state.isShortOfMemory { conditions.append(Condition(.node, .memory)) }
-            return conditions
+            let others = state.others
+            let first = others.prefix { $0.reason != .descriptors && $0.reason != .memory }
+            return first + state.delivery + others.dropFirst(first.count)
+        }
+    }
+
+    /// Whether the node may be sent clients: nothing is wrong, or a part of delivery alone and the rest is enough.
+    var isReady: Bool {
+        state.withLock { state in
+            state.others.isEmpty && (state.delivery.isEmpty || isPartialEnough && state.isPartlyProven)
         }
     }
 
     /// `nil` when the node is ready; otherwise the first reason why it is not.
-    var notReadyBecause: String? { conditions.first?.reason.label }
+    var notReadyBecause: String? { isReady ? nil : conditions.first?.reason.label }
 
     /// Milliseconds since the link that waits longest was proven; `nil` while one never was.
     func probeAgeMs(nowMs: Int) -> Int? {

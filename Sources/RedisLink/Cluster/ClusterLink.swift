@@ -14,8 +14,8 @@ public final class ClusterLink: RedisCalls {
         public let onReady: (_ node: [UInt8], ServerFacts) -> Void
         /// The map may be out of date; the address knows more, where it is given.
         public let onStale: (ClusterAddress?) -> Void
-        /// A link was made.
-        public let onLink: (SlotMap.Master, RedisStatistics) -> Void
+        /// What a link that is made counts in.
+        public let statistics: (SlotMap.Master) -> RedisStatistics
         /// A master writes another history than before, or follows the master of another address; whether epochs go on.
         public let onHistory: (_ master: ClusterAddress, _ before: ClusterAddress?, _ keepsEpochs: Bool) -> Void
         /// A script does not compile.
@@ -25,7 +25,7 @@ public final class ClusterLink: RedisCalls {
         public init(
             onReady: @escaping (_ node: [UInt8], ServerFacts) -> Void,
             onStale: @escaping (ClusterAddress?) -> Void,
-            onLink: @escaping (SlotMap.Master, RedisStatistics) -> Void,
+            statistics: @escaping (SlotMap.Master) -> RedisStatistics = { _ in RedisStatistics() },
             onHistory:
                 @escaping (
                     _ master: ClusterAddress, _ before: ClusterAddress?, _ keepsEpochs: Bool
@@ -34,7 +34,7 @@ public final class ClusterLink: RedisCalls {
         ) {
             self.onReady = onReady
             self.onStale = onStale
-            self.onLink = onLink
+            self.statistics = statistics
             self.onHistory = onHistory
             self.onBrokenScript = onBrokenScript
         }

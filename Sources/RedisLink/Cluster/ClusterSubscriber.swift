@@ -52,23 +52,23 @@ public final class ClusterSubscriber: ShardedLinkOwner {
     private var timer: ReactorTimer?
     /// When the timer fires; `Int.max` while it is not set.
     private var timerMs = Int.max
-    private let onLink: (_ node: SlotMap.Master, _ statistics: RedisStatistics) -> Void
+    private let statistics: (SlotMap.Master) -> RedisStatistics
 
     /// How long a link without slots is kept, milliseconds: a slot that was moved may come back.
     static let idleMs = 60_000
 
     /// Makes a subscriber without links; ``use(_:)`` brings the map.
     ///
-    /// `onLink` is told each link that is made.
+    /// `statistics` says for each link that is made what it counts in.
     public init(
         _ context: ConnectionContext, _ target: RedisTarget, name: String, owner: any ClusterSubscriberOwner,
-        onLink: @escaping (_ node: SlotMap.Master, _ statistics: RedisStatistics) -> Void
+        statistics: @escaping (SlotMap.Master) -> RedisStatistics
     ) throws(Errno) {
         self.context = context
         self.target = target
         self.name = name
         self.owner = owner
-        self.onLink = onLink
+        self.statistics = statistics
         timer = try ReactorTimer(context.reactor) { [unowned self] in timerFired() }
     }
 
@@ -167,10 +167,10 @@ public final class ClusterSubscriber: ShardedLinkOwner {
         let address = master.address
         guard
             let link = try? ShardedLink(
-                context, target.at(address), node: id, name: "\(name)-\(address.port)", owner: self)
+                context, target.at(address), node: id, name: "\(name)-\(address.port)",
+                statistics: statistics(master), owner: self)
         else { return nil }
         nodes[id] = Node(link: link, address: address)
-        onLink(master, link.statistics)
         for (number, slot) in slots where slot.node == id {
             for channel in slot.channels { _ = link.want(channel, slot: number) }
         }

@@ -123,12 +123,12 @@ final class MasterLinks {
         guard
             let link = try? CallLink(
                 context, target.at(master.address), target.board(master.address),
-                name: "\(name)-\(master.address.port)", registry: registry, onBrokenScript: news.onBrokenScript,
+                name: "\(name)-\(master.address.port)", registry: registry, statistics: news.statistics(master),
+                onBrokenScript: news.onBrokenScript,
                 onReady: { _ in ready.action() })
         else { return }
         nodes[id] = Node(link: link, address: master.address, epoch: master.epoch)
         ready.action = { [unowned self] in connected(id) }
-        news.onLink(master, link.statistics)
     }
 
     /// Lets a link be made before what it tells.

@@ -27,7 +27,7 @@ final class ShardedLink: RedisSocketOwner {
     /// The last failure, for logs and readiness.
     private(set) var lastFailure: RedisFailure?
     /// Figures, readable from any thread.
-    let statistics = RedisStatistics()
+    let statistics: RedisStatistics
 
     private let target: RedisTarget
     private unowned let owner: any ShardedLinkOwner
@@ -36,9 +36,11 @@ final class ShardedLink: RedisSocketOwner {
 
     /// Makes a link and begins to dial.
     init(
-        _ context: ConnectionContext, _ target: RedisTarget, node: [UInt8], name: String, owner: any ShardedLinkOwner
+        _ context: ConnectionContext, _ target: RedisTarget, node: [UInt8], name: String,
+        statistics: RedisStatistics, owner: any ShardedLinkOwner
     ) throws(Errno) {
         self.node = node
+        self.statistics = statistics
         self.target = target
         self.owner = owner
         reconciler = SlotReconciler(

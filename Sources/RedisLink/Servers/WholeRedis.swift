@@ -42,7 +42,7 @@ public final class WholeRedis {
             let made = try ClusterLink(
                 context, target, name: name, registry: registry,
                 news: ClusterLink.News(
-                    onReady: { _, _ in told.changed() }, onStale: { told.stale($0) }, onLink: { _, _ in },
+                    onReady: { _, _ in told.changed() }, onStale: { told.stale($0) },
                     onBrokenScript: { _, _ in }))
             (link, single) = (made, nil)
             clusters = [made]
@@ -75,7 +75,7 @@ public final class WholeRedis {
         let made = try ClusterLink(
             context, target, name: name, registry: registry,
             news: ClusterLink.News(
-                onReady: { _, _ in }, onStale: { [weak self] in self?.watch?.hint($0) }, onLink: { _, _ in },
+                onReady: { _, _ in }, onStale: { [weak self] in self?.watch?.hint($0) },
                 onBrokenScript: { _, _ in }))
         clusters.append(made)
         made.use(map)

@@ -64,7 +64,7 @@ final class Worker: PatternLinkOwner, NodeResident {
                         clusterNews.connected(id)
                         connected.action()
                     },
-                    onStale: { clusterNews.stale($0) }, onLink: { _, _ in },
+                    onStale: { clusterNews.stale($0) },
                     onHistory: { [log = parts.log] in
                         FailoverLog.tell($0, before: $1, keepsEpochs: $2, part: "worker", log)
                     },
