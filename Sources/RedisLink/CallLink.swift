@@ -141,7 +141,7 @@ public final class CallLink: RedisSocketOwner, RedisCalls {
     private func makeFence() -> [UInt8]? {
         guard let facts else { return nil }
         var older = admission.history == facts.history ? admission.older : []
-        if let master = socket?.master, master.replicationID == facts.replication.id { older = master.admitted }
+        if let master = socket?.master, master.history == facts.history { older = master.admitted }
         return Array(([facts.fence] + older).joined(separator: [UInt8(ascii: "/")]))
     }
 

@@ -297,7 +297,7 @@ final class RedisSocket: ConnectionHandler {
         }
         if facts.isLoading { return RedisFailure(.loading) }
         // It was another history when the board's owner looked: the owner looks again before the next dial.
-        guard let told = master?.replicationID, !told.isEmpty, told != facts.replication.id else { return nil }
+        guard let told = master?.history, !told.isEmpty, told != facts.history else { return nil }
         return RedisFailure(.readOnly, detail: "the server's history has changed since it was looked at")
     }
 

@@ -4,7 +4,10 @@ import pytest
 
 from gateway_process import Gateway
 from node_process import ENVIRONMENT
+from support.redis_cluster import RedisCluster
 from support.redis_server import RedisServer, free_port
+from support.redis_tls import CLUSTER_RIGHTS, GATEWAY_RIGHTS, files, users_of
+from support.sentinel_group import SentinelGroup
 from waiting import eventually
 
 PASSWORD = "correct horse battery staple"
@@ -61,19 +64,65 @@ def test_a_user_with_only_the_rights_it_needs(tmp_path, server, certificate, sec
     """What an operator should grant: these commands, our keys, our channels."""
     with server.client() as redis:
         redis.execute_command(
-            "ACL", "SETUSER", "switchboard", "on", ">" + "secret-of-redis", "resetkeys", "~*", "resetchannels", "&*",
-            "-@all", "+auth", "+select", "+client|setname", "+info", "+script|load", "+evalsha", "+eval", "+subscribe",
-            "+unsubscribe", "+publish", "+ping", "+pubsub|numsub", "+get", "+sismember", "+hmget", "+hget", "+hset",
-            "+hgetall", "+del", "+xadd", "+xlen", "+xrange", "+xrevrange", "+xinfo|stream", "+xtrim", "+expire", "+set",
-            "+exists", "+type", "+time", "+smismember", "+sadd", "+srem", "+scard", "+hdel", "+pexpire", "+zadd",
-            "+zcard", "+zrem", "+zscore", "+zrangebyscore", "+zrevrange", "+zremrangebyscore", "+zremrangebyrank",
-            "+zrange", "+hlen")
+            "ACL", "SETUSER", "switchboard", "on", ">secret-of-redis", "resetkeys", "resetchannels", *GATEWAY_RIGHTS)
     url = f"unix://{server.socket_path}?user=switchboard&password=secret-of-redis"
     gateway = gateway_of(tmp_path, url, certificate, secret)
     try:
         serves(gateway, topic)
     finally:
         gateway.stop()
+
+
+def test_a_cluster_by_tls_as_a_user_with_only_the_rights_it_needs(tmp_path, certificate, secret, monkeypatch):
+    monkeypatch.setitem(ENVIRONMENT, "SSL_CERT_FILE", str(certificate.cert))
+    cluster = RedisCluster(
+        tmp_path / "cluster", "--user", "gate", "on", ">secret-of-redis", *CLUSTER_RIGHTS, replicas=0,
+        certificate=certificate)
+    gateways = {password: Gateway(tmp_path / password, f"rediss+cluster://gate:{password}@{cluster.hosts}", certificate,
+                                  secret, "--shards", "1") for password in ("secret-of-redis", "wrong")}
+    try:
+        cluster.start()
+        gateway = gateways["secret-of-redis"].start().wait_ready()
+        with gateway.client() as client:
+            for number in range(8):
+                client.subscribe(f"shop:{number}")
+                gateway.publish(f"shop:{number}", "e", {})
+                client.expect("e", topic=f"shop:{number}", offset=1)
+        for node in cluster.nodes:
+            with node.client() as redis:
+                assert users_of(redis) == {"gate"}
+        assert "noperm" not in gateway.log_text
+        refused_because(gateways["wrong"], "wrongpass")
+        assert "secret-of-redis" not in gateway.log_text
+    finally:
+        for gateway in gateways.values():
+            gateway.stop()
+        cluster.stop()
+
+
+def test_sentinels_by_tls_with_a_user_of_their_own(tmp_path, certificate, secret, topic, monkeypatch):
+    monkeypatch.setitem(ENVIRONMENT, "SSL_CERT_FILE", str(certificate.cert))
+    group = SentinelGroup(
+        tmp_path / "group", "--user", "gate", "on", ">secret-of-redis", *GATEWAY_RIGHTS, replicas=0, sentinels=1,
+        certificate=certificate,
+        sentinel_lines=("user watcher on >secret-of-sentinels &* -@all +auth +client|setname +info +sentinel|master"
+                        " +subscribe +ping",))
+    hosts = f"127.0.0.1:{group.sentinels[0].port}"
+    url = "rediss+sentinel://gate:secret-of-redis@{}/group?sentinel-user=watcher&sentinel-password={}"
+    gateways = {password: gateway_of(tmp_path / password, url.format(hosts, password), certificate, secret)
+                for password in ("secret-of-sentinels", "wrong")}
+    try:
+        group.start()
+        serves(gateways["secret-of-sentinels"], topic)
+        with group.servers[0].client() as redis, group.sentinels[0].client() as sentinel:
+            assert users_of(redis) == {"gate"} and users_of(sentinel) == {"watcher"}
+        gateways["wrong"].start()
+        eventually(lambda: "wrongpass" in gateways["wrong"].log_text, 10, "the reason of the Sentinels")
+        eventually(lambda: "no_master" in gateways["wrong"].ops("/readyz").text, 10, "the reason of the links")
+    finally:
+        for gateway in gateways.values():
+            gateway.stop()
+        group.stop()
 
 
 def test_password_changed_and_changed_back(tmp_path, locked, certificate, secret, topic):
@@ -97,8 +146,7 @@ def test_password_changed_and_changed_back(tmp_path, locked, certificate, secret
 def encrypted(tmp_path, certificate):
     port = free_port()
     server = RedisServer(
-        tmp_path / "redis", "--tls-port", str(port), "--tls-cert-file", str(certificate.cert), "--tls-key-file",
-        str(certificate.key), "--tls-auth-clients", "no", "--tls-ca-cert-file", str(certificate.cert)).start()
+        tmp_path / "redis", "--tls-port", str(port), *files(certificate)).start()
     yield port
     server.stop()
 

@@ -9,6 +9,7 @@ from pathlib import Path
 import redis
 from redis.crc import key_slot
 
+from support import redis_tls
 from support.fault_proxy import FaultProxy
 from support.redis_server import RedisServer
 from support.redis_waiting import until
@@ -43,14 +44,16 @@ class ClusterNode(RedisServer):
     """A node: a server with a port, which keeps its id, address and slots over a restart.
 
     `proxied` puts a proxy before its port, and one before its port of the cluster's bus; the node announces these two,
-    so that replicas, other nodes and gateways reach it by them.
+    so that replicas, other nodes and gateways reach it by them. With a certificate it speaks TLS alone.
     """
 
-    def __init__(self, directory: Path, timeout_ms: int, *options: str, proxied: bool = False):
+    def __init__(self, directory: Path, timeout_ms: int, *options: str, proxied: bool = False, certificate=None):
         super().__init__(
             directory, "--cluster-enabled", "yes", "--cluster-config-file", "nodes.conf", "--cluster-node-timeout",
             str(timeout_ms), "--repl-diskless-sync-delay", "0", "--cluster-require-full-coverage", "no", *options)
         self.port = free_pair()
+        if certificate is not None:
+            self.options += redis_tls.only(self.port, certificate) + ["--tls-cluster", "yes"]
         self.id = ""
         self.is_preferred = True
         self.door = self.bus_door = None
@@ -87,9 +90,10 @@ class ClusterNode(RedisServer):
 class RedisCluster:
     """Starts the nodes and makes a cluster of them, each slot with a master."""
 
-    def __init__(self, directory: Path, masters: int = 3, replicas: int = 1, timeout_ms: int = 2_000, *options: str,
-                 proxied: bool = False):
+    def __init__(self, directory: Path, *options: str, masters: int = 3, replicas: int = 1, timeout_ms: int = 2_000,
+                 proxied: bool = False, certificate=None):
         self.directory, self.timeout_ms, self.options, self.proxied = Path(directory), timeout_ms, options, proxied
+        self.certificate = certificate
         self.made = 0
         self.nodes = [self._node() for _ in range(masters * (1 + replicas))]
         self.count = masters
@@ -97,12 +101,18 @@ class RedisCluster:
     def _node(self) -> ClusterNode:
         self.made += 1
         return ClusterNode(
-            self.directory / f"node-{self.made - 1}", self.timeout_ms, *self.options, proxied=self.proxied)
+            self.directory / f"node-{self.made - 1}", self.timeout_ms, *self.options, proxied=self.proxied,
+            certificate=self.certificate)
 
     @property
     def url(self) -> str:
         """The address as `--redis` takes it: the first two nodes, which know the others."""
-        return "redis+cluster://" + ",".join(f"127.0.0.1:{node.public_port}" for node in self.nodes[:2])
+        return f"redis+cluster://{self.hosts}"
+
+    @property
+    def hosts(self) -> str:
+        """The nodes that a URL names."""
+        return ",".join(f"127.0.0.1:{node.public_port}" for node in self.nodes[:2])
 
     def start(self) -> "RedisCluster":
         """Starts the nodes and waits until every slot is served and every replica follows."""
@@ -268,7 +278,7 @@ class RedisCluster:
         self.nodes.append(node)
         until(lambda: all(self._knows(one, node) for one in self.nodes), what="a new master that everybody knows")
         # Until it has heard of all slots it takes no keys.
-        until(lambda: self._is_well(node), what="a new master that serves")
+        until(lambda: self.is_well(node), what="a new master that serves")
         return node
 
     def _knows(self, one: ClusterNode, other: ClusterNode) -> bool:

@@ -6,6 +6,7 @@ from pathlib import Path
 
 import redis
 
+from support import redis_tls
 from support.fault_proxy import FaultProxy
 from support.redis_server import RedisServer, free_port, prefer
 from support.redis_waiting import until
@@ -18,13 +19,16 @@ DOWN_AFTER_MS = 1_000
 class Sentinel:
     """One Sentinel; its configuration, which it rewrites, survives a restart."""
 
-    def __init__(self, directory: Path, name: str, master_port: int, quorum: int):
+    def __init__(self, directory: Path, name: str, master_port: int, quorum: int, *lines: str, certificate=None):
         directory.mkdir(parents=True)
         self.directory = directory
         self.port = free_port()
         self.process = None
+        self.tls = {} if certificate is None else {"ssl": True, "ssl_ca_certs": str(certificate.cert)}
+        options = ["--port", str(self.port)] if certificate is None else redis_tls.only(self.port, certificate)
+        lines = [f"{key[2:]} {value}" for key, value in zip(options[::2], options[1::2])] + list(lines)
         (directory / "sentinel.conf").write_text(
-            f"port {self.port}\nbind 127.0.0.1\ndir {directory}\n"
+            "\n".join(lines) + f"\nbind 127.0.0.1\ndir {directory}\n"
             f"sentinel monitor {name} 127.0.0.1 {master_port} {quorum}\n"
             f"sentinel down-after-milliseconds {name} {DOWN_AFTER_MS}\nsentinel failover-timeout {name} 3000\n")
 
@@ -40,7 +44,7 @@ class Sentinel:
         return (self.directory / "sentinel.log").read_text(errors="replace").count("+tilt ")
 
     def client(self) -> redis.Redis:
-        return redis.Redis(port=self.port, socket_timeout=2)
+        return redis.Redis(port=self.port, socket_timeout=2, **self.tls)
 
     def stop(self) -> None:
         if self.process is not None:
@@ -54,7 +58,8 @@ class SentinelGroup:
     """Servers of which one is the master, and three Sentinels with a quorum of two.
 
     `proxied` puts a proxy before each server, by which everybody else reaches it: replicas, Sentinels and gateways.
-    `first` is a server that is there already, and becomes the first master.
+    `first` is a server that is there already, and becomes the first master. With a certificate all speak by TLS alone.
+    `sentinel_lines` are added to the configuration of each Sentinel.
     """
 
     name = "group"
@@ -62,7 +67,7 @@ class SentinelGroup:
     process = None
 
     def __init__(self, directory: Path, *options: str, replicas: int = 1, sentinels: int = 3, proxied: bool = False,
-                 first: RedisServer | None = None):
+                 first: RedisServer | None = None, certificate=None, sentinel_lines: tuple = ()):
         directory = Path(directory)
         more = ("--repl-diskless-sync-delay", "0", "--repl-timeout", "5", *options)
         self.servers = [RedisServer(directory / f"server-{number}", *more, tcp=True) for number in range(replicas + 1)]
@@ -70,12 +75,15 @@ class SentinelGroup:
             self.servers[0] = first
         for server in self.servers:
             server.is_preferred = True
+            if certificate is not None:
+                server.options += redis_tls.only(server.port, certificate)
         self.proxies = {server: FaultProxy(("127.0.0.1", server.port)) for server in self.servers} if proxied else {}
         for server in self.proxies:
             server.options += ["--replica-announce-ip", "127.0.0.1", "--replica-announce-port",
                                str(self.port_of(server))]
         self.sentinels = [
-            Sentinel(directory / f"sentinel-{number}", self.name, self.port_of(self.servers[0]), sentinels // 2 + 1)
+            Sentinel(directory / f"sentinel-{number}", self.name, self.port_of(self.servers[0]), sentinels // 2 + 1,
+                     *sentinel_lines, certificate=certificate)
             for number in range(sentinels)]
 
     def port_of(self, server: RedisServer) -> int:

@@ -241,7 +241,7 @@ public final class SentinelWatch {
                 masters = [
                     ServerMap.Master(
                         endpoint: .network(host: now.address.host, port: now.address.port, tls: group.tls),
-                        replicationID: now.history, admitted: now.admitted)
+                        history: now.history, admitted: now.admitted)
                 ]
             }
         case .failure(let failure): trouble = failure

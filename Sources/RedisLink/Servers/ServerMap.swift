@@ -6,8 +6,9 @@ public struct ServerMap: Equatable, Sendable {
     public struct Master: Equatable, Sendable {
         /// Where it is.
         public let endpoint: RedisURL.Endpoint
-        /// Its replication id when it was looked at; empty where nobody looks, for one fixed server.
-        public let replicationID: [UInt8]
+        /// The history that it wrote when it was looked at (``ServerFacts/history``); empty where nobody looks, for one
+        /// fixed server.
+        public let history: [UInt8]
         /// Fences of older masters whose every shown event this one is proven to have; the newest first.
         public let admitted: [[UInt8]]
     }
@@ -22,7 +23,7 @@ public struct ServerMap: Equatable, Sendable {
     /// One server, where it is for ever.
     init(fixed endpoint: RedisURL.Endpoint) {
         self.init(
-            generation: 0, masters: [Master(endpoint: endpoint, replicationID: [], admitted: [])], trouble: nil)
+            generation: 0, masters: [Master(endpoint: endpoint, history: [], admitted: [])], trouble: nil)
     }
 
     init(generation: Int, masters: [Master], trouble: RedisFailure?) {
