@@ -89,7 +89,7 @@ public final class CallLink: RedisSocketOwner, RedisCalls {
     public var syncsEveryWrite: Bool { facts?.syncsEveryWrite ?? false }
 
     /// The server's fence, whatever the key.
-    public func fence(of key: [UInt8]) -> [UInt8]? { fence }
+    public func fence(of key: @autoclosure () -> [UInt8]) -> [UInt8]? { fence }
 
     /// Gives the connection up and dials again: it leads to the wrong server or is mute.
     public func reconnect(_ failure: RedisFailure) {

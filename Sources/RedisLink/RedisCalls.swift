@@ -20,7 +20,9 @@ public protocol RedisCalls: AnyObject {
     /// Whether every write is on disk before it is answered, as far as is known.
     var syncsEveryWrite: Bool { get }
     /// What scripts that work on a key compare positions with; `nil` while its server is away.
-    func fence(of key: [UInt8]) -> [UInt8]?
+    ///
+    /// The key is made on a cluster alone.
+    func fence(of key: @autoclosure () -> [UInt8]) -> [UInt8]?
     /// Makes one call, on a cluster to the master of its first key.
     func call(_ call: RedisCall, _ completion: @escaping Completion)
     /// Calls a script, on a cluster at the master of its first key; calls of one `lane` run in the order they were made.

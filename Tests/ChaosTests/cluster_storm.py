@@ -82,7 +82,7 @@ class Storm:
         world.publishers.ask("stop", PATIENCE_SECONDS)
         ended = now_us()
         node.start()
-        until(lambda: all(self.fleet._is_well(one) for one in self.fleet.nodes), 60, "every node is well")
+        until(lambda: all(self.fleet.is_well(one) for one in self.fleet.nodes), 60, "every node is well")
         after = self._settled(before)
         gateway, clients = ([figures[place] for figures in (before, peak, after)] for place in (0, 1))
         since = [f"{(moment - promoted) / 1e6:.2f}" for moment in (subscribed, live, ready)]

@@ -38,7 +38,7 @@ def run(*words) -> str:
 
 def cluster(path) -> Fleet:
     """Three masters, each with a replica, that keep what they have."""
-    return Fleet(path / "cluster", 3, 1, 2_000, *KEPT)
+    return Fleet(path / "cluster", *KEPT)
 
 
 class Day(Rounds):
@@ -161,7 +161,7 @@ class Day(Rounds):
         run("redis-cli", "--cluster", "add-node", f"127.0.0.1:{new.port}", first)
         fleet.nodes.append(new)
         until(lambda: all(fleet._knows(node, new) for node in fleet.nodes), what="a new master that everybody knows")
-        until(lambda: fleet._is_well(new), what="a new master that serves")
+        until(lambda: fleet.is_well(new), what="a new master that serves")
         run("redis-cli", "--cluster", "add-node", f"127.0.0.1:{replica.port}", first, "--cluster-slave",
             "--cluster-master-id", new.id)
         fleet.nodes.append(replica)
@@ -177,12 +177,12 @@ class Day(Rounds):
         for node in fleet.nodes:
             if node not in masters:
                 self._restart(node)
-                until(lambda node=node: fleet._is_well(node), 60, "the replica is in step")
+                until(lambda node=node: fleet.is_well(node), 60, "the replica is in step")
         for master in masters:
             run("redis-cli", "-p", fleet.replica_of(master).port, "CLUSTER", "FAILOVER")
             until(lambda master=master: self._follows(master), 60, "the old master follows")
             self._restart(master)
-            until(lambda master=master: fleet._is_well(master), 60, "the old master is in step")
+            until(lambda master=master: fleet.is_well(master), 60, "the old master is in step")
             self.green(time.monotonic())
 
     def play(self, part: str) -> None:

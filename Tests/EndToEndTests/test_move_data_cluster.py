@@ -16,7 +16,7 @@ from waiting import eventually
 
 @pytest.fixture(scope="module")
 def cluster(tmp_path_factory):
-    cluster = RedisCluster(tmp_path_factory.mktemp("cluster"), 3, 0).start()
+    cluster = RedisCluster(tmp_path_factory.mktemp("cluster"), masters=3, replicas=0).start()
     yield cluster
     cluster.stop()
 
@@ -94,7 +94,7 @@ def test_a_master_that_dies_meanwhile_ends_the_move_and_what_it_lost_is_copied_a
         assert process.returncode == 1 and "run it again to go on" in told, told
         assert copy.get("#layout") == b"moving:tagged"
         dead.start()
-        eventually(lambda: all(cluster._is_well(node) for node in cluster.nodes), 20, "the Cluster")
+        eventually(lambda: all(cluster.is_well(node) for node in cluster.nodes), 20, "the Cluster")
         move(server, cluster, "tagged")
         assert values(copy, map(tagged, names)) == {tagged(name): held for name, held in before.items()}
 

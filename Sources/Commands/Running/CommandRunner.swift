@@ -93,8 +93,11 @@ public final class CommandRunner {
     /// Runs a call whose keys are known.
     func runResolved(_ call: Pending, lane: UInt64?, _ completion: @escaping Completion) {
         let (descriptor, bound) = (call.descriptor, call.bound)
-        let home = descriptor.home?.topic { bound.value($0, descriptor) }
-        guard let run = link.fence(of: home.map(settings.keys.meta) ?? settings.keys.outbox) else {
+        guard
+            let run = link.fence(
+                of: descriptor.home?.topic { bound.value($0, descriptor) }.map(settings.keys.meta)
+                    ?? settings.keys.outbox)
+        else {
             return completion(.failure(CommandFailure(RedisFailure(.disconnected).refusal)))
         }
         let moment = CommandCallBuilder.Moment(

@@ -145,9 +145,9 @@ public final class ClusterLink: RedisCalls {
     public var syncsEveryWrite: Bool { false }
 
     /// The fence of the key's master, or while that is away a place for the fence of whoever runs the call.
-    public func fence(of key: [UInt8]) -> [UInt8]? {
+    public func fence(of key: @autoclosure () -> [UInt8]) -> [UInt8]? {
         guard isReady else { return nil }
-        return map[HashSlot.of(key)].flatMap { masters.link(to: $0.id)?.fence } ?? [UInt8(ascii: "-")]
+        return map[HashSlot.of(key())].flatMap { masters.link(to: $0.id)?.fence } ?? [UInt8(ascii: "-")]
     }
 
     /// Whether a call of the lane is in flight or waits.
