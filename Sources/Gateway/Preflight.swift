@@ -100,6 +100,11 @@ public enum Preflight {
             findings.append(
                 Finding(.doubtful, "no --ops: /readyz and /metrics are answered to this machine only"))
         }
+        if !settings.outside.isEmpty {
+            let names = settings.outside.joined(separator: ", ")
+            let text = "the file names \(names) for couriers, whose secrets are checked by "
+            findings.append(Finding(.good, text + "`switchboard-courier --only-check` with the same file"))
+        }
         return findings
     }
 

@@ -19,8 +19,8 @@ public enum NodeLife {
                 Supervisor.ready()
             }
             switch signal {
-            // There is nothing to read again.
-            case nil, SIGHUP: continue
+            case nil: continue
+            case SIGHUP: node.reload()
             default:
                 Supervisor.stopping()
                 return 0

@@ -6,6 +6,9 @@ import Synchronization
 public protocol NodeResident: AnyObject {
     /// Lets what is in hand end, then stops the reactor. Called on the reactor's thread, once or more.
     func end()
+
+    /// Reads again what files say, and stays as it is when a file is wrong. Called on the reactor's thread.
+    func reload()
 }
 
 /// A thread with a reactor and what lives on it: started here, and stopped.
@@ -14,6 +17,7 @@ public protocol NodeResident: AnyObject {
 public final class NodeThread: Sendable {
     private let wake: Wake
     private let isStopping = Atomic<Bool>(false)
+    private let isReloading = Atomic<Bool>(false)
     private let ready = Atomic<Bool>(false)
     private let ended = Atomic<Bool>(false)
     private let thread = Guarded<Reactors.Thread?>(nil)
@@ -45,6 +49,7 @@ public final class NodeThread: Sendable {
             let reactor = try Reactor(wake: wake)
             let resident = try move(reactor) { [self] in ready.store(true, ordering: .releasing) }
             reactor.onMailbox = { [self] in
+                if isReloading.exchange(false, ordering: .acquiringAndReleasing) { resident.reload() }
                 if isStopping.load(ordering: .acquiring) { resident.end() }
             }
             withExtendedLifetime(resident) { reactor.run() }
@@ -58,6 +63,12 @@ public final class NodeThread: Sendable {
 
     /// Whether the thread has ended, asked to or not.
     public var hasEnded: Bool { ended.load(ordering: .acquiring) }
+
+    /// Has the resident read again what files say.
+    public func reload() {
+        isReloading.store(true, ordering: .releasing)
+        wake.signal()
+    }
 
     /// Has the resident end and waits for the thread: as long as what is in hand may take.
     public func stop() {

@@ -5,6 +5,7 @@ import hashlib
 import hmac
 import json
 import secrets
+import signal
 import time
 
 import pytest
@@ -195,6 +196,26 @@ def test_what_was_put_aside_is_told_again_in_its_order(gw, courier, receiver, or
         db.xadd(f"#webhook-dead:{query['service'][9:]}", {"topic": order, "id": letter["webhookId"][:-1] + "9"})
         assert http.post("/v1/dead-letters/retry", params=query).json()["gone"] == 1
         assert http.delete("/v1/dead-letters", params=query).json() == {"dropped": 1}
+
+
+def test_a_new_secret_signs_after_a_reload_and_a_broken_file_changes_nothing(gw, courier, receiver, outside, order):
+    one = courier()
+    file = one.directory / "secret"
+
+    def signatures(offset):
+        gw.publish(order, "step", {"n": offset})
+        wait_for(receiver, order, list(range(1, offset + 1)))
+        asked = next(asked for asked in reversed(outside.asked) if json.loads(asked.body)["topic"] == order)
+        return asked, len(asked.headers["webhook-signature"].split(" "))
+
+    assert signatures(1)[1] == 2
+    newest = b"whsec_" + base64.b64encode(secrets.token_bytes(32))
+    for content, word, count in ((b"\n".join([*SECRETS, newest]), "reloaded", 3), (b"whsec_x\n", "reload refused", 3)):
+        file.write_bytes(content)
+        one.process.send_signal(signal.SIGHUP)
+        eventually(lambda: word in one.log_text, 10, word)
+        asked, found = signatures(2 if word == "reloaded" else 3)
+        assert found == count and verified(asked, newest)
 
 
 def test_couriers_share_the_work_and_one_that_is_killed_loses_nothing(gw, courier, receiver, topics, rng):

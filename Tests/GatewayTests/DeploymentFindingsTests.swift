@@ -30,6 +30,12 @@ import Testing
         #expect(texts { $0.listen = listen }.isEmpty)
     }
 
+    @Test func whatIsForCouriersIsNamedWithWhoChecksIt() {
+        let told = texts { $0.outside = ["spotify", "kitchen"] }
+        #expect(told.hasPrefix("ok: the file names spotify, kitchen for couriers"))
+        #expect(told.contains("switchboard-courier --only-check"))
+    }
+
     @Test func aPlainListenerNeedsItsProxyAndItsName() throws {
         let proxy = try CIDR("10.0.0.1/32".utf8)
         let plain = texts { $0.listenPlain = HostPort(host: "10.0.0.11", port: 8_080) }

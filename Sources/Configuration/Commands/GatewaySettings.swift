@@ -21,6 +21,8 @@ public struct GatewaySettings: Sendable, Equatable {
     public var redisWait = 0
     /// The built-in packs of scripts that are served.
     public var packs = ["barbershop"]
+    /// The services and receivers of webhooks that the same file names for couriers.
+    public var outside: [String] = []
     /// The directory of the operator's own scripts.
     public var scripts: String?
     /// The certificate chain, a PEM file.
@@ -129,6 +131,7 @@ extension GatewaySettings {
         readyFile = values.text("ready-file")
         limits = values.limits
         packs = file.packs
+        outside = file.services.map(\.name) + file.webhooks.map(\.name)
         namespaces = file.namespaces
         sockets = file.sockets
         testFault = values.choice("test-fault", default: testFault)

@@ -41,9 +41,9 @@ final class Courier: NodeResident {
         var all: [any OutsideService] = []
         for service in parts.services {
             all.append(
-                SpotifyService(service.settings, secret: service.secret, engine: serviceEngine) { [unowned reactor] in
-                    reactor.nowMs
-                })
+                SpotifyService(
+                    service, secret: parts.secrets.services[service.name] ?? [], engine: serviceEngine
+                ) { [unowned reactor] in reactor.nowMs })
         }
         if let push { all.append(push) }
         services = try ServiceDesk(parts, all, redis: redis, reactor: reactor)
@@ -124,6 +124,23 @@ final class Courier: NodeResident {
                 isOpen: lane.isOpen)
         }
         return report
+    }
+
+    /// Reads the secrets of services and receivers again, and uses them from the next request on.
+    func reload() {
+        let secrets: CourierSecrets
+        do {
+            secrets = try CourierSecrets(parts.services, parts.receivers)
+        } catch {
+            return parts.log.write(.error, "reload refused, nothing changed", [("reason", error.description)])
+        }
+        for case let spotify as SpotifyService in services.services {
+            if let secret = secrets.services[spotify.name] { spotify.secret = secret }
+        }
+        for lane in webhooks.lanes {
+            if let signer = secrets.signers[lane.name] { lane.signer = signer }
+        }
+        parts.log.write(.info, "reloaded", [])
     }
 
     // MARK: The end

@@ -18,9 +18,11 @@ struct CourierParts: Sendable {
     /// PEM file of authorities, and the proxy, for everything outside.
     let authorities: String?
     let proxy: String?
-    /// The services with their secrets, and the receivers with theirs.
-    let services: [(settings: ServiceSettings, secret: [UInt8])]
-    let receivers: [(settings: WebhookSettings, signer: WebhookSigner)]
+    /// The services, and the receivers.
+    let services: [ServiceSettings]
+    let receivers: [WebhookSettings]
+    /// Their secrets at the start.
+    let secrets: CourierSecrets
     /// Who the courier is to APNs; `nil`: no pushes are sent.
     let apns: APNsKey?
     /// The listener of operations; `nil` for none.
@@ -28,9 +30,6 @@ struct CourierParts: Sendable {
     let log: Log
     /// Whether it only sees whether it could work: it carries nothing and writes nothing.
     let onlyLooks: Bool
-
-    /// The most bytes of a file of secrets.
-    private static let secretBytesMax = 4_096
 
     init(_ settings: CourierSettings, log: Log) throws(StartProblem) {
         apns = try APNsKey(settings)
@@ -47,23 +46,9 @@ struct CourierParts: Sendable {
         limits = settings.limits
         scripts = try CourierScripts()
         (authorities, proxy) = (settings.authorities, settings.proxy)
-        if let path = settings.authorities { _ = try CourierParts.text(path, bytesMax: 4 << 20) }
-        var services: [(settings: ServiceSettings, secret: [UInt8])] = []
-        for service in settings.services {
-            let secret = try service.secretFile.map { (path) throws(StartProblem) in try CourierParts.secret(path) }
-            services.append((service, secret ?? []))
-        }
-        self.services = services
-        var receivers: [(settings: WebhookSettings, signer: WebhookSigner)] = []
-        for hook in settings.webhooks {
-            let text = try CourierParts.text(hook.secretFile, bytesMax: CourierParts.secretBytesMax)
-            do {
-                receivers.append((hook, try WebhookSigner(file: text)))
-            } catch {
-                throw StartProblem("\(hook.secretFile): \(error.reason)")
-            }
-        }
-        self.receivers = receivers
+        if let path = settings.authorities { try CourierParts.check(path) }
+        (services, receivers) = (settings.services, settings.webhooks)
+        secrets = try CourierSecrets(services, receivers)
         // Somebody who looks may do so beside a courier of the same settings.
         let ops = settings.checksOnly ? nil : settings.ops
         door = try ops.map { (address) throws(StartProblem) in try OperationsDoor(address) }
@@ -76,21 +61,12 @@ struct CourierParts: Sendable {
         WebLimits(limits, hostConnectionsMax: hostConnectionsMax, authorities: authorities, proxy: proxy)
     }
 
-    private static func text(_ path: String, bytesMax: Int) throws(StartProblem) -> [UInt8] {
+    /// Whether the file of authorities can be read; libcurl says what is in it when it is used.
+    private static func check(_ path: String) throws(StartProblem) {
         do {
-            return try Files.read(path, bytesMax: bytesMax)
+            _ = try Files.read(path, bytesMax: 4 << 20)
         } catch {
             throw StartProblem.file(path, error)
         }
-    }
-
-    /// One line without the end.
-    private static func secret(_ path: String) throws(StartProblem) -> [UInt8] {
-        var text = try text(path, bytesMax: secretBytesMax)
-        while let last = text.last, last == 0x0a || last == 0x0d { text.removeLast() }
-        guard !text.isEmpty, text.allSatisfy({ $0 > 0x20 && $0 < 0x7f }) else {
-            throw StartProblem("\(path) does not hold one secret of printable characters")
-        }
-        return text
     }
 }

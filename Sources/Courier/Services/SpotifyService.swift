@@ -20,7 +20,8 @@ final class SpotifyService: OutsideService {
     let tryMs = 10_000
     let heldMax = 32
     private let settings: ServiceSettings
-    private let secret: [UInt8]
+    /// The app's client secret; a token that it gave stays good to its end.
+    var secret: [UInt8]
     private let engine: WebEngine
     private let nowMs: () -> Int
     private var token = ServiceToken()

@@ -31,9 +31,12 @@ final class WebhookDesk {
         let link = redis.link
         self.link = link
         self.reactor = reactor
-        lanes = try parts.receivers.map { (receiver) throws(Errno) in
-            try WebhookLane(parts, receiver, link: link, reactor: reactor)
+        var lanes: [WebhookLane] = []
+        for receiver in parts.receivers {
+            guard let signer = parts.secrets.signers[receiver.name] else { continue }
+            lanes.append(try WebhookLane(parts, receiver, signer: signer, link: link, reactor: reactor))
         }
+        self.lanes = lanes
         guard !lanes.isEmpty else { return }
         // What was published before somebody listened may have been missed.
         let news = WebhookEars.News(

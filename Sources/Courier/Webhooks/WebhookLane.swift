@@ -23,7 +23,8 @@ final class WebhookLane {
     private let parts: CourierParts
     private let url: String
     private let giveUpMs: Int
-    private let signer: WebhookSigner
+    /// What signs; a reload replaces it.
+    var signer: WebhookSigner
     private let link: any RedisCalls
     private let engine: WebEngine
     private let reactor: Reactor
@@ -43,7 +44,7 @@ final class WebhookLane {
     private static let retryMs = 500
 
     init(
-        _ parts: CourierParts, _ receiver: (settings: WebhookSettings, signer: WebhookSigner), link: any RedisCalls,
+        _ parts: CourierParts, _ receiver: WebhookSettings, signer: WebhookSigner, link: any RedisCalls,
         reactor: Reactor
     ) throws(Errno) {
         self.parts = parts
@@ -51,10 +52,10 @@ final class WebhookLane {
         self.reactor = reactor
         // A receiver that is slow takes no place from another.
         engine = try WebEngine(reactor, parts.webLimits(hostConnectionsMax: 16))
-        signer = receiver.signer
-        (name, url) = (receiver.settings.name, receiver.settings.url)
-        giveUpMs = receiver.settings.giveUpSeconds * 1_000
-        patterns = WebhookPatterns(receiver.settings)
+        self.signer = signer
+        (name, url) = (receiver.name, receiver.url)
+        giveUpMs = receiver.giveUpSeconds * 1_000
+        patterns = WebhookPatterns(receiver)
         topics = WebhookTopics(countMax: parts.limits.webhookKnownMax)
         breaker = Breaker(pauseMinMs: 500, pauseMaxMs: parts.limits.webhookPauseMs)
     }

@@ -298,6 +298,9 @@ final class Worker: PatternLinkOwner, NodeResident {
 
     // MARK: The end
 
+    /// A worker has no file that may change while it runs.
+    func reload() {}
+
     /// Gives every lease back, so that others need not wait for its end, then ends the loop.
     func end() {
         guard !isEnding else { return }

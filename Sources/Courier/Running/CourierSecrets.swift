@@ -1,0 +1,54 @@
+import Configuration
+import Service
+
+/// The secrets of services and receivers, which a running courier may read again.
+///
+/// Immutable.
+struct CourierSecrets: Sendable {
+    /// Those of services, by name; empty for one that needs none.
+    let services: [String: [UInt8]]
+    /// What signs the webhooks of receivers, by name.
+    let signers: [String: WebhookSigner]
+
+    /// The most bytes of a file of secrets.
+    private static let bytesMax = 4_096
+
+    /// Reads every file.
+    init(_ known: [ServiceSettings], _ receivers: [WebhookSettings]) throws(StartProblem) {
+        var services: [String: [UInt8]] = [:]
+        for service in known {
+            services[service.name] = try service.secretFile.map { (path) throws(StartProblem) in
+                try CourierSecrets.line(path)
+            }
+        }
+        self.services = services
+        var signers: [String: WebhookSigner] = [:]
+        for hook in receivers {
+            let text = try CourierSecrets.text(hook.secretFile)
+            do {
+                signers[hook.name] = try WebhookSigner(file: text)
+            } catch {
+                throw StartProblem("\(hook.secretFile): \(error.reason)")
+            }
+        }
+        self.signers = signers
+    }
+
+    private static func text(_ path: String) throws(StartProblem) -> [UInt8] {
+        do {
+            return try Files.read(path, bytesMax: bytesMax)
+        } catch {
+            throw StartProblem.file(path, error)
+        }
+    }
+
+    /// One line without the end.
+    private static func line(_ path: String) throws(StartProblem) -> [UInt8] {
+        var text = try text(path)
+        while let last = text.last, last == 0x0a || last == 0x0d { text.removeLast() }
+        guard !text.isEmpty, text.allSatisfy({ $0 > 0x20 && $0 < 0x7f }) else {
+            throw StartProblem("\(path) does not hold one secret of printable characters")
+        }
+        return text
+    }
+}
