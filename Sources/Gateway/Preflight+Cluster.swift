@@ -94,10 +94,9 @@ private final class ClusterLook {
             guard let link else { continue }
             links.append(link)
             answered.action = { [unowned self] facts in
-                link.whenLoaded { [unowned self] _ in
-                    link.call(RedisCall("CONFIG", Array("GET".utf8), Array("cluster-require-full-coverage".utf8))) {
-                        [unowned self] in judge(master, facts, $0)
-                    }
+                // The link loads all scripts first, so the answer comes when each of them was tried.
+                link.call(RedisCall("CONFIG", Array("GET".utf8), Array("cluster-require-full-coverage".utf8))) {
+                    [unowned self] in judge(master, facts, $0)
                 }
             }
         }

@@ -169,7 +169,8 @@ public enum Preflight {
                     }
                     ask("min-replicas-to-write") { replicas.leastReplicas = $0 }
                     ask("repl-backlog-ttl") { replicas.backlogSeconds = $0 }
-                    link?.whenLoaded { result in
+                    // The link loads all scripts first, so the answer comes when each of them was tried.
+                    link?.call(RedisCall("PING")) { result in
                         guard result.failure?.reaction != .reconnect else { return }
                         found = facts
                         reactor.stop()

@@ -12,10 +12,8 @@ public import Transport
 /// reactor's.
 public final class CallLink: RedisSocketOwner, RedisCalls {
     private enum Waiting {
-        /// The question which scripts the server has.
-        case look
         /// A SCRIPT LOAD of the registry, by number.
-        case load(Int)
+        case preload(Int)
         case call(Completion)
         case script(ScriptLanes<Completion>.Flight)
     }
@@ -190,16 +188,6 @@ public final class CallLink: RedisSocketOwner, RedisCalls {
         perform(actions)
     }
 
-    /// Asks for an answer when each script that the server lacked was tried.
-    ///
-    /// The first answer lies behind the one that says what is missing, the second one behind what was loaded then.
-    public func whenLoaded(_ completion: @escaping Completion) {
-        call(RedisCall("PING")) { [weak self] result in
-            guard let self, case .success = result else { return completion(result) }
-            call(RedisCall("PING"), completion)
-        }
-    }
-
     /// Sends a call; the failure when it could not be.
     private func send(_ call: RedisCall, _ waiting: Waiting, deadlineMs: Int) -> RedisFailure? {
         var bytes: [UInt8] = []
@@ -263,7 +251,7 @@ public final class CallLink: RedisSocketOwner, RedisCalls {
 
     private func fail(_ waiting: Waiting, _ failure: RedisFailure) {
         switch waiting {
-        case .look, .load: break
+        case .preload: break
         case .call(let completion): completion(.failure(failure))
         case .script(let flight): flight.context(.failure(failure))
         }
@@ -273,8 +261,10 @@ public final class CallLink: RedisSocketOwner, RedisCalls {
 
     func socketReady(_ facts: ServerFacts) {
         self.facts = facts
-        // Nobody waits for it, and its reply is looked at however late it comes.
-        if !registry.scripts.isEmpty { _ = send(registry.look, .look, deadlineMs: Int.max) }
+        // Nobody waits for these, and their replies are looked at however late they come.
+        for (index, call) in registry.preload.enumerated() {
+            _ = send(call, .preload(index), deadlineMs: Int.max)
+        }
         statistics.connects.add(1)
         onReady(facts)
     }
@@ -293,11 +283,8 @@ public final class CallLink: RedisSocketOwner, RedisCalls {
         }
         guard case .waiting(let waiting) = receiver else { return statistics.late.add(1) }
         switch waiting {
-        case .look:
-            // What finds no room here is loaded by its first call.
-            for index in registry.missing(value) { _ = send(registry.load(index), .load(index), deadlineMs: Int.max) }
-        case .load(let index):
-            loaded(index, value)
+        case .preload(let index):
+            preloaded(index, value)
         case .call(let completion):
             completion(CallLink.result(value))
         case .script(let flight):
@@ -307,9 +294,9 @@ public final class CallLink: RedisSocketOwner, RedisCalls {
         }
     }
 
-    private func loaded(_ index: Int, _ value: RESPValue) {
+    private func preloaded(_ index: Int, _ value: RESPValue) {
         guard let failure = value.failure else {
-            guard registry.confirmsLoad(index, value) else {
+            guard registry.confirmsPreload(index, value) else {
                 return reconnect(RedisFailure(.protocolViolation, detail: "a script has another digest"))
             }
             return
