@@ -2,6 +2,7 @@
 """What a move of one listener takes of Redis, with ever more listeners in one city.
 
     .venv/bin/python bench/nearby.py [--listeners 1000,10000,100000] [--moves 3000] [--city 10] [--crowd 5000]
+        [--instructions]
 
 Starts a redis-server for each city, puts the listeners at random places of a square (kilometres along a side), and
 moves random ones by 100 m, as the app does. A crowd, the last city, stands within 500 m, and its listeners move by 50
@@ -9,7 +10,8 @@ m. The cities take turns, 250 moves each, since what else a machine does changes
 the next. Prints what a move takes: what Redis itself counts for the script, telling included, by the clock (INFO
 commandstats), and the processor time of the whole server (proc(5), schedstat), with the reading of the call and the
 writing of each event to a link that listens to all topics of users. The clock also runs while others have the
-processor; the host's stolen time is printed.
+processor; the host's stolen time is printed. With `--instructions` the cities are saved when they stand and served by
+valgrind, and what is told of `--moves` moves in each is the instructions: the same on any host, however busy.
 """
 
 import argparse
@@ -23,6 +25,7 @@ from pathlib import Path
 ROOT = Path(__file__).resolve().parents[1]
 sys.path[:0] = [str(ROOT / "Tests"), str(ROOT / "Tests" / "LuaTests")]
 
+import counted  # noqa: E402
 from nearby_scripts import Ears, NearbyCommands  # noqa: E402
 from support.redis_server import RedisServer  # noqa: E402
 from support.seeds import seeded  # noqa: E402
@@ -38,7 +41,7 @@ class City:
 
     def __init__(self, name, server, rng, count, side, metres):
         self.name, self.rng, self.metres = name, rng, metres
-        self.db, self.pid = server.client(), server.process.pid
+        self.server, self.db, self.pid = server, server.client(), server.process.pid
         self.pack = NearbyCommands(self.db)
         self.places = []
         for number in range(count):
@@ -62,14 +65,18 @@ class City:
         """Microseconds of a processor that Redis has used."""
         return int(Path(f"/proc/{self.pid}/schedstat").read_text().split()[0]) / 1_000
 
-    def move(self):
-        """One listener walks: notes microseconds of the script, of the processor, and how many events were told."""
+    def walk(self):
+        """One listener walks."""
         number, angle = self.rng.randrange(len(self.places)), self.rng.uniform(0, 2 * math.pi)
         east, north = self.places[number]
         self.places[number] = place = east + self.metres * math.sin(angle), north + self.metres * math.cos(angle)
+        self.put(number, *place)
+
+    def move(self):
+        """One listener walks: notes microseconds of the script, of the processor, and how many events were told."""
         self.db.config_resetstat()
         before = self.processor()
-        self.put(number, *place)
+        self.walk()
         used = self.processor() - before
         spent = self.db.info("commandstats")["cmdstat_evalsha"]["usec"]
         self.moves.append((spent, used, len(self.ears.heard())))
@@ -81,6 +88,24 @@ class City:
         print(f"{self.name:>10} {cuts[24]:9.0f} {cuts[49]:7.0f} {cuts[98]:7.0f} {processor[0]:9.0f} "
               f"{processor[1]:7.0f} {statistics.mean(told):6.1f} {max(told):5} {self.most_seen():9} "
               f"{self.db.info('memory')['used_memory'] >> 20:5} MiB", flush=True)
+
+    def count(self, moves):
+        """Serves the city by valgrind from now on, and prints what so many moves need."""
+        self.ears.close()
+        self.db.save()
+        self.server.stop()
+        counted.start(self.server)
+        self.db = self.server.client(socket_timeout=600)
+        self.pack, self.ears = NearbyCommands(self.db), Ears(self.db)
+        # The first call compiles the script, and the first looks find nothing in Redis's own lists.
+        for _ in range(20):
+            self.walk()
+        self.ears.heard()
+        before = counted.instructions(self.server)
+        for _ in range(moves):
+            self.walk()
+        spent = counted.instructions(self.server) - before
+        print(f"{self.name:>10} {spent // moves:12} {len(self.ears.heard()) / moves:6.1f}", flush=True)
 
     def most_seen(self):
         """The size of the largest picture."""
@@ -99,6 +124,7 @@ def main():
     arguments.add_argument("--moves", type=int, default=3_000, help="in each city")
     arguments.add_argument("--city", type=float, default=10, help="kilometres along a side")
     arguments.add_argument("--crowd", type=int, default=5_000, help="listeners within 500 m; 0 for none")
+    arguments.add_argument("--instructions", action="store_true")
     options = arguments.parse_args()
     rng = seeded("nearby")
     sizes = [(str(count), count, options.city * 1_000, 100) for count in map(int, options.listeners.split(","))]
@@ -110,6 +136,12 @@ def main():
             server = RedisServer(Path(directory) / name).start()
             running.callback(server.stop)
             cities.append(City(name, server, rng, *size))
+        if options.instructions:
+            print(f"{'listeners':>10} {'instructions':>12} {'told':>6}")
+            for city in cities:
+                city.count(options.moves)
+                city.ears.close()
+            return
         before = stolen_ms()
         for _ in range(0, options.moves, TURN):
             for city in cities:

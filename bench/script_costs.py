@@ -24,6 +24,8 @@ import tempfile
 import time
 from pathlib import Path
 
+import counted
+
 ROOT = Path(__file__).resolve().parents[1]
 PIPELINED = 50
 TOPICS = 100
@@ -149,7 +151,7 @@ class Side:
         Commands._generated = staticmethod(lambda header: as_the_gateway(generated(header)))
         self.server = RedisServer(directory)
         if valgrind:
-            self.start_counted(directory)
+            counted.start(self.server)
         else:
             self.server.start()
         self.db = self.server.client(socket_timeout=600)
@@ -159,22 +161,6 @@ class Side:
         self.link = self.server.client(socket_timeout=600).connection_pool.get_connection("")
         self.link.connect()
         self.cases = {}
-
-    def start_counted(self, directory: Path) -> None:
-        """The same server under callgrind, which tells its instructions when it is asked to."""
-        words = ["valgrind", "--tool=callgrind", f"--callgrind-out-file={directory}/counted",
-                 "redis-server", "--port", "0", "--unixsocket", self.server.socket_path, "--dir", str(directory),
-                 "--save", "", "--hz", "1"]
-        self.server.process = subprocess.Popen(words, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
-        deadline = time.monotonic() + 60
-        while time.monotonic() < deadline:
-            try:
-                with self.server.client() as client:
-                    client.ping()
-                return
-            except Exception:  # noqa: BLE001 - it is not there yet
-                time.sleep(0.2)  # lint:allow between two looks, with a deadline
-        raise RuntimeError("redis-server did not start under valgrind")
 
     def case(self, name: str):
         if name not in self.cases:
@@ -186,26 +172,18 @@ class Side:
         tasks = Path(f"/proc/{self.server.process.pid}/task").iterdir()
         return sum(int((task / "schedstat").read_text().split()[0]) for task in tasks) / 1_000
 
-    def instructions(self) -> int:
-        """Instructions so far: callgrind writes its sum into a file."""
-        pid = str(self.server.process.pid)
-        subprocess.run(["callgrind_control", "-d", pid], check=True, capture_output=True)
-        files = sorted(self.server.directory.glob("counted.*"), key=lambda path: path.stat().st_mtime)
-        total = sum(int(found) for path in files for found in re.findall(r"^totals: (\d+)", path.read_text(), re.M))
-        return total
-
     def run(self, name: str, calls: int, counts: bool) -> dict:
         """A block of calls, and what Redis says it took, for each event."""
         case = self.case(name)
         words = [self.recorder.words(case.call) for _ in range(calls)]
         blocks = [b"".join(encoded(one) for one in words[at:at + PIPELINED]) for at in range(0, calls, PIPELINED)]
         self.db.config_resetstat()
-        before = self.instructions() if counts else self.cpu_us()
+        before = counted.instructions(self.server) if counts else self.cpu_us()
         for at, block in enumerate(blocks):
             self.link.send_packed_command([block])
             for _ in words[at * PIPELINED:(at + 1) * PIPELINED]:
                 self.link.read_response()
-        after = self.instructions() if counts else self.cpu_us()
+        after = counted.instructions(self.server) if counts else self.cpu_us()
         stats = self.db.info("commandstats")
         entries = [stats[each] for each in ("cmdstat_evalsha", "cmdstat_fcall") if each in stats]
         done = sum(entry["calls"] - entry["failed_calls"] for entry in entries)
