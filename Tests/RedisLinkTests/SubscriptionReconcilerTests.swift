@@ -6,7 +6,7 @@ import Testing
     typealias Reconciler = SubscriptionReconciler<Int>
 
     /// A server, the commands on their way to it and its replies on their way back.
-    struct Simulation {
+    struct Simulation: ReconcilerSimulation {
         enum Reply {
             case subscribed(Int)
             case unsubscribed(Int)
@@ -115,31 +115,20 @@ import Testing
             }
         }
 
-        mutating func settle() {
+        mutating func calm() {
             if !isConnected { connect() }
-            for _ in 0..<1_000 {
-                pump()
-                if commands.isEmpty && replies.isEmpty { return }
-                execute()
-                receive()
-            }
-            faults.append("never settles")
         }
+
+        var isQuiet: Bool { commands.isEmpty && replies.isEmpty }
+        var verdict: (isSettled: Bool, count: Int) { (reconciler.isSettled, reconciler.count) }
     }
 
     @Test(arguments: 1...UInt64(Histories.count(300)))
     func afterSettlingTheServerHasWhatIsWanted(_ seed: UInt64) {
-        var simulation = Simulation(seed: seed)
-        for round in 0..<5 {
-            for _ in 0..<300 { simulation.step() }
-            simulation.settle()
-            #expect(simulation.faults.isEmpty, "seed \(seed) round \(round)")
-            #expect(simulation.server == simulation.desired, "seed \(seed) round \(round)")
-            #expect(simulation.reconciler.isSettled, "seed \(seed) round \(round)")
-            #expect(simulation.reconciler.count == simulation.desired.count, "seed \(seed) round \(round)")
+        Simulation.play(seed) { simulation, place in
             for channel in 0..<30 {
                 let isLive = simulation.reconciler.liveSince(channel) != nil
-                #expect(isLive == simulation.desired.contains(channel), "seed \(seed) round \(round)")
+                #expect(isLive == simulation.desired.contains(channel), "\(place)")
             }
         }
     }

@@ -9,7 +9,7 @@ import Testing
     }
 
     /// A master with some of four slots, which come and go, and the bytes on their way.
-    private struct Simulation {
+    private struct Simulation: ReconcilerSimulation {
         enum Reply {
             case subscribed([UInt8])
             case unsubscribed([UInt8])
@@ -130,31 +130,19 @@ import Testing
             }
         }
 
-        mutating func settle() {
+        mutating func calm() {
             if !isConnected { connect() }
             owned = [0, 1, 2, 3]
-            for _ in 0..<1_000 {
-                reconciler.retry(Array(gone))
-                pump()
-                if calls.isEmpty && replies.isEmpty { return }
-                execute()
-                receive()
-            }
-            faults.append("never settles")
+            reconciler.retry(Array(gone))
         }
+
+        var isQuiet: Bool { calls.isEmpty && replies.isEmpty }
+        var verdict: (isSettled: Bool, count: Int) { (reconciler.isSettled, reconciler.count) }
     }
 
     @Test(arguments: 1...UInt64(Histories.count(100)))
     func afterSettlingTheMasterHasWhatIsWanted(_ seed: UInt64) {
-        var simulation = Simulation(seed: seed)
-        for round in 0..<5 {
-            for _ in 0..<300 { simulation.step() }
-            simulation.settle()
-            #expect(simulation.faults.isEmpty, "seed \(seed) round \(round)")
-            #expect(simulation.server == simulation.desired, "seed \(seed) round \(round)")
-            #expect(simulation.reconciler.isSettled, "seed \(seed) round \(round)")
-            #expect(simulation.reconciler.count == simulation.desired.count, "seed \(seed) round \(round)")
-        }
+        Simulation.play(seed)
     }
 
     @Test func aRefusalThatNamesNoChannelBelongsToItsCallEvenWhenThePushCrossedIt() {
