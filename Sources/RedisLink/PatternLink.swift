@@ -23,7 +23,6 @@ public final class PatternLink: RedisSocketOwner {
     private let channels: [[UInt8]]
     private let pingMs: Int
     private let pongMs: Int
-    private let callLimits: RedisCall.Limits
     private unowned let owner: any PatternLinkOwner
     private var socket: RedisSocket?
     private var timer: ReactorTimer?
@@ -46,7 +45,6 @@ public final class PatternLink: RedisSocketOwner {
         self.channels = channels
         self.pingMs = pingMs
         self.pongMs = pongMs
-        callLimits = target.call
         self.owner = owner
         timer = try ReactorTimer(context.reactor) { [unowned self] in timerFired() }
         socket = RedisSocket(context, target, board, name: name, owner: self)
@@ -63,17 +61,6 @@ public final class PatternLink: RedisSocketOwner {
         timer = nil
     }
 
-    private func send(_ calls: [RedisCall]) {
-        var bytes: [UInt8] = []
-        for call in calls {
-            guard (try? call.encode(into: &bytes, limits: callLimits)) != nil else {
-                socket?.fail(RedisFailure(.tooLarge))
-                return
-            }
-        }
-        if socket?.send(bytes) != true { socket?.fail(RedisFailure(.inFlightFull)) }
-    }
-
     private func timerFired() {
         guard unconfirmed != nil else { return }
         guard !isAwaitingPong else {
@@ -82,7 +69,7 @@ public final class PatternLink: RedisSocketOwner {
         }
         isAwaitingPong = true
         timer?.set(atMs: reactor.nowMs + pongMs)
-        send([RedisCall("PING")])
+        socket?.send([RedisCall("PING")])
     }
 
     /// Something came: the peer lives.
@@ -104,7 +91,7 @@ public final class PatternLink: RedisSocketOwner {
             for item in list { call.append(item) }
             calls.append(call)
         }
-        send(calls)
+        socket?.send(calls)
     }
 
     func socketReceived(_ value: RESPValue) {

@@ -94,6 +94,23 @@ final class RedisSocket: ConnectionHandler {
         isReady && connection?.send(bytes) == true
     }
 
+    /// Sends calls whose replies the owner counts on, together; gives the connection up and returns false when it cannot.
+    @discardableResult
+    func send(_ calls: [RedisCall]) -> Bool {
+        var bytes: [UInt8] = []
+        for call in calls {
+            guard (try? call.encode(into: &bytes, limits: target.call)) != nil else {
+                fail(RedisFailure(.tooLarge))
+                return false
+            }
+        }
+        guard send(bytes) else {
+            fail(RedisFailure(.inFlightFull))
+            return false
+        }
+        return true
+    }
+
     /// Gives the connection up: replies can no longer be matched, or it leads to the wrong server.
     ///
     /// The first failure is the reason; what follows it on the same connection only follows from it.

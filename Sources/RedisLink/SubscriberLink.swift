@@ -18,8 +18,6 @@ public protocol SubscriberLinkOwner: AnyObject {
 ///
 /// Thread: the reactor's.
 public final class SubscriberLink: RedisSocketOwner {
-    private let context: ConnectionContext
-    private let target: RedisTarget
     private unowned let owner: any SubscriberLinkOwner
     private var socket: RedisSocket?
     private var reconciler: SubscriptionReconciler<[UInt8]>
@@ -35,8 +33,6 @@ public final class SubscriberLink: RedisSocketOwner {
         _ context: ConnectionContext, _ target: RedisTarget, _ board: ServerBoard, name: String,
         owner: any SubscriberLinkOwner, statistics: RedisStatistics = RedisStatistics()
     ) throws(Errno) {
-        self.context = context
-        self.target = target
         self.statistics = statistics
         self.owner = owner
         reconciler = SubscriptionReconciler(
@@ -81,10 +77,7 @@ public final class SubscriberLink: RedisSocketOwner {
             case .unsubscribe(let list): (call, channels) = (RedisCall("UNSUBSCRIBE"), list)
             }
             for channel in channels { call.append(channel) }
-            var bytes: [UInt8] = []
-            guard (try? call.encode(into: &bytes, limits: target.call)) != nil,
-                socket?.send(bytes) == true
-            else { return reconnect(RedisFailure(.inFlightFull)) }
+            guard socket?.send([call]) == true else { return }
             statistics.sent.add(1)
         }
     }

@@ -29,7 +29,6 @@ final class ShardedLink: RedisSocketOwner {
     /// Figures, readable from any thread.
     let statistics: RedisStatistics
 
-    private let target: RedisTarget
     private unowned let owner: any ShardedLinkOwner
     private var socket: RedisSocket?
     private var reconciler: SlotReconciler
@@ -41,7 +40,6 @@ final class ShardedLink: RedisSocketOwner {
     ) throws(Errno) {
         self.node = node
         self.statistics = statistics
-        self.target = target
         self.owner = owner
         reconciler = SlotReconciler(
             batchMax: target.subscribeBatch, unconfirmedMax: target.subscribeBatch * 16)
@@ -78,10 +76,7 @@ final class ShardedLink: RedisSocketOwner {
             for channel in next.channels { call.append(channel) }
             var ping = RedisCall("PING")
             ping.append(decimal: next.number)
-            var bytes: [UInt8] = []
-            guard (try? call.encode(into: &bytes, limits: target.call)) != nil,
-                (try? ping.encode(into: &bytes, limits: target.call)) != nil, socket?.send(bytes) == true
-            else { return reconnect(RedisFailure(.inFlightFull)) }
+            guard socket?.send([call, ping]) == true else { return }
             statistics.sent.add(1)
         }
     }
