@@ -12,7 +12,7 @@ public final class ClusterLink: RedisCalls {
     public struct News {
         /// A connection is ready and leads to that node.
         public let onReady: (_ node: [UInt8], ServerFacts) -> Void
-        /// The map may be out of date; the address knows more, where it is given.
+        /// The map may be out of date; the node at the address knows more, where it is given.
         public let onStale: (ClusterAddress?) -> Void
         /// What a link that is made counts in.
         public let statistics: (SlotMap.Master) -> RedisStatistics
@@ -214,7 +214,8 @@ public final class ClusterLink: RedisCalls {
         guard case .failure(let failure) = result, !isStopped else { return finish(attempt, result) }
         var attempt = attempt
         attempt.failure = failure
-        let host = masters.host(of: link)
+        let here = masters.address(of: link)
+        let host = here?.host ?? ""
         let (step, hint) = attempt.tries.failed(
             failure, isKnown: { map.knows($0.asked(at: host)) }, nowMs: context.reactor.nowMs)
         switch hint {
@@ -223,7 +224,8 @@ public final class ClusterLink: RedisCalls {
         case .moved(let slot, let address):
             let address = address.asked(at: host)
             masters.redirected(by: link)
-            news.onStale(map.patch(slot, to: address) ? nil : address)
+            // Who knows that the slot has gone knows the map that says so.
+            news.onStale(map.patch(slot, to: address) ? nil : here)
         }
         switch step {
         case .ask(let address): ask(attempt, at: address.asked(at: host))
@@ -249,7 +251,7 @@ public final class ClusterLink: RedisCalls {
     private func ask(_ attempt: Attempt, at address: ClusterAddress) {
         guard let link = masters.usable(at: address) else {
             // It has no slot yet, so there is no link to it; the map will tell of it.
-            news.onStale(address)
+            news.onStale(nil)
             return unsent(attempt)
         }
         send(attempt, on: link, asking: true)

@@ -64,7 +64,7 @@ public final class ClusterWatch {
         timer = nil
     }
 
-    /// The map may be out of date; `address` knows more, where it is given.
+    /// The map may be out of date; the node at `address` knows more, where it is given.
     public func hint(_ address: ClusterAddress?) {
         plan.hint(address, nowMs: context.reactor.nowMs)
         guard asked == nil else { return }
@@ -81,11 +81,8 @@ public final class ClusterWatch {
             timer?.set(atMs: plan.nextMs)
             return
         }
-        let named = plan.preferred.map { [$0] } ?? []
+        candidates = plan.round(map.masters.map(\.address).shuffled() + target.url.seeds.shuffled())
         plan.began(nowMs: nowMs)
-        let others = map.masters.map(\.address).shuffled() + target.url.seeds.shuffled()
-        candidates = named
-        for address in others where !candidates.contains(address) { candidates.append(address) }
         askNext(RedisFailure(.disconnected))
     }
 

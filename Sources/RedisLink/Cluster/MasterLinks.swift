@@ -86,8 +86,8 @@ final class MasterLinks {
     /// Whether there is a master that takes calls.
     var hasUsable: Bool { nodes.values.contains(where: MasterLinks.isUsable) }
 
-    /// The host that a link leads to; empty when it is none of these.
-    func host(of link: CallLink) -> String { nodes.values.first { $0.link === link }?.address.host ?? "" }
+    /// Where a link leads to; `nil` when it is none of these.
+    func address(of link: CallLink) -> ClusterAddress? { nodes.values.first { $0.link === link }?.address }
 
     private static func isUsable(_ node: Node) -> Bool { node.isVerified && node.isJudged && node.link.isReady }
 

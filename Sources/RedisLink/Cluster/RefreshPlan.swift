@@ -9,8 +9,8 @@ public struct RefreshPlan: Equatable, Sendable {
     private var askedMs: Int?
     private var isAsking = false
     private var wasHinted = false
-    /// Whom to ask first: who gave the last hint, or was named by it.
-    public private(set) var preferred: ClusterAddress?
+    /// Who gave the last hint.
+    private var preferred: ClusterAddress?
 
     /// The first question is due at once.
     public init(pauseMs: Int, intervalMs: Int, nowMs: Int) {
@@ -30,6 +30,15 @@ public struct RefreshPlan: Equatable, Sendable {
         } else {
             dueMs = min(dueMs, max(nowMs, (askedMs ?? nowMs - pauseMs) + pauseMs))
         }
+    }
+
+    /// Whom to ask in this round, one after the other: those that are known, who gave the last hint before the others.
+    ///
+    /// A stranger is never asked, whoever names it: the question goes with our password.
+    public func round(_ known: [ClusterAddress]) -> [ClusterAddress] {
+        var order = preferred.map { known.contains($0) ? [$0] : [] } ?? []
+        for address in known where !order.contains(address) { order.append(address) }
+        return order
     }
 
     /// A question is asked.

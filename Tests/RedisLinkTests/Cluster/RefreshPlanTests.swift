@@ -23,7 +23,7 @@ import Testing
         plan.hint(address, nowMs: 5)
         plan.ended(isSettled: true, nowMs: 10, jitter: 0)
         #expect(plan.nextMs == 1_000)
-        #expect(plan.preferred == address)
+        #expect(plan.round([ClusterAddress(host: "b", port: 2), address]).first == address)
     }
 
     @Test func whoIsNotServedAsksAgainSoonAndWhoIsWaitsLong() {
@@ -36,5 +36,16 @@ import Testing
         #expect(plan.nextMs == 1_001 + 16_000 - 2_000)
         plan.hint(nil, nowMs: 1_500)
         #expect(plan.nextMs == 2_000)
+    }
+
+    @Test func aStrangerIsNotAskedWhoeverNamesIt() {
+        var plan = RefreshPlan(pauseMs: 1_000, intervalMs: 15_000, nowMs: 0)
+        let known = [ClusterAddress(host: "a", port: 1), ClusterAddress(host: "b", port: 2)]
+        plan.hint(ClusterAddress(host: "elsewhere", port: 3), nowMs: 0)
+        #expect(plan.round(known + known) == known)
+        plan.hint(known[1], nowMs: 0)
+        #expect(plan.round(known + known) == [known[1], known[0]])
+        plan.began(nowMs: 0)
+        #expect(plan.round(known) == known)
     }
 }
