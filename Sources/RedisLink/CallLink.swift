@@ -12,8 +12,10 @@ public import Transport
 /// reactor's.
 public final class CallLink: RedisSocketOwner, RedisCalls {
     private enum Waiting {
+        /// The question which scripts a new connection's server has, and what that server said of itself.
+        case look(ServerFacts)
         /// A SCRIPT LOAD of the registry, by number.
-        case preload(Int)
+        case load(Int)
         case call(Completion)
         case script(ScriptLanes<Completion>.Flight)
     }
@@ -251,7 +253,7 @@ public final class CallLink: RedisSocketOwner, RedisCalls {
 
     private func fail(_ waiting: Waiting, _ failure: RedisFailure) {
         switch waiting {
-        case .preload: break
+        case .look, .load: break
         case .call(let completion): completion(.failure(failure))
         case .script(let flight): flight.context(.failure(failure))
         }
@@ -260,11 +262,21 @@ public final class CallLink: RedisSocketOwner, RedisCalls {
     // MARK: RedisSocketOwner
 
     func socketReady(_ facts: ServerFacts) {
+        guard !registry.scripts.isEmpty else { return becomeReady(facts) }
+        // Its reply is looked at however late it comes; a server that never answers is left by `stallMs`.
+        if let failure = send(registry.look, .look(facts), deadlineMs: Int.max) { reconnect(failure) }
+    }
+
+    /// Loads what the server lacks, ahead of whatever is called from now on.
+    private func looked(_ facts: ServerFacts, _ value: RESPValue) {
+        guard value.failure?.reaction != .reconnect else { return }
+        // Nobody waits for these either.
+        for index in registry.missing(value) { _ = send(registry.load(index), .load(index), deadlineMs: Int.max) }
+        becomeReady(facts)
+    }
+
+    private func becomeReady(_ facts: ServerFacts) {
         self.facts = facts
-        // Nobody waits for these, and their replies are looked at however late they come.
-        for (index, call) in registry.preload.enumerated() {
-            _ = send(call, .preload(index), deadlineMs: Int.max)
-        }
         statistics.connects.add(1)
         onReady(facts)
     }
@@ -283,8 +295,10 @@ public final class CallLink: RedisSocketOwner, RedisCalls {
         }
         guard case .waiting(let waiting) = receiver else { return statistics.late.add(1) }
         switch waiting {
-        case .preload(let index):
-            preloaded(index, value)
+        case .look(let facts):
+            looked(facts, value)
+        case .load(let index):
+            loaded(index, value)
         case .call(let completion):
             completion(CallLink.result(value))
         case .script(let flight):
@@ -294,9 +308,9 @@ public final class CallLink: RedisSocketOwner, RedisCalls {
         }
     }
 
-    private func preloaded(_ index: Int, _ value: RESPValue) {
+    private func loaded(_ index: Int, _ value: RESPValue) {
         guard let failure = value.failure else {
-            guard registry.confirmsPreload(index, value) else {
+            guard registry.confirmsLoad(index, value) else {
                 return reconnect(RedisFailure(.protocolViolation, detail: "a script has another digest"))
             }
             return

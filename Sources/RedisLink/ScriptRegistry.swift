@@ -51,16 +51,28 @@ public struct ScriptRegistry: Sendable {
     /// The script of a name; `nil` when there is none.
     public func script(named name: String) -> ScriptID? { byName[name] }
 
-    /// The calls that put every script into the cache of a new connection's server, so that `NOSCRIPT` is rare.
-    ///
-    /// The reply of the n-th is the digest of the n-th script: see ``confirmsPreload(_:_:)``.
-    public var preload: [RedisCall] {
-        scripts.map { RedisCall("SCRIPT", Array("LOAD".utf8), $0.source) }
+    /// Asks the server of a new connection which scripts its cache has; see ``missing(_:)``.
+    public var look: RedisCall {
+        var call = RedisCall("SCRIPT", Array("EXISTS".utf8))
+        for script in scripts { call.append(script.digest) }
+        return call
     }
 
-    /// Whether the reply to the n-th ``preload`` call is that script's digest; false means that what runs in the
-    /// server would not be what is called.
-    public func confirmsPreload(_ index: Int, _ reply: RESPValue) -> Bool {
+    /// The scripts that have to be loaded after the reply to ``look``, so that `NOSCRIPT` is rare: all of them when the
+    /// reply tells nothing.
+    public func missing(_ reply: RESPValue) -> [Int] {
+        guard let flags = reply.elements, flags.count == scripts.count else { return Array(scripts.indices) }
+        return scripts.indices.filter { flags[$0].integer != 1 }
+    }
+
+    /// Puts the n-th script into the server's cache; the reply is its digest: see ``confirmsLoad(_:_:)``.
+    public func load(_ index: Int) -> RedisCall {
+        RedisCall("SCRIPT", Array("LOAD".utf8), scripts[index].source)
+    }
+
+    /// Whether the reply to the n-th ``load(_:)`` is that script's digest; false means that what runs in the server would
+    /// not be what is called.
+    public func confirmsLoad(_ index: Int, _ reply: RESPValue) -> Bool {
         guard scripts.indices.contains(index), case .string(let digest) = reply else { return false }
         return digest == scripts[index].digest
     }

@@ -99,6 +99,23 @@ def test_script_cache_flushed_all_the_time(gateway, server, topic):
             client.expect("e", offset=offset)
 
 
+def test_scripts_that_redis_has_are_not_loaded_again(gateway, server, topic):
+    """Each link sent all of them after each connection: megabytes, and 20 ms of Redis."""
+    def calls(name):
+        return redis.info("commandstats").get(f"cmdstat_script|{name}", {}).get("calls", 0)
+
+    gw = gateway("--shards", "1", server=server)
+    with gw.http() as http, server.client() as redis:
+        # Its answer lies behind what was loaded.
+        assert broadcast(http, topic).status_code == 200
+        loaded = calls("load")
+        assert loaded > 20 and calls("exists") == 1
+        redis.client_kill_filter(_type="normal", skipme=True)
+        eventually(lambda: calls("exists") == 2, what="the next connection")
+        eventually(lambda: broadcast(http, topic).status_code == 200, what="the next publish")
+        assert calls("load") == loaded
+
+
 def test_gateway_starts_without_redis_and_becomes_ready_with_it(tmp_path, certificate, secret, topic):
     server = RedisServer(tmp_path / "late")
     gw = Gateway(tmp_path / "gateway", server.url, certificate, secret).start()

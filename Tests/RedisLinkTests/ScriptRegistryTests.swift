@@ -38,18 +38,29 @@ import Testing
         #expect(registry.scripts[0].digest == bytes("001fab" + String(repeating: "ff", count: 17)))
     }
 
-    @Test func preloadLoadsEveryScriptAndChecksItsDigest() throws {
+    @Test func onlyWhatTheServerLacksIsLoaded() throws {
         let registry = try ScriptRegistryTests.registry("publish", "vote")
         #expect(
-            registry.preload.map(\.arguments) == [
-                [bytes("SCRIPT"), bytes("LOAD"), bytes("return 'publish'")],
-                [bytes("SCRIPT"), bytes("LOAD"), bytes("return 'vote'")],
-            ])
-        #expect(registry.confirmsPreload(1, .string(registry.scripts[1].digest)))
-        #expect(!registry.confirmsPreload(0, .string(registry.scripts[1].digest)))
-        #expect(!registry.confirmsPreload(0, .error(bytes("NOPERM"))))
-        #expect(!registry.confirmsPreload(2, .string(registry.scripts[1].digest)))
-        #expect(!registry.confirmsPreload(-1, .null))
+            registry.look.arguments
+                == [bytes("SCRIPT"), bytes("EXISTS"), registry.scripts[0].digest, registry.scripts[1].digest])
+        #expect(registry.missing(.array([.integer(1), .integer(1)])) == [])
+        #expect(registry.missing(.array([.integer(1), .integer(0)])) == [1])
+        #expect(registry.missing(.array([.integer(7), .null])) == [0, 1])
+    }
+
+    @Test(arguments: [RESPValue.error(bytes("NOPERM")), .null, .integer(1), .array([.integer(1)])])
+    func allAreLoadedWhereTheServerDoesNotSay(_ reply: RESPValue) throws {
+        #expect(try ScriptRegistryTests.registry("publish", "vote").missing(reply) == [0, 1])
+    }
+
+    @Test func aScriptThatWasLoadedHasItsDigest() throws {
+        let registry = try ScriptRegistryTests.registry("publish", "vote")
+        #expect(registry.load(1).arguments == [bytes("SCRIPT"), bytes("LOAD"), bytes("return 'vote'")])
+        #expect(registry.confirmsLoad(1, .string(registry.scripts[1].digest)))
+        #expect(!registry.confirmsLoad(0, .string(registry.scripts[1].digest)))
+        #expect(!registry.confirmsLoad(0, .error(bytes("NOPERM"))))
+        #expect(!registry.confirmsLoad(2, .string(registry.scripts[1].digest)))
+        #expect(!registry.confirmsLoad(-1, .null))
     }
 
     @Test func aRegistryOfDoubtfulScriptsIsRefused() {

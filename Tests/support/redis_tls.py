@@ -2,12 +2,12 @@
 
 # What an operator grants a gateway on one server: these commands, our keys, our channels.
 GATEWAY_RIGHTS = (
-    "~*", "&*", "-@all", "+auth", "+select", "+client|setname", "+info", "+script|load", "+evalsha", "+eval",
-    "+subscribe", "+unsubscribe", "+publish", "+ping", "+pubsub|numsub", "+get", "+sismember", "+hmget", "+hget",
-    "+hset", "+hgetall", "+del", "+xadd", "+xlen", "+xrange", "+xrevrange", "+xinfo|stream", "+xtrim", "+expire",
-    "+set", "+exists", "+type", "+time", "+smismember", "+sadd", "+srem", "+scard", "+hdel", "+pexpire", "+zadd",
-    "+zcard", "+zrem", "+zscore", "+zrangebyscore", "+zrevrange", "+zremrangebyscore", "+zremrangebyrank", "+zrange",
-    "+hlen")
+    "~*", "&*", "-@all", "+auth", "+select", "+client|setname", "+info", "+script|exists", "+script|load", "+evalsha",
+    "+eval", "+subscribe", "+unsubscribe", "+publish", "+ping", "+pubsub|numsub", "+get", "+sismember", "+hmget",
+    "+hget", "+hset", "+hgetall", "+del", "+xadd", "+xlen", "+xrange", "+xrevrange", "+xinfo|stream", "+xtrim",
+    "+expire", "+set", "+exists", "+type", "+time", "+smismember", "+sadd", "+srem", "+scard", "+hdel", "+pexpire",
+    "+zadd", "+zcard", "+zrem", "+zscore", "+zrangebyscore", "+zrevrange", "+zremrangebyscore", "+zremrangebyrank",
+    "+zrange", "+hlen")
 # And on a cluster.
 CLUSTER_RIGHTS = GATEWAY_RIGHTS + (
     "+spublish", "+ssubscribe", "+sunsubscribe", "+asking", "+cluster|nodes", "+cluster|myid")

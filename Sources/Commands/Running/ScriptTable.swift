@@ -13,7 +13,7 @@ public struct ScriptTable: Sendable {
         public let source: AssembledScript
     }
 
-    /// The registry that the links preload.
+    /// The registry whose scripts the links load.
     public let registry: ScriptRegistry
     private let entries: [String: Entry]
 
