@@ -4,13 +4,27 @@
 -- only what it can tell at a glance to be right. Everything else it leaves to publish.lua behind it, which reads and
 -- checks anew: until the first write nothing has changed. What both do is described there and in prelude.lua.
 --
--- It makes no function and hardly a table. To make those of the prelude takes longer than all that is done here for an
+-- It makes one function and hardly a table. To make those of the prelude takes longer than all that is done here for an
 -- event.
 
 if #KEYS > 2 and #ARGV == 4 * #KEYS + 1 then
   local log, meta, find, call, pcall = KEYS[1], KEYS[2], string.find, redis.call, redis.pcall
   local channel, event, data, word, print, now_ms, log_max, log_ttl_s, meta_ttl_s, seen_ttl_s, candidate, run, top =
     unpack(ARGV, 1, 13)
+  -- Appends to the log; an error, or with NOMKSTREAM false where the log is gone.
+  local function append(add, log, log_max, now_ms, lasts, offset, event, data, id)
+    local cuts = #log_max < 3 or string.byte(offset, -1) == 48
+    if lasts and cuts then
+      return add('XADD', log, 'NOMKSTREAM', 'MAXLEN', '=', log_max, offset .. '-0',
+        'e', event, 'd', data, 'i', id, 't', now_ms)
+    elseif lasts then
+      return add('XADD', log, 'NOMKSTREAM', offset .. '-0', 'e', event, 'd', data, 'i', id, 't', now_ms)
+    elseif cuts then
+      return add('XADD', log, 'MAXLEN', '=', log_max, offset .. '-0',
+        'e', event, 'd', data, 'i', id, 't', now_ms)
+    end
+    return add('XADD', log, offset .. '-0', 'e', event, 'd', data, 'i', id, 't', now_ms)
+  end
   -- As check_policy has it.
   if channel ~= '' and #now_ms < 16 and #log_max < 7 and #log_ttl_s < #meta_ttl_s and #meta_ttl_s < 9
     and #seen_ttl_s < 9 and #candidate < 33 and #event < 65 and #word < 129
@@ -40,20 +54,7 @@ if #KEYS > 2 and #ARGV == 4 * #KEYS + 1 then
         local seen = id ~= '-' and KEYS[3]
         if at == #message - #data + 1 and string.byte(data, -1) == 125
           and (not seen or #print < 65 and find(print, '^%x+$') and pcall('GET', seen) == false) then
-          local cuts = #log_max < 3 or string.byte(offset, -1) == 48
-          local added
-          if lasts and cuts then
-            added = pcall('XADD', log, 'NOMKSTREAM', 'MAXLEN', '=', log_max, offset .. '-0',
-              'e', event, 'd', data, 'i', id, 't', now_ms)
-          elseif lasts then
-            added = pcall('XADD', log, 'NOMKSTREAM', offset .. '-0', 'e', event, 'd', data, 'i', id, 't', now_ms)
-          elseif cuts then
-            added = pcall('XADD', log, 'MAXLEN', '=', log_max, offset .. '-0',
-              'e', event, 'd', data, 'i', id, 't', now_ms)
-          else
-            added = pcall('XADD', log, offset .. '-0', 'e', event, 'd', data, 'i', id, 't', now_ms)
-          end
-          -- An error, or with NOMKSTREAM false where the log is gone.
+          local added = append(pcall, log, log_max, now_ms, lasts, offset, event, data, id)
           if added and not added.err then
             if lasts then
               call('HSET', meta, 'offset', offset)
@@ -95,19 +96,7 @@ if #KEYS > 2 and #ARGV == 4 * #KEYS + 1 then
         for n = 1, fits and count or 0 do
           local at, offset = n == 1 and 1 or 4 * n + 5, string.format('%d', last + n)
           local event, data, id = ARGV[at + 1], ARGV[at + 2], ids[n]
-          local cuts = #log_max < 3 or string.byte(offset, -1) == 48
-          local add, added = n == 1 and pcall or call, nil
-          if lasts and cuts then
-            added = add('XADD', log, 'NOMKSTREAM', 'MAXLEN', '=', log_max, offset .. '-0',
-              'e', event, 'd', data, 'i', id, 't', now_ms)
-          elseif lasts then
-            added = add('XADD', log, 'NOMKSTREAM', offset .. '-0', 'e', event, 'd', data, 'i', id, 't', now_ms)
-          elseif cuts then
-            added = add('XADD', log, 'MAXLEN', '=', log_max, offset .. '-0',
-              'e', event, 'd', data, 'i', id, 't', now_ms)
-          else
-            added = add('XADD', log, offset .. '-0', 'e', event, 'd', data, 'i', id, 't', now_ms)
-          end
+          local added = append(n == 1 and pcall or call, log, log_max, now_ms, lasts, offset, event, data, id)
           if n == 1 then
             fits = added and not added.err
             if not fits then break end
