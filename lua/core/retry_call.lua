@@ -4,7 +4,7 @@
 -- @returns  1 when it waits, 0 when it is not there or no call, -1 when as many calls wait as may
 -- @errors   BADARG, BADKEY
 -- @cost     O(1)
--- @weight   400
+-- @weight   75
 --
 -- KEYS[1]   dead   stream: calls given up, each with `id`, `reason` and what it was
 -- KEYS[2]   calls  stream: the calls that wait

@@ -6,7 +6,7 @@
 -- @returns  1 when it will be told, 0 when the log has the event no longer
 -- @errors   BADARG, BADKEY
 -- @cost     O(log n) in the log
--- @weight   300
+-- @weight   50
 --
 -- KEYS[1]   cursor  string: epoch and offset of the last event that is done
 -- KEYS[2]   lease   string: the courier that has the topic in hand; it finds that it has lost the topic
