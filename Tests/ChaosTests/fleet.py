@@ -180,7 +180,8 @@ class GroupRounds(Rounds):
         other = self.group.others(master)[0]
         began = time.monotonic()
         with master.client() as client:
-            client.execute_command("FAILOVER", "TO", "127.0.0.1", self.group.port_of(other))
+            # A replica is taken once the master counts it as online.
+            until(lambda: client.execute_command("FAILOVER", "TO", "127.0.0.1", self.group.port_of(other)))
         seconds = self.green(began)
         assert self.kept() >= kept + len(self.world.gateways), "an epoch ended without need"
         # The Sentinels see a master that says it is a replica, and fail over by themselves.

@@ -179,7 +179,7 @@ class Day(Rounds):
                 self._restart(node)
                 until(lambda node=node: fleet.is_well(node), 60, "the replica is in step")
         for master in masters:
-            run("redis-cli", "-p", fleet.replica_of(master).port, "CLUSTER", "FAILOVER")
+            fleet.fail_over(master)
             until(lambda master=master: self._follows(master), 60, "the old master follows")
             self._restart(master)
             until(lambda master=master: fleet.is_well(master), 60, "the old master is in step")

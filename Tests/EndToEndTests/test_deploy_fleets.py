@@ -9,8 +9,8 @@ import yaml
 from redis import Redis
 
 from support import deploy_files
+from support.cluster_node import free_pair
 from support.deploy_files import DEPLOY
-from support.redis_cluster import free_pair
 from support.redis_waiting import until
 
 BASE = deploy_files.compose()

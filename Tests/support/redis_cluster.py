@@ -1,90 +1,19 @@
 """A private Redis Cluster for tests: three masters, each with a replica or without, on loopback ports of their own."""
 
 import contextlib
-import socket
-import subprocess
+import math
+import time
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
-import redis
 from redis.crc import key_slot
 
-from support import redis_tls
-from support.fault_proxy import FaultProxy
-from support.redis_server import RedisServer
+from support.cluster_node import ClusterNode
 from support.redis_waiting import until
 
 SLOTS = 16_384
-# The cluster's own port is the port and 10000, and must be a port, too.
-BUS_OFFSET = 10_000
-# Where a packet of the bus names its sender.
-SENDER_BYTES = slice(40, 80)
-
-
-def free_pair() -> int:
-    """A port that is free, and so is the one that the bus of a node with it uses."""
-    while True:
-        with socket.socket() as probe, socket.socket() as bus:
-            probe.bind(("127.0.0.1", 0))
-            port = probe.getsockname()[1]
-            if port + BUS_OFFSET > 65_535:
-                port -= BUS_OFFSET
-            try:
-                if port != probe.getsockname()[1]:
-                    probe.close()
-                    with socket.socket() as other:
-                        other.bind(("127.0.0.1", port))
-                bus.bind(("127.0.0.1", port + BUS_OFFSET))
-            except OSError:
-                continue
-            return port
-
-
-class ClusterNode(RedisServer):
-    """A node: a server with a port, which keeps its id, address and slots over a restart.
-
-    `proxied` puts a proxy before its port, and one before its port of the cluster's bus; the node announces these two,
-    so that replicas, other nodes and gateways reach it by them. With a certificate it speaks TLS alone.
-    """
-
-    def __init__(self, directory: Path, timeout_ms: int, *options: str, proxied: bool = False, certificate=None):
-        super().__init__(
-            directory, "--cluster-enabled", "yes", "--cluster-config-file", "nodes.conf", "--cluster-node-timeout",
-            str(timeout_ms), "--repl-diskless-sync-delay", "0", "--cluster-require-full-coverage", "no", *options)
-        self.port = free_pair()
-        if certificate is not None:
-            self.options += redis_tls.only(self.port, certificate) + ["--tls-cluster", "yes"]
-        self.id = ""
-        self.is_preferred = True
-        self.door = self.bus_door = None
-        if proxied:
-            self.door = FaultProxy(("127.0.0.1", self.port))
-            self.bus_door = FaultProxy(("127.0.0.1", self.port + BUS_OFFSET))
-            self.options += ["--cluster-announce-ip", "127.0.0.1", "--cluster-announce-port", str(self.door.port),
-                             "--cluster-announce-bus-port", str(self.bus_door.port)]
-
-    @property
-    def doors(self) -> list:
-        """The proxies before it."""
-        return [door for door in (self.door, self.bus_door) if door]
-
-    @property
-    def public_port(self) -> int:
-        """Where others reach it."""
-        return self.door.port if self.door else self.port
-
-    @property
-    def bus_port(self) -> int:
-        """Where other nodes reach it."""
-        return self.bus_door.port if self.bus_door else self.port + BUS_OFFSET
-
-    def link(self) -> redis.Redis:
-        """A client by the port; replies are bytes."""
-        return redis.Redis(port=self.port)
-
-    def says(self, first: bytes) -> bool:
-        """Whether the first bytes of a connection of the bus are this node's: a packet's header names its sender."""
-        return first[SENDER_BYTES] == self.id.encode()
+# Redis forgets a failover that an operator asked for after five seconds; one vote that came late costs eight.
+FAILOVER_SECONDS, FAILOVERS_SECONDS_MAX = 6, 40
 
 
 class RedisCluster:
@@ -204,14 +133,16 @@ class RedisCluster:
         return found
 
     def replica_of(self, master: ClusterNode) -> ClusterNode:
-        """A replica of a master."""
-        for node in self.nodes:
-            if node is not master and node.process is not None and node.process.poll() is None:
-                with node.client() as client:
-                    facts = client.info("replication")
-                    if facts["role"] == "slave" and facts["master_port"] == master.public_port:
-                        return node
-        raise AssertionError("the master has no replica")
+        """A replica of a master, once there is one: after a failover the old master is, some time later."""
+        def found():
+            for node in self.nodes:
+                if node is not master and node.process is not None and node.process.poll() is None:
+                    with node.client() as client:
+                        facts = client.info("replication")
+                        if facts["role"] == "slave" and facts["master_port"] == master.public_port:
+                            return node
+            return None
+        return until(found, what="a replica of the master")
 
     def move(self, slot: int, target: ClusterNode, during=lambda: None) -> None:
         """Moves a slot as `redis-cli --cluster reshard` does; `during` runs while half of its keys have gone."""
@@ -295,14 +226,33 @@ class RedisCluster:
         self._close(node)
 
     def fail_over(self, master: ClusterNode) -> ClusterNode:
-        """Hands a master's slots to its replica in good order; returns the new master."""
+        """Hands a master's slots to its replica in good order; returns the new master.
+
+        Redis gives a failover up after five seconds, when the replica is behind or a vote came late, and an operator
+        asks again. What began with the one before then counts no more.
+        """
         replica = self.replica_of(master)
-        with replica.client() as client:
-            client.execute_command("CLUSTER", "FAILOVER")
+        until(lambda: self.is_well(replica), what="a replica in step")
+        until(lambda: self._all_know(replica, master), what="masters that know whom they vote for")
+        asked = -math.inf
 
         def is_master() -> bool:
+            nonlocal asked
             with replica.client() as client:
-                return client.info("replication")["role"] == "master"
+                if client.info("replication")["role"] == "master":
+                    return True
+                if time.monotonic() >= asked + FAILOVER_SECONDS:
+                    client.execute_command("CLUSTER", "FAILOVER")
+                    asked = time.monotonic()
+            return False
 
-        until(is_master)
+        until(is_master, FAILOVERS_SECONDS_MAX, "a failover")
         return replica
+
+    def _all_know(self, replica: ClusterNode, master: ClusterNode) -> bool:
+        """Whether every node says the same of all masters, and that the replica is that master's."""
+        for node in self.nodes:
+            lines = [line.split() for line in self._known(node)]
+            if [replica.id.encode(), master.id.encode()] not in [[fields[0], fields[3]] for fields in lines]:
+                return False
+        return self.agree()
