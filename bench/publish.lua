@@ -1,6 +1,7 @@
 -- wrk's half of bench/publish.sh: broadcasts over keep-alive connections, one event or a batch in each request.
 --
--- Environment: KEY (an API key), EVENTS (in each request), TOPICS (the events go to them in turn), BYTES (of data).
+-- Environment: KEY (an API key), EVENTS (in each request), TOPICS (the events go to them in turn), BYTES (of data),
+-- PAUSE_MS (before each request a connection rests up to twice as long, by chance; 0 or absent: not at all).
 
 local events, topics = tonumber(os.getenv("EVENTS")), tonumber(os.getenv("TOPICS"))
 local data = '{"m":"0000000001:0000000000000001","p":"'
@@ -28,6 +29,12 @@ end
 function request()
   nth = nth % #requests + 1
   return requests[nth]
+end
+
+local pause_ms = tonumber(os.getenv("PAUSE_MS") or 0)
+if pause_ms > 0 then
+  -- By chance, or all connections would ask at once.
+  function delay() return math.random(0, 2 * pause_ms) end
 end
 
 -- What the script beside it reads; times in microseconds.

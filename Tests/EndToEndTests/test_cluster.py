@@ -1,13 +1,21 @@
 """A Redis Cluster of three masters and three replicas: delivery, commands and queue, and what a slot's move costs."""
 
+import contextlib
 import subprocess
+import sys
 import threading
+from pathlib import Path
 
 import pytest
+import redis
 from redis.crc import key_slot
+
+sys.path.insert(0, str(Path(__file__).resolve().parents[2] / "bench/capacity"))
+
 
 from gateway_process import Gateway, command
 from node_process import ENVIRONMENT
+from placement import Placement
 from support.redis_cluster import SLOTS, RedisCluster
 from support.redis_waiting import until
 from tokens import SECRET
@@ -99,13 +107,23 @@ def test_each_master_is_told_with_its_slots_and_its_load(cluster, gw):
     assert page.value("switchboard_redis_commands_total") >= page.value("switchboard_redis_master_commands_total")
 
 
-def test_no_key_of_a_topic_lies_elsewhere_than_its_slot(cluster, gw):
-    gw.publish("shop:only", "e", {"n": 1}, id="x")
-    owner = cluster.owner_of_slot(key_slot(b"only"))
-    for node in cluster.masters():
-        with node.client() as client:
-            names = [name for name in client.scan_iter(match="*{only}*")]
-            assert bool(names) == (node is owner), names
+def test_no_key_channel_or_call_of_a_slot_is_on_another_master(cluster, nodes):
+    """A master refuses what is of another's slot before MONITOR shows it, so what they refuse is counted, too."""
+    topics = [f"shop:{id}" for id in ids_of_every_master(cluster)]
+    placement = Placement(cluster)
+    with nodes[0].client() as client, placement.watch():
+        for topic in topics:
+            client.subscribe(topic)
+            nodes[1].publish(topic, "e", {"n": 1}, id="x")
+            client.expect("e", topic=topic)
+        placement.scan()
+    assert placement.found.wrong() == []
+    assert placement.found.keys > len(topics) <= placement.found.channels and placement.found.links >= 9
+    with placement.watch(), cluster.masters()[0].client() as client:
+        for topic in topics:
+            with contextlib.suppress(redis.ResponseError):
+                client.get(f"{topic.replace(':', ':{')}}}#meta")
+    assert placement.found.wrong() == ["4 calls were redirected"]
 
 
 def test_votes_and_the_queue_go_on_with_a_worker(tmp_path, cluster, gw):

@@ -24,7 +24,7 @@ SERVER_CPU, LOAD_CPU = 0, 1
 # One address opens everything here, and far faster than any client would; users vote far faster, too.
 LIMITS = {name: 1_000_000 for name in (
     "connectionsPerAddressMax", "connectsPerAddressPerSecond", "unauthenticatedPerAddressMax", "unauthenticatedMax",
-    "messagesPerSecond", "userActionsPerSecond")} | {name: 100_000_000 for name in (
+    "messagesPerSecond", "userActionsPerSecond", "joinsPerSecond")} | {name: 100_000_000 for name in (
     "addressRedisUsPerSecond", "anonymousRedisUsPerSecond", "userRedisUsPerSecond")}
 DATA = json.dumps({"m": "x" * 190})
 COPIES = 8
