@@ -52,7 +52,7 @@ import Testing
         let assembler = ScriptAssembler(
             prelude: [], command: [], outside: nil, subscribe: [], position: [], quick: [:])
         var accepted = 0
-        for round in 0..<Histories.count(1_500, atLeast: 600) {
+        for round in 0..<Histories.count(750, atLeast: 600) {
             let source = MutationTests.mutated(MutationTests.seeds[round % MutationTests.seeds.count], &random)
             let file = ScriptFile(name: "f", path: "f.lua", bytes: source)
             let lines = source.count { $0 == 0x0a } + 1

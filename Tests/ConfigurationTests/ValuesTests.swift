@@ -133,7 +133,7 @@ import Testing
             "namespaces",
             ",", "null", "true", "ffff", "32", "trust-proxy", "allow-origin", "url", "since", "ttl", "-5", "s",
         ]
-        for round in 0..<Histories.count(8_000) {
+        for round in 0..<Histories.count(4_000) {
             func text() -> String { (0..<next(7)).map { _ in pieces[next(pieces.count)] }.joined() }
             let command = CommandName.allCases[next(CommandName.allCases.count)].rawValue
             let named = Setting.all[next(Setting.all.count)]

@@ -5,7 +5,8 @@
 struct SharedTexts {
     private struct Piece {
         let file: Int
-        let lines: [ArraySlice<UInt8>]
+        /// Its lines, and as many empty ones, for scripts that do without it.
+        let text, blank: [UInt8]
         /// What has to be named for the piece to be there; empty: it always is.
         let names: Set<ArraySlice<UInt8>>
         /// Which names of other pieces it names.
@@ -24,7 +25,7 @@ struct SharedTexts {
         paths = files.map(\.path)
         for (number, file) in files.enumerated() { read(file.bytes, number) }
         for index in pieces.indices {
-            let found = named(pieces[index].lines)
+            let found = named(pieces[index].text)
             pieces[index].mentions = found
             if pieces[index].names.isEmpty { always.formUnion(found) }
         }
@@ -34,7 +35,9 @@ struct SharedTexts {
         var lines: [ArraySlice<UInt8>] = []
         var wanted: Set<ArraySlice<UInt8>> = []
         func end(_ pieces: inout [Piece]) {
-            pieces.append(Piece(file: file, lines: lines, names: wanted))
+            let blank = [UInt8](repeating: SharedTexts.newline, count: max(0, lines.count - 1))
+            let text = Array(lines.joined(separator: [SharedTexts.newline]))
+            if !lines.isEmpty { pieces.append(Piece(file: file, text: text, blank: blank, names: wanted)) }
             lines = []
             wanted = []
         }
@@ -53,7 +56,7 @@ struct SharedTexts {
     /// The files' texts for a script whose other text is `own`.
     func texts(for own: [UInt8]) -> [(path: String, bytes: [UInt8])] {
         var needed = always
-        needed.formUnion(named(own.split(separator: SharedTexts.newline), mayHideCode: SharedTexts.hasLongText(own)))
+        needed.formUnion(named(own, mayHideCode: SharedTexts.hasLongText(own)))
         // What is there may name more.
         var count = -1
         while count != needed.count {
@@ -63,23 +66,21 @@ struct SharedTexts {
         var texts = paths.map { (path: $0, bytes: [UInt8]()) }
         var isFirst = paths.map { _ in true }
         for piece in pieces {
+            if !isFirst[piece.file] { texts[piece.file].bytes.append(SharedTexts.newline) }
+            isFirst[piece.file] = false
             let isThere = piece.names.isEmpty || !piece.names.isDisjoint(with: needed)
-            for line in piece.lines {
-                if !isFirst[piece.file] { texts[piece.file].bytes.append(SharedTexts.newline) }
-                isFirst[piece.file] = false
-                if isThere { texts[piece.file].bytes += line }
-            }
+            texts[piece.file].bytes += isThere ? piece.text : piece.blank
         }
         return texts
     }
 
-    /// Which names are named in lines of Lua.
+    /// Which names are named in a text of Lua.
     ///
     /// A line that is a comment from its beginning names nothing, unless a long text or comment, which may end in it,
     /// `mayHideCode`.
-    private func named(_ lines: [ArraySlice<UInt8>], mayHideCode: Bool = false) -> Set<ArraySlice<UInt8>> {
+    private func named(_ text: [UInt8], mayHideCode: Bool = false) -> Set<ArraySlice<UInt8>> {
         var found: Set<ArraySlice<UInt8>> = []
-        for line in lines {
+        for line in text.split(separator: SharedTexts.newline) {
             let text = line.drop { $0 == UInt8(ascii: " ") }
             if !mayHideCode, text.starts(with: "--".utf8) { continue }
             for word in text.split(whereSeparator: { !SharedTexts.isOfWord($0) }) where names.contains(word) {
