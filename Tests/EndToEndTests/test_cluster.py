@@ -159,7 +159,7 @@ class Publisher(threading.Thread):
     def run(self):
         try:
             with self.gateway.http() as http:
-                while not self.ending.is_set():
+                while not self.ending.wait(0.005):
                     number = len(self.answered)
                     body = {"topic": self.topic, "event": "n", "data": {"n": number}, "id": f"id-{number}"}
                     response = http.post("/v1/broadcast", json=body)

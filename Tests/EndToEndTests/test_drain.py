@@ -240,7 +240,7 @@ def test_rolling_restart_behind_nginx(gateway, tmp_path, certificate, topics):
             tasks = [group.create_task(follower.run()) for follower in followers]
             await true(lambda: all(follower.live for follower in followers), 30, "everybody's arrival")
             tasks += [
-                group.create_task(publish(http, f"https://{nginx.stream}", names[n::2], 0.02, failures, published))
+                group.create_task(publish(http, f"https://{nginx.stream}", names[n::2], 0.05, failures, published))
                 for http in (keeping, fresh) for n in range(2)]
             for one in gateways:
                 one.signal(signal.SIGTERM)

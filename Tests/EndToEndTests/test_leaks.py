@@ -12,10 +12,10 @@ from websockets.asyncio.client import connect
 import raw
 from waiting import eventually
 
-ROUNDS = int(os.environ.get("SWITCHBOARD_CHURN_ROUNDS", "20"))
+ROUNDS = int(os.environ.get("SWITCHBOARD_CHURN_ROUNDS", "10"))
 AT_ONCE = 200
 WARM_UP = 5
-GROWTH_MAX = 8 << 20
+GROWTH_MAX = 4 << 20
 
 
 async def churn(gw, context: ssl.SSLContext, round: int) -> None:

@@ -12,7 +12,7 @@ from phones import Voter, Watcher
 from waiting import comes_true, eventually
 
 SHOP = "votes"
-USERS, TRACKS, VOTES, REPEATED = 50, 100, 20_000, 0.3  # a page of `dj` has all tracks
+USERS, TRACKS, VOTES, REPEATED = 50, 100, 10_000, 0.3  # a page of `dj` has all tracks
 LIMITS = {"userActionsPerSecond": 100_000, "messagesPerSecond": 100_000, "joinsPerSecond": 10_000,
           "connectsPerAddressPerSecond": 100_000}
 
