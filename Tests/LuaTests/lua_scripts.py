@@ -1,5 +1,6 @@
 """The scripts as Python functions, called the way the gateway calls them."""
 
+import functools
 import hashlib
 import itertools
 import re
@@ -56,6 +57,12 @@ def script_names(*packs: str) -> list[str]:
 
 def needed(shared: list[str], own: str) -> list[str]:
     """The shared texts without what neither they nor `own` name: such lines from `-- @only NAME...` on are empty."""
+    return list(needed_once(tuple(shared), own))
+
+
+@functools.cache
+def needed_once(shared: tuple[str, ...], own: str) -> tuple[str, ...]:
+    """The same, found once for each script: it takes longer than most tests."""
     def words(text, hides=False):
         lines = (line for line in text.split("\n") if hides or not re.match(" *--", line))
         return set(re.findall(r"\w+", "\n".join(lines)))
@@ -66,8 +73,8 @@ def needed(shared: list[str], own: str) -> list[str]:
     named = words(own, hides=re.search(r"\[[\[=]", own)).union(*(words(text) for names, text in flat if not names))
     for _ in flat:
         named = named.union(*(words(text) for names, text in flat if names & named))
-    return ["".join(text if not names or names & named else "\n" * text.count("\n") for names, text in file)
-            for file in pieces]
+    return tuple("".join(text if not names or names & named else "\n" * text.count("\n") for names, text in file)
+                 for file in pieces)
 
 
 def source(*names: str, quick: bool = True) -> bytes:
