@@ -159,7 +159,7 @@ class RedisCluster:
             while rest := old.execute_command("CLUSTER", "GETKEYSINSLOT", slot, 10_000):
                 old.execute_command("MIGRATE", "127.0.0.1", target.port, "", 0, 5_000, "KEYS", *rest)
             new.execute_command("CLUSTER", "SETSLOT", slot, "NODE", target.id)
-            old.execute_command("CLUSTER", "SETSLOT", slot, "NODE", target.id)
+            self._tell_source(old, slot, target)
         for node in self.masters():
             with node.client() as client:
                 client.execute_command("CLUSTER", "SETSLOT", slot, "NODE", target.id)
@@ -193,9 +193,23 @@ class RedisCluster:
                 old.execute_command("CLUSTER", "SETSLOT", slot, "MIGRATING", target.id)
                 while keys := old.execute_command("CLUSTER", "GETKEYSINSLOT", slot, 100):
                     old.execute_command("MIGRATE", "127.0.0.1", target.port, "", 0, 5_000, "KEYS", *keys)
-                for link in (new, old, *others):
+                new.execute_command("CLUSTER", "SETSLOT", slot, "NODE", target.id)
+                self._tell_source(old, slot, target)
+                for link in others:
                     link.execute_command("CLUSTER", "SETSLOT", slot, "NODE", target.id)
         until(self.agree, what="nodes that agree")
+
+    @staticmethod
+    def _tell_source(source, slot: int, target: ClusterNode) -> None:
+        """Tells the master that a slot leaves who has it now, by a client of that master.
+
+        The target has told it already, perhaps. If that was its last slot, it has become a replica then and refuses.
+        """
+        try:
+            source.execute_command("CLUSTER", "SETSLOT", slot, "NODE", target.id)
+        except redis.ResponseError as error:
+            if "only with masters" not in str(error):
+                raise
 
     def add_master(self) -> ClusterNode:
         """Starts another node and makes it a master without slots, which all others know."""
