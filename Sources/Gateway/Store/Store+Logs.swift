@@ -27,7 +27,7 @@ extension Store {
         _ completion: @escaping LogRead.Completion
     ) {
         // What is missed is rarely much; what it turns out to be is charged afterwards.
-        let weightUs = order == .newest ? scripts.positionUs(topic) : Store.repairUs
+        let weightUs = order == .newest ? scripts.positionUs(topic) : repairWeight.us
         // Only who joins is told the state. It is read by the same call, which then has room for fewer events.
         let stateful = order == .newest ? scripts.stateful(topic) : nil
         let share = stateful == nil ? 1 : 4
@@ -41,9 +41,6 @@ extension Store {
             completion: turns.turn(of: topic, completion))
         send(read, pages, before: 0, weightUs: weightUs)
     }
-
-    /// What a repair usually costs Redis.
-    private static let repairUs = 200
 
     /// What stays the same over the pages of a read.
     private struct Read {
@@ -63,6 +60,7 @@ extension Store {
                 switch result {
                 case .failure(let refusal): read.completion(.failure(refusal))
                 case .success(let answer):
+                    if pages.order == .oldest { repairWeight.took(eventsUs: eventsUs(answer)) }
                     var pages = pages
                     if let before = pages.take(answer) {
                         // It is known now that much is missed.
@@ -125,9 +123,13 @@ extension Store {
 
     /// Takes what a page has cost beyond what was paid for the join: the events that were missed, and a new position.
     private func charge(_ payer: Payer, _ answer: LogRead.Answer, isNew: Bool) {
+        budgets.charge(payer, us: eventsUs(answer) + (isNew ? limits.newPositionUs : 0), nowMs: reactor.nowMs)
+    }
+
+    /// What the events of a page have cost Redis.
+    private func eventsUs(_ answer: LogRead.Answer) -> Int {
         let bytes = answer.events.reduce(0) { $0 + $1.data.count + LogPages.eventBytes }
-        let us = scripts.eventsUs(answer.events.count, bytes: bytes, limits) + (isNew ? limits.newPositionUs : 0)
-        budgets.charge(payer, us: us, nowMs: reactor.nowMs)
+        return scripts.eventsUs(answer.events.count, bytes: bytes, limits)
     }
 
     /// Pays for a join; a refusal when it cannot be paid.

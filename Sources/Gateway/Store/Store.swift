@@ -61,6 +61,8 @@ final class Store: TopicReader {
     let replays: SharedReader<Replay>
     /// Who pays for what the next read for joining clients turns out to cost, by topic.
     var joinPayers: [Topic: Payer] = [:]
+    /// What the next repair is expected to cost.
+    var repairWeight = RepairWeight()
     /// The order in which reads of logs are answered.
     let turns = ReadTurns()
     /// Positions without events that this shard keeps alive.

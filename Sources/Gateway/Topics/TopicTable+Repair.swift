@@ -47,16 +47,24 @@ extension TopicTable {
 
     /// The log has begun another epoch: the members are told, and what it holds is fetched from its start (D9).
     func reset(_ feed: TopicFeed<Client>, to start: Position, from before: Position?) {
+        tellReset(feed, to: start, from: before)
+        repair(feed, after: start)
+    }
+
+    private func tellReset(_ feed: TopicFeed<Client>, to start: Position, from before: Position?) {
         feed.ledger.begins(at: start, after: before)
         feed.ledger.figures.resets += 1
         tellGap(feed, start, .reset)
-        repair(feed, after: start)
     }
 
     private func repaired(_ feed: TopicFeed<Client>, _ answer: LogRead.Answer, since: Position) {
         let before = feed.cursor.position
         if since.epoch != answer.position.epoch, let start = feed.cursor.reset(to: answer.position.epoch) {
-            return reset(feed, to: start, from: before)
+            guard answer.position == start else { return reset(feed, to: start, from: before) }
+            // Nothing was published in it yet. After the death of a master that is so for nearly all of its topics.
+            tellReset(feed, to: start, from: before)
+            feed.cursor.repaired(to: start)
+            return processHeld(feed, upTo: start)
         }
         var reached = since
         if let first = answer.events.first?.position, let hole = Position(epoch: first.epoch, offset: first.offset - 1),
