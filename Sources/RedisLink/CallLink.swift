@@ -32,6 +32,7 @@ public final class CallLink: RedisSocketOwner, RedisCalls {
     private var lanes: ScriptLanes<Completion>
     private let onReady: (ServerFacts) -> Void
     private let onBrokenScript: (_ name: String, _ failure: RedisFailure) -> Void
+    private let onDown: (RedisFailure) -> Void
     /// What the server said of itself; `nil` while there is none.
     public private(set) var facts: ServerFacts? {
         didSet { fence = makeFence() }
@@ -49,11 +50,13 @@ public final class CallLink: RedisSocketOwner, RedisCalls {
     /// Makes a link; `onReady` runs each time a connection is ready for calls.
     ///
     /// `onBrokenScript` is told, after each connection, the name of every script that does not compile and what Redis
-    /// says of it. Such a script fails whenever it is called; all others are as good as ever.
+    /// says of it. Such a script fails whenever it is called; all others are as good as ever. `onDown` runs when a
+    /// connection was lost or a dial has failed; the next dial follows.
     public init(
         _ context: ConnectionContext, _ target: RedisTarget, _ board: ServerBoard, name: String,
         registry: ScriptRegistry, statistics: RedisStatistics = RedisStatistics(),
         onBrokenScript: @escaping (_ name: String, _ failure: RedisFailure) -> Void = { _, _ in },
+        onDown: @escaping (RedisFailure) -> Void = { _ in },
         onReady: @escaping (ServerFacts) -> Void
     ) throws(Errno) {
         self.context = context
@@ -63,6 +66,7 @@ public final class CallLink: RedisSocketOwner, RedisCalls {
         self.statistics = statistics
         self.onReady = onReady
         self.onBrokenScript = onBrokenScript
+        self.onDown = onDown
         pipeline = CallPipeline(inFlightMax: target.inFlightMax)
         lanes = ScriptLanes(registry: registry, heldMax: target.inFlightMax)
         timer = try ReactorTimer(context.reactor) { [unowned self] in checkDeadlines() }
@@ -324,6 +328,7 @@ public final class CallLink: RedisSocketOwner, RedisCalls {
         lastFailure = failure
         statistics.count(failure)
         failAll(failure)
+        onDown(failure)
     }
 
     private func failAll(_ failure: RedisFailure) {

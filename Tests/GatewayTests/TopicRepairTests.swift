@@ -54,6 +54,7 @@ import Testing
     }
 
     /// The death of a master ends the epochs of all of its topics, and few of them have events of the new one yet.
+    ///
     /// Each was read twice, and a hundred thousand topics were live again later than they had to be.
     @Test func anEpochWithoutEventsIsToldAfterOneRead() throws {
         let shop = try TopicShop()

@@ -4,8 +4,9 @@ public import Transport
 
 /// Asks the nodes of a cluster which master has which slot, when something hints that it has changed, and now and then.
 ///
-/// It asks one node at a time: first the one that a hint names, then masters in random order, then those that the URL names. A
-/// map that says what was overtaken is not taken, but for when nobody says anything else for long. Thread: the reactor's.
+/// It asks one node at a time: first the one that a hint names, then masters in random order, then those that the URL names,
+/// and last those that were of no use the last time. A map that says what was overtaken is not taken, but for when nobody
+/// says anything else for long. Thread: the reactor's.
 public final class ClusterWatch {
     /// What one round led to, for logs.
     public enum News: Equatable, Sendable {
@@ -24,8 +25,7 @@ public final class ClusterWatch {
     private let tell: (News) -> Void
     private var plan: RefreshPlan
     private var timer: ReactorTimer?
-    private var candidates: [ClusterAddress] = []
-    private var asked: ClusterAddress?
+    private var order = AskingOrder()
     private var link: CallLink?
     /// Why the node that is asked cannot be, once that is known.
     private var failure: RedisFailure?
@@ -67,13 +67,13 @@ public final class ClusterWatch {
     /// The map may be out of date; the node at `address` knows more, where it is given.
     public func hint(_ address: ClusterAddress?) {
         plan.hint(address, nowMs: context.reactor.nowMs)
-        guard asked == nil else { return }
+        guard order.asked == nil else { return }
         timer?.set(atMs: min(plan.nextMs, context.reactor.nowMs))
     }
 
     private func timerFired() {
         let nowMs = context.reactor.nowMs
-        if asked != nil { return askNext(failure ?? link?.lastFailure ?? RedisFailure(.timedOut)) }
+        if order.asked != nil { return askNext(failure ?? link?.lastFailure ?? RedisFailure(.timedOut)) }
         // The round is over; between two there is no connection to look after.
         link?.stop()
         link = nil
@@ -81,39 +81,41 @@ public final class ClusterWatch {
             timer?.set(atMs: plan.nextMs)
             return
         }
-        candidates = plan.round(map.masters.map(\.address).shuffled() + target.url.seeds.shuffled())
+        order.begin(plan.round(map.masters.map(\.address).shuffled() + target.url.seeds.shuffled()))
         plan.began(nowMs: nowMs)
         askNext(RedisFailure(.disconnected))
     }
 
     private func askNext(_ failure: RedisFailure) {
-        asked = nil
         self.failure = nil
         link?.stop()
         link = nil
-        guard !candidates.isEmpty else {
+        guard let address = order.next() else {
             tell(.unreachable(failure))
             return ended(isSettled: false)
         }
-        let address = candidates.removeFirst()
-        asked = address
         timer?.set(atMs: context.reactor.nowMs + target.connectMs)
         var target = target.at(address)
         target.role = nil
         target.layout = nil
         do {
-            link = try CallLink(context, target, target.board(address), name: name, registry: .none) {
-                [unowned self] _ in
-                question()
-            }
+            link = try CallLink(
+                context, target, target.board(address), name: name, registry: .none,
+                onDown: { [weak self] in self?.notReached(address, $0) },
+                onReady: { [unowned self] _ in question() })
         } catch {
             failed(RedisFailure(.disconnected))
         }
     }
 
+    /// A master that has died refuses at once, and nobody waits for it while there are others to ask.
+    private func notReached(_ address: ClusterAddress, _ failure: RedisFailure) {
+        if order.dialFailed(address) { failed(failure) }
+    }
+
     private func question() {
         link?.call(RedisCall("CLUSTER", Array("NODES".utf8))) { [weak self] result in
-            guard let self, let address = asked else { return }
+            guard let self, let address = order.asked else { return }
             switch result {
             case .success(let value):
                 guard let text = value.bytes,
@@ -134,7 +136,7 @@ public final class ClusterWatch {
     private func answered(_ nodes: [ClusterNode], at address: ClusterAddress) {
         let new = SlotMap(nodes, askedAt: address.host, generation: map.generation + 1)
         guard !new.isOlder(than: map) || refusals >= ClusterWatch.refusalsMax else {
-            if candidates.isEmpty { refusals += 1 }
+            if order.isLast { refusals += 1 }
             return failed(RedisFailure(.protocolViolation, detail: "the node tells an older map"))
         }
         refusals = 0
@@ -144,7 +146,7 @@ public final class ClusterWatch {
         }
         let open = nodes.flatMap(\.openSlots)
         if !new.uncovered.isEmpty || !open.isEmpty { tell(.damaged(uncovered: new.uncovered, open: open)) }
-        asked = nil
+        order.answered()
         ended(isSettled: new.uncovered.isEmpty && !nodes.contains { $0.hasFailed && !$0.slots.isEmpty })
     }
 
