@@ -37,4 +37,19 @@ import Testing
         #expect(idle.due(nowMs: 1_000, max: 4) { _ in true }.count == 4)
         #expect(idle.due(nowMs: 1_000, max: 4) { _ in true }.count == 2)
     }
+
+    /// The topics of a crowd that had left stayed until their turn, a hundred seconds, and kept the heap's pages.
+    @Test func aCrowdThatLeavesIsForgottenAtOnceAndWhoeverStaysIsNot() throws {
+        var idle = IdlePositions(lifeSeconds: 3)
+        for number in 0..<5_000 { idle.add(try IdlePositionsTests.topic(number), nowMs: number / 10) }
+        let held = Set(try (100..<400).map { try IdlePositionsTests.topic($0) })
+        idle.thin(topics: 5_000) { held.contains($0) }
+        #expect(idle.count == 5_000, "nobody looks while most are held")
+        idle.thin(topics: 300) { held.contains($0) }
+        #expect(idle.count == 300)
+        #expect(idle.due(nowMs: 1_009, max: 999) { _ in true } == [])
+        #expect(idle.due(nowMs: 1_010, max: 999) { _ in true }.count == 10, "turns stay where they were")
+        idle.add(try IdlePositionsTests.topic(7), nowMs: 2_000)
+        #expect(idle.count == 301, "it may come back")
+    }
 }

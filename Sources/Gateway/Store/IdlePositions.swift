@@ -10,6 +10,9 @@ struct IdlePositions {
     private var turns = Ring<(topic: Topic, dueMs: Int)>()
     private var queued: Set<Topic> = []
 
+    /// Topics that may stay beyond twice those with members: looking through all costs more than they do.
+    private static let slack = 1_024
+
     /// For positions that live `lifeSeconds` without being renewed.
     init(lifeSeconds: Int) {
         intervalMs = max(1, lifeSeconds * 1_000 / 3)
@@ -22,6 +25,21 @@ struct IdlePositions {
     mutating func add(_ topic: Topic, nowMs: Int) {
         guard queued.insert(topic).inserted else { return }
         turns.append((topic, nowMs + intervalMs))
+    }
+
+    /// Forgets what is not held any more, once that is most of it; members are on so many topics.
+    ///
+    /// A crowd that leaves would otherwise leave its topics here until their turn, and the heap's pages with them.
+    mutating func thin(topics: Int, held: (Topic) -> Bool) {
+        guard queued.count > 2 * topics + IdlePositions.slack else { return }
+        var kept = Ring<(topic: Topic, dueMs: Int)>()
+        var left: Set<Topic> = []
+        while let turn = turns.popFirst() {
+            guard held(turn.topic) else { continue }
+            kept.append(turn)
+            left.insert(turn.topic)
+        }
+        (turns, queued) = (kept, left)
     }
 
     /// At most `max` topics whose position is to be renewed now; those not `held` any more are forgotten.

@@ -157,6 +157,7 @@ extension Store {
     /// While Redis is away they stay due. A thousand a second leave publishers room; whatever comes later than in a third of
     /// its life still has the rest of it.
     func sweep() {
+        idle.thin(topics: desk.statistics.topics.value) { lastDelivered($0)?.offset == 0 }
         for _ in 0..<4 where link.isReady {
             let topics = idle.due(nowMs: reactor.nowMs, max: Store.renewedAtOnce) { lastDelivered($0)?.offset == 0 }
             guard !topics.isEmpty else { return }
