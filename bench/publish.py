@@ -7,6 +7,7 @@ import json
 import os
 import re
 import ssl
+import statistics
 import subprocess
 import sys
 import time
@@ -157,21 +158,62 @@ async def at_a_rate(args, words, rate=1000, connections=8):
     return result
 
 
-def main():
-    parser = argparse.ArgumentParser(description=__doc__)
-    for name in ("port", "gateway-pid", "redis-pid", "seconds"):
-        parser.add_argument(f"--{name}", type=int, required=True)
-    for name in ("key", "redis"):
-        parser.add_argument(f"--{name}", required=True)
-    parser.add_argument("--json", type=Path)
-    args = parser.parse_args()
+FIGURES = ("requestsPerSecond", "gatewayCPUPerEventUs", "redisCPUPerEventUs", "gatewayCPUShare")
 
+
+def tell_turns(directory):
+    """Two builds that took turns: medians, and each figure of this one as a multiple of the other's in its round."""
+    rounds = sorted(path.stem.removeprefix("this-") for path in directory.glob("this-*.json"))
+    runs = {build: [json.loads((directory / f"{build}-{number}.json").read_text())["http"] for number in rounds]
+            for build in ("other", "this")}
+    print(f"{'':28}{'build':>6}{'requests/s':>12}{'gateway us':>12}{'Redis us':>10}{'core':>6}{'a full core':>13}")
+    for place, case in enumerate(runs["this"][0]):
+        middle = {build: {name: statistics.median(one[place][name] for one in list_) for name in FIGURES}
+                  for build, list_ in runs.items()}
+        for build, (rate, gateway, server, core) in ((build, figures.values()) for build, figures in middle.items()):
+            print(f"{case['name']:28}{build:>6}{rate:12.0f}{gateway:12.2f}{server:10.2f}{core:6.2f}"
+                  f"{1e6 / gateway:13.0f}")
+        for name in FIGURES[:3]:
+            ratios = [this[place][name] / other[place][name]
+                      for this, other in zip(runs["this"], runs["other"], strict=True)]
+            print(f"  {name}: {statistics.median(ratios):.3f} of the other's ({min(ratios):.3f} to {max(ratios):.3f})")
+
+
+def arguments():
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--turns", type=Path, help="tell what runs in this directory found, and run nothing")
+    for name in ("port", "gateway-pid", "redis-pid", "seconds"):
+        parser.add_argument(f"--{name}", type=int)
+    for name in ("key", "redis"):
+        parser.add_argument(f"--{name}")
+    parser.add_argument("--single", action="store_true", help="single events through the gateway alone")
+    parser.add_argument("--json", type=Path)
+    return parser.parse_args()
+
+
+def main():
+    args = arguments()
+    if args.turns:
+        tell_turns(args.turns)
+        return
     http = [
         by_http(args, "1 event, 16 connections", 16, 1, 100),
         by_http(args, "1 event, 128 connections", 128, 1, 100),
-        by_http(args, "batch of 100, one topic, 16 connections", 16, 100, 1),
-        by_http(args, "batch of 100, 100 topics, 16 connections", 16, 100, 100),
     ]
+    if not args.single:
+        http += [
+            by_http(args, "batch of 100, one topic, 16 connections", 16, 100, 1),
+            by_http(args, "batch of 100, 100 topics, 16 connections", 16, 100, 100),
+        ]
+    tell_http(http)
+    alone, timed = ([], {}) if args.single else in_redis(args)
+    if args.json:
+        args.json.write_text(json.dumps({"http": http, "redis": alone, "latency": timed}, indent=2) + "\n")
+    if any(row["failed"] for row in http):
+        sys.exit("some requests failed")
+
+
+def tell_http(http):
     print(f"POST /v1/broadcast, TLS, keep-alive, {BYTES} bytes of data; gateway: 1 shard on CPU 0")
     print(f"{'':42}{'requests/s':>11}{'events/s':>10}{'p50 ms':>8}{'p99 ms':>8}{'gateway us':>12}{'us/event':>10}"
           f"{'Redis us/event':>16}{'failed':>8}")
@@ -179,6 +221,10 @@ def main():
         print(f"{row['name']:42}{row['requestsPerSecond']:11.0f}{row['eventsPerSecond']:10.0f}{row['p50Us'] / 1e3:8.2f}"
               f"{row['p99Us'] / 1e3:8.2f}{row['gatewayCPUPerRequestUs']:12.1f}{row['gatewayCPUPerEventUs']:10.2f}"
               f"{row['redisCPUPerEventUs']:16.2f}{row['failed']:8}")
+
+
+def in_redis(args):
+    """The same call in Redis alone, and both ways at one rate."""
     words = the_call(args)
     alone = [by_redis_benchmark(args, words, depth) for depth in (1, 16)]
     print("\nThe same call in Redis alone, on CPU 1 with its load")
@@ -190,10 +236,7 @@ def main():
     print(f"\n{timed['name']}: HTTP p50 {http_['p50Us']:.0f} p99 {http_['p99Us']:.0f} us, "
           f"Redis p50 {redis_['p50Us']:.0f} p99 {redis_['p99Us']:.0f} us; the gateway adds "
           f"{http_['p50Us'] - redis_['p50Us']:.0f} at p50, {http_['p99Us'] - redis_['p99Us']:.0f} at p99")
-    if args.json:
-        args.json.write_text(json.dumps({"http": http, "redis": alone, "latency": timed}, indent=2) + "\n")
-    if any(row["failed"] for row in http):
-        sys.exit("some requests failed")
+    return alone, timed
 
 
 main()

@@ -4,11 +4,14 @@
 # SHARDS=N sets the gateway's shards (default 1), GATEWAY_FLAGS more of its flags, e.g. --deflate. The gateway runs on
 # CPU ${SERVER_CPUS:-0}, Redis on ${LOAD_CPUS:-1}, where also what is measured with should run:
 # "${pin_load[@]}" COMMAND. On one CPU nothing is pinned. SWITCHBOARD_BIN names another build of the gateway.
+# With BENCH_BUILT nothing is built: who calls several times has done it.
 set -euo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")/.."
 
-swift build --configuration release --static-swift-stdlib --product switchboard 2>&1 | tail -1 >&2
-swift build --configuration release --static-swift-stdlib --product switchboard-bench 2>&1 | tail -1 >&2
+if [ -z "${BENCH_BUILT:-}" ]; then
+    swift build --configuration release --static-swift-stdlib --product switchboard 2>&1 | tail -1 >&2
+    swift build --configuration release --static-swift-stdlib --product switchboard-bench 2>&1 | tail -1 >&2
+fi
 state=$(mktemp -d)
 redis='' gateway=''
 finish() {
@@ -35,7 +38,10 @@ openssl rand -hex 32 >"$state/secret"
 # Users may publish in `load`, for clients that publish themselves; its log reaches far back for those who come back.
 printf '{"namespaces":{"load":{"subscribe":"anyone","publish":"user","log":{"events":10000}}}}\n' >"$state/config.json"
 source bench/limits.sh
-"${pin_server[@]}" "${SWITCHBOARD_BIN:-.build/release/switchboard}" gateway --config "$state/config.json" \
+# A gateway refuses a variable that is no setting of its own.
+binary=${SWITCHBOARD_BIN:-.build/release/switchboard}
+unset SWITCHBOARD_BIN
+"${pin_server[@]}" "$binary" gateway --config "$state/config.json" \
     --listen 127.0.0.1:0 --redis "unix://$state/redis.sock" --api-keys "$state/keys" --jwt-secret-file "$state/secret" \
     --tls-cert "$state/cert.pem" --tls-key "$state/key.pem" \
     --ready-file "$state/ready.json" --shards "${SHARDS:-1}" "${limits[@]}" --log-level warn ${GATEWAY_FLAGS:-} &
