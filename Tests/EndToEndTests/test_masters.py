@@ -59,12 +59,12 @@ def rounds(redis_us=30.0, calls=(1 / 3, 1 / 3, 1 / 3), cpu=(1 / 3, 1 / 3, 1 / 3)
     """Three rounds; the last one is as it should not be, and no median."""
     def case(us, call_shares=(1.0,), cpu_shares=(1.0,)):
         return masters.Figures(1_000, us, 50.0, cpu_shares, call_shares, refused)
-    usual = {masters.ONE: case(30.0), masters.SAME: case(90.0), masters.EACH: case(redis_us, calls, cpu)}
-    return [usual, usual, usual | {masters.EACH: case(99.0, calls, cpu)}]
+    usual = {masters.ONE: case(90.0), masters.APART: case(30.0), masters.CLUSTER: case(redis_us, calls, cpu)}
+    return [usual, usual, usual | {masters.CLUSTER: case(99.0, calls, cpu)}]
 
 
 @pytest.mark.parametrize("given, words", [
-    ({}, None), ({"redis_us": 32.9}, None), ({"redis_us": 33.1}, "1.103 of what it takes of one"),
+    ({}, None), ({"redis_us": 32.9}, None), ({"redis_us": 33.1}, "1.103 of what it takes of three"),
     ({"calls": (0.36, 0.33, 0.31)}, None),
     ({"calls": (0.37, 0.33, 0.30)}, "master 1 has 37.0% of the calls"),
     ({"cpu": (0.35, 0.36, 0.29)}, "master 3 has 29.0% of the processor time"),

@@ -60,10 +60,11 @@ def pin(pid: int, cpu: int) -> None:
 
 
 class Ears:
-    """Connections that hear a part of the topics, read by a thread of their own; a context manager."""
+    """Connections to each gateway that hear topics, read by a thread of their own; a context manager."""
 
     def __init__(self, gateways, topics):
-        self.gateways, self.topics = gateways, list(topics)
+        parts = [topics[first:first + HEARD_MAX] for first in range(0, len(topics), HEARD_MAX)]
+        self._due = [(gateway, part) for gateway in gateways for part in parts]
         # Events that came, of all connections.
         self.heard = 0
         self._loop = asyncio.new_event_loop()
@@ -71,8 +72,14 @@ class Ears:
 
     def __enter__(self) -> "Ears":
         self._thread.start()
-        self._links = [self._run(self._open(gateway)) for gateway in self.gateways]
-        self._reading = [asyncio.run_coroutine_threadsafe(self._read(link), self._loop) for link in self._links]
+        self._links = [self._run(self._open(gateway)) for gateway, _ in self._due]
+        return self
+
+    def join(self) -> "Ears":
+        """Joins the topics, each connection one after the other, and reads from then on."""
+        self._run(self._join_all())
+        for link in self._links:
+            asyncio.run_coroutine_threadsafe(self._read(link), self._loop)
         return self
 
     def __exit__(self, *_):
@@ -82,17 +89,23 @@ class Ears:
         self._thread.join()
 
     def _run(self, coroutine):
-        return asyncio.run_coroutine_threadsafe(coroutine, self._loop).result(60)
+        return asyncio.run_coroutine_threadsafe(coroutine, self._loop).result(120)
 
-    async def _open(self, gateway):
-        link = await connect("wss://%s:%d/ws" % gateway.address(), ssl=gateway.certificate.trusting_context(),
+    @staticmethod
+    async def _open(gateway):
+        return await connect("wss://%s:%d/ws" % gateway.address(), ssl=gateway.certificate.trusting_context(),
                              compression=None, proxy=None, max_queue=None, ping_interval=None)
-        for topic in self.topics:
+
+    async def _join_all(self):
+        await asyncio.gather(*(self._join(link, topics) for link, (_, topics) in zip(self._links, self._due)))
+
+    @staticmethod
+    async def _join(link, topics):
+        for topic in topics:
             await link.send(json.dumps({"event": "subscribe", "data": {"topic": topic}}))
             answer = json.loads(await link.recv())
             if answer["event"] != "subscribed":
                 raise RuntimeError(f"not subscribed: {answer}")
-        return link
 
     async def _read(self, link):
         async for _ in link:
@@ -114,9 +127,20 @@ class Arrangement:
             # By TCP, as the nodes of a Cluster are.
             self.server = RedisServer(directory / "redis", tcp=True)
             self.masters = self.servers = [self.server]
+        self._directory, self._certificate = directory, certificate
+        self.gateways = [self._gateway(number, 1) for number in range(gateways)]
+
+    def _gateway(self, number: int, shards: int) -> Gateway:
         url = (self.cluster or self.server).url
-        self.gateways = [Gateway(directory / f"gateway-{number}", url, certificate, SECRET, "--shards", "1",
-                                 "--log-level", "warn", limits=LIMITS) for number in range(gateways)]
+        return Gateway(self._directory / f"gateway-{number}", url, self._certificate, SECRET, "--shards", str(shards),
+                       "--log-level", "warn", limits=LIMITS)
+
+    def add_gateway(self, shards: int) -> Gateway:
+        """One more, which is ready."""
+        self.gateways.append(self._gateway(len(self.gateways), shards))
+        self.gateways[-1].start().wait_ready(30)
+        pin(self.gateways[-1].process.pid, SERVER_CPU)
+        return self.gateways[-1]
 
     def __enter__(self) -> "Arrangement":
         try:
@@ -140,13 +164,14 @@ class Arrangement:
 
     def publish(self, seconds: int, topics: int, connections: int, pause_ms: int = 0) -> Spent:
         """Single publishes to the topics in turn, through all gateways; each connection rests `pause_ms` on average."""
-        return self._spent(lambda: self._load(seconds, topics, connections, pause_ms))
+        return self.spent(lambda: self._load(seconds, topics, connections, pause_ms))
 
     def rest(self, seconds: float) -> Spent:
         """The same without a publish: probes, and what masters tell each other."""
-        return self._spent(lambda: time.sleep(seconds) or (0, 0))
+        return self.spent(lambda: time.sleep(seconds) or (0, 0))
 
-    def _spent(self, run) -> Spent:
+    def spent(self, run) -> Spent:
+        """What something costs, which returns how many publishes were answered and refused."""
         before, began = self._counts(), time.monotonic()
         published, refused = run()
         seconds, after = time.monotonic() - began, self._counts()
