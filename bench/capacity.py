@@ -57,15 +57,17 @@ def measure(options) -> int:
             for name, value in found.items():
                 print(f"{step}: {name} {document.number(value)} {FIGURES[name][0]}", flush=True)
             if not options.quick:
-                keep(found)
+                keep(step, found)
     return 0
 
 
-def keep(found: dict) -> None:
+def keep(step: str, found: dict) -> None:
     """Writes a step's figures, and the document once there are all."""
     whole = stored()
     whole["figures"] |= {name: float(f"{value:.4g}") for name, value in found.items()}
-    JSON.write_text(json.dumps(whole | machine(), indent=2) + "\n")
+    here = machine()
+    whole.setdefault("steps", {})[step] = {name: here.pop(name) for name in ("commit", "measured")}
+    JSON.write_text(json.dumps(whole | here, indent=2) + "\n")
     if set(whole["figures"]) >= set(FIGURES) and document.PAGE.exists():
         document.write()
 

@@ -3,6 +3,7 @@
 import argparse
 import dataclasses
 import json
+import math
 import subprocess
 import sys
 from pathlib import Path
@@ -21,7 +22,7 @@ from figures import FIGURES, STEPS
 from model import Load, Site, Stream
 
 # Nothing costs anything, unless a test says so.
-FREE = dict.fromkeys(FIGURES, 0.0)
+FREE = dict.fromkeys(FIGURES, 0.0) | {"cluster_times": 1.0, "master_links_max": 10_000.0}
 STORED = json.loads((ROOT / "docs/capacity.json").read_text())
 
 
@@ -68,7 +69,9 @@ def test_each_part_of_the_cpu():
     cost = {"http_publish_us": 20.0, "receive_us": 5.0, "setup_us": 300.0, "idle_us": 2.0}
     cores = model.gateway_cores(load, FREE | cost | flat(10.0), 1)
     assert cores == pytest.approx(
-        {"deliveries": 0.05, "publishes": 0.002, "from Redis": 0.0005, "connects": 0.03, "idle": 0.002})
+        {"deliveries": 0.05, "publishes": 0.002, "from Redis": 0.0005, "connects": 0.03, "joins": 0, "idle": 0.002})
+    joining = model.gateway_cores(one(users=1_000, session_seconds=10, joins_each=3), FREE | {"join_us": 50.0}, 1)
+    assert joining["joins"] == pytest.approx(0.01)
     command = model.gateway_cores(one(publishes=100, kind="command"), FREE | {"command_us": 40.0}, 1)
     assert command["publishes"] == pytest.approx(0.004)
 
@@ -97,7 +100,68 @@ def test_redis_pays_for_each_gateway_that_has_a_member():
     alone, spread = one(publishes=1_000), one(publishes=1_000, members=1_000_000)
     assert model.redis_cores(alone, FREE | cost, 11) == pytest.approx(0.01)
     assert model.redis_cores(spread, FREE | cost, 11) == pytest.approx(0.02)
-    assert plan(one(publishes=100_000), redis_publish_us=11.0).redis_shards == 3
+    assert plan(one(publishes=100_000), redis_publish_us=11.0).masters == 3
+    joining = one(users=1_000, session_seconds=10, joins_each=3)
+    assert model.redis_cores(joining, FREE | {"redis_join_us": 100.0}, 11) == pytest.approx(0.03)
+
+
+def test_masters_by_hand():
+    """100,000 publishes/s at 20 us are 2 cores, and 2.2 on a Cluster; a plan takes half of a core."""
+    load = one(publishes=100_000)
+    result = plan(load, redis_publish_us=20.0, cluster_times=1.1)
+    assert result.masters_for == pytest.approx({"processor": 4.4, "memory": 0, "network": 0}) and result.masters == 5
+    assert result.redis_cores == pytest.approx(2.2)
+    # Twelve gateways of 8 shards, of which each takes 1,000 us of every master in a second: 0.096 cores.
+    probed = plan(one(users=800_000, publishes=100_000), redis_publish_us=20.0, master_idle_us=1_000.0)
+    assert probed.gateways == 12 and probed.masters_for["processor"] == pytest.approx(2 / 0.404)
+    assert probed.masters == 5 and probed.redis_cores == pytest.approx(2 + 5 * 0.096)
+
+
+def test_one_server_does_while_it_can_and_a_cluster_has_three_masters():
+    assert plan(one(publishes=24_000), redis_publish_us=20.0, cluster_times=9.0).masters == 1
+    assert plan(one(publishes=26_000), redis_publish_us=20.0).masters == 3
+    small = plan(one(publishes=26_000), redis_publish_us=20.0)
+    assert small.redis_cores == pytest.approx(0.52)
+
+
+MIB_TOPICS = {"redis_topic_bytes": 1 << 20}
+
+
+@pytest.mark.parametrize("load, figures, bound, needed", [
+    # 40 GiB of events where a plan takes 16 of each master; then 8 of these are kept for 8 gateways that do not read.
+    (one(topics=40 << 10), MIB_TOPICS, "memory", 2.5),
+    (one(users=1_600_000, topics=40 << 10), MIB_TOPICS | {"master_buffer_bytes": 1 << 30}, "memory", 5),
+    # 1,000 publishes/s of 10 MB are 80 Gbit/s, where a plan takes 5 of each.
+    (one(publishes=1_000), {"redis_message_bytes": 10e6}, "network", 16),
+])
+def test_each_resource_can_be_the_one_that_asks_for_masters(load, figures, bound, needed):
+    result = plan(load, **figures)
+    assert max(result.masters_for, key=result.masters_for.get) == bound
+    assert result.masters_for[bound] == pytest.approx(needed)
+    assert result.masters == max(3, math.ceil(needed))
+
+
+def test_channels_are_paid_for_each_gateway_that_hears_them():
+    figures = FREE | {"redis_channel_bytes": 100.0, "redis_listener_bytes": 10.0}
+    everybody, alone = one(users=1_000_000, topics=5), one(users=5, topics=5)
+    assert model.redis_bytes(everybody, figures, 11) == pytest.approx(5 * 200)
+    assert model.redis_bytes(alone, figures, 11) == pytest.approx(5 * 100)
+
+
+def test_no_number_of_masters_helps_when_probes_fill_each():
+    """A plan of such gateways says so, and ends."""
+    result = plan(one(users=1_000_000, publishes=10), redis_publish_us=1.0, master_idle_us=10_000.0)
+    assert result.masters == float("inf") and result.gateways == 15
+    assert "fewer and larger gateways" in "".join(planning.settings(result, Site(), 10_000))
+
+
+def test_links_and_the_herd_at_redis_by_hand():
+    """15 gateways of 8 shards with 3 + 7 links; 5 of them are a zone, whose 333,333 users join 2 topics each."""
+    load = one(users=1_000_000, publishes=40_000, session_seconds=1e12, joins_each=2)
+    result = plan(load, redis_publish_us=25.0, redis_join_us=30.0, master_links=3.0, master_shard_links=1.0)
+    assert result.gateways == 15 and result.links == 150 and result.masters == 3
+    assert result.redis_herd_seconds == pytest.approx(10, rel=1e-3)
+    assert planning.settings(result, Site(), 160) != planning.settings(result, Site(), 170)
 
 
 def test_the_herd_of_a_lost_zone_by_hand():
@@ -146,8 +210,21 @@ def test_a_plan_needs_only_users_and_fits_the_limits_it_names(words):
     assert ("connectionsMax" in beyond) == (site.connections_max > model.Site.connections_max)
     assert ("LimitNOFILE" in beyond) == (site.descriptors > model.Site.descriptors)
     for flag in ("--topics", "--session-seconds", "--cores", "--memory-gib", "--network-gbit", "--connections-max",
-                 "--descriptors", "--zones", "--deliveries"):
+                 "--descriptors", "--zones", "--deliveries", "--joins", "--redis-memory-gib"):
         assert flag in text, f"the plan does not say what it assumes for {flag}"
+
+
+def test_a_plan_takes_joins_publishes_and_members():
+    text, result, _ = planned("--users", "1000000", "--publishes", "5000", "--members", "40", "--joins", "3000")
+    assert result.load.deliveries == pytest.approx(200_000) and result.load.joins == pytest.approx(3_000)
+    assert "40 members hear each" in text and "3,000 joins/s" in text
+
+
+@pytest.mark.parametrize("words", [
+    ("--publishes", "5"), ("--members", "5"), ("--publishes", "5", "--members", "5", "--deliveries", "5")])
+def test_a_plan_refuses_a_load_that_is_not_said_or_said_twice(words):
+    with pytest.raises(SystemExit, match="plan: "):
+        planned("--users", "1000", *words)
 
 
 def test_a_plan_assumes_the_products_own_defaults():

@@ -5,9 +5,9 @@ import math
 import re
 from pathlib import Path
 
-from examples import LOADS, SITES
+from examples import LARGE, LOADS, SITES, TEN_MILLION
 from figures import FIGURES
-from model import Site, plan
+from model import Load, Site, divided, plan
 
 DOCS = Path(__file__).resolve().parents[2] / "docs"
 PAGE = DOCS / "capacity.md"
@@ -56,10 +56,16 @@ def turned(head: str, names, rows) -> list:
 
 def figures_table(data: dict) -> list:
     """What was measured, and by what."""
-    rows = [[f"`{name}`", number(data["figures"][name]), unit, meaning, f"`bench/capacity.py measure {step}`"]
+    rows = [[f"`{name}`", number(data["figures"][name]), unit, meaning, f"`measure {step}`", when(data, step)]
             for name, (unit, step, meaning) in FIGURES.items()]
-    return [f"{data['machine']}; commit {data['commit']}, {data['measured']}.", "",
-            *table(["figure", "value", "unit", "of", "found by"], rows)]
+    return [f"{data['machine']}. Found by `bench/capacity.py measure STEP`.", "",
+            *table(["figure", "value", "unit", "of", "found by", "at"], rows)]
+
+
+def when(data: dict, step: str) -> str:
+    """Day and commit of a step's figures."""
+    made = data.get("steps", {}).get(step, data)
+    return f"{made['measured']}, {made['commit']}"
 
 
 def needs_table(plans) -> list:
@@ -70,6 +76,7 @@ def needs_table(plans) -> list:
         ("publishes and commands/s", [number(one.load.publishes) for one in plans]),
         ("deliveries/s", [number(one.load.deliveries) for one in plans]),
         ("new connections/s", [number(one.load.connects) for one in plans]),
+        ("joins/s", [number(one.load.joins) for one in plans]),
         *((f"gateway cores: {what}", [number(one.cores[what]) for one in plans]) for what in plans[0].cores),
         ("gateway cores in all", [number(sum(one.cores.values())) for one in plans]),
         *((f"gateways for {what}", [number(one.gateways_for[what]) for one in plans])
@@ -81,14 +88,44 @@ def needs_table(plans) -> list:
         ("to take in a lost zone", [f"{number(one.herd_seconds)} s" for one in plans]),
         ("toward clients", [bits(one.network_bits) for one in plans]),
         ("Redis cores", [number(one.redis_cores) for one in plans]),
-        ("**Redis masters** that would need", [f"**{one.redis_shards:,}**" for one in plans]),
+        *((f"Redis masters for {what}", [number(one.masters_for[what]) for one in plans])
+          for what in plans[0].masters_for),
+        ("**Redis masters**", [f"**{number(one.masters)}**" for one in plans]),
         ("Redis memory", [size(one.redis_bytes) for one in plans]),
+        ("memory of each master", [size(one.master_bytes) for one in plans]),
+        ("and at worst for gateways that do not read", [size(one.buffer_bytes) for one in plans]),
+        ("connections at each master", [number(one.links) for one in plans]),
+        ("Redis, to take in a lost zone", [f"{number(one.redis_herd_seconds)} s" for one in plans]),
         ("Redis to gateways", [bits(one.redis_output_bits) for one in plans]),
         ("nginx cores, passing through", [number(one.nginx_cores) for one in plans]),
         ("nginx memory, kernel included", [size(one.nginx_bytes) for one in plans]),
         ("nginx's addresses toward each gateway", [str(one.addresses) for one in plans]),
     ]
     return turned("", [one.load.name for one in plans], rows)
+
+
+def ten_million_table(figures: dict) -> list:
+    """Ten million connections, from silent to busy: gateways, masters and the memory of each."""
+    plans = [plan(load, figures, LARGE) for load in TEN_MILLION]
+    rows = [
+        ("connections", [number(one.load.users) for one in plans]),
+        ("joins/s", [number(one.load.joins) for one in plans]),
+        ("publishes and commands/s", [number(one.load.publishes) for one in plans]),
+        ("members that hear one", [number(one.load.deliveries / one.load.publishes) if one.load.publishes else ""
+                                   for one in plans]),
+        ("**gateways**", [f"**{number(one.gateways)}**" for one in plans]),
+        ("bound by", [one.bound_by for one in plans]),
+        ("memory of each gateway", [size(one.memory_each) for one in plans]),
+        *((f"masters for {what}", [number(one.masters_for[what]) for one in plans]) for what in plans[0].masters_for),
+        ("**masters**", [f"**{number(one.masters)}**" for one in plans]),
+        ("servers, with a replica each", [number(2 * one.masters) for one in plans]),
+        ("memory of each master", [size(one.master_bytes) for one in plans]),
+        ("and at worst for gateways that do not read", [size(one.buffer_bytes) for one in plans]),
+        ("connections at each master", [number(one.links) for one in plans]),
+        ("a lost zone's clients are back, gateways", [f"{number(one.herd_seconds)} s" for one in plans]),
+        ("the same, Redis", [f"{number(one.redis_herd_seconds)} s" for one in plans]),
+    ]
+    return turned("", [load.name for load in TEN_MILLION], rows)
 
 
 def streams_table() -> list:
@@ -107,14 +144,17 @@ def site_table() -> list:
         [f"{site.memory_bytes >> 30} GiB", f"{site.memory_share:.0%}"],
         [f"{bits(site.network_bits)}", f"{site.network_share:.0%}"],
         [f"`connectionsMax` {site.connections_max:,}; {site.descriptors:,} descriptors", "all of it; 90%"],
-        ["Redis: one core a master", f"{site.redis_share:.0%}"], [f"{site.zones} zones", "one may be lost"]])
+        ["Redis: one core a master", f"{site.redis_share:.0%}"],
+        [f"Redis: {site.redis_memory_bytes >> 30} GiB a master", f"{site.redis_memory_share:.0%}"],
+        [f"{site.zones} zones", "one may be lost"]])
 
 
 def tables(data: dict) -> dict:
     """Every generated part by its name."""
     plans = [plan(load, data["figures"], SITES.get(load.name, Site())) for load in LOADS]
     return {"figures": figures_table(data), "streams": streams_table(), "site": site_table(),
-            "needs": needs_table(plans), "single": single_table(data["figures"])}
+            "needs": needs_table(plans), "single": single_table(data["figures"]),
+            "ten": ten_million_table(data["figures"]), "master": master_table(data["figures"])}
 
 
 def single_table(figures: dict) -> list:
@@ -134,6 +174,33 @@ def single_table(figures: dict) -> list:
         ["commands/s (votes)", number(share * 1e6 / figures["redis_command_us"]), f"Redis, at {share:.0%} of its core"],
     ]
     return table(["", "at most", "for each"], rows)
+
+
+def master_table(figures: dict) -> list:
+    """Where one master of a Cluster ends, by what ends it."""
+    site = Site()
+    publish = figures["redis_publish_us"] * figures["cluster_times"]
+    gateway_us = site.cores * figures["master_idle_us"]
+    links = figures["master_links"] + (site.cores - 1) * figures["master_shard_links"]
+    at = f"at {site.redis_share:.0%} of its core"
+    rows = [
+        ["processor", "publishes/s with members on 1 gateway, on one topic or many",
+         number(site.redis_share * 1e6 / publish), at],
+        ["processor", "copies/s beyond the first", number(site.redis_share * 1e6 / figures["redis_copy_us"]), at],
+        ["processor", "joins/s", number(site.redis_share * 1e6 / figures["redis_join_us"]), at],
+        ["processor", f"gateways of {site.cores} shards whose probes take all that", number(
+            divided(site.redis_share * 1e6, gateway_us)), at],
+        ["memory", f"topics with {number(Load.log_events)} events", number(
+            1e9 / (figures["redis_topic_bytes"] + Load.log_events * figures["redis_event_bytes"])), "GB"],
+        ["memory", "channels that one gateway hears", number(1e9 / figures["redis_channel_bytes"]), "GB"],
+        ["memory", "channels that 100 gateways hear", number(
+            1e9 / (figures["redis_channel_bytes"] + 99 * figures["redis_listener_bytes"])), "GB"],
+        ["memory", "gateways that do not read, until Redis cuts them", number(1e9 / figures["master_buffer_bytes"]),
+         "GB"],
+        ["connections", f"gateways of {site.cores} shards", number(figures["master_links_max"] / links),
+         f"`maxclients` {number(figures['master_links_max'])}"],
+    ]
+    return table(["bound", "of", "at most", "for each"], rows)
 
 
 def rendered() -> str:

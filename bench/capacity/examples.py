@@ -20,7 +20,8 @@ def mix(name: str, users: float, busy: float = 1.0, **options) -> Load:
         Stream("listeners nearby", busy * near / 30, 20),
     )
     topics = shop / 50 + chat / 3 + order + session / 8 + near / 20 + users
-    return Load(name, users, topics, streams, **options)
+    # Each joins a topic of an app and one of its own.
+    return Load(name, users, topics, streams, joins_each=2, **options)
 
 
 LOADS = [
@@ -31,6 +32,9 @@ LOADS = [
     Load("one show, 1 million watch", 1_000_000, 1, (Stream("the show", 5, 1_000_000),), session_seconds=3_600),
     Load("prices, 20,000 screens", 20_000, 100, (Stream("prices", 10_000, 200),), session_seconds=28_800),
 ]
+# What ten million connections need, quiet and busy.
+TEN_MILLION = [mix("silent", 10_000_000, 0.0, log_events=0), *(mix(name, 10_000_000, busy) for name, busy in (
+    ("the mix of apps", 1.0), ("five times as busy", 5.0), ("twenty times as busy", 20.0)))]
 # What is not here has the defaults. Large sites raise the limit and the descriptors.
 LARGE = Site(connections_max=250_000, descriptors=1_048_576)
 SITES = {"a city": Site(cores=2, memory_bytes=4 << 30, network_bits=1e9, zones=1),

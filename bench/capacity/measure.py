@@ -56,6 +56,7 @@ class Measuring:
 
     def __init__(self, quick: bool):
         # A quick look is for trying the program; its figures are not for the document.
+        self.quick = quick
         self.connections = 1_000 if quick else 10_000
         self.seconds = 3 if quick else 10
         self.unicast_rate = 1_000 if quick else 5_000
@@ -77,6 +78,9 @@ class Measuring:
 
     def step(self, name: str) -> None:
         """Measures the figures of one step."""
+        if name == "masters":
+            self.masters()
+            return
         proxied = ("--trust-proxy", "127.0.0.1/32", "--proxy-protocol", "tls") if name == "nginx" else ()
         place = self.directory / name
         self.server = RedisServer(place / "redis")
@@ -258,6 +262,13 @@ class Measuring:
             after = cpu_us(self.pids), cpu_us([self.server.process.pid])
         self.found["command_us"], self.found["redis_command_us"] = (
             (now - then) / calls for now, then in zip(after, before))
+
+    def masters(self) -> None:
+        """Three masters beside one server."""
+        # It needs what is here.
+        import measure_masters
+        self.found |= measure_masters.measure(self.directory / "masters", self.certificate, self.quick)
+        self._pin(*self.affinity)
 
     def nginx(self) -> None:
         """nginx between, passing TCP through: its own share."""

@@ -8,6 +8,8 @@ from dataclasses import dataclass, field
 
 # Rates of events per connection at which a delivery was measured, a second.
 RATES = (20, 100, 400, 1_600)
+# A Cluster has so many masters at least.
+MASTERS_MIN = 3
 
 
 @dataclass(frozen=True)
@@ -29,8 +31,9 @@ class Load:
     users: float
     topics: float
     streams: tuple
-    # How long a client stays connected, and events in a topic's log; most expire.
+    # How long a client stays connected, topics it joins meanwhile, and events in a topic's log; most expire.
     session_seconds: float = 1_800
+    joins_each: float = 1
     log_events: float = 20
 
     @property
@@ -45,6 +48,11 @@ class Load:
     def connects(self) -> float:
         """New connections a second."""
         return self.users / self.session_seconds
+
+    @property
+    def joins(self) -> float:
+        """Topics joined a second."""
+        return self.connects * self.joins_each
 
 
 @dataclass(frozen=True)
@@ -63,6 +71,9 @@ class Site:
     network_share: float = 0.5
     redis_share: float = 0.5
     zones: int = 3
+    # A machine of a master; a copy that it writes for a replica or a file can take as much memory again.
+    redis_memory_bytes: int = 32 << 30
+    redis_memory_share: float = 0.5
 
 
 @dataclass
@@ -80,8 +91,15 @@ class Plan:
     memory_each: float = 0
     herd_seconds: float = 0
     redis_cores: float = 0
-    redis_shards: int = 0
+    masters_for: dict = field(default_factory=dict)
+    # 1: one server; otherwise masters of a Cluster.
+    masters: float = 0
     redis_bytes: float = 0
+    # Of each master: its part of that, what it may have to keep for gateways that do not read, and its connections.
+    master_bytes: float = 0
+    buffer_bytes: float = 0
+    links: float = 0
+    redis_herd_seconds: float = 0
     redis_output_bits: float = 0
     network_bits: float = 0
     nginx_cores: float = 0
@@ -121,6 +139,8 @@ def gateway_cores(load: Load, figures: dict, gateways: int) -> dict:
         "publishes": entered["http"] * figures["http_publish_us"] + entered["command"] * figures["command_us"],
         "from Redis": received * figures["receive_us"],
         "connects": load.connects * figures["setup_us"],
+        # A new connection's first topic is part of what was measured.
+        "joins": max(load.joins - load.connects, 0) * figures["join_us"],
         "idle": load.users * figures["idle_us"],
     }
     return {what: microseconds / 1e6 for what, microseconds in spent.items()}
@@ -133,7 +153,69 @@ def redis_cores(load: Load, figures: dict, gateways: int) -> float:
         own = figures["redis_publish_us"] if stream.kind == "http" else figures["redis_command_us"]
         # The first copy is part of what was measured.
         spent += stream.publishes * (own + max(copies(stream.members, gateways) - 1, 0) * figures["redis_copy_us"])
-    return spent / 1e6
+    return (spent + load.joins * figures["redis_join_us"]) / 1e6
+
+
+def redis_bytes(load: Load, figures: dict, gateways: int) -> float:
+    """Memory of all masters together: logs and positions, and the channels that gateways hear."""
+    hearing = copies(load.users * load.joins_each / load.topics, gateways)
+    heard = min(hearing, 1) * figures["redis_channel_bytes"] + max(hearing - 1, 0) * figures["redis_listener_bytes"]
+    return load.topics * (figures["redis_topic_bytes"] + load.log_events * figures["redis_event_bytes"] + heard)
+
+
+def redis_bits(load: Load, figures: dict, gateways: int) -> float:
+    """Bits a second from Redis to gateways."""
+    return 8 * figures["redis_message_bytes"] * sum(
+        stream.publishes * copies(stream.members, gateways) for stream in load.streams)
+
+
+def probing_cores(figures: dict, site: Site, gateways: int) -> float:
+    """What every master spends on gateways that have nothing to do: more masters do not make it less."""
+    return gateways * site.cores * figures["master_idle_us"] / 1e6
+
+
+def buffer_bytes(figures: dict, site: Site, gateways: int) -> float:
+    """What every master has to keep at worst, when the gateways of a zone stop reading but keep their connections."""
+    return lost(site, gateways) * figures["master_buffer_bytes"]
+
+
+def divided(work: float, room: float) -> float:
+    """How many have the room that the work needs; no number of them when there is none."""
+    return work / room if room > 0 else math.inf if work > 0 else 0.0
+
+
+def masters_for(load: Load, figures: dict, site: Site, gateways: int, times: float) -> dict:
+    """How many masters each resource would ask for; `times` is what a publish costs beside one server."""
+    return {
+        "processor": divided(redis_cores(load, figures, gateways) * times,
+                             site.redis_share - probing_cores(figures, site, gateways)),
+        "memory": divided(redis_bytes(load, figures, gateways),
+                          site.redis_memory_bytes * site.redis_memory_share - buffer_bytes(figures, site, gateways)),
+        "network": redis_bits(load, figures, gateways) / (site.network_bits * site.network_share),
+    }
+
+
+def with_masters(result: Plan, figures: dict, site: Site) -> None:
+    """The masters of a plan whose gateways are known: one server while it does, otherwise a Cluster."""
+    load, gateways = result.load, result.gateways
+    times = 1.0
+    result.masters_for = masters_for(load, figures, site, gateways, times)
+    if max(result.masters_for.values()) > 1:
+        times = figures["cluster_times"]
+        result.masters_for = masters_for(load, figures, site, gateways, times)
+        asked = max(result.masters_for.values())
+        # Fewer could not agree that one is dead.
+        result.masters = max(MASTERS_MIN, math.ceil(asked)) if math.isfinite(asked) else asked
+    else:
+        result.masters = 1
+    probing = probing_cores(figures, site, gateways)
+    result.redis_cores = redis_cores(load, figures, gateways) * times + result.masters * probing
+    result.redis_bytes = redis_bytes(load, figures, gateways)
+    result.master_bytes = result.redis_bytes / result.masters
+    result.buffer_bytes = buffer_bytes(figures, site, gateways)
+    result.links = gateways * (figures["master_links"] + (site.cores - 1) * figures["master_shard_links"])
+    again = load.users * lost(site, gateways) / gateways * load.joins_each * figures["redis_join_us"] / 1e6
+    result.redis_herd_seconds = divided(again, result.masters - result.redis_cores)
 
 
 def gateway_bytes(load: Load, figures: dict, gateways: int) -> float:
@@ -176,11 +258,8 @@ def plan(load: Load, figures: dict, site: Site) -> Plan:
     result.connections_peak = load.users / (gateways - lost(site, gateways))
     result.memory_each = gateway_bytes(load, figures, gateways)
     result.herd_seconds = herd_seconds(load, figures, site, gateways)
-    result.redis_cores = redis_cores(load, figures, gateways)
-    result.redis_shards = max(1, math.ceil(result.redis_cores / site.redis_share))
-    result.redis_bytes = load.topics * (figures["redis_topic_bytes"] + load.log_events * figures["redis_event_bytes"])
-    result.redis_output_bits = 8 * figures["redis_message_bytes"] * sum(
-        stream.publishes * copies(stream.members, gateways) for stream in load.streams)
+    with_masters(result, figures, site)
+    result.redis_output_bits = redis_bits(load, figures, gateways)
     result.network_bits = network_bits(load, figures)
     result.nginx_cores = (load.deliveries * figures["nginx_delivery_us"]
                           + load.connects * figures["nginx_setup_us"]) / 1e6
