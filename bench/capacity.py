@@ -30,16 +30,17 @@ JSON = ROOT / "docs/capacity.json"
 
 def stored() -> dict:
     """What was measured, or an empty start."""
-    return json.loads(JSON.read_text()) if JSON.exists() else {"figures": {}}
+    return json.loads(JSON.read_text()) if JSON.exists() else {"figures": {}, "steps": {}}
 
 
 def machine() -> dict:
-    """Where the figures come from."""
+    """Where a step's figures come from; `load` is how many processes wanted a core in the minute before it."""
     processor = next((line.partition(":")[2].strip() for line in Path("/proc/cpuinfo").read_text().splitlines()
                       if line.startswith("model name")), platform.machine())
     commit = subprocess.run(["git", "-C", ROOT, "describe", "--always", "--dirty=+", "--exclude=*"],
                             capture_output=True, text=True).stdout.strip()
     return {"machine": f"{processor}, {os.cpu_count()} cores, Linux {platform.release()}",
+            "load": round(os.getloadavg()[0], 1),
             "commit": commit, "measured": datetime.datetime.now(datetime.timezone.utc).strftime("%Y-%m-%d")}
 
 
@@ -52,22 +53,23 @@ def measure(options) -> int:
         return 2
     with Measuring(options.quick) as measuring:
         for step in options.steps or STEPS:
+            where = machine()
             measuring.step(step)
             found = {name: measuring.found[name] for name, (_, own, _) in FIGURES.items() if own == step}
             for name, value in found.items():
                 print(f"{step}: {name} {document.number(value)} {FIGURES[name][0]}", flush=True)
             if not options.quick:
-                keep(step, found)
+                keep(step, found, where)
     return 0
 
 
-def keep(step: str, found: dict) -> None:
+def keep(step: str, found: dict, where: dict) -> None:
     """Writes a step's figures, and the document once there are all."""
     whole = stored()
     whole["figures"] |= {name: float(f"{value:.4g}") for name, value in found.items()}
-    here = machine()
-    whole.setdefault("steps", {})[step] = {name: here.pop(name) for name in ("commit", "measured")}
-    JSON.write_text(json.dumps(whole | here, indent=2) + "\n")
+    # Steps may be measured on different days and machines.
+    whole["steps"][step] = where
+    JSON.write_text(json.dumps(whole, indent=2) + "\n")
     if set(whole["figures"]) >= set(FIGURES) and document.PAGE.exists():
         document.write()
 

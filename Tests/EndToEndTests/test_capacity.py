@@ -253,6 +253,7 @@ def test_the_document_is_up_to_date():
     """`.venv/bin/python bench/capacity.py render` mends it."""
     assert (ROOT / "docs/capacity.md").read_text() == document.rendered()
     assert set(STORED["figures"]) == set(FIGURES)
+    assert set(STORED["steps"]) == set(STEPS)
     for step in STEPS:
         assert callable(getattr(measure.Measuring, step))
 

@@ -6,11 +6,13 @@ import re
 from pathlib import Path
 
 from examples import LARGE, LOADS, SITES, TEN_MILLION
-from figures import FIGURES
+from figures import FIGURES, STEPS
 from model import Load, Site, divided, plan
 
 DOCS = Path(__file__).resolve().parents[2] / "docs"
 PAGE = DOCS / "capacity.md"
+# More than the step before leaves: other work is told, since what a step costs is then rather too high.
+LOAD_TOLD = 3
 MARKED = re.compile(r"(<!-- capacity: (\w+) -->\n).*?(<!-- end -->)", re.S)
 
 
@@ -56,16 +58,16 @@ def turned(head: str, names, rows) -> list:
 
 def figures_table(data: dict) -> list:
     """What was measured, and by what."""
-    rows = [[f"`{name}`", number(data["figures"][name]), unit, meaning, f"`measure {step}`", when(data, step)]
+    rows = [[f"`{name}`", number(data["figures"][name]), unit, meaning, f"`{step}`"]
             for name, (unit, step, meaning) in FIGURES.items()]
-    return [f"{data['machine']}. Found by `bench/capacity.py measure STEP`.", "",
-            *table(["figure", "value", "unit", "of", "found by", "at"], rows)]
-
-
-def when(data: dict, step: str) -> str:
-    """Day and commit of a step's figures."""
-    made = data.get("steps", {}).get(step, data)
-    return f"{made['measured']}, {made['commit']}"
+    machines = {}
+    for step in STEPS:
+        made = data["steps"][step]
+        machines.setdefault(f"{made['machine']}; commit {made['commit']}, {made['measured']}", []).append(
+            f"`{step}`" + (f" (load {made['load']} before it)" if made.get("load", 0) > LOAD_TOLD else ""))
+    return ["Found by `bench/capacity.py measure STEP`, on:", "",
+            *(f"- {machine}: {', '.join(steps)}" for machine, steps in machines.items()), "",
+            *table(["figure", "value", "unit", "of", "step"], rows)]
 
 
 def needs_table(plans) -> list:

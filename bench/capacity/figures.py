@@ -20,7 +20,7 @@ FIGURES = {
     "redis_copy_us": ("us", "redis", "Redis, each further gateway that has a member"),
     "redis_event_bytes": ("bytes", "redis", "Redis, one event of 200 bytes in a log"),
     "redis_topic_bytes": ("bytes", "redis", "Redis, a topic with one event"),
-    "cluster_times": ("times", "masters", "Redis, a publish on three masters beside one server, as much on each"),
+    "cluster_times": ("times", "masters", "Redis, a publish on three masters beside three servers"),
     "master_idle_us": ("us/s", "masters", "Redis, each master, for a shard of a gateway with nothing to do: probes"),
     "master_links": ("count", "masters", "connections at a master, of a gateway with one shard"),
     "master_shard_links": ("count", "masters", "connections at a master, of each further shard"),
