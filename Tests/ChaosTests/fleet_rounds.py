@@ -50,6 +50,16 @@ class Rounds:
         self.publishes(GREEN_SECONDS_MAX, "a publish is acked")
         return time.monotonic() - began
 
+    def changes(self, epochs: str) -> int:
+        """Masters that another followed, with all epochs `kept` or `reset`, at all gateways."""
+        return sum(int(gateway.metric("switchboard_redis_master_changes_total", epochs=epochs))
+                   for gateway in self.world.gateways)
+
+    def judged(self, count: int) -> None:
+        """Waits until so many masters followed another."""
+        self.world.every(0.05, lambda: self.changes("kept") + self.changes("reset") >= count, 20,
+                         "everybody has judged the new master")
+
     def whole(self) -> None:
         """Waits until the fleet is as it was at the start."""
         raise NotImplementedError
