@@ -34,3 +34,11 @@ def pytest_collection_modifyitems(items):
             if item.path in files:
                 item.add_marker(pytest.mark.xdist_group(f"{folder}{files.index(item.path) % processes}"))
     items.sort(key=lambda item: _place(item.nodeid))
+
+
+def pytest_collection_finish(session):
+    """Ends the run when tests that belong together would not be together: nothing else would tell."""
+    if session.config.getoption("loadgroup", False):
+        apart = [item.nodeid for item in session.items if item.get_closest_marker("xdist_group")
+                 and "@" not in item.nodeid]
+        assert not apart, f"this pytest-xdist knows no groups of this pytest: {apart[:2]}"
