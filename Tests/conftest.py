@@ -4,12 +4,15 @@ import pytest
 
 # Files whose tests share something costly: so many processes run them, each all tests of its files.
 TOGETHER = {"BrowserTests/": 3}
+# Fixtures that are costly to have in each process: one process runs all tests of a file that use one.
+SHARED = {"cluster"}
 # The longest tests come first, so that none of them begins when everything else has ended. Each name stands for all
 # tests that begin with it; the order here is theirs.
 LONGEST = (
     "ConformanceTests/test_autobahn.py::test_deflated", "LuaTests/test_estimator.py",
     "EndToEndTests/test_openapi.py::test_generated", "EndToEndTests/test_queue.py",
-    "EndToEndTests/test_votes.py::test_tallies", "ConformanceTests/test_autobahn.py::test_every_case",
+    "EndToEndTests/test_votes.py::test_tallies", "EndToEndTests/test_cluster.py", "EndToEndTests/test_across_slots.py",
+    "ConformanceTests/test_autobahn.py::test_every_case",
     "BrowserTests/test_dev.py", "EndToEndTests/test_drain.py::test_rolling",
     "EndToEndTests/test_drain.py::test_clients",
     "LuaTests/test_leaderboards.py::test_a_million", "EndToEndTests/test_leaderboard.py::test_a_million",
@@ -33,6 +36,9 @@ def pytest_collection_modifyitems(items):
         for item in items:
             if item.path in files:
                 item.add_marker(pytest.mark.xdist_group(f"{folder}{files.index(item.path) % processes}"))
+    for item in items:
+        if SHARED & set(item.fixturenames):
+            item.add_marker(pytest.mark.xdist_group(item.path.name))
     items.sort(key=lambda item: _place(item.nodeid))
 
 

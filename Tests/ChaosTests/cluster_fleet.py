@@ -1,21 +1,15 @@
 """A Redis Cluster in the place of a World's server, whatever its masters are called there."""
 
 import contextlib
-import re
 import signal
 
 import paths  # noqa: F401
 from redis.crc import key_slot
-from support.redis_cluster import RedisCluster
+from support.redis_cluster import RedisCluster, tagged
 
 
 # Links to a node that is no master any more are kept for so long: it may soon be one again.
 IDLE_SECONDS = 60
-
-
-def tagged(name: str) -> str:
-    """The name on a cluster of a key that is `namespace:id#facet` on one server."""
-    return re.sub(r"^([a-z0-9-]+):([^#]*)", r"\1:{\2}", name)
 
 
 def slot_of(topic: str) -> int:

@@ -9,8 +9,10 @@ from certificates import write_certificate
 from gateway_process import Gateway
 from node_process import BINARY
 from redis_watch import RedisWatch
+from support.redis_cluster import RedisCluster
 from support.redis_server import RedisServer
 from support.seeds import seeded
+from support.sentinel_group import SentinelGroup
 from tokens import SECRET, sign
 from worker_process import Worker
 
@@ -51,11 +53,38 @@ def gw(shared_gateway):
 
 
 @pytest.fixture
-def server(tmp_path):
-    """A Redis of this test's own, to be stopped and started at will."""
+def server(request, tmp_path):
+    """A Redis of this test's own, to be stopped and started at will.
+
+    A test may take it as `indirect`, and have the fixture of that name in its place: `group` or `cluster`.
+    """
+    kind = getattr(request, "param", "server")
+    if kind != "server":
+        yield request.getfixturevalue(kind)
+        return
     server = RedisServer(tmp_path / "redis").start()
     yield server
     server.stop()
+
+
+@pytest.fixture
+def group(tmp_path):
+    """A master, its replica and three Sentinels of this test's own."""
+    group = SentinelGroup(tmp_path / "group")
+    try:
+        yield group.start()
+    finally:
+        group.stop()
+
+
+@pytest.fixture(scope="module")
+def cluster(tmp_path_factory):
+    """A Redis Cluster of three masters and three replicas, for the tests of one file: they leave it whole."""
+    cluster = RedisCluster(tmp_path_factory.mktemp("cluster"))
+    try:
+        yield cluster.start()
+    finally:
+        cluster.stop()
 
 
 @pytest.fixture

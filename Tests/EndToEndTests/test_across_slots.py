@@ -15,7 +15,6 @@ from gateway_process import Gateway, command
 from node_process import BINARY, ENVIRONMENT
 from operator_scripts import script, write_scripts
 from support.outside import Answer, OutsideServer
-from support.redis_cluster import RedisCluster
 from test_courier_services import Spotify, settings
 from tokens import SECRET
 from waiting import eventually
@@ -25,13 +24,6 @@ from worker_process import Worker
 TELL = script(
     "tell_users", "for _, user in ipairs(args.users) do tell_now('user:' .. user, 'told', {n = args.n}) end return {}",
     arg=["shopId id", "users ids 1..20", "n int 0..1000"], topic=["shop:{shopId}", "user:*"])
-
-
-@pytest.fixture(scope="module")
-def cluster(tmp_path_factory):
-    cluster = RedisCluster(tmp_path_factory.mktemp("cluster")).start()
-    yield cluster
-    cluster.stop()
 
 
 @pytest.fixture(scope="module")

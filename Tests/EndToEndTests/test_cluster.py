@@ -12,24 +12,16 @@ from redis.crc import key_slot
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[2] / "bench/capacity"))
 
-
 from gateway_process import Gateway, command
 from node_process import ENVIRONMENT
 from placement import Placement
-from support.redis_cluster import SLOTS, RedisCluster
+from support.redis_cluster import SLOTS
 from support.redis_waiting import until
 from tokens import SECRET
 from waiting import eventually
 from worker_process import Worker
 
 LIMITS = {"redisProbeMs": 500}
-
-
-@pytest.fixture(scope="module")
-def cluster(tmp_path_factory):
-    cluster = RedisCluster(tmp_path_factory.mktemp("cluster")).start()
-    yield cluster
-    cluster.stop()
 
 
 @pytest.fixture(scope="module")

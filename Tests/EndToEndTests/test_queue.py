@@ -154,9 +154,11 @@ def converge(changes, screens, db, bursts, size, seconds_max):
         eventually(lambda: is_right(changes, screens, db), seconds_max, "the model's status at every client")
 
 
-def test_with_keyspace_events(changes, worker, server):
+@pytest.mark.parametrize("server, bursts, size", [("server", 10, 400), ("group", 2, 150), ("cluster", 2, 150)],
+                         indirect=["server"], ids=["server", "group", "cluster"])
+def test_with_keyspace_events(changes, worker, server, bursts, size):
     worker(server=server)
-    converge(*changes, bursts=10, size=400, seconds_max=4)
+    converge(*changes, bursts=bursts, size=size, seconds_max=4)
 
 
 def test_without_keyspace_events(changes, worker, server):

@@ -11,19 +11,9 @@ from gateway_process import command, error_code
 from node_process import BINARY, ENVIRONMENT
 from support.redis_server import RedisServer, free_port
 from support.redis_waiting import until
-from support.sentinel_group import SentinelGroup
 from waiting import eventually
 
 FAILOVER_SECONDS_MAX = 30
-
-
-@pytest.fixture
-def group(tmp_path):
-    group = SentinelGroup(tmp_path / "group")
-    try:
-        yield group.start()
-    finally:
-        group.stop()
 
 
 @pytest.fixture

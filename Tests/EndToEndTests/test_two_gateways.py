@@ -1,11 +1,16 @@
-"""Two gateways, one Redis: whatever is published on either arrives on both."""
+"""Two gateways, one Redis: whatever is published on either arrives on both, also by Sentinels and on a Cluster."""
 
 import pytest
 
 
+# One server is shared with other tests; the others are of this file.
+ANY_REDIS = pytest.mark.parametrize("pair", ["shared_server", "group", "cluster"], indirect=True)
+
+
 @pytest.fixture
-def pair(gateway):
-    return gateway(), gateway()
+def pair(request, gateway):
+    redis = request.getfixturevalue(getattr(request, "param", "shared_server"))
+    return gateway(server=redis), gateway(server=redis)
 
 
 @pytest.mark.parametrize("publisher", [0, 1])
@@ -18,6 +23,7 @@ def test_published_on_one_received_on_both(pair, topic, publisher):
             client.expect_nothing()
 
 
+@ANY_REDIS
 def test_one_order_for_everybody(pair, topic):
     """Both gateways publish at once; all subscribers see the same order."""
     with pair[0].client() as one, pair[1].client() as two, pair[0].http() as left, pair[1].http() as right:
@@ -40,6 +46,7 @@ def test_retry_on_the_other_gateway_stores_once(pair, topic):
         client.expect_nothing()
 
 
+@ANY_REDIS
 def test_return_to_the_other_gateway(pair, topic):
     with pair[0].client() as client:
         epoch = client.subscribe(topic)["epoch"]

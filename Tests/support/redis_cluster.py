@@ -2,10 +2,12 @@
 
 import contextlib
 import math
+import re
 import time
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
+import redis
 from redis.crc import key_slot
 
 from support.cluster_node import ClusterNode
@@ -14,6 +16,19 @@ from support.redis_waiting import until
 SLOTS = 16_384
 # Redis forgets a failover that an operator asked for after five seconds; one vote that came late costs eight.
 FAILOVER_SECONDS, FAILOVERS_SECONDS_MAX = 6, 40
+
+
+def tagged(name: str) -> str:
+    """The name on a Cluster of a key that is `namespace:id#facet` on one server."""
+    return re.sub(r"^([a-z0-9-]+):([^#]*)", r"\1:{\2}", name)
+
+
+class PlainNames(redis.RedisCluster):
+    """A client of all masters that takes the names of one server."""
+
+    def execute_command(self, name, *words, **options):
+        """Calls a command whose first word is its key."""
+        return super().execute_command(name, *map(tagged, words[:1]), *words[1:], **options)
 
 
 class RedisCluster:
@@ -42,6 +57,10 @@ class RedisCluster:
     def hosts(self) -> str:
         """The nodes that a URL names."""
         return ",".join(f"127.0.0.1:{node.public_port}" for node in self.nodes[:2])
+
+    def client(self) -> PlainNames:
+        """A client for tests that know one server; replies are bytes."""
+        return PlainNames(host="127.0.0.1", port=self.nodes[0].port)
 
     def start(self) -> "RedisCluster":
         """Starts the nodes and waits until every slot is served and every replica follows."""
