@@ -196,15 +196,40 @@ class Receiver:
         return Answer(204)
 
 
+def carries(directory, spotify_url, hook_url) -> dict:
+    """What is settled of a courier that asks Spotify, and sends orders."""
+    (directory / "secret").write_bytes(b"whsec_" + base64.b64encode(secrets.token_bytes(24)) + b"\n")
+    return settings(directory, spotify_url) | {"webhooks": {"kitchen": {
+        "url": hook_url + "/hook", "secret-file": str(directory / "secret"), "topics": ["order:*"]}}}
+
+
+def test_a_courier_that_only_checks_leaves_every_master_as_it_is(tmp_path, cluster, certificate):
+    """A courier that sends webhooks switches keyspace events on, and writes down that it is there."""
+    config = carries(tmp_path, "https://127.0.0.1:1", "https://127.0.0.1:1")
+    one = CourierProcess(tmp_path / "check", cluster.url, certificate, config, "--only-check",
+                         "--redis-prefix", "checked:")
+
+    def events():
+        told = []
+        for node in cluster.masters():
+            with node.client() as db:
+                told.append(db.config_get("notify-keyspace-events"))
+                assert list(db.scan_iter("*checked:*")) == []
+        return told
+
+    before = events()
+    done = subprocess.run(one.arguments, capture_output=True, text=True, timeout=30, env=ENVIRONMENT)
+    assert done.returncode == 0 and "ok: files, secrets and Redis" in done.stdout, done.stdout + done.stderr
+    assert events() == before == [{"notify-keyspace-events": ""}] * 3
+
+
 @pytest.fixture(scope="module")
 def courier(tmp_path_factory, cluster, certificate):
-    """A courier that asks Spotify, and sends orders; it looks through all logs every five minutes alone."""
+    """A courier at work; it looks through all logs every five minutes alone."""
     directory = tmp_path_factory.mktemp("courier")
     receiver = Receiver()
-    (directory / "secret").write_bytes(b"whsec_" + base64.b64encode(secrets.token_bytes(24)) + b"\n")
     with OutsideServer(certificate, Spotify()) as spotify, OutsideServer(certificate, receiver) as hooks:
-        config = settings(directory, spotify.url) | {"webhooks": {"kitchen": {
-            "url": hooks.url + "/hook", "secret-file": str(directory / "secret"), "topics": ["order:*"]}}}
+        config = carries(directory, spotify.url, hooks.url)
         one = CourierProcess(directory, cluster.url, certificate, config).start()
         one.receiver = receiver
         yield one

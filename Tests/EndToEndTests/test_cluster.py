@@ -252,6 +252,45 @@ def test_a_slot_goes_to_another_master_under_load_and_nothing_is_lost_in_silence
         node.wait_ready(15)
 
 
+def id_of_slot(slot):
+    """An id whose topics lie in a slot."""
+    return next(f"s{number}" for number in range(SLOTS * 100) if key_slot(f"s{number}".encode()) == slot)
+
+
+def test_a_first_slot_that_goes_to_a_new_master_and_back_leaves_every_master_proven(cluster, nodes):
+    """Masters are proven by their first slots. The old one gave up the channel that the new one had by then."""
+    old, new = max(cluster.masters(), key=lambda node: node.id), cluster.add_master()
+    # They are looked at in the order of their ids.
+    while new.id > old.id:
+        cluster.remove(new)
+        new = cluster.add_master()
+    first, second = [slot for slot, owner in enumerate(cluster.owners()) if owner is old][:2]
+    topics = [f"shop:{id}" for id in (id_of_slot(first), id_of_slot(second), *ids_of_every_master(cluster, 1))]
+    before = [masters_judged(node) for node in nodes]
+
+    def proven(count):
+        pages = [node.metrics() for node in nodes]
+        return all(page.value("switchboard_redis_master_ready") == count for page in pages) and all(
+            node.ops("/readyz").json()["status"] == "ready" for node in nodes)
+
+    with nodes[0].client() as client:
+        epochs = {topic: client.subscribe(topic)["epoch"] for topic in topics}
+        for target, count in ((new, 4), (old, 3)):
+            cluster.move(first, target)
+            # The slot that moves begins new epochs, and no other one.
+            gap = client.expect("gap", topic=topics[0], timeout=10)["data"]
+            assert gap["reason"] == "reset" and gap["epoch"] != epochs[topics[0]]
+            epochs[topics[0]] = gap["epoch"]
+            eventually(lambda count=count: proven(count), 15, "every master is proven")
+            for topic in topics:
+                position = nodes[1].publish(topic, "e", {})
+                assert position["epoch"] == epochs[topic]
+                client.expect("e", topic=topic, offset=position["offset"])
+        client.expect_nothing()
+    cluster.remove(new)
+    assert [masters_judged(node) for node in nodes] == before
+
+
 def test_the_check_knows_the_masters_and_what_is_wrong_with_a_plain_address(cluster, gw):
     def check(url):
         flags = [flag for flag in gw.arguments if flag != str(gw.ready_path.absolute())]

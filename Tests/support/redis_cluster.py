@@ -179,9 +179,11 @@ class RedisCluster:
                 old.execute_command("MIGRATE", "127.0.0.1", target.port, "", 0, 5_000, "KEYS", *rest)
             new.execute_command("CLUSTER", "SETSLOT", slot, "NODE", target.id)
             self._tell_source(old, slot, target)
+        # The source may seem to be a master still.
         for node in self.masters():
-            with node.client() as client:
-                client.execute_command("CLUSTER", "SETSLOT", slot, "NODE", target.id)
+            if node is not source:
+                with node.client() as client:
+                    client.execute_command("CLUSTER", "SETSLOT", slot, "NODE", target.id)
         until(self.agree, what="nodes that agree")
 
     def agree(self) -> bool:
