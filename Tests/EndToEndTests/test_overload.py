@@ -158,6 +158,8 @@ def test_slow_peers_do_not_keep_honest_ones_out(gateway):
         eventually(lambda: attack.is_complete, 30, "every slow peer in place")
         times, failures = asyncio.run(slowloris.connect_for(6, gw.address(), context))
         eventually(lambda: all(attack.refresh().closed.values()), 20, "a slow peer of each kind closed")
+    later, _ = asyncio.run(slowloris.connect_for(1, gw.address(), context))
+    usual += later
     p99, bound = slowloris.percentile(times, 0.99), slowloris.P99_SECONDS_MAX
     print(f"honest p99 {p99 * 1e3:.1f} ms of {len(times)}; without the attack {max(usual) * 1e3:.1f} ms;"
           f" closed {attack.closed}")

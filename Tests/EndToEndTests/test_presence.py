@@ -97,7 +97,8 @@ def test_native_and_socket_io_clients_are_listed_together(pair, token):
         eventually(lambda: phone.names().count("presence") == 2)
         assert [one["user"] for one in phone.heard[-1][2]["joins"]] == ["u3"]
         assert tracked(one, name, name="Ann", typing=True) == id
-        assert change(two, name) == ([], ["u1"], []), "what is said anew is an update, no leave and join"
+        update = ([], ["u1"], [])
+        assert change(one, name) == change(two, name) == update, "what is said anew is an update, no leave and join"
         assert users(pair[0], name, token()) == users(pair[1], name, token()) == ["u1", "u3"]
         one.request("unsubscribe", {"topic": name})
         assert change(two, name) == ([], [], ["u1"])

@@ -28,3 +28,9 @@ def private_bytes(pid: int) -> int:
 def descriptors(pid: int) -> int:
     """How many descriptors a process has open."""
     return len(os.listdir(f"/proc/{pid}/fd"))
+
+
+def are_stopped(pid: int) -> bool:
+    """Whether all threads of a process stand, as SIGSTOP makes them some time after it was sent (proc(5), state T)."""
+    return all((task / "stat").read_text().rsplit(")", 1)[1].split()[0] == "T"
+               for task in Path(f"/proc/{pid}/task").iterdir())
