@@ -7,12 +7,17 @@
 # them: WORKERS, by default three for each core). What both leave of the processor builds and runs the unit tests, in a
 # folder of their own. The output is that of the product's build, of the unit tests and of the clients' tests, in this
 # order; the last lines are the two runners' own.
+#
+# A few clients' tests that failed beside the others are run once more, alone, and told by name: a busy host finds
+# races, of tests and of what they test, and one look at the log tells them apart from what is broken.
 # exit: 0 when both passed
 set -euo pipefail
 cd "$(dirname "$0")/.."
 
 readonly workers=${WORKERS:-$((3 * $(nproc)))}
 readonly logs=.build/test-logs
+# More failures than this are no race.
+readonly again_max=3
 # Modules are compiled as a whole, by two threads, read once, and without what a debugger needs: a third cheaper.
 readonly unit_build=(
     --scratch-path .build/unit -Xswiftc -wmo -Xswiftc -num-threads -Xswiftc 2
@@ -58,7 +63,7 @@ wait "$environments" || {
 }
 
 .venv/bin/python -m pytest -ra --durations=25 --numprocesses "$workers" --dist loadgroup --no-loadscope-reorder \
-    "$@" "${folders[@]/#/Tests/}" >"$logs/clients.log" 2>&1 &
+    --cache-clear "$@" "${folders[@]/#/Tests/}" >"$logs/clients.log" 2>&1 &
 clients=$!
 pids+=("$clients")
 
@@ -76,6 +81,17 @@ unit_status=0
 show "$unit" "$logs/unit.log" || unit_status=$?
 clients_status=0
 show "$clients" "$logs/clients.log" || clients_status=$?
+
+# 1: some failed; anything else is no matter of single tests.
+if [ "$clients_status" = 1 ]; then
+    count=$(grep -c '": true' Tests/.pytest_cache/v/cache/lastfailed || true)
+    if [ "$count" -le "$again_max" ]; then
+        printf 'test: %s failed beside others; once more, alone:\n' "$count"
+        clients_status=0
+        .venv/bin/python -m pytest -ra --verbose --last-failed --last-failed-no-failures none "$@" \
+            "${folders[@]/#/Tests/}" || clients_status=$?
+    fi
+fi
 
 [ "$unit_status" = 0 ] || printf 'test: the unit tests failed, see above or %s\n' "$logs/unit.log" >&2
 [ "$unit_status" = 0 ] && [ "$clients_status" = 0 ]
