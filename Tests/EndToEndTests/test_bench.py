@@ -118,7 +118,7 @@ def test_idle(bench, topic):
 
 
 def test_churn(bench, topic):
-    result = bench.run("churn", topic=topic, connections=20, rounds=5)
+    result = bench.run("churn", topic=topic, connections=20, rounds=20)
     assert result["handshakesPerSecond"] > 0
 
 
