@@ -1,6 +1,7 @@
 """A short run of everything at once, so that a change that breaks a promise is seen before it is merged."""
 
 import argparse
+import json
 
 import chaos
 import pytest
@@ -25,7 +26,7 @@ def test_mixed_faults(tmp_path, durable):
         others=14, forget=False)
     report, failures = chaos.run(options, argparse.Namespace(path=tmp_path))
     assert not failures, "\n".join(failures)
-    assert report.good, report.summary()
+    assert report.good, json.dumps(report.summary(), indent=1)
     # A run without load or faults would prove nothing.
     assert report.counts["acked"] > SECONDS * 40 and report.counts["delivered"] > report.counts["acked"]
     assert report.counts["faults"] >= 5, report.counts

@@ -1,6 +1,5 @@
 """Socket.IO over two nodes: a session that polls lives on one, and its requests reach either."""
 
-import itertools
 import json
 import signal
 import time
@@ -11,61 +10,12 @@ from websockets.exceptions import InvalidStatus
 
 import raw
 from gateway_process import Gateway
+from polling_nodes import FAST, Wanderer, hops, knows_secret, polls
 from socketio_client import TEXT, Phone, Probe, Session
+from support.fault_proxy import FaultProxy, named
 from support.running_nginx import RunningNginx
 from tokens import SECRET
 from waiting import eventually, pass_time
-
-FAST = {"pollHopMs": 400, "shardSweepMs": 20}
-
-
-class Wanderer(Session):
-    """A session of the first gateway, whose requests go to the given ones in turn."""
-
-    def __init__(self, home, *ways):
-        super().__init__(home)
-        self.home = home
-        self.https = [way.http(key=None) for way in ways]
-        self.ways = itertools.cycle(self.https)
-
-    def __exit__(self, *_):
-        super().__exit__()
-        for http in self.https:
-            http.close()
-
-    def get(self, timeout=10):
-        return next(self.ways).get(self.query, timeout=timeout)
-
-    def post(self, *packets, **headers):
-        body = packets[0] if isinstance(packets[0], bytes) else "\x1e".join(packets)
-        return next(self.ways).post(self.query, content=body, headers=TEXT | headers)
-
-    def joins(self, topic):
-        self.enters()
-        self.says('421["subscribe",{"topic":"%s"}]' % topic)
-        [answer] = self.hears()
-        return json.loads(answer[3:])[0]
-
-
-def polls(held, session, way):
-    """A poll that the node has passed on, and that its session's node holds; what it will be answered."""
-    before = hops(session.home, "in")
-    poll = held(session.get)
-    eventually(lambda: way.metric("switchboard_hops_waiting") == 1 and hops(session.home, "in") > before)
-    return poll
-
-
-def knows_secret(*gateways):
-    """Ids of sessions are known elsewhere once both nodes have the secret that Redis keeps."""
-    def known():
-        for home, way in itertools.permutations(gateways, 2):
-            with Wanderer(home, way) as session:
-                if session.post("40").status_code != 200:
-                    return False
-                session.get()
-                session.post("1")
-        return True
-    eventually(known, 10, "the secret of the nodes")
 
 
 @pytest.fixture(scope="module")
@@ -93,10 +43,6 @@ def pair(gateway):
     nodes = gateway("--shards", "2", limits=FAST), gateway("--shards", "2", limits=FAST)
     knows_secret(*nodes)
     return nodes
-
-
-def hops(node, way="out"):
-    return node.metric("switchboard_hops_total", way=way)
 
 
 # Served
@@ -191,6 +137,25 @@ def test_packets_that_nobody_confirms_end_their_session(gateway, topic, held):
             way.signal(signal.SIGCONT)
         assert poll.result().status_code in (200, 400, 503)
     eventually(lambda: home.metric("switchboard_polling_sessions") == 0)
+
+
+def test_a_poll_whose_answer_redis_lost_is_answered_all_the_same(gateway, server, topic, held):
+    """Both nodes lived on, so the one that had asked held the poll until its client lost patience."""
+    limits = FAST | {"pollHopMs": 1_000, "redisCallMs": 500}
+    with FaultProxy(server.socket_path) as proxy:
+        home = gateway("--shards", "1", server=SimpleNamespace(url=proxy.redis_url), limits=limits)
+        way = gateway("--shards", "1", server=server, limits=limits)
+        knows_secret(home, way)
+        with Wanderer(home, way) as session:
+            session.joins(topic)
+            poll = polls(held, session, way)
+            pass_time(0.3, "the poll is known to be held")
+            proxy.drop_to_server(named("-shard-0"))
+            way.publish(topic, "queue:update", {"n": 1})
+            eventually(lambda: home.metric("switchboard_polling_sessions") == 0, what="the end of the session")
+            proxy.heal()
+            session.fault(poll.result(), 1)
+    eventually(lambda: way.metric("switchboard_hops_waiting") == 0)
 
 
 def test_a_fetch_that_died_with_its_node_may_be_made_again(pair, topic, held):

@@ -31,6 +31,8 @@ public enum EngineHop: Equatable, Sendable {
     case answer(number: Int, Answer)
     /// These fetches wait for something to be said.
     case held([Int])
+    /// These fetches have waited for long: what is held no more is to be answered, since its answer was lost.
+    case waits([Int])
     /// The packets that answered these fetches were handed to their clients.
     case received([Int])
     /// A sign of life is wanted.
@@ -58,6 +60,7 @@ public enum EngineHop: Equatable, Sendable {
         case .answer(let number, .busy): EngineHop.written("B", [number])
         case .answer(let number, .fault(let code)): EngineHop.written("E", [number, code])
         case .held(let numbers): EngineHop.written("H", numbers)
+        case .waits(let numbers): EngineHop.written("W", numbers)
         case .received(let numbers): EngineHop.written("K", numbers)
         case .asks: EngineHop.written("Q", [])
         case .lives: EngineHop.written("A", [])
@@ -113,6 +116,7 @@ public enum EngineHop: Equatable, Sendable {
     private static func hop(_ kind: UInt8, _ words: ArraySlice<ArraySlice<UInt8>>) -> EngineHop? {
         switch kind {
         case UInt8(ascii: "H"): return numbers(words).map { .held($0) }
+        case UInt8(ascii: "W"): return numbers(words).map { .waits($0) }
         case UInt8(ascii: "K"): return numbers(words).map { .received($0) }
         case UInt8(ascii: "Q"): return words.isEmpty ? .asks : nil
         case UInt8(ascii: "A"): return words.isEmpty ? .lives : nil

@@ -3,7 +3,8 @@ import Core
 /// Requests of polling clients whose sessions live on other nodes, from the question to the answer; pure.
 ///
 /// A request is answered in time, or is known to be held, or is given up: then nobody knows whether it was taken. What is held waits as
-/// long as its node shows signs of life. Time is a parameter, monotonic milliseconds.
+/// long as its node shows signs of life and still holds it: an answer may be lost on the way. Time is a parameter,
+/// monotonic milliseconds.
 struct HopBook<Waiter> {
     /// What may wait, and how long.
     struct Bounds {
@@ -15,7 +16,7 @@ struct HopBook<Waiter> {
         let answerMs: Int
         /// From the last word of a node to the question whether it lives.
         let quietMs: Int
-        /// From the last word of a node to its end.
+        /// From the last word of a node to its end, and between two questions whether it still holds a request.
         let silentMs: Int
     }
 
@@ -23,6 +24,8 @@ struct HopBook<Waiter> {
     enum Step {
         /// Ask a node for a sign of life.
         case ask(HopHome)
+        /// Ask a node whether it still holds these.
+        case check(HopHome, [Int])
         /// No word came: give the request up, and tell its node.
         case expired(number: Int, HopHome, Waiter)
         /// A node is gone, and its sessions with it.
@@ -33,8 +36,10 @@ struct HopBook<Waiter> {
         let home: HopHome
         let bytes: Int
         let waiter: Waiter
-        /// `nil` once it is known to be held.
-        var dueMs: Int?
+        /// Whether it is known to be held.
+        var isHeld = false
+        /// When it is given up; of one that is held, when its node is asked whether it still is.
+        var dueMs: Int
     }
 
     private struct Home {
@@ -78,8 +83,11 @@ struct HopBook<Waiter> {
     }
 
     /// A node holds these requests until something is to be said.
-    mutating func held(_ numbers: [Int], by home: HopHome) {
-        for number in numbers where requests[number]?.home == home { requests[number]?.dueMs = nil }
+    mutating func held(_ numbers: [Int], by home: HopHome, nowMs: Int) {
+        for number in numbers where requests[number]?.home == home {
+            requests[number]?.isHeld = true
+            requests[number]?.dueMs = nowMs + bounds.silentMs
+        }
     }
 
     /// A node has answered; `nil` for what nobody asked of it.
@@ -107,11 +115,16 @@ struct HopBook<Waiter> {
                 steps.append(.ask(home))
             }
         }
-        for (number, request) in requests {
-            guard let dueMs = request.dueMs, nowMs >= dueMs, let expired = taken(number) else { continue }
-            steps.append(.expired(number: number, expired.home, expired.waiter))
+        var held: [HopHome: [Int]] = [:]
+        for (number, request) in requests where nowMs >= request.dueMs {
+            if request.isHeld {
+                requests[number]?.dueMs = nowMs + bounds.silentMs
+                held[request.home, default: []].append(number)
+            } else if let expired = taken(number) {
+                steps.append(.expired(number: number, expired.home, expired.waiter))
+            }
         }
-        return steps
+        return steps + held.map { .check($0.key, $0.value) }
     }
 
     private mutating func taken(_ number: Int) -> Request? {

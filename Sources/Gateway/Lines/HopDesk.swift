@@ -31,8 +31,10 @@ final class HopDesk {
     private var order: HopOrder
     /// Messages sent so far.
     private var sent: UInt64 = 0
-    /// Fetches of others that wait here, of which their nodes do not know yet.
-    private var untold: [(hop: Hop, session: [UInt8])] = []
+    /// Fetches of others that wait here, and the session of each.
+    private var held: [Hop: [UInt8]] = [:]
+    /// Those of which their nodes do not know yet.
+    private var untold: [Hop] = []
     /// Fetches whose packets were handed to clients in this turn, by the node that is to know.
     private var receipts: [HopHome: [Int]] = [:]
     /// Packets that went to another node, until it says that its client has them.
@@ -157,7 +159,9 @@ final class HopDesk {
             shard.polling.line(session)?.release(Hop(asker: from, number: number))
         case .abandoned(let number, let session): lost(Hop(asker: from, number: number), session)
         case .answer(let number, let answer): answered(number, answer, by: from)
-        case .held(let numbers): book.held(numbers, by: from)
+        case .held(let numbers): book.held(numbers, by: from, nowMs: shard.nowMs)
+        case .waits(let numbers):
+            for number in numbers { check(Hop(asker: from, number: number)) }
         case .received(let numbers):
             for number in numbers { delivered(Hop(asker: from, number: number)) }
         case .asks: publish(.lives, to: from)
@@ -171,10 +175,13 @@ final class HopDesk {
         guard let line = shard.polling.line(session) else { return answer(.fault(.session)) }
         if let body { return line.send(body, answer) }
         line.fetch(for: hop, answer)
-        if line.holds(hop) { untold.append((hop, session)) }
+        guard line.holds(hop) else { return }
+        held[hop] = session
+        untold.append(hop)
     }
 
     private func give(_ answer: PollAnswer, to hop: Hop, _ session: [UInt8]) {
+        held[hop] = nil
         let word = answer.hop
         if word.isOwed {
             shard.polling.line(session)?.awaitsReceipt = true
@@ -188,6 +195,12 @@ final class HopDesk {
     private func delivered(_ hop: Hop) {
         guard let (session, _) = owed.removeValue(forKey: hop) else { return }
         shard.polling.line(session)?.receiptCame()
+    }
+
+    /// Another node waits for this fetch: when it is held no more, its answer was lost, and the session with it.
+    private func check(_ hop: Hop) {
+        guard held[hop] == nil, owed[hop] == nil else { return }
+        publish(.answer(number: hop.number, .fault(EngineRequest.Fault.session.rawValue)), to: hop.asker)
     }
 
     /// What a fetch was answered with has reached nobody, or its answer would: the session ends, unless it has gone on.
@@ -211,17 +224,16 @@ final class HopDesk {
     /// Does what waited for its time.
     func sweep() {
         let nowMs = shard.nowMs
-        var held: [HopHome: [Int]] = [:]
-        for (hop, session) in untold where shard.polling.line(session)?.holds(hop) == true {
-            held[hop.asker, default: []].append(hop.number)
-        }
+        var news: [HopHome: [Int]] = [:]
+        for hop in untold where held[hop] != nil { news[hop.asker, default: []].append(hop.number) }
         untold = []
-        for (home, numbers) in held { tell(numbers, to: home) { .held($0) } }
+        for (home, numbers) in news { tell(numbers, to: home) { .held($0) } }
         for (hop, debt) in owed where nowMs >= debt.dueMs { lost(hop, debt.session) }
         for step in book.due(nowMs: nowMs) {
             switch step {
             case .ask(let home):
                 publish(.asks, to: home) { [unowned self] hearers in if hearers == 0 { gone(home) } }
+            case .check(let home, let numbers): tell(numbers, to: home) { .waits($0) }
             case .expired(let number, let home, let waiter):
                 publish(.abandoned(number: number, session: waiter.session), to: home)
                 fail(waiter, .busy)

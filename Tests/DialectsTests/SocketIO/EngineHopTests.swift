@@ -15,6 +15,7 @@ import Testing
         (.answer(number: 7, .taken), "T 7"), (.answer(number: 7, .tooLarge), "L 7"),
         (.answer(number: 7, .busy), "B 7"), (.answer(number: 7, .fault(1)), "E 7 1"),
         (.held([1]), "H 1"), (.held([1, 20, 3]), "H 1 20 3"), (.received([4, 5]), "K 4 5"),
+        (.waits([2, 6]), "W 2 6"),
         (.asks, "Q"), (.lives, "A"),
     ]
 
@@ -30,7 +31,8 @@ import Testing
         "S 8 s",
         "S 8\nbody", "S 8 s t\nbody", "P 7", "P\n6", "P 7 8\n6", "T", "T 7 8", "T 7\n", "E 7", "E 7 6", "E 7 -1",
         "E 7 1 1",
-        "H", "H ", "H 1 ", "H 1 x", "H 1\n2", "K", "Q 1", "Q\n", "A ", "Z 1", "\n", "99999999999999999999",
+        "H", "H ", "H 1 ", "H 1 x", "H 1\n2", "K",
+        "W", "W 1\n", "Q 1", "Q\n", "A ", "Z 1", "\n", "99999999999999999999",
         "F 99999999999999999999 s",
     ])
     func anythingElseIsRefused(_ text: String) {

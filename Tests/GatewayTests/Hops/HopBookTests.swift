@@ -14,6 +14,8 @@ import Testing
         steps.map { step in
             switch step {
             case .ask(let home): "ask " + String(decoding: home.node, as: UTF8.self)
+            case .check(let home, let numbers):
+                "check " + String(decoding: home.node, as: UTF8.self) + " \(numbers.sorted())"
             case .expired(_, _, let waiter): "expired " + waiter
             case .gone(let waiter): "gone " + waiter
             }
@@ -38,23 +40,41 @@ import Testing
 
     @Test mutating func whatIsHeldWaitsAsLongAsItsNodeLives() {
         #expect(book.asked(1, of: one, bytes: 0, "a", nowMs: 0) == true)
-        book.held([1, 9], by: two)
-        book.held([1, 9], by: one)
+        book.held([1, 9], by: two, nowMs: 0)
+        book.held([1, 9], by: one, nowMs: 0)
         for nowMs in stride(from: 0, to: 1_000, by: 10) {
             for case .ask(let home) in book.due(nowMs: nowMs) { book.heard(home, nowMs: nowMs + 1) }
         }
         #expect(book.count == 1)
-        #expect(words(book.due(nowMs: 1_020)) == ["ask one"])
+        #expect(words(book.due(nowMs: 1_020)) == ["ask one", "check one [1]"])
         #expect(words(book.due(nowMs: 1_039)).isEmpty)
         #expect(words(book.due(nowMs: 1_060)) == ["gone a"])
         #expect(book.count == 0)
     }
 
+    /// The answer to a fetch was lost while Redis was away, and its node lived on: the client waited until its own patience ended.
+    @Test mutating func whetherARequestIsStillHeldIsAskedAgainAndAgain() {
+        for (number, waiter) in [(1, "a"), (2, "b"), (3, "c")] {
+            #expect(book.asked(number, of: number == 3 ? two : one, bytes: 0, waiter, nowMs: 0) == true)
+        }
+        book.held([1, 2], by: one, nowMs: 10)
+        book.held([3], by: two, nowMs: 11)
+        #expect(!words(book.due(nowMs: 69)).contains { $0.hasPrefix("check") })
+        book.heard(one, nowMs: 69)
+        book.heard(two, nowMs: 69)
+        #expect(words(book.due(nowMs: 70)) == ["check one [1, 2]"])
+        #expect(words(book.due(nowMs: 71)) == ["check two [3]"])
+        #expect(book.answered(1, by: one) == "a")
+        book.heard(one, nowMs: 125)
+        book.heard(two, nowMs: 125)
+        #expect(words(book.due(nowMs: 130)) == ["check one [2]"])
+    }
+
     /// A process that was stopped for a while has heard nobody, and asks before it believes that they are gone.
     @Test mutating func nobodyIsGoneWhoWasNotAsked() {
         #expect(book.asked(1, of: one, bytes: 0, "a", nowMs: 0) == true)
-        book.held([1], by: one)
-        #expect(words(book.due(nowMs: 5_000)) == ["ask one"])
+        book.held([1], by: one, nowMs: 0)
+        #expect(words(book.due(nowMs: 5_000)) == ["ask one", "check one [1]"])
         book.heard(one, nowMs: 5_001)
         #expect(words(book.due(nowMs: 5_010)).isEmpty)
     }
