@@ -1,8 +1,8 @@
 #!/usr/bin/env python3
 """What publishes and votes cost Redis: the scripts of this tree against those of another commit, in turn.
 
-    .venv/bin/python bench/script_costs.py [--against REF] [--rounds 9] [--calls 4000] [--cases publish,vote]
-        [--instructions] [--markdown]
+    .venv/bin/python bench/script_costs.py [--against REF] [--pairs 8] [--rounds 5] [--calls 2000]
+        [--cases publish,vote] [--instructions] [--markdown]
 
 Each side has a redis-server of its own, and calls are made from the texts that its own tests load. A round is one
 block of calls to each server, the sides in turn and each second round the other way about, so that what the host takes
@@ -11,6 +11,9 @@ processor time for the call with its reading and answering. Both are microsecond
 the rounds; a ratio is the median of the rounds' ratios. With `--instructions` the servers run under valgrind instead,
 and what is told is the instructions for each event or vote: the same on any host, however busy. Without `--against`
 this tree is measured alone.
+
+Where a process lies in memory makes it faster or slower by a tenth, for as long as it lives. So a run begins with new
+servers several times (`--pairs`), and its figures are those of all of them.
 """
 
 import argparse
@@ -271,8 +274,9 @@ def tell(name: str, figures: dict[str, list[dict]], counts: bool, markdown: bool
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--against", help="the commit whose scripts are measured beside those of this tree")
-    parser.add_argument("--rounds", type=int, default=9)
-    parser.add_argument("--calls", type=int, default=4_000)
+    parser.add_argument("--pairs", type=int, default=8)
+    parser.add_argument("--rounds", type=int, default=5, help="of each pair of servers")
+    parser.add_argument("--calls", type=int, default=2_000)
     parser.add_argument("--cases", default="publish,publish_id,publish_quiet,publish_16,publish_16_ids,vote")
     parser.add_argument("--instructions", action="store_true")
     parser.add_argument("--markdown", action="store_true")
@@ -284,17 +288,23 @@ def main() -> None:
         roots = {"now": ROOT}
         if options.against:
             roots = {"before": tree_of(options.against, Path(place) / "tree"), **roots}
-        sides = {label: Process(root, Path(place) / label, options.instructions) for label, root in roots.items()}
         kinds = ["instructions"] if options.instructions else ["script us", "Redis us"]
-        head = [f"{kind} {word}" for kind in kinds for word in [*sides, *(["ratio"] if len(sides) == 2 else [])]]
+        head = [f"{kind} {word}" for kind in kinds for word in [*roots, *(["ratio"] if len(roots) == 2 else [])]]
         print("  ".join(["case", *head]))
-        try:
-            for name in options.cases.split(","):
-                figures = compare(sides, name, options.rounds, options.calls)
-                tell(name, figures, options.instructions, options.markdown)
-        finally:
-            for side in sides.values():
-                side.end()
+        names = options.cases.split(",")
+        figures = {name: {label: [] for label in roots} for name in names}
+        for pair in range(options.pairs):
+            sides = {label: Process(root, Path(place) / f"{label}-{pair}", options.instructions)
+                     for label, root in roots.items()}
+            try:
+                for name in names:
+                    for label, more in compare(sides, name, options.rounds, options.calls).items():
+                        figures[name][label] += more
+            finally:
+                for side in sides.values():
+                    side.end()
+        for name in names:
+            tell(name, figures[name], options.instructions, options.markdown)
 
 
 if __name__ == "__main__":

@@ -196,7 +196,13 @@ import Testing
             #expect(reading.result == .success(CommandAnswer(json: bytes("{\"a\":1}"), isRetry: isRetry, effects: 0)))
             #expect(reading.fault == nil)
         }
+        let plain = try read(.success(.string(bytes("12 {\"a\": 1}"))))
+        #expect(plain.result == .success(CommandAnswer(json: bytes("{\"a\": 1}"), isRetry: false, effects: 12)))
         let wrong: [RESPValue] = [
+            .string(bytes("-1 {}")), .string(bytes(" {}")), .string(bytes("1{}")), .string(bytes("")),
+            .string(bytes("1001 {}")), .string(bytes("9223372036854775807 {}")), .string(bytes("1 [] ")),
+            .array([.string(bytes("{}")), .integer(0), .integer(.max)]),
+            .array([.string(bytes("{}")), .integer(0), .integer(-1)]),
             .null, .string(bytes("{}")), .array([.string(bytes("{}"))]), .array([.null, .integer(0)]),
             .array([.string(bytes("{}")), .integer(2)]), .array([.string(bytes("{}")), .string(bytes("0"))]),
             .array([.string(bytes("[]")), .integer(0)]), .array([.string(bytes("{")), .integer(0)]),

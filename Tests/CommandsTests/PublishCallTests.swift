@@ -62,8 +62,27 @@ import Testing
             script, keys: Keys(prefix: []), policy: policy, seenSeconds: 300, moment, top: nil)
         #expect(
             call.keys.map { text($0) } == ["shop:42#log", "shop:42#meta", "shop:42#meta", "shop:42#seen#key:k#op-1"])
-        #expect(call.arguments.count == 4 * call.keys.count + 1)
-        #expect(call.arguments.prefix(5).map { text($0) } == ["shop:42", "e", "{}", "-", ""])
+        #expect(call.arguments.count == 4 * call.keys.count - 4)
+        let terms = "5 \(policy.logEventsMax) \(policy.logSeconds) \(policy.positionSeconds) 300 c"
+        #expect(call.arguments.prefix(8).map { text($0) } == ["shop:42", "e", "{}", "-", "", terms, "r", ""])
+        #expect(call.fenceAt.map { text(call.arguments[$0]) } == "r")
         #expect(call.arguments.suffix(2).map { $0.count } == [4, 32])
+    }
+
+    @Test func theReplyTellsOfEachEvent() throws {
+        let position = try #require(Position(epoch: bytes("e-1"), offset: 9_007_199_254_740_991))
+        let reply = RESPValue.string(bytes("e-1 9007199254740991 0 e-1 9007199254740991 1 - 0 2"))
+        let told = try #require(PublishCall.Told.read(reply, count: 3))
+        #expect(told.map(\.outcome) == [.published, .duplicate, .conflict])
+        #expect(told.map(\.position) == [position, position, nil])
+    }
+
+    @Test(arguments: [
+        "", " ", "e 1", "e 1 3", "e 1 -1", "e x 0", "e -1 0", "e 1 0 ", " e 1 0", "e  1 0", "e 1 0 e 2 0", " 1 0",
+        "e 0x1 0", "e 99999999999999999999 0", "a.b 1 0",
+    ])
+    func whatIsNoReplyIsNone(_ text: String) {
+        #expect(PublishCall.Told.read(.string(bytes(text)), count: 1) == nil)
+        #expect(PublishCall.Told.read(.array([.string(bytes(text))]), count: 1) == nil)
     }
 }

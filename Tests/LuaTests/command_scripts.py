@@ -15,7 +15,7 @@ from pathlib import Path
 import redis
 
 from derived_values import Derived
-from lua_scripts import LUA, NOW_MS, Loaded, needed, script_path
+from lua_scripts import LUA, NOW_MS, Loaded, needed, parts_of, script_path
 
 POLICY = {"log_max": 200, "log_ttl_s": 300, "meta_ttl_s": 86_700}
 # What the gateway hides from bodies.
@@ -331,7 +331,7 @@ class Commands:
 
     def _evaluate(self, name, keys, argv):
         try:
-            answer, retried, *_ = self._loaded.call(name, keys, argv)
+            answer, retried, *_ = parts_of(self._loaded.call(name, keys, argv))
         except redis.ResponseError as error:
             word, _, rest = str(error).partition(" ")
             if word == "FAIL":

@@ -106,6 +106,14 @@ class Loaded:
         return self._db.evalsha(self._hashes[name], len(keys), *keys, *arguments)
 
 
+def parts_of(reply) -> list:
+    """A command's reply: answer, whether it was given before, effects, and words of a token."""
+    if isinstance(reply, list):
+        return reply
+    effects, _, answer = reply.partition(b" ")
+    return [answer, 0, int(effects)]
+
+
 class Scripts:
     """The scripts as functions. Every argument has a usable default; tests name what they care about."""
 
@@ -126,12 +134,11 @@ class Scripts:
         keys = Keys(topic)
         name = id.split(" ")[0] if isinstance(id, str) else "odd"
         seen = keys.meta if name == "-" else keys.seen(name, owner)
-        epoch, offset, duplicate = self.call(
+        [one] = self._outcomes(self.call(
             "publish", [keys.log, keys.meta, seen],
-            [topic, event, data, id, fingerprint(event, data, id) if print is None else print, now_ms, log_max,
-             log_ttl_s, meta_ttl_s, seen_ttl_s, epoch or f"e{next(self.candidates)}", run or self.run, top_text(top)])
-        assert isinstance(offset, bytes), "an offset is text, whole beyond 2^31"
-        return epoch.decode(), int(offset), duplicate
+            [topic, event, data, id, fingerprint(event, data, id) if print is None else print,
+             self._terms(now_ms, log_max, log_ttl_s, meta_ttl_s, seen_ttl_s, epoch), run or self.run, top_text(top)]))
+        return one
 
     def publish_several(self, events, topic="shop:42", now_ms=NOW_MS, log_max=200, log_ttl_s=300, meta_ttl_s=86400,
                         seen_ttl_s=300, epoch=None, run=None, top=None):
@@ -144,14 +151,24 @@ class Scripts:
         keys = Keys(topic)
         names = [(owner, id.split(" ")[0]) for _, _, owner, id in owned]
         seen = [keys.meta if name == "-" else keys.seen(name, owner) for owner, name in names]
-        arguments = [now_ms, log_max, log_ttl_s, meta_ttl_s, seen_ttl_s, epoch or f"e{next(self.candidates)}",
-                     run or self.run, top_text(top)]
-        reply = self.call(
+        terms = self._terms(now_ms, log_max, log_ttl_s, meta_ttl_s, seen_ttl_s, epoch)
+        found = self._outcomes(self.call(
             "publish", [keys.log, keys.meta, *seen],
-            [topic, *words[0], *arguments, *(word for event in words[1:] for word in event)])
-        assert len(reply) == 3 * len(events)
-        return [(epoch.decode(), int(offset), duplicate)
-                for epoch, offset, duplicate in zip(*[iter(reply)] * 3, strict=True)]
+            [topic, *words[0], terms, run or self.run, top_text(top),
+             *(word for event in words[1:] for word in event)]))
+        assert len(found) == len(events)
+        return found
+
+    @staticmethod
+    def _outcomes(reply):
+        words = reply.decode().split(" ")
+        return [("" if outcome == "2" else epoch, int(offset), int(outcome))
+                for epoch, offset, outcome in zip(*[iter(words)] * 3, strict=True)]
+
+    def _terms(self, *words):
+        *numbers, epoch = words
+        words = [*numbers, epoch or f"e{next(self.candidates)}"]
+        return b" ".join(word if isinstance(word, bytes) else str(word).encode() for word in words)
 
     def subscribe(self, topic="shop:42", since=None, recovery_max=300, now_ms=NOW_MS, meta_ttl_s=86400, epoch=None,
                   run=None, state=None, top=None, order="newest", bytes_max=4_194_304, idle_ttl_s=300,

@@ -4,7 +4,7 @@ import pytest
 import redis
 
 from command_scripts import Commands
-from lua_scripts import NOW_MS
+from lua_scripts import NOW_MS, parts_of
 
 HEADER = """-- @command  try
 -- @summary  For these tests.
@@ -34,7 +34,7 @@ def mint(db, tmp_path):
             commands.call("try", **{"sessionId": "7", "user": "ann", "role": "user", "random": DIGITS, **options})
         finally:
             db.evalsha = evaluate
-        return replies[-1]
+        return parts_of(replies[-1])
 
     return run
 

@@ -2,8 +2,8 @@
 -- @key      log   {topic}#log
 -- @key      meta  {topic}#meta
 -- @key      seen  {topic}#seen#{publisher}#{id}
--- @returns  {epoch, offset, outcome}: text, decimal text, and 0 published, 1 duplicate, 2 conflict (no position);
---           the same three again for each further event
+-- @returns  "<epoch> <offset> <outcome>": 0 published, 1 duplicate, 2 conflict, which has no position; then the same
+--           three words for each further event. One text: Redis looks seven times at a table that it answers with.
 -- @errors   BADARG, BADKEY, BADEPOCH, NOPERM
 -- @cost     O(n) in the events published, and in those that a lowered log_max trims
 -- @weight   100
@@ -18,16 +18,18 @@
 -- ARGV[4]   id          idempotency key, or -; then, after a space, the origin: the session that does not want the
 --                       event back, 1...32 of A-Za-z0-9_-. It goes to the channel only.
 -- ARGV[5]   print       with an id, the fingerprint of event and data, hexadecimal; otherwise empty
--- ARGV[6]   now_ms      milliseconds since 1970
--- ARGV[7]   log_max     events kept, 0...1000000 and from 100 on at most 9 more; 0: none, offsets still advance
--- ARGV[8]   log_ttl_s   seconds the log outlives its last event
--- ARGV[9]   meta_ttl_s  seconds the position outlives it; at least log_ttl_s
--- ARGV[10]  seen_ttl_s  seconds a retry is recognised
--- ARGV[11]  epoch       candidate: random, new for every call; used if a new epoch begins
--- ARGV[12]  run         fence of the server the caller talks to (see is_whole)
--- ARGV[13]  top         "<epoch> <offset>" of the last event the caller knows of, or empty
+-- ARGV[6]   terms       six words with one space between them: as arguments of their own they would cost Redis more
+--                       now_ms      milliseconds since 1970
+--                       log_max     events kept, 0...1000000 and from 100 on at most 9 more; 0: none, offsets still
+--                                   advance
+--                       log_ttl_s   seconds the log outlives its last event
+--                       meta_ttl_s  seconds the position outlives it; at least log_ttl_s
+--                       seen_ttl_s  seconds a retry is recognised
+--                       epoch       candidate: random, new for every call; used if a new epoch begins
+-- ARGV[7]   run         fence of the server the caller talks to (see is_whole)
+-- ARGV[8]   top         "<epoch> <offset>" of the last event the caller knows of, or empty
 -- KEYS[4..]             seen of further events
--- ARGV[14..]            event, data, id and print of each of them. All events stand or fall together; a further one
+-- ARGV[9..]             event, data, id and print of each of them. All events stand or fall together; a further one
 --                       costs far less than the first, since position and times to live are written once.
 --
 -- A retry with a known id of the same publisher writes and sends nothing and returns the first position with outcome 1.
@@ -36,11 +38,20 @@
 -- the old log is deleted, when the position is absent or unreadable, was written in another run of Redis (but for two
 -- runs that sync every write), or lags behind the log or `top`. On any error nothing has changed.
 
-if #KEYS < 3 or #ARGV ~= 4 * #KEYS + 1 then
-  return refuse('BADARG', 'publish takes 3 keys and 13 arguments, and for each further event 1 and 4')
+if #KEYS < 3 or #ARGV ~= 4 * #KEYS - 4 then
+  return refuse('BADARG', 'publish takes 3 keys and 8 arguments, and for each further event 1 and 4')
 end
+local now_ms, log_max, log_ttl_s, meta_ttl_s, seen_ttl_s, candidate =
+  string.match(ARGV[6], '^([^ ]*) ([^ ]*) ([^ ]*) ([^ ]*) ([^ ]*) ([^ ]*)$')
+if not now_ms then return refuse('BADARG', 'terms are not six words') end
 
 local publish_event, commit_event, check_event, check_policy, recall = publishing()
+
+-- What is answered of an event.
+local function told(plan)
+  if plan.conflict then return '- 0 2' end
+  return plan.epoch .. ' ' .. plan.offset .. (plan.duplicate and ' 1' or ' 0')
+end
 
 -- The plan of an event whose words begin behind ARGV[at].
 local function planned(seen, at)
@@ -53,25 +64,24 @@ local function planned(seen, at)
   end
   return {
     log = KEYS[1], meta = KEYS[2], seen = seen, channel = ARGV[1], event = ARGV[at + 1], data = ARGV[at + 2],
-    id = id, origin = origin, print = ARGV[at + 4], now_ms = ARGV[6], log_max = ARGV[7], log_ttl_s = ARGV[8],
-    meta_ttl_s = ARGV[9], seen_ttl_s = ARGV[10], candidate = ARGV[11], run = ARGV[12], top = ARGV[13], epoch = false,
-    offset = false, lasts = false,
+    id = id, origin = origin, print = ARGV[at + 4], now_ms = now_ms, log_max = log_max, log_ttl_s = log_ttl_s,
+    meta_ttl_s = meta_ttl_s, seen_ttl_s = seen_ttl_s, candidate = candidate, run = ARGV[7], top = ARGV[8],
+    epoch = false, offset = false, lasts = false,
   }
 end
 
 if #KEYS == 3 then
   local plan, wrong = publish_event(planned(KEYS[3], 1))
   if not plan then return wrong end
-  if plan.conflict then return {'', '0', 2} end
-  return {plan.epoch, plan.offset, plan.duplicate and 1 or 0}
+  return told(plan)
 end
 
 -- Several: everything is read and checked before the first write.
-local epoch, offset = read_position(KEYS[2], ARGV[12], ARGV[13])
+local epoch, offset = read_position(KEYS[2], ARGV[7], ARGV[8])
 if not epoch and offset then return offset end
 local plans, may = {}, redis.acl_check_cmd
 for n = 1, #KEYS - 2 do
-  local plan = planned(KEYS[n + 2], n == 1 and 1 or 4 * n + 5)
+  local plan = planned(KEYS[n + 2], n == 1 and 1 or 4 * n)
   local wrong = check_event(plan.channel, plan.event, plan.data, plan.id, plan.print)
   if not wrong and n == 1 then wrong = check_policy(plan) end
   if not wrong and plan.id ~= NO_ID then
@@ -130,9 +140,5 @@ for _, plan in ipairs(recalled) do
 end
 if last then redis.call('HSET', last.meta, 'offset', last.offset) end
 local answer = {}
-for n, plan in ipairs(plans) do
-  local outcome = plan.conflict and 2 or plan.duplicate and 1 or 0
-  answer[3 * n - 2], answer[3 * n - 1] = outcome == 2 and '' or plan.epoch, outcome == 2 and '0' or plan.offset
-  answer[3 * n] = outcome
-end
-return answer
+for n, plan in ipairs(plans) do answer[n] = told(plan) end
+return table.concat(answer, ' ')

@@ -196,5 +196,7 @@ local function run(body)
   wrong = check_writes() or prepare_events() or outward and outward.prepare() or commit()
   if wrong then return wrong end
   if told_elsewhere then return {answer, 0, effects, minted or '', told_elsewhere} end
-  return {answer, 0, effects, minted}
+  if minted then return {answer, 0, effects, minted} end
+  -- A table costs Redis more to answer with.
+  return effects .. ' ' .. answer
 end

@@ -11,22 +11,48 @@ enum CommandReply {
         var fault: String?
     }
 
+    /// What a script replies: `EFFECTS ANSWER`, or a table where there is more to say.
+    private struct Parts {
+        let text: [UInt8]
+        var isRetry = false
+        var effects = 0
+        var minted: [UInt8]?
+
+        /// What one run may lead to: `EFFECTS_MAX` of command.lua.
+        private static let effectsMax = 1_000
+
+        init?(_ reply: RESPValue) {
+            if let bytes = reply.bytes {
+                guard let space = bytes.firstIndex(of: UInt8(ascii: " ")), let effects = ASCII.decimal(bytes[..<space])
+                else { return nil }
+                self.effects = effects
+                text = Array(bytes[(space + 1)...])
+            } else {
+                guard let fields = reply.elements, fields.count >= 2, let text = fields[0].bytes,
+                    let retry = fields[1].integer, retry == 0 || retry == 1
+                else { return nil }
+                self.text = text
+                isRetry = retry == 1
+                // A retry does nothing, and says nothing about it.
+                if fields.count > 2 { effects = fields[2].integer ?? 0 }
+                if fields.count > 3 { minted = fields[3].bytes }
+            }
+            guard (0...Parts.effectsMax).contains(effects) else { return nil }
+        }
+    }
+
     static func read(
         _ reply: Result<RESPValue, RedisFailure>, _ descriptor: CommandDescriptor, _ settings: CommandSettings
     ) -> Reading {
         switch reply {
         case .success(let value):
-            guard let fields = value.elements, fields.count >= 2, let text = fields[0].bytes,
-                let retry = fields[1].integer, retry == 0 || retry == 1
-            else { return faulty("a reply of another shape") }
-            guard text.count <= settings.answerBytesMax else { return faulty("an answer of too many bytes") }
-            // A retry does nothing, and says nothing about it.
-            let effects = fields.count > 2 ? max(fields[2].integer ?? 0, 0) : 0
+            guard let parts = Parts(value) else { return faulty("a reply of another shape") }
+            guard parts.text.count <= settings.answerBytesMax else { return faulty("an answer of too many bytes") }
             do throws(JSON.Problem) {
-                let json = try JSON(parsing: text, limits: settings.answerLimits)
+                let json = try JSON(parsing: parts.text, limits: settings.answerLimits)
                 guard json.root.kind == .object else { return faulty("an answer that is no JSON object") }
-                var answer = CommandAnswer(json: text, isRetry: retry == 1, effects: effects)
-                if descriptor.mint != nil, fields.count > 3, let words = fields[3].bytes, !words.isEmpty {
+                var answer = CommandAnswer(json: parts.text, isRetry: parts.isRetry, effects: parts.effects)
+                if descriptor.mint != nil, let words = parts.minted, !words.isEmpty {
                     guard let minted = MintedGrant(words) else { return faulty("a token that is none") }
                     answer.minted = minted
                 }

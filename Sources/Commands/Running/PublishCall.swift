@@ -42,8 +42,34 @@ public struct PublishCall: Sendable {
         case conflict = 2
     }
 
+    /// What the script says of one event.
+    public struct Told: Equatable, Sendable {
+        /// What became of it.
+        public let outcome: Outcome
+        /// Where it is; `nil` after a conflict.
+        public let position: Position?
+
+        /// Reads the reply to a call of so many events; `nil` when it is none.
+        public static func read(_ reply: RESPValue, count: Int) -> [Told]? {
+            guard let words = reply.bytes?.split(separator: UInt8(ascii: " "), omittingEmptySubsequences: false),
+                words.count == 3 * count
+            else { return nil }
+            var told: [Told] = []
+            told.reserveCapacity(count)
+            for index in stride(from: 0, to: words.count, by: 3) {
+                guard let outcome = ASCII.decimal(words[index + 2]).flatMap({ Outcome(rawValue: $0) }),
+                    let offset = ASCII.decimal(words[index + 1])
+                else { return nil }
+                let position = Position(epoch: Array(words[index]), offset: offset)
+                guard outcome == .conflict || position != nil else { return nil }
+                told.append(Told(outcome: outcome, position: outcome == .conflict ? nil : position))
+            }
+            return told
+        }
+    }
+
     /// Where the fence stands among the arguments.
-    private static let fenceAt = 11
+    private static let fenceAt = 6
 
     /// Where.
     public var topic: Topic
@@ -65,16 +91,17 @@ public struct PublishCall: Sendable {
         let numbers = [
             moment.nowMs, policy.logEventsMax, policy.logSeconds, policy.positionSeconds, seenSeconds,
         ]
-        let texts = numbers.map { number in
-            var text: [UInt8] = []
-            text.append(decimal: number)
-            return text
+        var terms: [UInt8] = []
+        terms.reserveCapacity(80)
+        for number in numbers {
+            terms.append(decimal: number)
+            terms.append(UInt8(ascii: " "))
         }
+        terms.append(contentsOf: moment.epoch)
         var arguments = [keys.channel(topic)]
-        arguments.reserveCapacity(9 + 4 * events.count)
+        arguments.reserveCapacity(4 + 4 * events.count)
         arguments += events.first?.words ?? []
-        arguments += texts
-        arguments += [moment.epoch, moment.run, top?.fenceText ?? []]
+        arguments += [terms, moment.run, top?.fenceText ?? []]
         for event in events.dropFirst() { arguments += event.words }
         let seen = events.map { event in event.id.map { keys.seen(topic, owner: $0.owner, $0.id) } ?? meta }
         return ScriptCall(

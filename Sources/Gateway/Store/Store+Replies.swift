@@ -18,21 +18,12 @@ extension Store {
 
     /// Reads epoch, offset and what became of the event, once for each event.
     static func outcomes(_ value: RESPValue, count: Int) -> Outcomes? {
-        guard let fields = value.elements, fields.count == 3 * count else { return nil }
-        var outcomes: Outcomes = []
-        outcomes.reserveCapacity(count)
-        for index in stride(from: 0, to: fields.count, by: 3) {
-            guard let outcome = fields[index + 2].integer.flatMap({ PublishCall.Outcome(rawValue: $0) }) else {
-                return nil
+        PublishCall.Told.read(value, count: count)?.map { told in
+            guard let position = told.position else {
+                return .failure(Refusal(.conflict, "this id was used for another event or other data"))
             }
-            guard outcome != .conflict else {
-                outcomes.append(.failure(Refusal(.conflict, "this id was used for another event or other data")))
-                continue
-            }
-            guard let position = position(fields[index], fields[index + 1]) else { return nil }
-            outcomes.append(.success(Receipt(position: position, isDuplicate: outcome == .duplicate)))
+            return .success(Receipt(position: position, isDuplicate: told.outcome == .duplicate))
         }
-        return outcomes
     }
 
     static func position(_ epoch: RESPValue, _ offset: RESPValue) -> Position? {

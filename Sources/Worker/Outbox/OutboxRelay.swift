@@ -208,7 +208,7 @@ final class OutboxRelay {
         link.run(call, lane: nil) { [weak self] result in
             guard let self, generation == current else { return }
             if case .success(let value) = result,
-                value.elements?.last?.integer == PublishCall.Outcome.conflict.rawValue
+                PublishCall.Told.read(value, count: 1)?.first?.outcome == .conflict
             {
                 return give(up: queued, because: "its id was used for another event")
             }
