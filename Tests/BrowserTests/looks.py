@@ -1,13 +1,18 @@
 """What every page must be for everybody: readable, as wide as its screen, large enough to press, and named."""
 
+import contextlib
+
 # Contrast by WCAG 2.2 of each visible text with what is painted behind it; colours are read back from a canvas.
 CONTRAST = """() => {
     const context = document.createElement('canvas').getContext('2d', { willReadFrequently: true });
+    const known = new Map();
     const rgba = (color) => {
+        if (known.has(color)) return known.get(color);
         context.clearRect(0, 0, 1, 1);
         context.fillStyle = color;
         context.fillRect(0, 0, 1, 1);
-        return [...context.getImageData(0, 0, 1, 1).data];
+        known.set(color, [...context.getImageData(0, 0, 1, 1).data]);
+        return known.get(color);
     };
     const light = ([red, green, blue]) => [red, green, blue].map((value) => value / 255)
         .map((value) => (value <= 0.04045 ? value / 12.92 : ((value + 0.055) / 1.055) ** 2.4))
@@ -94,12 +99,27 @@ def assert_can_be_read(page):
     assert page.evaluate(CONTRAST) == []
 
 
+# Controls that are seen and that a finger would miss.
+SMALL = """(controls) => controls.filter((control) => {
+    const box = control.getBoundingClientRect();
+    return box.width < 44 || box.height < 44;
+}).map((control) => control.getAttribute('aria-label') || control.id || control.outerHTML)"""
+
+
 def assert_large_enough(page):
     """Every control that is seen can be pressed with a finger."""
-    for control in page.locator("button:visible, input:visible, select:visible, [role=tab]:visible").all():
-        box = control.bounding_box()
-        name = control.get_attribute("aria-label") or control.get_attribute("id")
-        assert box["width"] >= 44 and box["height"] >= 44, name
+    controls = page.locator("button:visible, input:visible, select:visible, [role=tab]:visible")
+    assert controls.evaluate_all(SMALL) == []
+
+
+@contextlib.contextmanager
+def pictured(page, path):
+    """Keeps a picture of a page that fails its checks."""
+    try:
+        yield
+    except AssertionError:
+        page.screenshot(path=str(path), full_page=True)
+        raise
 
 
 def assert_named(page):

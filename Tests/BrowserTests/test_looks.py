@@ -3,7 +3,7 @@
 import pytest
 from playwright.sync_api import expect
 
-from looks import assert_can_be_read, assert_large_enough, assert_named, assert_nothing_cut
+from looks import assert_can_be_read, assert_large_enough, assert_named, assert_nothing_cut, pictured
 from shop_states import BOARD, MUSIC, STATUS, track
 
 LONG = track("t9", "A title that goes on and on " * 4, 1, 4, artistName="Unbreakable" * 12, addedBy="guest-abcdefghij")
@@ -29,15 +29,16 @@ def show(page, gateway):
     return connection
 
 
-@pytest.mark.parametrize("size", [(320, 640), (360, 740), (390, 844), (820, 1100), (1280, 900)])
-@pytest.mark.parametrize("scheme", ["light", "dark"])
-def test_the_page_fits_its_screen_and_can_be_read(page, gateway, size, scheme, tmp_path):
+def test_the_page_fits_its_screen_and_can_be_read(page, gateway, tmp_path):
     # Without motion no colour is on its way to another when it is measured.
-    page.emulate_media(color_scheme=scheme, reduced_motion="reduce")
-    page.set_viewport_size({"width": size[0], "height": size[1]})
+    page.emulate_media(reduced_motion="reduce")
     show(page, gateway)
-    assert_can_be_read(page)
-    page.screenshot(path=str(tmp_path / f"page-{scheme}-{size[0]}.png"), full_page=True)
+    for width, height in [(320, 640), (360, 740), (390, 844), (820, 1100), (1280, 900)]:
+        page.set_viewport_size({"width": width, "height": height})
+        for scheme in ("light", "dark"):
+            page.emulate_media(color_scheme=scheme, reduced_motion="reduce")
+            with pictured(page, tmp_path / f"page-{scheme}-{width}.png"):
+                assert_can_be_read(page)
 
 
 def test_what_is_pressed_is_large_enough(page, gateway):

@@ -7,7 +7,7 @@ import test_chat as chat
 import test_nearby_map as nearby
 import test_orders as orders
 import test_sessions as sessions
-from looks import assert_can_be_read, assert_large_enough, assert_named, assert_nothing_cut
+from looks import assert_can_be_read, assert_large_enough, assert_named, assert_nothing_cut, pictured
 from scripted_gateway import answer_requests
 
 LONG = "Unbreakable" * 12
@@ -149,10 +149,11 @@ def test_each_tab_fits_its_screen_and_can_be_read_and_pressed(page, gateway, tab
         page.set_viewport_size({"width": width, "height": height})
         for scheme in ("light", "dark"):
             page.emulate_media(color_scheme=scheme, reduced_motion="reduce")
-            page.screenshot(path=str(tmp_path / f"{tab}-{scheme}-{width}.png"), full_page=True)
-            assert_can_be_read(page)
-        assert_large_enough(page)
-        assert_nothing_cut(page)
+            with pictured(page, tmp_path / f"{tab}-{scheme}-{width}.png"):
+                assert_can_be_read(page)
+        with pictured(page, tmp_path / f"{tab}-{width}.png"):
+            assert_large_enough(page)
+            assert_nothing_cut(page)
     assert_named(page)
     expect(page.get_by_role("heading", level=1)).to_have_count(1)
     for name in REGIONS.get(tab, []):

@@ -12,8 +12,8 @@ from gateway_process import Gateway
 from tokens import SECRET
 
 SOURCE = Path(__file__).resolve().parents[1] / "support" / "count_allocations.c"
-FEW, MANY = 50, 300
-EVENTS = 96
+FEW, MANY = 50, 200
+EVENTS = 64
 # What else allocates meanwhile: the sweeps of the node, some 60 times a second.
 OTHERS_PER_SECOND = 100
 
