@@ -4,6 +4,7 @@ import Rights
 import Scripts
 import Testing
 
+@testable import Commands
 @testable import Configuration
 @testable import Gateway
 
@@ -48,6 +49,7 @@ import Testing
         #expect(try constant("ANSWER_BYTES_MAX", "command") <= limits.answerBytesMax)
         #expect(try constant("EFFECT_BYTES_MAX", "command") <= limits.answerBytesMax)
         #expect(try constant("ANSWER_BYTES_MAX", "command") < limits.redisReplyBytesMax)
+        #expect(try constant("EFFECTS_MAX", "command") <= CommandReply.effectsMax)
         #expect(try constant("ANSWER_VALUES_MAX", "values") == limits.jsonElementsMax)
         #expect(try constant("VALUES_MAX", "publish_post") * 2 == limits.jsonElementsMax)
     }

@@ -10,11 +10,11 @@
 if #KEYS > 2 and #ARGV == 4 * #KEYS - 4 then
   local log, meta, find, call, pcall = KEYS[1], KEYS[2], string.find, redis.call, redis.pcall
   local channel, event, data, word, print, terms, run, top = unpack(ARGV, 1, 8)
-  local now_ms, log_max, log_ttl_s, meta_ttl_s, seen_ttl_s, candidate =
+  local now_ms, log_max, log_ttl_s, meta_ttl_s, seen_ttl_s, candidate_at =
     string.match(terms, '^([1-9]%d*) ([1-9]%d*) ([1-9]%d*) ([1-9]%d*) ([1-9]%d*) ()[%w_-]+$')
   -- As check_policy has it.
   if now_ms and channel ~= '' and #now_ms < 16 and #log_max < 7 and #log_ttl_s < #meta_ttl_s and #meta_ttl_s < 9
-    and #seen_ttl_s < 9 and #terms - candidate < 32 then
+    and #seen_ttl_s < 9 and #terms - candidate_at < 32 then
     local got = pcall('HMGET', meta, 'epoch', 'offset', 'run', 'until')
     local epoch, last = got[1], got[2]
     local known, beyond

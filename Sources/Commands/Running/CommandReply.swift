@@ -11,15 +11,15 @@ enum CommandReply {
         var fault: String?
     }
 
+    /// What one run may lead to: events, calls and changes of members; `EFFECTS_MAX` of command.lua.
+    static let effectsMax = 1_000
+
     /// What a script replies: `EFFECTS ANSWER`, or a table where there is more to say.
     private struct Parts {
         let text: [UInt8]
         var isRetry = false
         var effects = 0
         var minted: [UInt8]?
-
-        /// What one run may lead to: `EFFECTS_MAX` of command.lua.
-        private static let effectsMax = 1_000
 
         init?(_ reply: RESPValue) {
             if let bytes = reply.bytes {
@@ -37,7 +37,7 @@ enum CommandReply {
                 if fields.count > 2 { effects = fields[2].integer ?? 0 }
                 if fields.count > 3 { minted = fields[3].bytes }
             }
-            guard (0...Parts.effectsMax).contains(effects) else { return nil }
+            guard (0...CommandReply.effectsMax).contains(effects) else { return nil }
         }
     }
 

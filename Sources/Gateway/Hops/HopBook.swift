@@ -2,9 +2,9 @@ import Core
 
 /// Requests of polling clients whose sessions live on other nodes, from the question to the answer; pure.
 ///
-/// A request is answered in time, or is known to be held, or is given up: then nobody knows whether it was taken. What is held waits as
-/// long as its node shows signs of life and still holds it: an answer may be lost on the way. Time is a parameter,
-/// monotonic milliseconds.
+/// A request is answered in time, or is known to be held, or is given up: then nobody knows whether it was taken. What
+/// is held waits as long as its node shows signs of life and still holds it: an answer may be lost on the way. Time is
+/// a parameter, monotonic milliseconds.
 struct HopBook<Waiter> {
     /// What may wait, and how long.
     struct Bounds {
@@ -116,7 +116,7 @@ struct HopBook<Waiter> {
             }
         }
         var held: [HopHome: [Int]] = [:]
-        for (number, request) in requests where nowMs >= request.dueMs {
+        for (number, request) in requests.filter({ nowMs >= $0.value.dueMs }) {
             if request.isHeld {
                 requests[number]?.dueMs = nowMs + bounds.silentMs
                 held[request.home, default: []].append(number)
