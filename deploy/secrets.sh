@@ -4,7 +4,8 @@
 # usage: deploy/secrets.sh [DIR] [sentinel|cluster]     DIR: default deploy/secrets
 #
 # With the second word they are those of compose-sentinel.yaml or compose-cluster.yaml. Those servers speak to each
-# other, so they have users of their own, and redis.conf and sentinel.conf hold their passwords.
+# other, so they have users of their own, and redis.conf and sentinel.conf hold their passwords. operator-password is
+# that of the Redis user `operator`, who may do everything.
 #
 # The certificate is self-signed, to try things out: put your own into tls.crt and tls.key. settings.json is the config
 # file of gateways and workers; it holds the password of Redis, and any other setting may be added to it.
@@ -30,21 +31,22 @@ fi
 [ -e api-keys ] || printf 'backend:%s\n' "$(openssl rand -hex 24)" >api-keys
 if [ ! -e settings.json ] && [ ! -e redis.acl ]; then
     password=$(openssl rand -hex 24)
-    # `config` because gateways ask what Redis keeps and the worker sets notify-keyspace-events.
+    operator=$(openssl rand -hex 24)
+    printf '%s' "$operator" >operator-password
+    # `config` because gateways ask what Redis keeps and the worker sets notify-keyspace-events. `client|list` because
+    # move-data looks whether anybody is connected. The operator is who types into redis-cli.
     cat >redis.acl <<END
 user default off
 user health on nopass resetchannels -@all +ping
-user switchboard on >$password ~* &* +@all -@admin -flushall -flushdb -swapdb +config|get +config|set
+user switchboard on >$password ~* &* +@all -@admin -flushall -flushdb -swapdb +config|get +config|set +client|list
+user operator on >$operator ~* &* +@all
 END
     url="redis://switchboard:$password@redis:6379"
     hosts=172.28.5.21,172.28.5.22,172.28.5.23
     if [ "$kind" != one ]; then
         replica=$(openssl rand -hex 24)
-        operator=$(openssl rand -hex 24)
-        printf '%s' "$operator" >operator-password
         cat >>redis.acl <<END
 user replica on >$replica resetchannels -@all +psync +replconf +ping
-user operator on >$operator ~* &* +@all
 END
         [ "$kind" = sentinel ] && template=redis-replicated.conf || template=redis-cluster.conf
         sed -e "s/^masterauth .*/masterauth $replica/" -e 's|^dir .*|dir /data|' \

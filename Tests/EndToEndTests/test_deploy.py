@@ -159,7 +159,8 @@ def test_nginx_takes_the_configuration(tmp_path):
 
 def test_secrets_are_made_once(secrets):
     named = {entry["file"] for entry in COMPOSE["secrets"].values()}
-    assert named == {f"secrets/{path.name}" for path in secrets.iterdir()}
+    # The operator's password is for whoever types it, and for no container.
+    assert named | {"secrets/operator-password"} == {f"secrets/{path.name}" for path in secrets.iterdir()}
     used = {name for service in COMPOSE["services"].values() for name in service.get("secrets", ())}
     assert used == set(COMPOSE["secrets"])
     before = {path.name: path.read_bytes() for path in secrets.iterdir()}
@@ -178,6 +179,27 @@ def test_check_has_nothing_to_say(secrets, redis):
         assert "a master" in done.stdout
         findings = done.stdout.split("\n\n")[-1]
         assert "noeviction" not in findings and "appendonly" not in findings, findings
+
+
+def test_the_gateways_user_may_move_data(secrets, redis):
+    """It lacked CLIENT LIST, by which the command looks whether anybody is connected."""
+    url = re.search(r'"(redis:[^"]+)"', (secrets / "settings.json").read_text())[1]
+    done = run(
+        BINARY, "move-data", "--dry-run", "--from", url, "--to", url, "--redis-layout", "tagged", env=ENVIRONMENT)
+    assert done.returncode == 0, done.stdout + done.stderr
+
+
+def test_the_operator_may_do_what_the_pages_say(secrets, redis):
+    """No user could: the default one is off, and that of the gateways has no right to administer."""
+    def ask(user, password, *words):
+        return run("redis-cli", "-p", redis, "--user", user, "--pass", password, "--no-auth-warning", *words).stdout
+
+    password = (secrets / "operator-password").read_text()
+    theirs = re.search(r"switchboard:(\w+)@", (secrets / "settings.json").read_text())[1]
+    for words in (("slowlog", "reset"), ("acl", "setuser", "switchboard", "on"), ("failover", "abort"), ("bgsave",)):
+        assert "NOPERM" in ask("switchboard", theirs, *words)
+        said = ask("operator", password, *words)
+        assert said.strip() and "NOPERM" not in said, said
 
 
 def test_gateway_and_worker_run(secrets, redis, tmp_path):
