@@ -186,7 +186,10 @@ final class OutboxRelay {
             .warn, "calls of a command that this worker does not have are given up",
             [
                 ("command", String(name.prefix(200))),
-                ("remedy", "start the worker with the gateways' --scripts; what was given up is in #outbox-dead"),
+                (
+                    "remedy",
+                    "start the worker with the gateways' --packs and --scripts; what was given up is in #outbox-dead"
+                ),
             ])
     }
 
