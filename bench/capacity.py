@@ -3,7 +3,7 @@
 
 usage: .venv/bin/python bench/capacity.py measure [STEP ...] [--quick]   measures and writes docs/capacity.json
        .venv/bin/python bench/capacity.py render [--check]               writes the tables of docs/capacity.md
-       .venv/bin/python bench/capacity.py plan --users N [--deliveries N] ...  plans an installation; plan --help
+       python3 bench/capacity.py plan --users N [--deliveries N] ...            plans an installation; plan --help
 
 `measure` needs the load tool (`make bench`), the gateway (`make build`), nginx, two cores and quiet; it takes some
 minutes and ends with `render`. With --quick it only prints: small numbers on a busy machine are no figures.
