@@ -27,10 +27,18 @@ const path = () => `/demo/phone/${phoneToken()}`;
 /** What the phone shows: {badge, notifications}, newest first. */
 export const lookAtPhone = () => ask({ token: null }, 'GET', path());
 
-/** Takes notifications off the phone and sets its badge, as an app does; also when the page is left meanwhile. */
+let lastOrder = 0;
+
+/**
+ * Takes notifications off the phone and sets its badge, as an app does; also when the page is left meanwhile.
+ *
+ * Two requests may overtake each other. `order` grows, also after a reload, so that the phone keeps the newest badge.
+ */
 export async function clearPhone(ids, badge) {
+  lastOrder = Math.max(lastOrder + 1, Date.now());
+  const told = { ids, badge, order: lastOrder };
   try {
-    await fetch(`${path()}/read`, { method: 'POST', keepalive: true, body: JSON.stringify({ ids, badge }) });
+    await fetch(`${path()}/read`, { method: 'POST', keepalive: true, body: JSON.stringify(told) });
   } catch {
     // The next change is told with all of it.
   }

@@ -34,6 +34,8 @@ struct DemoPhoneBook: Sendable {
     private struct Phone: Sendable {
         var shown: [Notification] = []
         var badge = 0
+        /// Of the app's word that set the badge last.
+        var order = Int.min
         var usedMs = 0
     }
 
@@ -69,10 +71,15 @@ struct DemoPhoneBook: Sendable {
     }
 
     /// The app has taken notifications away, and says what its badge is.
-    mutating func clear(_ ids: [[UInt8]], badge: Int?, on token: [UInt8]) {
+    ///
+    /// Of two words that overtook each other the one with the greater order has the badge; without one it counts as newest.
+    mutating func clear(_ ids: [[UInt8]], badge: Int?, order: Int?, on token: [UInt8]) {
         guard var phone = phones[token] else { return }
         phone.shown.removeAll { ids.contains($0.id) }
-        if let badge { phone.badge = min(max(badge, 0), DemoPhoneBook.badgeMax) }
+        if let badge, order ?? Int.max > phone.order {
+            phone.badge = min(max(badge, 0), DemoPhoneBook.badgeMax)
+            if let order { phone.order = order }
+        }
         phones[token] = phone
     }
 

@@ -64,7 +64,7 @@ public final class DemoPhones: Sendable {
     func text(of token: [UInt8]) -> [UInt8] { book.withLock { $0.text(of: token) } }
 
     /// The phone's app takes notifications away and sets its badge.
-    func clear(_ ids: [[UInt8]], badge: Int?, on token: [UInt8]) {
-        book.withLock { $0.clear(ids, badge: badge, on: token) }
+    func clear(_ ids: [[UInt8]], badge: Int?, order: Int?, on token: [UInt8]) {
+        book.withLock { $0.clear(ids, badge: badge, order: order, on: token) }
     }
 }

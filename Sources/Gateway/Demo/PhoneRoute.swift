@@ -2,8 +2,8 @@ import Core
 import HTTPCodec
 import Rights
 
-/// `GET /demo/phone/{token}`: what a phone of the demo shows; `POST /demo/phone/{token}/read` `{"ids":[...],"badge":0}`: its
-/// app takes notifications away and sets its badge.
+/// `GET /demo/phone/{token}`: what a phone of the demo shows; `POST /demo/phone/{token}/read`
+/// `{"ids":[...],"badge":0,"order":1}`: its app takes notifications away and sets its badge.
 ///
 /// Who knows the token of a device may see the device: the page makes it by chance and tells it to nobody else. Only where
 /// pages are served, which is `switchboard dev`. Thread: the shard's.
@@ -30,7 +30,8 @@ struct PhoneRoute {
             ids.kind == .array
         else { return respond(.refusal(Refusal(.badRequest, "ids must be an array of texts"), keepAlive: true)) }
         phones.clear(
-            ids.members.prefix(PhoneRoute.idsMax).compactMap(\.stringBytes), badge: body.root["badge"]?.int, on: token)
+            ids.members.prefix(PhoneRoute.idsMax).compactMap(\.stringBytes), badge: body.root["badge"]?.int,
+            order: body.root["order"]?.int, on: token)
         respond(HTTPResponse(status: 204, body: [], keepAlive: true))
     }
 }

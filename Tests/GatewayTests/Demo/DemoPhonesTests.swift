@@ -62,15 +62,28 @@ import Testing
             _ = phones.answer(to: try DemoPhonesTests.head(collapse: id), body: DemoPhonesTests.payload(id, badge: "2"))
         }
         let token = Array(DemoPhonesTests.token.utf8)
-        phones.clear([Array("c:1".utf8), Array("c:9".utf8)], badge: nil, on: token)
+        phones.clear([Array("c:1".utf8), Array("c:9".utf8)], badge: nil, order: nil, on: token)
         #expect(try DemoPhonesTests.bodies(phones) == ["c:2"])
         #expect(try DemoPhonesTests.shown(phones)["badge"]?.int == 2)
-        phones.clear([Array("c:2".utf8)], badge: -5, on: token)
+        phones.clear([Array("c:2".utf8)], badge: -5, order: nil, on: token)
         #expect(try DemoPhonesTests.bodies(phones).isEmpty)
         #expect(try DemoPhonesTests.shown(phones)["badge"]?.int == 0)
         // Nobody makes a phone by clearing it.
-        phones.clear([], badge: 7, on: Array(String(repeating: "b", count: 64).utf8))
+        phones.clear([], badge: 7, order: nil, on: Array(String(repeating: "b", count: 64).utf8))
         #expect(try DemoPhonesTests.shown(phones, String(repeating: "b", count: 64))["badge"]?.int == 0)
+    }
+
+    /// Requests of a browser overtake each other: the badge of before a conversation was read came last.
+    @Test func aBadgeThatWasOvertakenIsNotTheNewest() throws {
+        let phones = DemoPhones()
+        let pushed = DemoPhonesTests.payload("c:1", badge: "3")
+        _ = phones.answer(to: try DemoPhonesTests.head(collapse: "c:1"), body: pushed)
+        let token = Array(DemoPhonesTests.token.utf8)
+        phones.clear([Array("c:1".utf8)], badge: 0, order: 2, on: token)
+        phones.clear([], badge: 3, order: 1, on: token)
+        #expect(try DemoPhonesTests.shown(phones)["badge"]?.int == 0)
+        phones.clear([], badge: 5, order: 3, on: token)
+        #expect(try DemoPhonesTests.shown(phones)["badge"]?.int == 5)
     }
 
     @Test func whatAPNsWouldRefuseIsRefusedInItsWords() throws {
