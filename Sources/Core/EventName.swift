@@ -29,16 +29,18 @@ public struct EventName: Hashable, Sendable, CustomStringConvertible {
     /// The name as text.
     public var description: String { String(decoding: bytes, as: UTF8.self) }
 
-    /// Whether it is a word that gateways themselves say to subscribers, such as `gap`.
+    /// Whether it is a word that gateways themselves say to subscribers, such as `gap`, or that clients' libraries say.
     ///
-    /// No publisher may use these: a subscriber could not tell its event from the gateway's own word.
+    /// No publisher may use these: a subscriber could not tell its event from the gateway's own word, or from a step in the
+    /// life of its connection. The JavaScript client of Socket.IO even ends a connection that brings one of them.
     public var isReserved: Bool { EventName.reserved.contains(bytes) }
 
-    /// The gateway's own words in any dialect.
+    /// The gateway's own words in any dialect, and those of `EventSource` and of the clients of Socket.IO.
     private static let reserved = Set(
         [
             "authenticated", "subscribed", "unsubscribed", "ack", "pong", "gap", "draining", "token:expiring",
-            "warning", "error", "presence",
+            "warning", "error", "presence", "refused", "closed", "open", "connect", "connect_error", "disconnect",
+            "disconnecting", "newListener", "removeListener",
         ].map { Array($0.utf8) })
 
     /// Whether the bytes are `[A-Za-z0-9._:/-]{1,64}`.

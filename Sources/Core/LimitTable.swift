@@ -86,6 +86,7 @@ extension Limits {
             LimitEntry(name: "membershipCheckMs", range: time, path: \.membershipCheckMs),
             LimitEntry(name: "membersMax", range: 1...10_000_000, path: \.membersMax),
             LimitEntry(name: "presenceMembersMax", range: 1...10_000, path: \.presenceMembersMax),
+            LimitEntry(name: "presencePerUserMax", range: 1...10_000, path: \.presencePerUserMax),
             LimitEntry(name: "presenceMetaBytesMax", range: 2...16_384, path: \.presenceMetaBytesMax),
             LimitEntry(name: "presenceTopicsMax", range: size, path: \.presenceTopicsMax),
             LimitEntry(name: "presenceDiffMs", range: 20...60_000, path: \.presenceDiffMs),

@@ -168,6 +168,8 @@ public struct Limits: Sendable, Equatable {
 
     /// Entries that one topic's presence may have; beyond: `too_large`.
     public var presenceMembersMax = 1_000
+    /// Of them, about how many may be one user's; beyond: `too_large`.
+    public var presencePerUserMax = 16
     /// Bytes of what a client says of itself there; beyond: `too_large`.
     public var presenceMetaBytesMax = 512
     /// Topics on which one session may be listed; beyond: `too_large`.

@@ -11,7 +11,7 @@ from tokens import SECRET
 
 # A gateway that dies is noticed after presenceNodeMs, and told at its next beat.
 LIMITS = {"presenceBeatMs": 200, "presenceNodeMs": 1_500, "presenceDiffMs": 100, "presenceMembersMax": 40,
-          "presenceMetaBytesMax": 100, "presenceTopicsMax": 3}
+          "presenceMetaBytesMax": 100, "presenceTopicsMax": 3, "presencePerUserMax": 4}
 GONE_SECONDS_MAX = 8
 CONFIG = {"namespaces": {
     "room": {"subscribe": "user", "publish": "user", "presence": True},
@@ -60,6 +60,15 @@ def tracked(client, name, /, **meta):
     ref = f"track-{next(names)}"
     client.send("track", {"topic": name, "meta": meta}, ref=ref)
     return answered(client, ref)["data"]["id"]
+
+
+def not_tracked(client, name, code, /, **meta):
+    """Is refused; returns what the refusal says."""
+    ref = f"track-{next(names)}"
+    client.send("track", {"topic": name, "meta": meta}, ref=ref)
+    refused = answered(client, ref, "error")["data"]
+    assert refused["code"] == code, refused
+    return refused["message"]
 
 
 def answered(client, ref, event="ack"):

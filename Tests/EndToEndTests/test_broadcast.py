@@ -105,10 +105,11 @@ def test_a_fault_reads_alike_at_every_door(gw, http, topics, token, event, data,
     assert problem == posted["message"].replace("'data'", "'payload'")
 
 
-# What the gateway itself says to subscribers: events under these names could not be told apart from it.
+# What the gateway itself says to subscribers, and clients' libraries: events under these names could not be told apart.
 RESERVED = [
     "authenticated", "subscribed", "unsubscribed", "ack", "pong", "gap", "draining", "token:expiring", "warning",
-    "error",
+    "error", "presence", "refused", "closed", "open", "connect", "connect_error", "disconnect", "disconnecting",
+    "newListener", "removeListener",
 ]
 
 

@@ -1,32 +1,63 @@
 """Who may be listed as here, who may see it, and what of it nobody can forge or fill up."""
 
+import contextlib
 import itertools
 import json
 
 from gateway_process import error_code
 from phoenix import Frames
 from present import (  # noqa: F401 fixtures among them
-    answered, change, changes, joined, listed, names, pair, redis_here, topic, tracked, users)
+    answered, change, changes, joined, listed, names, not_tracked, pair, redis_here, topic, tracked, users)
 from waiting import eventually
 
 
 def test_limits_are_told(pair, token):
     name = topic()
     with pair[0].client(token=token("u1")) as client:
-        client.refused("track", {"topic": name}, "conflict")
+        not_tracked(client, name, "conflict")
         joined(client, name)
-        refused = client.refused("track", {"topic": name, "meta": {"a": "x" * 100}}, "too_large")
-        assert "100" in refused["data"]["message"]
+        assert "100" in not_tracked(client, name, "too_large", a="x" * 100)
         for other in (topic(), topic(), topic()):
             # Where it is listed already, it may be told of itself first.
             client.send("subscribe", {"topic": other}, ref=other)
             answered(client, other, "subscribed")
             tracked(client, other)
-        client.refused("track", {"topic": name}, "too_large")
+        not_tracked(client, name, "too_large")
         client.send("untrack", {"topic": other}, ref="away")
         answered(client, "away")
         tracked(client, name)
         assert client.request("untrack", {"topic": topic()})["event"] in ("ack", "presence")
+
+
+def test_one_user_cannot_take_all_places_of_a_topic(pair, token):
+    name = topic()
+    with contextlib.ExitStack() as stack:
+        def come(user, gateway):
+            client = stack.enter_context(gateway.client(token=token(user)))
+            client.subscribe(name)
+            return client
+
+        for number in range(4):
+            tracked(come("u-many", pair[number % 2]), name)
+        eventually(lambda: len(users(pair[0], name, token("u1"))) == 4, 10, "four entries")
+        last = stack.enter_context(pair[0].client(token=token("u-many")))
+        told = len(joined(last, name))
+        while told < 4:
+            told += len(change(last, name)[0])
+        assert "one user" in not_tracked(last, name, "too_large")
+        tracked(come("u-other", pair[0]), name)
+        eventually(lambda: len(users(pair[1], name, token("u1"))) == 5, 10, "another user's entry")
+
+
+def test_a_user_named_like_a_member_of_every_object_is_listed_under_another_key(pair, token):
+    """JavaScript clients of Phoenix look keys up in a plain object: `constructor` failed all who were in the room."""
+    name = topic()
+    with pair[0].client(token=token("constructor")) as client:
+        joined(client, name)
+        entry = tracked(client, name)
+        eventually(lambda: users(pair[0], name, token("u1")) == ["constructor"], 10, "the entry")
+        (member,) = listed(pair[0], name, token("u1")).json()["members"]
+        assert (member["user"], member["key"]) == ("constructor", entry)
 
 
 def test_a_client_that_says_something_new_all_the_time_is_limited(pair, token):
@@ -101,7 +132,7 @@ def test_nobody_in_particular_is_listed_only_where_anyone_may_publish(pair, toke
     board, lobby = topic("board"), topic("lobby")
     with pair[0].client() as client, pair[1].client(token=token("u1")) as other:
         assert joined(client, board) == [] and joined(other, board) == [], "everybody sees"
-        client.refused("track", {"topic": board}, "unauthorized")
+        not_tracked(client, board, "unauthorized")
         joined(client, lobby)
         id = tracked(client, lobby, name="guest")
         (member,) = joined(other, lobby)

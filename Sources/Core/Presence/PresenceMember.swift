@@ -13,6 +13,18 @@ public struct PresenceMember: Equatable, Sendable {
 
     /// The most bytes of a key.
     public static let keyBytesMax = 128
+    /// Whether it may be a key: a name that every object of JavaScript has from birth may not.
+    ///
+    /// The clients of Phoenix and Supabase look keys up in a plain object, so such a key fails them all.
+    public static func isKey(_ key: [UInt8]) -> Bool { key.count <= keyBytesMax && !inherited.contains(key) }
+
+    /// The members of `Object.prototype` (ECMA-262, sections 20.1.3 and B.2.2).
+    private static let inherited = Set(
+        [
+            "constructor", "hasOwnProperty", "isPrototypeOf", "propertyIsEnumerable", "toLocaleString", "toString",
+            "valueOf", "__proto__", "__defineGetter__", "__defineSetter__", "__lookupGetter__", "__lookupSetter__",
+        ].map { Array($0.utf8) })
+
     /// The most bytes of an entry as Redis has it, beside its meta.
     public static let overheadBytesMax = 2_048
 
@@ -56,7 +68,7 @@ public struct PresenceMember: Equatable, Sendable {
 
     /// Reads an entry; `nil` when it is none.
     public static func read(_ id: PresenceID, _ value: JSON.Value) -> PresenceMember? {
-        guard let key = value["k"]?.stringBytes, key.count <= keyBytesMax, let revision = value["r"]?.int,
+        guard let key = value["k"]?.stringBytes, isKey(key), let revision = value["r"]?.int,
             revision >= 1, let meta = value["m"], meta.kind == .object
         else { return nil }
         let user = value["u"]

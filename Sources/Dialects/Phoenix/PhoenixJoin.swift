@@ -61,6 +61,10 @@ struct PhoenixJoin {
             problem = "InvalidJoinPayload: config.presence.key has at most \(PresenceMember.keyBytesMax) bytes"
             return
         }
+        guard PresenceMember.isKey(key) else {
+            problem = "InvalidJoinPayload: config.presence.key is a name that every object of JavaScript has"
+            return
+        }
         options.presenceKey = key.isEmpty ? nil : key
     }
 

@@ -33,6 +33,7 @@ final class PresenceDesk {
     private let counts = OutboundCounts()
 
     private static let full = Refusal(.tooLarge, "as many are listed on this topic as may be")
+    private static let crowded = Refusal(.tooLarge, "you are listed on this topic as often as one user may be")
     private static let away = Refusal(.unavailable, "the store cannot be reached", retryAfterMs: retryMs)
     private static let renewMs = 60_000
     static let retryMs = 1_000
@@ -74,12 +75,15 @@ final class PresenceDesk {
         guard store.isReady else { return answer(.failure(PresenceDesk.away)) }
         let place = place(request.topic, payer)
         let known = place.tracked[ObjectIdentifier(session)]
+        if known == nil, let user, place.room.count(of: user) >= limits.presencePerUserMax {
+            return answer(.failure(PresenceDesk.crowded))
+        }
         let id = known ?? newID()
         let before = place.room.own[id]
         let key: [UInt8] =
             switch request.key {
             case .given(let key): key
-            case .user: user ?? id.bytes
+            case .user: user.flatMap { PresenceMember.isKey($0) ? $0 : nil } ?? id.bytes
             case .unique: id.bytes
             }
         place.tracked[ObjectIdentifier(session)] = id

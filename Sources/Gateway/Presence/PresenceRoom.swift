@@ -32,6 +32,9 @@ struct PresenceRoom {
     private(set) var here: [PresenceID: PresenceMember] = [:]
     /// How many of them each node has listed.
     private var nodeCounts: [[UInt8]: Int] = [:]
+    /// How many of them are each user's, and how many of those that own clients have asked to be.
+    private var userCounts: [[UInt8]: Int] = [:]
+    private var ownUserCounts: [[UInt8]: Int] = [:]
     /// What this shard's clients have asked to be.
     private(set) var own: [PresenceID: PresenceMember] = [:]
     /// Entries that Redis has to be told of: as they are in `own`, or else that they have left.
@@ -53,15 +56,24 @@ struct PresenceRoom {
 
     /// A client is here, or says something new of itself.
     mutating func track(_ member: PresenceMember) {
-        own[member.id] = member
+        setOwn(member.id, member)
         unsent.insert(member.id)
     }
 
     /// A client is here no more.
     mutating func untrack(_ id: PresenceID) {
-        guard own.removeValue(forKey: id) != nil else { return }
+        guard own[id] != nil else { return }
+        setOwn(id, nil)
         unsent.insert(id)
     }
+
+    private mutating func setOwn(_ id: PresenceID, _ member: PresenceMember?) {
+        PresenceRoom.count(own[id]?.user, member?.user, &ownUserCounts)
+        own[id] = member
+    }
+
+    /// Entries of a user: those that are here, or those of own clients where more of them are on their way.
+    func count(of user: [UInt8]) -> Int { max(userCounts[user] ?? 0, ownUserCounts[user] ?? 0) }
 
     /// Whether Redis is to be told something, and nothing is on its way.
     var wantsToSend: Bool { !isSending && !unsent.isEmpty }
@@ -85,7 +97,7 @@ struct PresenceRoom {
     /// Redis has it, but for those that found no room.
     mutating func wrote(_ writing: Writing, refused: [PresenceID]) {
         isSending = false
-        for id in refused { own[id] = nil }
+        for id in refused { setOwn(id, nil) }
     }
 
     /// It may or may not be there: it is written again.
@@ -172,12 +184,17 @@ struct PresenceRoom {
         guard before != member else { return }
         let told: PresenceMember? = if let known = untold[id] { known } else { before }
         here[id] = member
+        PresenceRoom.count(before?.user, member?.user, &userCounts)
         if told == member { untold.removeValue(forKey: id) } else { untold.updateValue(told, forKey: id) }
-        let step = (member == nil ? 0 : 1) - (before == nil ? 0 : 1)
-        guard step != 0 else { return }
         let name = Array(id.node)
-        let count = (nodeCounts[name] ?? 0) + step
-        nodeCounts[name] = count == 0 ? nil : count
+        PresenceRoom.count(before.map { _ in name }, member.map { _ in name }, &nodeCounts)
+    }
+
+    /// An entry was counted under one name and is under another; `nil`: under none.
+    private static func count(_ before: [UInt8]?, _ after: [UInt8]?, _ counts: inout [[UInt8]: Int]) {
+        guard before != after else { return }
+        if let before, let count = counts[before] { counts[before] = count > 1 ? count - 1 : nil }
+        if let after { counts[after, default: 0] += 1 }
     }
 
     // MARK: What clients are told

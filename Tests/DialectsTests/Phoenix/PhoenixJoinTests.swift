@@ -118,6 +118,16 @@ import Testing
         #expect(phoenix.heard() == [Phoenix.refused(.v2, reason, ref: "1")])
     }
 
+    /// The libraries look keys up in a plain object: such a key failed everybody in the room.
+    @Test(arguments: ["constructor", "__proto__", "toString", "hasOwnProperty"])
+    func aPresenceKeyIsNoMemberOfEveryObject(_ key: String) throws {
+        var phoenix = Phoenix(.v2)
+        phoenix.send(Phoenix.join(.v2, Phoenix.order, "{\"presence\":{\"key\":\"\(key)\"}}"))
+        try phoenix.answer()
+        let reason = "InvalidJoinPayload: config.presence.key is a name that every object of JavaScript has"
+        #expect(phoenix.heard() == [Phoenix.refused(.v2, reason, ref: "1")])
+    }
+
     // MARK: Positions
 
     @Test func aPositionResumesAndAHoleIsTold() throws {

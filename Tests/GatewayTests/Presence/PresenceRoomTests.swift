@@ -38,6 +38,36 @@ import Testing
 
     private func change(_ room: inout PresenceRoom) -> PresenceChange { room.takeChange(max: 100) }
 
+    // MARK: Counts
+
+    /// One user took all places of a topic by many connections, and nobody else could be listed.
+    @Test func entriesOfAUserAreCountedWhetherTheyAreHereOrOnTheirWay() throws {
+        let ann = Array("ann".utf8)
+        func entry(_ number: Int, of node: String, _ user: [UInt8]? = Array("ann".utf8)) -> PresenceMember {
+            PresenceMember(
+                id: id(number, of: node), key: [], user: user, meta: Array("{}".utf8), revision: 1)
+        }
+        var room = try room([entry(1, of: "other"), entry(2, of: "other", Array("bob".utf8)), member(3)])
+        #expect(room.count(of: ann) == 1)
+        for number in 1...3 { room.track(entry(number, of: "me")) }
+        #expect(room.count(of: ann) == 3)
+        let writing = room.takeWriting(max: 100)
+        room.wrote(writing, refused: [id(3, of: "me")])
+        #expect(room.count(of: ann) == 2)
+        room.received(try news(6, here: [entry(1, of: "me"), entry(2, of: "me")]))
+        #expect(room.count(of: ann) == 3)
+        // Whoever shows another user's token from now on is counted as that user.
+        room.track(entry(1, of: "me", Array("bob".utf8)))
+        room.untrack(id(2, of: "me"))
+        room.received(try news(7, here: [entry(1, of: "me", Array("bob".utf8))], left: [id(2, of: "me")]))
+        #expect((room.count(of: ann), room.count(of: Array("bob".utf8))) == (1, 2))
+        room.drop([Array("other".utf8)])
+        #expect((room.count(of: ann), room.count(of: Array("bob".utf8))) == (0, 1))
+        room.untrack(id(1, of: "me"))
+        room.received(try news(8, left: [id(1, of: "me")]))
+        #expect(room.count(of: Array("bob".utf8)) == 0)
+    }
+
     // MARK: News
 
     @Test func newsThatFollowAreTold() throws {
