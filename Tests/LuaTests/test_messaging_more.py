@@ -146,7 +146,9 @@ def test_in_a_direct_conversation_neither_hears_the_other(chats):
         assert [one["id"] for one in chats.all(user, PAIR)] == [own]
         assert chats.all(user, PAIR)[0]["readBy"] == []
     assert len(chats.log(PAIR)) == heard, "nothing is told"
-    assert chats.send("ann", PAIR, "before", id="m1")["id"] == "m1", "a retry of what was sent is answered"
+    again = chats.send("ann", PAIR, "before", id="m1")
+    assert again == chats.all("ann", PAIR)[0], "a retry of what was sent is answered, and tells what a page tells"
+    assert (again["id"], again["status"], again["readBy"]) == ("m1", "sent", [])
     chats.block("bob", "ann", word="unblock")
     assert chats.send("ann", PAIR)["status"] == "sent"
     assert len(chats.all("bob", PAIR)) == 3

@@ -35,13 +35,13 @@ local LEAVE_MAX = 4 -- in one run, where there are more than may be
 
 local roll = load_roll(args.conversationId)
 local sender = need_member(roll, args.userId)
+local walled = walled_from(args.userId)
 local known = read('HGET', key.messages, args.messageId)
 if known then
   local message = message_of(args.messageId, known)
   if not message or message.sender ~= args.userId then fail('conflict', 'This id belongs to another message') end
-  return raw(message_text(message, receipts_of(roll, NOBODY)))
+  return raw(message_text(message, receipts_of(roll, walled)))
 end
-local walled = walled_from(args.userId)
 if is_direct and next(walled) then fail('blocked', 'One of you blocks the other') end
 local ms = math.max(now_ms, last_ms() + 1)
 if ms > YEAR_9999_MS then fail('conflict', 'The conversation holds a time that none can follow') end
