@@ -92,7 +92,9 @@ export class ChatPanel {
 
   #set(told) {
     if (typeof told?.id !== 'string') return;
-    const members = (Array.isArray(told.members) ? told.members : []).filter((user) => typeof user === 'string');
+    // Who is in a group is told only when it has changed.
+    const known = told.members === undefined ? this.#list.get(told.id)?.members : told.members;
+    const members = (Array.isArray(known) ? known : []).filter((user) => typeof user === 'string');
     this.#list.set(told.id, {
       id: told.id, members, title: text(told.title, 100), lastMessage: text(told.lastMessage, 200),
       at: Date.parse(told.lastMessageTime) || 0, unread: Number.isInteger(told.unread) ? told.unread : 0,

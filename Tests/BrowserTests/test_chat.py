@@ -86,6 +86,22 @@ def test_the_list_is_shown_and_moves(lobby):
     assert connection.receive("subscribe")["data"] == {"topic": TOPIC}
 
 
+def test_members_of_a_group_stay_when_an_update_tells_none(lobby):
+    """Who is in a group is told only when it changes; a message left a group without title as a bare id."""
+    page, connection = lobby
+    group = listed(id="g1", members=["guest-a", "guest-c", "guest-d"], unread=0, lastMessage="Early",
+                   lastMessageTime="2026-11-22T11:00:00.000Z")
+    connection.send("conversation:updated", group, topic="user:guest-a", offset=1)
+    row = page.locator("#chat-list button").first
+    expect(row).to_contain_text("Early")
+    later = {name: value for name, value in group.items() if name != "members"} | {"lastMessage": "Later"}
+    connection.send("conversation:updated", later, topic="user:guest-a", offset=2)
+    expect(row).to_contain_text("Later")
+    expect(row.locator(".name")).to_have_text("guest-c, guest-d")
+    connection.send("conversation:updated", group | {"members": ["guest-a", "guest-c"]}, topic="user:guest-a", offset=3)
+    expect(row.locator(".name")).to_have_text("guest-c")
+
+
 def test_a_guest_is_written_to_by_name_and_not_oneself(lobby):
     page, connection = lobby
     page.get_by_role("textbox", name="Write to guest").fill("guest-a")

@@ -31,7 +31,7 @@
 -- @key      pushes    user:{userId}#pushes
 -- @topic    user:{userId}
 -- @calls    list_again, remove_member, change_walls, show_presence
--- @emits    conversation:updated {id, members, title, lastMessage, lastMessageTime, unread, muted}
+-- @emits    conversation:updated {id, members, title, lastMessage, lastMessageTime, unread, muted} -- members if new
 -- @emits    conversation:removed {id}
 -- @returns  {listed}
 -- @cost     O(log n) in the user's conversations, at most 1000, and O(m) in the members
@@ -140,5 +140,8 @@ end
 local is_muted = chat.s ~= nil and read('SISMEMBER', key.mutes, chat.s) == 1
 local is_news = chat.i and chat.u > 0 and not (old and old.l >= chat.l)
 if is_news and chat.s ~= args.userId and not is_muted then plan_push('c:' .. id) end
-emit('user:' .. args.userId, 'conversation:updated', told_chat(id, chat, is_muted))
+local told = told_chat(id, chat, is_muted)
+-- Who is in a group is known from the list. With each message it would fill the logs of all members.
+if is_group and not args.members then told.members = nil end
+emit('user:' .. args.userId, 'conversation:updated', told)
 return {listed = true}
