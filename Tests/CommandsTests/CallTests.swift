@@ -193,14 +193,16 @@ import Testing
     @Test func anAnswerIsAnObjectOrAFault() throws {
         for (retry, isRetry) in [(0, false), (1, true)] {
             let reading = try read(.success(.array([.string(bytes("{\"a\":1}")), .integer(retry)])))
-            #expect(reading.result == .success(CommandAnswer(json: bytes("{\"a\":1}"), isRetry: isRetry, effects: 0)))
+            #expect(reading.result == .success(CommandAnswer(json: bytes("{\"a\":1}"), isRetry: isRetry, price: 0)))
             #expect(reading.fault == nil)
         }
-        let plain = try read(.success(.string(bytes("12 {\"a\": 1}"))))
-        #expect(plain.result == .success(CommandAnswer(json: bytes("{\"a\": 1}"), isRetry: false, effects: 12)))
+        for price in [12, 6_000] {
+            let plain = try read(.success(.string(bytes("\(price) {\"a\": 1}"))))
+            #expect(plain.result == .success(CommandAnswer(json: bytes("{\"a\": 1}"), isRetry: false, price: price)))
+        }
         let wrong: [RESPValue] = [
             .string(bytes("-1 {}")), .string(bytes(" {}")), .string(bytes("1{}")), .string(bytes("")),
-            .string(bytes("1001 {}")), .string(bytes("9223372036854775807 {}")), .string(bytes("1 [] ")),
+            .string(bytes("6001 {}")), .string(bytes("9223372036854775807 {}")), .string(bytes("1 [] ")),
             .array([.string(bytes("{}")), .integer(0), .integer(.max)]),
             .array([.string(bytes("{}")), .integer(0), .integer(-1)]),
             .null, .string(bytes("{}")), .array([.string(bytes("{}"))]), .array([.null, .integer(0)]),

@@ -49,7 +49,9 @@ import Testing
         #expect(try constant("ANSWER_BYTES_MAX", "command") <= limits.answerBytesMax)
         #expect(try constant("EFFECT_BYTES_MAX", "command") <= limits.answerBytesMax)
         #expect(try constant("ANSWER_BYTES_MAX", "command") < limits.redisReplyBytesMax)
-        #expect(try constant("EFFECTS_MAX", "command") <= CommandReply.effectsMax)
+        // A run of calls alone costs the most.
+        let dearest = try constant("EFFECTS_MAX", "command") * constant("CALL_PRICE", "command")
+        #expect(dearest <= CommandReply.priceMax)
         #expect(try constant("ANSWER_VALUES_MAX", "values") == limits.jsonElementsMax)
         #expect(try constant("VALUES_MAX", "publish_post") * 2 == limits.jsonElementsMax)
     }
@@ -77,6 +79,7 @@ import Testing
         let page = try String(contentsOfFile: "/\(here)/docs/limits.md", encoding: .utf8)
         for (name, script) in [
             ("EFFECTS_MAX", "command"), ("EFFECT_BYTES_MAX", "command"), ("ANSWER_BYTES_MAX", "command"),
+            ("CALL_PRICE", "command"),
             ("ANSWER_VALUES_MAX", "values"), ("FOLLOWS_MAX", "follow"), ("LOG_EVENTS_MAX", "prelude"),
             ("TTL_SECONDS_MAX", "prelude"),
         ] {

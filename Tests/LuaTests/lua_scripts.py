@@ -107,11 +107,11 @@ class Loaded:
 
 
 def parts_of(reply) -> list:
-    """A command's reply: answer, whether it was given before, effects, and words of a token."""
+    """A command's reply: answer, whether it was given before, its price, and words of a token."""
     if isinstance(reply, list):
         return reply
-    effects, _, answer = reply.partition(b" ")
-    return [answer, 0, int(effects)]
+    price, _, answer = reply.partition(b" ")
+    return [answer, 0, int(price)]
 
 
 class Scripts:

@@ -88,6 +88,23 @@ def test_who_calls_pays_for_each_topic(db, tmp_path):
     assert parts_of(replies[0])[2] == 4
 
 
+def test_a_call_costs_who_calls_as_much_as_six_publishes(db, tmp_path):
+    """A call was charged like one publish of 100 us, while the script that it calls took Redis 600 us."""
+    for name, body in {"few": "emit('user:a', 'said', {}) for _ = 1, 2 do later('remember', {}) end",
+                       "many": "for _ = 1, 1000 do later('remember', {}) end",
+                       "more": "for _ = 1, 1001 do later('remember', {}) end"}.items():
+        header = HEADER.replace("@command  try", f"@command  {name}") + "-- @calls remember\n"
+        (tmp_path / f"{name}.lua").write_text(f"{header}\n{body} return {{}}\n")
+    commands, replies = Commands(db, tmp_path), []
+    evalsha = db.evalsha
+    db.evalsha = lambda *words: replies.append(evalsha(*words)) or replies[-1]
+    for name in ("few", "many"):
+        commands.call(name, groupId="7")
+    assert [parts_of(reply)[2] for reply in replies] == [13, 6_000]
+    with pytest.raises(redis.ResponseError, match="more than 1000 events and calls"):
+        commands.call("more", groupId="7")
+
+
 # admit and expel
 
 

@@ -221,8 +221,8 @@ def test_the_data_of_events_is_bounded_together(trial, unchanged):
         trial("for n = 1, 20 do emit('user:7', 'e', {text = string.rep('x', 60000)}) end return {}")
 
 
-def test_the_reply_tells_how_many_events_and_calls_there_were(trial, db, tmp_path):
-    """So that a caller can be made to pay for them."""
+def test_the_reply_tells_what_events_and_calls_cost(trial, db, tmp_path):
+    """So that a caller can be made to pay for them: an event is one publish, a call six."""
     trial("return {}")
     commands = Commands(db, tmp_path)
     (tmp_path / "try.lua").write_text(
@@ -232,4 +232,4 @@ def test_the_reply_tells_how_many_events_and_calls_there_were(trial, db, tmp_pat
     evaluate = original.evalsha
     original.evalsha = lambda *words: seen.append(evaluate(*words)) or seen[-1]
     commands.call("try", shopId="42")
-    assert seen == [b"3 {}"]
+    assert seen == [b"8 {}"]

@@ -11,6 +11,7 @@
 
 local ANSWER_BYTES_MAX = 1048576 -- one answer; the gateway would not pass on more
 local EFFECTS_MAX = 1000         -- events, calls and changes of members of one run
+local CALL_PRICE = 6             -- publishes that one call costs its caller: what is called takes Redis time, too
 local EFFECT_BYTES_MAX = 1048576 -- their data together
 local EACH_BYTES_MAX = 16777216  -- the data of one call for many topics, as their logs keep them
 
@@ -42,6 +43,7 @@ local caller = known_as(ARGV[2], ARGV[3])
 local emitted, outgoing, told = {nil}, {}, nil
 local told_elsewhere -- on a Cluster: what the gateway tells topics of other slots
 local effects, effect_bytes = 0, 0
+local surcharge = 0 -- what calls cost beyond their number
 local outward -- with @call_out: `prepare` and `commit` of outside.lua
 local minted -- what the gateway signs: subject, 1 for a guest, iat, exp, id
 
@@ -179,6 +181,7 @@ local function later(name, arguments)
   if not callable[name] then error('calls ' .. tostring(name) .. ', which no @calls names', 2) end
   arguments = object_text(arguments)
   count_effects(1, #arguments)
+  surcharge = surcharge + CALL_PRICE - 1
   outgoing[#outgoing + 1] = {'c', name, 'a', arguments}
 end
 -- @end

@@ -195,8 +195,9 @@ local function run(body)
   end
   wrong = check_writes() or prepare_events() or outward and outward.prepare() or commit()
   if wrong then return wrong end
-  if told_elsewhere then return {answer, 0, effects, minted or '', told_elsewhere} end
-  if minted then return {answer, 0, effects, minted} end
+  local price = effects + surcharge
+  if told_elsewhere then return {answer, 0, price, minted or '', told_elsewhere} end
+  if minted then return {answer, 0, price, minted} end
   -- A table costs Redis more to answer with.
-  return effects .. ' ' .. answer
+  return price .. ' ' .. answer
 end

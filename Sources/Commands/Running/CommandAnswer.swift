@@ -6,8 +6,8 @@ public struct CommandAnswer: Equatable, Sendable {
     public let json: [UInt8]
     /// Whether the operation was done before: this is its first answer, and nothing has changed.
     public let isRetry: Bool
-    /// How many events and calls it led to, beside the answer; 0 for a retry.
-    public let effects: Int
+    /// What the events and calls that it led to cost its caller, in publishes; 0 for a retry.
+    public let price: Int
     /// The token that the caller gets with it; a retry gets the same.
     public var minted: MintedGrant?
     /// How often the script was run before the last time, for what it wanted of topics of other masters.
@@ -15,8 +15,8 @@ public struct CommandAnswer: Equatable, Sendable {
     /// What reading there has cost the other masters, microseconds.
     public private(set) var elsewhereUs = 0
 
-    init(json: [UInt8], isRetry: Bool, effects: Int) {
-        (self.json, self.isRetry, self.effects) = (json, isRetry, effects)
+    init(json: [UInt8], isRetry: Bool, price: Int) {
+        (self.json, self.isRetry, self.price) = (json, isRetry, price)
     }
 
     /// The same with what it took to read elsewhere.
@@ -31,7 +31,7 @@ public struct CommandAnswer: Equatable, Sendable {
     /// The answer of a service outside; `nil` unless it is one JSON object within what clients may send.
     public init?(outside text: [UInt8], limits: JSON.Limits) {
         guard (try? JSON(parsing: text, limits: limits))?.root.kind == .object else { return nil }
-        self.init(json: text, isRetry: false, effects: 0)
+        self.init(json: text, isRetry: false, price: 0)
     }
 
     /// The same answer with a further member, which no script may name: the token.
@@ -40,6 +40,6 @@ public struct CommandAnswer: Equatable, Sendable {
         text.append(text: text.count > 1 ? ",\"token\":\"" : "\"token\":\"")
         text += token
         text.append(text: "\"}")
-        return CommandAnswer(json: text, isRetry: isRetry, effects: effects)
+        return CommandAnswer(json: text, isRetry: isRetry, price: price)
     }
 }

@@ -11,21 +11,22 @@ enum CommandReply {
         var fault: String?
     }
 
-    /// What one run may lead to: events, calls and changes of members; `EFFECTS_MAX` of command.lua.
-    static let effectsMax = 1_000
+    /// The most that a run's events, calls and changes of members may cost, in publishes: `EFFECTS_MAX` calls, each of
+    /// `CALL_PRICE` (command.lua).
+    static let priceMax = 6_000
 
-    /// What a script replies: `EFFECTS ANSWER`, or a table where there is more to say.
+    /// What a script replies: `PRICE ANSWER`, or a table where there is more to say.
     private struct Parts {
         let text: [UInt8]
         var isRetry = false
-        var effects = 0
+        var price = 0
         var minted: [UInt8]?
 
         init?(_ reply: RESPValue) {
             if let bytes = reply.bytes {
-                guard let space = bytes.firstIndex(of: UInt8(ascii: " ")), let effects = ASCII.decimal(bytes[..<space])
+                guard let space = bytes.firstIndex(of: UInt8(ascii: " ")), let price = ASCII.decimal(bytes[..<space])
                 else { return nil }
-                self.effects = effects
+                self.price = price
                 text = Array(bytes[(space + 1)...])
             } else {
                 guard let fields = reply.elements, fields.count >= 2, let text = fields[0].bytes,
@@ -34,10 +35,10 @@ enum CommandReply {
                 self.text = text
                 isRetry = retry == 1
                 // A retry does nothing, and says nothing about it.
-                if fields.count > 2 { effects = fields[2].integer ?? 0 }
+                if fields.count > 2 { price = fields[2].integer ?? 0 }
                 if fields.count > 3 { minted = fields[3].bytes }
             }
-            guard (0...CommandReply.effectsMax).contains(effects) else { return nil }
+            guard (0...CommandReply.priceMax).contains(price) else { return nil }
         }
     }
 
@@ -51,7 +52,7 @@ enum CommandReply {
             do throws(JSON.Problem) {
                 let json = try JSON(parsing: parts.text, limits: settings.answerLimits)
                 guard json.root.kind == .object else { return faulty("an answer that is no JSON object") }
-                var answer = CommandAnswer(json: parts.text, isRetry: parts.isRetry, effects: parts.effects)
+                var answer = CommandAnswer(json: parts.text, isRetry: parts.isRetry, price: parts.price)
                 if descriptor.mint != nil, let words = parts.minted, !words.isEmpty {
                     guard let minted = MintedGrant(words) else { return faulty("a token that is none") }
                     answer.minted = minted

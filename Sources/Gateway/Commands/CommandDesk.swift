@@ -122,7 +122,7 @@ final class CommandDesk {
             switch result {
             case .success(let answer):
                 // The weight is that of the script; what it tells others is known only now.
-                node.budgets.charge(payer, us: answer.effects * node.scripts.publishUs, nowMs: nowMs())
+                node.budgets.charge(payer, us: answer.price * node.scripts.publishUs, nowMs: nowMs())
             case .failure:
                 statistics.commandsRefused.add(1)
             }
