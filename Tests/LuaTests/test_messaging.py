@@ -86,6 +86,21 @@ def test_a_group_has_an_end(chats):
     refused("bad_request", chats.group, "ann", "x" * 129)
 
 
+def test_the_ids_of_a_group_have_an_end(chats):
+    """Every member's list has the ids of all members, and a group of 50 ids of 128 bytes took 6 KiB in each."""
+    uuids = [f"{number:08}-0000-4000-8000-000000000000" for number in range(49)]
+    chats.group("ann", *uuids)
+    long = [f"{number:02}{'x' * 126}" for number in range(20)]
+    assert "2500 bytes" in refused("too_many", chats.group, "ann", *long)
+    group = chats.group("ann", *long[:19])
+    refused("too_many", chats.do, "add_member", "ann", group, memberId="y" * 66)
+    chats.do("add_member", "ann", group, memberId="y" * 65)
+    refused("too_many", chats.do, "add_member", "ann", group, memberId="z")
+    chats.do("add_member", "ann", group, memberId=long[0])
+    chats.do("remove_member", "ann", group, memberId="y" * 65)
+    chats.do("add_member", "ann", group, memberId="z")
+
+
 # Messages
 
 

@@ -245,3 +245,7 @@ def test_every_script_says_its_rates():
     calls = {name for name, body in text.items()
              if re.search(r"^-- @allow +user", body, re.M) and "@readonly" not in body}
     assert len(calls) == 13 and [name for name in calls if "-- @rate" not in text[name]] == []
+    # What tells each member's list has an end by the day, too: a rate of a minute, kept up, fills Redis.
+    for name in ("create_conversation", "add_member", "remove_member", "send_message", "modify_message",
+                 "remove_message"):
+        assert re.search(r"^-- @rate +\d+/86400 s user$", text[name], re.M), name

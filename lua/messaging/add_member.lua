@@ -23,6 +23,7 @@
 -- @cost     O(n) in the members, at most 50
 -- @weight   1800
 -- @rate     60/60 s user
+-- @rate     1000/86400 s user
 -- @idempotent
 --
 -- A member reads everything that the group keeps, also what was said before.
@@ -34,7 +35,7 @@ if not is_id(args.memberId) then fail('bad_request', 'A member has an id of at m
 local names = {}
 for user in pairs(roll) do names[#names + 1] = user end
 if not roll[args.memberId] then
-  if #names >= MEMBERS_MAX then fail('too_many', 'A group has at most ' .. MEMBERS_MAX .. ' members') end
+  check_size(#names + 1, #table.concat(names) + #args.memberId)
   local member = new_member(now_ms)
   roll[args.memberId] = member
   store_members(roll, {args.memberId})

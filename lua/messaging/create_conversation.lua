@@ -35,7 +35,7 @@ for _, user in ipairs(args.members) do
     names[#names + 1] = user
   end
 end
-if #names > MEMBERS_MAX then fail('too_many', 'A group has at most ' .. MEMBERS_MAX .. ' members') end
+check_size(#names, #table.concat(names))
 local title = args.title or ''
 write('HSET', key.facts, 'title', title, 'creator', args.userId, 'created', decimal(now_ms), 'last', decimal(now_ms))
 write('EXPIRE', key.facts, TTL_S)

@@ -23,6 +23,7 @@
 -- @cost     O(n) in the members, at most 50
 -- @weight   1800
 -- @rate     120/60 s user
+-- @rate     2000/86400 s user
 -- @idempotent
 --
 -- The place of a message in the order never changes.

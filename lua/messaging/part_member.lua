@@ -1,6 +1,17 @@
 -- @part     member
 -- @summary  Who comes into a group and goes. Needs the parts `conversation` and `message`.
 
+-- The list of every member has the ids of all members. 50 UUIDs have 1,800 bytes.
+local MEMBERS_BYTES_MAX = 2500
+
+-- Refuses a group of too many members, or of too long ids.
+local function check_size(count, bytes)
+  if count > MEMBERS_MAX then fail('too_many', 'A group has at most ' .. MEMBERS_MAX .. ' members') end
+  if bytes > MEMBERS_BYTES_MAX then
+    fail('too_many', 'The ids of all members of a group have at most ' .. MEMBERS_BYTES_MAX .. ' bytes together')
+  end
+end
+
 local function title_of(facts_title)
   return type(facts_title) == 'string' and #facts_title <= 400 and facts_title or ''
 end

@@ -24,6 +24,7 @@
 -- @cost     O(n) in the members, at most 50
 -- @weight   1800
 -- @rate     60/60 s user
+-- @rate     1000/86400 s user
 -- @idempotent
 --
 -- Messages of who has left stay. A group that nobody is in any more ends with its keys' time.

@@ -24,6 +24,7 @@
 -- @cost     O(n) in the members, at most 50
 -- @weight   1800
 -- @rate     120/60 s user
+-- @rate     2000/86400 s user
 -- @idempotent
 --
 -- The id of a removed message stays, without its text, so that a retry that comes late does not send it again: those of
