@@ -267,10 +267,12 @@ def conversations(site):
 
 @case
 def list_conversation(site):
+    """A group that is new to a user who has no room for it, and leaves another."""
     lists(site)
     return fresh(site, lambda n: site.commands.list_conversation(
         role="worker", userId="ann", conversationId=f"new-{n}", unread=3, lastText="x" * 400, lastId=f"m{n}",
-        lastSenderId=member(1), lastMs=NOW_MS + n, members=[member(n) for n in range(MEMBERS)], title="t" * 100))
+        lastSenderId=member(1), lastMs=NOW_MS + n, members=[member(n) for n in range(MEMBERS)], title="t" * 100,
+        by=member(1)))
 
 
 @case

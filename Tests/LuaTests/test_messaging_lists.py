@@ -63,6 +63,61 @@ def test_a_message_in_a_large_group_adds_little_to_each_log(chats, db):
     assert (sum(len(json.dumps(data)) for data in updates(chats, "ann")) - size[1]) / 10 < 500
 
 
+def fill_groups(chats, db, user, count, wrote):
+    """Gives a user groups that others made, the oldest first; `wrote` says in which the user has written."""
+    groups = [f"group-{number:03}" for number in range(count)]
+    with db.pipeline(transaction=False) as pipe:
+        for number, id in enumerate(groups):
+            chat = {"m": ["eve", user], "t": "", "x": "", "l": NOW_MS - 1_000 + number, "u": 0, "w": wrote(number)}
+            pipe.hset(f"user:{user}#chats", id, json.dumps(chat))
+            place = f"{NOW_MS - 1_000 + number:015} {id}"
+            pipe.zadd(f"user:{user}#chat_order", {place: 0})
+            pipe.zadd(*((f"user:{user}#spoken", {id: number}) if wrote(number) else (
+                f"user:{user}#strangers", {place: 0})))
+            pipe.sadd(f"user:{user}#groups", id)
+            pipe.hset(f"conversation:{id}#roll", mapping={"eve": "1 0 0 0 1", user: f"1 0 0 0 {int(wrote(number))}"})
+        pipe.execute()
+    return groups
+
+
+def test_groups_of_strangers_shut_nobody_out_of_a_group(chats, db):
+    """200 groups that strangers had made kept a user out of every new group, until the end of a year."""
+    groups = fill_groups(chats, db, "ann", 200, lambda number: number % 2 == 0)
+    made = [chats.group("bob", "ann"), chats.group("bob", "ann")]
+    listed = {item["id"] for item in chats.list("ann")}
+    assert listed == {*groups, *made} - {"group-001", "group-003"}, "the oldest in which she has not written are left"
+    assert {id.decode() for id in db.smembers("user:ann#groups")} == listed
+    for id in ("group-001", "group-003"):
+        assert db.hkeys(f"conversation:{id}#roll") == [b"eve"]
+        assert [event for event, _ in chats.log(id)] == ["member:removed"]
+    removed = [data for event, data in chats.commands.log("user:ann") if event == "conversation:removed"]
+    assert removed == [{"id": "group-001"}, {"id": "group-003"}]
+    assert db.zcard("user:ann#strangers") == 100
+
+
+def test_a_full_list_of_strangers_gives_one_place_to_a_new_group(chats, db):
+    """The group that makes room in the list and the one that is left are the same one."""
+    groups = fill_groups(chats, db, "ann", 200, lambda number: False)
+    made = chats.group("bob", "ann")
+    assert {item["id"] for item in chats.list("ann")} == {*groups[1:], made}
+    assert db.zcard("user:ann#strangers") == db.zcard("user:ann#chat_order") == db.scard("user:ann#groups") == 200
+    # A group that the list has not shown for long goes first.
+    db.zrem("user:ann#strangers", f"{NOW_MS - 900:015} group-100")
+    db.zrem("user:ann#chat_order", f"{NOW_MS - 900:015} group-100")
+    db.hdel("user:ann#chats", "group-100")
+    chats.group("bob", "ann")
+    assert db.hkeys("conversation:group-100#roll") == [b"eve"] and db.scard("user:ann#groups") == 200
+
+
+def test_nobody_is_pushed_out_of_a_group_he_has_written_in(chats, db):
+    groups = fill_groups(chats, db, "ann", 200, lambda number: True)
+    made = chats.group("bob", "ann")
+    assert db.hkeys(f"conversation:{made}#roll") == [b"bob"] and made not in {i["id"] for i in chats.list("ann")}
+    assert {id.decode() for id in db.smembers("user:ann#groups")} == set(groups)
+    chats.group("ann", "bob")
+    assert db.scard("user:ann#groups") == 201, "who makes a group oneself is in it"
+
+
 def test_pages_of_a_list_with_equal_times(chats):
     for number in range(23):
         chats.send(f"u{number:02}", f"ann_u{number:02}")

@@ -40,7 +40,8 @@
 --
 -- The list is bounded. Strangers can write to a user as they like, so those conversations in which the user has never
 -- written are bounded for themselves: the oldest of them leave the list first. What has left it comes back with its
--- next message. Who is taken into a group by a user whom he blocks leaves it again.
+-- next message. Who is taken into a group by a user whom he blocks leaves it again. Groups are bounded in the same way:
+-- for a new one a user leaves another in which he has never written. Only who has written in all of them stays out.
 
 local STRANGERS_MAX = 200
 local GROUPS_MAX = 200
@@ -66,8 +67,40 @@ if args.gone then
   if old then emit('user:' .. args.userId, 'conversation:removed', {id = id}) end
   return {listed = false}
 end
-if args.by and args.by ~= args.userId and read('SISMEMBER', key.blocks, args.by) == 1
-  or args.by and args.by ~= args.userId and read('SCARD', key.groups) >= GROUPS_MAX then
+
+-- Leaves a group in which the user has never written, so that strangers' groups shut nobody out of others: one that the
+-- list does not show any more, or else the one that has been quiet for longest. Returns whether there is one, and
+-- whether it was in the list.
+local function leave_stranger()
+  local groups = read('SRANDMEMBER', key.groups, GROUPS_MAX)
+  local spoken, unspoken, chosen = read('ZMSCORE', key.spoken, unpack(groups)), {}, nil
+  for index, group in ipairs(groups) do
+    if not spoken[index] and is_id(group) then unspoken[group] = true end
+  end
+  if next(unspoken) == nil then return false, false end
+  for _, place in ipairs(read('ZRANGE', key.strangers, 0, STRANGERS_MAX)) do
+    local group = string.sub(place, 17)
+    if unspoken[group] then
+      chosen, unspoken[group] = chosen or place, nil
+    end
+  end
+  local hidden = next(unspoken)
+  local group = hidden or string.sub(chosen, 17)
+  write('SREM', key.groups, group)
+  later('remove_member', {conversationId = group, memberId = args.userId})
+  if not hidden then unlist(chosen) end
+  emit('user:' .. args.userId, 'conversation:removed', {id = group})
+  return true, not hidden
+end
+
+local is_invited = args.by and args.by ~= args.userId
+local has_room, has_left = true, false
+if is_invited and read('SISMEMBER', key.blocks, args.by) == 1 then
+  has_room = false
+elseif is_invited and read('SCARD', key.groups) >= GROUPS_MAX and read('SISMEMBER', key.groups, id) == 0 then
+  has_room, has_left = leave_stranger()
+end
+if not has_room then
   later('remove_member', {conversationId = id, memberId = args.userId})
   return {listed = false}
 end
@@ -100,10 +133,11 @@ if chat.w then write('ZREM', key.strangers, place) else write('ZADD', key.strang
 
 -- What is too much leaves: strangers first.
 if not old then
-  local strange = read('ZCARD', key.strangers)
+  local freed = has_left and 1 or 0
+  local strange = read('ZCARD', key.strangers) - freed
   if not chat.w and strange >= STRANGERS_MAX then
     unlist(read('ZRANGE', key.strangers, 0, 0)[1])
-  elseif read('ZCARD', key.order) >= CHATS_MAX then
+  elseif read('ZCARD', key.order) - freed >= CHATS_MAX then
     unlist(read('ZRANGE', strange > 0 and key.strangers or key.order, 0, 0)[1])
   end
 end
