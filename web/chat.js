@@ -5,11 +5,16 @@ import { PhonePanel } from '/device.js';
 import { request } from '/follow.js';
 import { askedFor } from '/tabs.js';
 
+/** How often the list is asked for in a row while it changes; the next event tells of what is missed then. */
+const listTries = 3;
+
 export class ChatPanel {
   #client;
   #ownId = null;
   /** id -> {id, members, title, lastMessage, at, unread}. */
   #list = new Map();
+  /** How many times the list was changed by an event. */
+  #changes = 0;
   #thread;
   #phone;
 
@@ -65,9 +70,16 @@ export class ChatPanel {
 
   async #askList() {
     try {
-      const { conversations } = await request(this.#client, 'conversations', {});
-      this.#list.clear();
-      for (const told of Array.isArray(conversations) ? conversations : []) this.#set(told);
+      let changes;
+      let left = listTries;
+      // What is told while the list is asked for may be newer than the answer: then it is asked for again.
+      do {
+        changes = this.#changes;
+        const { conversations } = await request(this.#client, 'conversations', {});
+        this.#list.clear();
+        for (const told of Array.isArray(conversations) ? conversations : []) this.#set(told);
+        left -= 1;
+      } while (changes !== this.#changes && left > 0);
       say('chat-list-problem', '');
       this.#phone.unread([...this.#list.values()]);
     } catch (error) {
@@ -79,10 +91,12 @@ export class ChatPanel {
   #event(name, data) {
     switch (name) {
       case 'conversation:updated':
+        this.#changes += 1;
         this.#set(data);
         this.#phone.unread([...this.#list.values()]);
         return this.#draw();
       case 'conversation:removed':
+        this.#changes += 1;
         this.#list.delete(data.id);
         return this.#draw();
       case 'block:changed':

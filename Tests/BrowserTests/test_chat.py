@@ -86,6 +86,20 @@ def test_the_list_is_shown_and_moves(lobby):
     assert connection.receive("subscribe")["data"] == {"topic": TOPIC}
 
 
+def test_a_list_that_is_older_than_what_was_told_meanwhile_is_asked_for_again(page, gateway):
+    """A conversation that was read between question and answer stayed unread for good."""
+    page.goto(gateway.url + "#chat")
+    connection = gateway.connection()
+    connection.authenticate()
+    connection.accept(1)
+    asked = connection.receive("conversations")
+    connection.send("conversation:updated", listed(unread=0), topic="user:guest-a", offset=1)
+    connection.send("ack", {"conversations": [listed()], "next": None}, ref=asked["ref"])
+    connection.answer("conversations", {"conversations": [listed(unread=0)], "next": None})
+    expect(page.locator("#chat-list button")).to_have_count(1)
+    expect(page.locator("#chat-list .unread")).to_have_count(0)
+
+
 def test_members_of_a_group_stay_when_an_update_tells_none(lobby):
     """Who is in a group is told only when it changes; a message left a group without title as a bare id."""
     page, connection = lobby
