@@ -6,8 +6,9 @@ import math
 from dataclasses import dataclass
 from pathlib import Path
 
-#: Growth a second below which a figure counts as level, by unit: a gateway would need months to feel it.
-FLOORS = {"bytes": 100.0, "descriptors": 0.005, "keys": 0.02}
+#: Growth a second below which a figure counts as level, by unit: a gateway would need months to feel it. How many keys
+#: of operations there are follows the load; they are only shown.
+FLOORS = {"bytes": 100.0, "descriptors": 0.005, "keys": 0.02, "operations": math.inf}
 #: How many standard errors a slope must be above nothing.
 ERRORS = 3.0
 #: Fewer points say nothing about a slope.

@@ -60,6 +60,10 @@ def test_descriptors_and_keys_are_judged_too(unit, slope):
     assert len(figures(lambda t: 100 + slope * t, unit=unit).growing()) == 1
 
 
+def test_operations_follow_the_load_and_are_not_judged():
+    assert figures(lambda t: 9_000 + 0.1 * t, unit="operations", name="redis operations").growing() == []
+
+
 def test_too_short_a_run_is_no_pass():
     assert "too few points" in figures(lambda t: 1.0, minutes=5).growing()[0]
 
