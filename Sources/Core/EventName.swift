@@ -33,15 +33,22 @@ public struct EventName: Hashable, Sendable, CustomStringConvertible {
     ///
     /// No publisher may use these: a subscriber could not tell its event from the gateway's own word, or from a step in the
     /// life of its connection. The JavaScript client of Socket.IO even ends a connection that brings one of them.
-    public var isReserved: Bool { EventName.reserved.contains(bytes) }
+    public var isReserved: Bool { isOwnWord || EventName.wordsOfLibraries.contains(bytes) }
 
-    /// The gateway's own words in any dialect, and those of `EventSource` and of the clients of Socket.IO.
-    private static let reserved = Set(
+    /// Whether it is a word that gateways themselves say to subscribers.
+    public var isOwnWord: Bool { EventName.ownWords.contains(bytes) }
+
+    /// The gateway's own words in any dialect.
+    private static let ownWords = Set(
         [
             "authenticated", "subscribed", "unsubscribed", "ack", "pong", "gap", "draining", "token:expiring",
-            "warning", "error", "presence", "refused", "closed", "open", "connect", "connect_error", "disconnect",
-            "disconnecting", "newListener", "removeListener",
+            "warning", "error", "presence", "refused", "closed",
         ].map { Array($0.utf8) })
+
+    /// The words by which `EventSource` and the clients of Socket.IO tell of their connection.
+    private static let wordsOfLibraries = Set(
+        ["open", "connect", "connect_error", "disconnect", "disconnecting", "newListener", "removeListener"]
+            .map { Array($0.utf8) })
 
     /// Whether the bytes are `[A-Za-z0-9._:/-]{1,64}`.
     public static func isValid(_ bytes: some Collection<UInt8>) -> Bool {

@@ -52,7 +52,7 @@ enum TagReader {
         guard HeaderText.isName(text) else {
             throw HeaderFault("a name is a lower-case letter, then at most 63 of a-z 0-9 _")
         }
-        guard !protocolWords.contains(text), EventName(text)?.isReserved != true else {
+        guard !protocolWords.contains(text), EventName(text)?.isOwnWord != true else {
             throw HeaderFault("\(text) is a word of the protocol; choose another name")
         }
         return text
