@@ -47,6 +47,12 @@ def redis(secrets, tmp_path_factory):
     settings.write_text(settings.read_text().replace("redis:6379", f"127.0.0.1:{port}"))
     with open(directory / "redis.log", "wb") as log:
         process = subprocess.Popen(words, stdout=log, stderr=log)
+
+    def answers():
+        # Anybody may ask for a sign of life.
+        return run("redis-cli", "-p", port, "--user", "health", "--pass", "-", "ping").stdout.strip() == "PONG"
+
+    eventually(answers, 10, "a Redis that answers")
     yield port
     process.terminate()
     assert process.wait(10) == 0, (directory / "redis.log").read_text()
