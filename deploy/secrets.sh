@@ -34,11 +34,16 @@ if [ ! -e settings.json ] && [ ! -e redis.acl ]; then
     operator=$(openssl rand -hex 24)
     printf '%s' "$operator" >operator-password
     # `config` because gateways ask what Redis keeps and the worker sets notify-keyspace-events. `client|list` because
-    # move-data looks whether anybody is connected. The operator is who types into redis-cli.
+    # move-data looks whether anybody is connected. `acl|dryrun` because gateways ask whether Redis could load its own
+    # file. The operator is the person who types into redis-cli.
+    rights='+@all -@admin -flushall -flushdb -swapdb +config|get +config|set +client|list +acl|dryrun'
+    # Redis loads its append-only file as the user `default`, even while that user is off. Without these rights it
+    # leaves out every transaction of the file, and the writes of a script are a transaction. `off` and `resetpass` keep
+    # everybody from logging in as this user. Never write `nopass` here.
     cat >redis.acl <<END
-user default off
+user default off resetpass ~* &* +@all
 user health on nopass resetchannels -@all +ping
-user switchboard on >$password ~* &* +@all -@admin -flushall -flushdb -swapdb +config|get +config|set +client|list
+user switchboard on >$password ~* &* $rights
 user operator on >$operator ~* &* +@all
 END
     url="redis://switchboard:$password@redis:6379"
