@@ -224,7 +224,8 @@ def change_walls(site):
     conversation(site)
     people = [member(n) for n in range(1, MEMBERS)]
     return lambda n: site.commands.change_walls(
-        role="worker", conversationId=GROUP, userId=member(0), added=people, by=people)
+        role="worker", conversationId=GROUP, userId=member(0), blocks=people if n % 2 else [],
+        version=NOW_MS * 1_000 + n)
 
 
 @case

@@ -62,3 +62,39 @@ def keep_answer(site):
     for number in range(500):
         site.scripts.call("keep_answer", keys, [f"{number}", text, 3_600, 500])
     return lambda n: site.scripts.call("keep_answer", keys, [f"more-{n}", text, 3_600, 500])
+
+
+@case
+def outbox_put(site):
+    keys, calls = ["#outbox", "#outbox:payers", "#outbox"], []
+    for number in range(100):
+        calls += [f"erase_{number}", '{"userId":"' + "u" * 128 + '"}']
+
+    def run(_):
+        site.db.delete("#outbox")
+        site.db.xadd("#outbox", {"p": "", "c": "x", "a": "{}"})
+        return site.scripts.call("outbox_put", keys, ["250000 10000 user:ann", *calls])
+    return run
+
+
+@case
+def outbox_done(site):
+    """As many as the worker deletes at once, each of another payer."""
+    keys, fields = ["#outbox", "#outbox:payers"], {"p": "user:ann", "c": "list_conversation", "a": "x" * 500}
+
+    def run(n):
+        words = []
+        for index in range(200):
+            words += [f"{n + 1}-{index + 1}", f"user:{index}"]
+        site.fill(lambda pipe, i: pipe.xadd(keys[0], fields, id=f"{n + 1}-{i + 1}"), 201)
+        site.db.hset(keys[1], mapping={f"user:{index}": 5 for index in range(200)})
+        return site.scripts.call("outbox_done", keys, words)
+    return run
+
+
+@case
+def outbox_figures(site):
+    keys = [f"#outbox:{n}{end}" for n in range(16) for end in ("", ":next")]
+    for key in keys:
+        site.db.xadd(key, {"p": "user:ann", "c": "list_conversation", "a": "x" * 500})
+    return lambda _: site.scripts.call("outbox_figures", keys, [])

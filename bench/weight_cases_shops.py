@@ -176,7 +176,9 @@ def queue_refresh(site):
 @case
 def user_booking(site):
     site.db.zadd("user:u#bookings", {f"s{LONG} b{n}": NOW_MS + 1_000 for n in range(1_000)})
-    return lambda n: site.commands.user_booking(role="worker", userId="u", shopId="s", bookingId=f"b{n}", open=True)
+    return lambda n: site.commands.user_booking(
+        role="worker", userId="u", shopId="s", bookingId=f"b{n}", status="confirmed", title="T" * 200, body="b" * 200,
+        version=site.commands.now_ms * 1_000 + n)
 
 
 @case

@@ -60,6 +60,8 @@ public struct Keys: Sendable {
 
     /// The stream of recent events.
     public func log(_ topic: Topic) -> [UInt8] { facet(topic, "log") }
+    /// The stream of events of the epoch before, kept for the rest of its log's life.
+    public func pastLog(_ topic: Topic) -> [UInt8] { facet(topic, "log-past") }
     /// The hash `epoch`, `offset`, `run`.
     public func meta(_ topic: Topic) -> [UInt8] { facet(topic, "meta") }
     /// The set of users who are members of a session or conversation.
@@ -82,31 +84,47 @@ public struct Keys: Sendable {
 
     // MARK: Commands
 
-    /// The stream of events and calls that the worker passes on, for what concerns no id; a message on the channel of
-    /// this name wakes the worker.
+    /// The first stream of events and calls that the worker passes on, for what concerns no id; a message on the channel
+    /// of this name wakes the worker.
     public var outbox: [UInt8] { common("#outbox") }
-    /// The stream for what scripts of a home leave to the worker: on tagged names that of the home's slot.
-    public func outbox(of home: Topic) -> [UInt8] {
-        layout == .tagged ? outbox(at: HashSlot.of(home.id)) : outbox
+    /// A stream of the outbox; on tagged names in the slot that it names.
+    public func outbox(_ stream: OutboxStream) -> [UInt8] { outboxBase(of: stream.slot) + stream.suffix }
+    /// The names of all streams of a slot, in the order of ``OutboxStream/all(of:)``.
+    public func outboxes(of slot: Int) -> [[UInt8]] {
+        let base = outboxBase(of: slot)
+        return OutboxStream.suffixes.map { base + $0 }
     }
-    /// How many such streams there are.
-    public var outboxCount: Int { layout == .tagged ? HashSlot.count : 1 }
-    /// The n-th of them, from 0; on tagged names that of the n-th slot.
-    public func outbox(at index: Int) -> [UInt8] {
-        guard layout == .tagged, index != Keys.commonSlot else { return outbox }
-        return prefix + [UInt8(ascii: "{")] + HashSlot.tag(of: index) + Array("}#outbox".utf8)
-    }
-    /// Which of them a name is; `nil` for another key.
+    /// The stream for what a payer's commands leave to the worker, for the home of a topic or, with `nil`, for none.
     ///
-    /// No name stands for ``outbox``.
-    public func outboxIndex(_ name: [UInt8]) -> Int? {
-        if name.isEmpty || name == outbox { return layout == .tagged ? Keys.commonSlot : 0 }
-        guard layout == .tagged else { return nil }
-        let index = HashSlot.of(name)
-        return outbox(at: index) == name ? index : nil
+    /// With `isFollowUp` it is the one for what calls of the worker leave.
+    public func outbox(of home: Topic?, payer: [UInt8], isFollowUp: Bool) -> OutboxStream {
+        let slot = layout == .tagged ? home.map { HashSlot.of($0.id) } ?? Keys.commonSlot : 0
+        return OutboxStream(slot: slot, lane: OutboxStream.lane(of: payer), isFollowUp: isFollowUp)
+    }
+    /// The hash of how many entries of a lane are each user's.
+    public func outboxPayers(_ stream: OutboxStream) -> [UInt8] { outbox(stream) + Array(":payers".utf8) }
+    /// How many slots have streams of the outbox of their own.
+    public var outboxSlots: Int { layout == .tagged ? HashSlot.count : 1 }
+    /// The stream of the outbox that a name is; `nil` for another key.
+    public func outboxStream(_ name: some Collection<UInt8>) -> OutboxStream? {
+        let slot = layout == .tagged ? HashSlot.of(name) : 0
+        let base = outboxBase(of: slot)
+        return name.starts(with: base) ? OutboxStream(slot: slot, suffix: name.dropFirst(base.count)) : nil
+    }
+    /// Whether a name is that of a key of the outbox: a stream of it, or what is counted beside one.
+    public func isOutbox(_ name: [UInt8]) -> Bool {
+        let counts = Array(":payers".utf8)
+        return outboxStream(name) != nil
+            || name.suffix(counts.count).elementsEqual(counts) && outboxStream(name.dropLast(counts.count)) != nil
+    }
+    private func outboxBase(of slot: Int) -> [UInt8] {
+        guard layout == .tagged, slot != Keys.commonSlot else { return outbox }
+        return prefix + [UInt8(ascii: "{")] + HashSlot.tag(of: slot) + Array("}#outbox".utf8)
     }
     /// What scripts are told of names: the prefix, and a brace behind it where ids are hash tags.
     public var scriptPrefix: [UInt8] { layout == .tagged ? prefix + [UInt8(ascii: "{")] : prefix }
+    /// The string by which the worker tells gateways how much waits in the outbox.
+    public var outboxFigures: [UInt8] { common("#outbox-figures") }
     /// The stream of entries of the outbox that could not be passed on.
     public var outboxDead: [UInt8] { common("#outbox-dead") }
     /// The stream of calls that wait for the couriers of a service outside.
@@ -149,6 +167,8 @@ public struct Keys: Sendable {
     public var revokedBefore: [UInt8] { common("#revoked-before") }
     /// The sorted set of members who were lately taken out of topics, by the place of the change.
     public var removed: [UInt8] { common("#removed") }
+    /// The hash that says whether positions outlive a restart of Redis (`seal.lua`); not on a Cluster.
+    public var sealed: [UInt8] { common("#sealed") }
     /// The string that holds the secret of all nodes.
     public var nodeSecret: [UInt8] { common("#node-secret") }
     /// The channel on which a gateway's probes come back to it.
@@ -180,6 +200,9 @@ public struct Keys: Sendable {
         key.append(contentsOf: member)
         return key
     }
+
+    /// The slot of the streams of the outbox that belong to no home; 0 on plain names.
+    public var commonSlot: Int { layout == .tagged ? Keys.commonSlot : 0 }
 
     /// The slot of what belongs to all.
     private static let commonSlot = HashSlot.of(Array("{sb}".utf8))

@@ -102,8 +102,14 @@ public struct Limits: Sendable, Equatable {
 
     /// Topics one connection may hold; beyond: `too_large`.
     public var topicsPerConnectionMax = 256
-    /// Events and calls that may wait in the outbox; beyond: commands that would add to it are `unavailable`.
-    public var outboxMax = 1_000_000
+    /// Entries that may wait in a lane of the outbox, of commands; beyond: commands that would add to it are `unavailable`.
+    public var outboxMax = 250_000
+    /// Entries of one user, or of all anonymous callers together, that may wait in a lane; beyond: `unavailable`.
+    public var outboxPayerMax = 10_000
+    /// Entries that calls of the worker may leave in a lane; beyond: such a call waits until there is room.
+    ///
+    /// Commands cannot take this room, and the worker begins no further call of a payer while enough of it is taken.
+    public var outboxFollowUpsMax = 1_000_000
     /// Calls of one service outside that may wait for a courier; beyond: commands that would add to them are `unavailable`.
     public var callsMax = 4_000
     /// Questions to services outside that one node has in flight; beyond: `unavailable`.
@@ -246,6 +252,12 @@ public struct Limits: Sendable, Equatable {
     public var redisProbeMs = 2_500
     /// Time a probe may take to come back.
     public var redisProbeTimeoutMs = 5_000
+    /// Time after which a master is asked again whether it could load its own file; ACLs change while servers run.
+    public var redisLoadCheckMs = 60_000
+    /// How long Redis may be away, with no process left that saw it go, before epochs end: a machine's reboot.
+    public var sealGapMs = 120_000
+    /// Interval at which Redis writes down that it still syncs every write, far below ``sealGapMs``.
+    public var sealBeatMs = 10_000
     /// Back-off between reconnects: full jitter between these.
     public var redisBackOffMinMs = 100
     /// See ``redisBackOffMinMs``.
@@ -342,6 +354,10 @@ public struct Limits: Sendable, Equatable {
     public var relayWindowMax = 4_096
     /// Entries of the outbox being done.
     public var relaysMax = 256
+    /// Part of the time for which what users have caused may keep Redis busy by way of the outbox, percent.
+    public var relayUsersPercent = 50
+    /// Age of the oldest entry of the outbox from which gateways and the worker warn, ms.
+    public var outboxLateMs = 5_000
     /// Interval of looks into the outbox that nobody woke.
     public var relaySweepMs = 1_000
     /// Entries kept that could not be relayed; beyond: the oldest are dropped.

@@ -21,6 +21,15 @@ extension Metrics {
         page.gauge(
             "switchboard_redis_master_slots", "Slots of a master of a Cluster.",
             masters.map { ("address", $0.address, $0.slots) })
+        page.gauge(
+            "switchboard_redis_default_user_can_load",
+            "1 for each master whose user `default` may load its append-only file, 0 where it may not.",
+            node.loads.withLock { $0.figures }.map { ("address", bare($0.server), $0.canLoad) })
+        if let outbox = node.outbox.withLock({ $0.figures }) {
+            page.gauge("switchboard_outbox_entries", "Entries in the outbox.", outbox.entries)
+            page.gauge(
+                "switchboard_outbox_oldest_seconds", "Age of the oldest entry of the outbox.", outbox.oldestMs / 1_000)
+        }
         let links = node.masterFigures.links
         page.counter(
             "switchboard_redis_master_commands_total", "Commands sent, by master of a Cluster.",
@@ -41,4 +50,7 @@ extension Metrics {
             "switchboard_redis_master_unknown_total", "Questions to the Sentinels that found no master to use.",
             group.lost.value)
     }
+
+    /// A label's value without what would have to be quoted: the path of a socket may have it.
+    private static func bare(_ text: String) -> String { String(text.map { "\"\\".contains($0) ? "?" : $0 }) }
 }

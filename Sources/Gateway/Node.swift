@@ -72,6 +72,10 @@ final class Node: Sendable {
     let redisStatistics = Registry<RedisStatistics>()
     let sentinelStatistics = SentinelStatistics()
     let masterFigures: MasterFigures
+    /// The answers of the masters about loading their own files.
+    let loads: Guarded<LoadBook>
+    /// How much waits in the outbox.
+    let outbox: Guarded<OutboxBook>
     /// Mailboxes and wakes of the shards, by number.
     let shards: [Mailbox<ShardMessage>]
     let shardWakes: [Wake]
@@ -103,6 +107,8 @@ final class Node: Sendable {
         redis = parts.redis
         redisWait = settings.redisWait
         health = Health(isPartialEnough: settings.readyPartial)
+        loads = Guarded(LoadBook(user: parts.redis.url.userName))
+        outbox = Guarded(OutboxBook(lateMs: settings.limits.outboxLateMs))
         masterFigures = MasterFigures(addressesMax: settings.limits.clusterNodesMax)
         library = parts.library
         scripts = parts.scripts
@@ -147,6 +153,11 @@ final class Node: Sendable {
         shards = wakes.map { Mailbox(capacity: settings.limits.mailboxMax, wake: $0) }
         brokerWake = try Wake()
         broker = Mailbox(capacity: settings.limits.mailboxMax, wake: brokerWake)
+    }
+
+    /// Faults that every node has alike, for `/readyz`; empty when there are none.
+    var warnings: [Warning] {
+        [loads.withLock { $0.warning }, outbox.withLock { $0.warning }].compactMap(\.self)
     }
 
     /// What is known of keys and names now; replaced by a reload.

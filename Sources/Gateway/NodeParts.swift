@@ -25,6 +25,7 @@ struct NodeParts {
     init(_ settings: GatewaySettings) throws(StartProblem) {
         var redis = try RedisTarget.reading(settings.redis, limits: settings.limits)
         redis.layout = LayoutGuard(settings.keys)
+        redis.seal = RunSealSettings(settings.keys, settings.limits)
         self.redis = redis
         layout = settings.keys.layout
         library = try ScriptLibrary(
@@ -54,7 +55,8 @@ struct NodeParts {
     func commandSettings(_ settings: GatewaySettings) -> CommandSettings {
         CommandSettings(
             keys: settings.keys, policies: settings.namespaces,
-            outboxMax: settings.limits.outboxMax, doneSeconds: settings.limits.idempotencySeconds,
+            outbox: OutboxRoom(laneMax: settings.limits.outboxMax, payerMax: settings.limits.outboxPayerMax),
+            doneSeconds: settings.limits.idempotencySeconds,
             membersMax: settings.limits.membersMax, callsMax: settings.limits.callsMax,
             answerLimits: settings.limits.answers, answerBytesMax: settings.limits.answerBytesMax,
             nowMs: { Clock.wallMs() })

@@ -1,4 +1,5 @@
 import Commands
+import Configuration
 import Core
 import Reactors
 import RedisLink
@@ -7,18 +8,21 @@ import Transport
 /// The look at every master of a cluster.
 extension Preflight {
     /// Asks for the map, then each master by a link of its own; on this thread, until all have answered or it is late.
-    static func cluster(_ parts: NodeParts, _ limits: Limits, wait: Int) -> [Finding] {
+    static func cluster(
+        _ parts: NodeParts, _ settings: GatewaySettings, wait: Int
+    ) -> ([Finding], [ServerLoad]) {
+        let limits = settings.limits
         do {
             let reactor = try Reactor(wake: try Wake())
             let context = ConnectionContext(reactor: reactor, limits: ConnectionLimits(limits, reactors: 1))
-            let look = ClusterLook(parts, limits, wait: wait, context)
+            let look = ClusterLook(parts, limits, wait: wait, prefix: settings.keys.prefix, context)
             let timer = try ReactorTimer(reactor) { reactor.stop() }
             timer.set(atMs: reactor.nowMs + limits.redisConnectMs * 3 + limits.redisCallMs)
             try look.begin()
             reactor.run()
             return look.end()
         } catch {
-            return [Finding(.wrong, "cannot look at Redis: \(error)")]
+            return ([Finding(.wrong, "cannot look at Redis: \(error)")], [])
         }
     }
 }
@@ -38,8 +42,11 @@ private final class ClusterLook {
     private var found: [[UInt8]: [Preflight.Finding]] = [:]
     private var damage: [Preflight.Finding] = []
     private var failure = RedisFailure(.timedOut)
+    private let survey: LoadSurvey
+    private var loads: [ServerLoad] = []
 
-    init(_ parts: NodeParts, _ limits: Limits, wait: Int, _ context: ConnectionContext) {
+    init(_ parts: NodeParts, _ limits: Limits, wait: Int, prefix: [UInt8], _ context: ConnectionContext) {
+        survey = LoadSurvey(context, parts.redis, prefix: prefix)
         self.wait = wait
         self.parts = parts
         self.limits = limits
@@ -96,7 +103,11 @@ private final class ClusterLook {
             answered.action = { [unowned self] facts in
                 // The link loads all scripts first, so the answer comes when each of them was tried.
                 link.call(RedisCall("CONFIG", Array("GET".utf8), Array("cluster-require-full-coverage".utf8))) {
-                    [unowned self] in judge(master, facts, $0)
+                    [unowned self] answer in
+                    survey.ask(link, place: master.address.description) { [unowned self] in
+                        loads += $0
+                        judge(master, facts, answer)
+                    }
                 }
             }
         }
@@ -129,21 +140,19 @@ private final class ClusterLook {
         if found.count == map.masters.count { context.reactor.stop() }
     }
 
-    func end() -> [Preflight.Finding] {
+    func end() -> ([Preflight.Finding], [ServerLoad]) {
         watch?.stop()
+        survey.stop()
         for link in links { link.stop() }
         guard !map.masters.isEmpty else {
-            return [
-                Preflight.Finding(
-                    .wrong,
-                    "Redis at \(parts.redis.url) cannot be used: \(failure.metricLabel) \(failure.detail)")
-            ]
+            let text = "Redis at \(parts.redis.url) cannot be used: \(failure.metricLabel) \(failure.detail)"
+            return ([Preflight.Finding(.wrong, text)], [])
         }
         var findings = [Preflight.Finding(.good, "Redis Cluster of \(map.masters.count) masters")]
         findings += Preflight.layout(parts)
         for master in map.masters {
             findings += found[master.id] ?? [Preflight.Finding(.wrong, "\(master.address) cannot be used: no answer")]
         }
-        return findings + damage
+        return (findings + damage, loads)
     }
 }

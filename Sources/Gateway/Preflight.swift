@@ -35,15 +35,23 @@ public enum Preflight {
         }
     }
 
+    /// The findings, and the steps that follow from them.
+    public struct Report: Sendable {
+        /// Everything that was looked at.
+        public var findings: [Finding]
+        /// The changes that an existing deployment needs, line by line.
+        public var upgrade: [String] = []
+    }
+
     /// Looks at everything; takes as long as Redis takes to answer, at most a few seconds.
-    public static func run(_ settings: GatewaySettings) -> [Finding] {
+    public static func run(_ settings: GatewaySettings) -> Report {
         var findings: [Finding] = []
         let parts: NodeParts
         do {
             parts = try NodeParts(settings)
         } catch {
             // One finding for each line: scripts are wrong in several places at once.
-            return error.description.split(separator: "\n").map { Finding(.wrong, String($0)) }
+            return Report(findings: error.description.split(separator: "\n").map { Finding(.wrong, String($0)) })
         }
         findings += scripts(parts.library, settings.scripts)
         if settings.mintSecretFiles.isEmpty { findings += minting(parts.library.catalogue) }
@@ -66,10 +74,14 @@ public enum Preflight {
             apiKeys.serviceCount == 0
                 ? Finding(.doubtful, "no API key: backends cannot publish over HTTP; give --api-keys")
                 : Finding(.good, apiKeys.description))
-        findings +=
+        let (redis, loads) =
             parts.redis.url.isCluster
-            ? cluster(parts, settings.limits, wait: settings.redisWait) : redis(parts, settings)
-        return findings
+            ? cluster(parts, settings, wait: settings.redisWait) : redis(parts, settings)
+        let user = parts.redis.url.userName
+        findings += redis + judge(loads, user: user)
+        // Where no server answered, nothing is known of what is to be changed.
+        let upgrade = loads.isEmpty ? [] : UpgradeStep.report(UpgradeStep.Facts(servers: loads, user: user))
+        return Report(findings: findings, upgrade: upgrade)
     }
 
     /// What the flags say of the proxies in front, where they contradict each other or leave something out.
@@ -140,7 +152,7 @@ public enum Preflight {
     }
 
     /// Runs a command link on this thread until it is ready, refused, or late.
-    private static func redis(_ parts: NodeParts, _ settings: GatewaySettings) -> [Finding] {
+    private static func redis(_ parts: NodeParts, _ settings: GatewaySettings) -> ([Finding], [ServerLoad]) {
         do {
             let limits = settings.limits
             let reactor = try Reactor(wake: try Wake())
@@ -148,9 +160,12 @@ public enum Preflight {
             var found: ServerFacts?
             var replicas = ReplicaSettings()
             var broken: [Finding] = []
+            var loads: [ServerLoad] = []
+            let survey = LoadSurvey(context, parts.redis, prefix: settings.keys.prefix)
             let table = parts.library.table
             var target = parts.redis
             target.layout?.marks = false
+            target.seal = nil
             let servers = try LocalServers(context, target, name: "switchboard-check")
             var link: CallLink?
             link = try CallLink(
@@ -171,15 +186,20 @@ public enum Preflight {
                     ask("repl-backlog-ttl") { replicas.backlogSeconds = $0 }
                     // The link loads all scripts first, so the answer comes when each of them was tried.
                     link?.call(RedisCall("PING")) { result in
-                        guard result.failure?.reaction != .reconnect else { return }
+                        guard result.failure?.reaction != .reconnect, let link else { return }
                         found = facts
-                        reactor.stop()
+                        let place = servers.board.map?.masters.first?.endpoint.place ?? parts.redis.url.endpoint.place
+                        survey.ask(link, place: place) {
+                            loads = $0
+                            reactor.stop()
+                        }
                     }
                 })
             let timer = try ReactorTimer(reactor) { reactor.stop() }
             timer.set(atMs: reactor.nowMs + limits.redisConnectMs * 3 + limits.redisCallMs)
             reactor.run()
             let failure = link?.lastFailure
+            survey.stop()
             link?.stop()
             link = nil
             let sentinels: [Finding]
@@ -191,13 +211,13 @@ public enum Preflight {
             servers.stop()
             guard let facts = found else {
                 let reason = failure.map { "\($0.metricLabel) \($0.detail)" } ?? "no answer"
-                return sentinels + [Finding(.wrong, "Redis at \(parts.redis.url) cannot be used: \(reason)")]
+                return (sentinels + [Finding(.wrong, "Redis at \(parts.redis.url) cannot be used: \(reason)")], [])
             }
             let node = Finding(.wrong, "the server is a node of a cluster: name it by redis+cluster://")
-            return sentinels + judge(facts) + layout(parts) + judge(facts, replicas, wait: settings.redisWait)
-                + broken + (facts.isCluster ? [node] : [])
+            let said = judge(facts) + layout(parts) + judge(facts, replicas, wait: settings.redisWait)
+            return (sentinels + said + broken + (facts.isCluster ? [node] : []), loads)
         } catch {
-            return [Finding(.wrong, "cannot look at Redis: \(error)")]
+            return ([Finding(.wrong, "cannot look at Redis: \(error)")], [])
         }
     }
 
@@ -221,6 +241,12 @@ public enum Preflight {
         if !facts.hasAppendOnlyFile {
             findings.append(
                 Finding(.doubtful, "appendonly is off: a restart of Redis begins new epochs, and clients are told"))
+        }
+        if facts.pausesSyncs {
+            findings.append(
+                Finding(
+                    .doubtful,
+                    "no-appendfsync-on-rewrite is yes: a restart of Redis begins new epochs, whatever appendfsync is"))
         }
         return findings
     }

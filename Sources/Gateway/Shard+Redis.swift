@@ -37,6 +37,7 @@ extension Shard {
                     log.write(.info, "redis connected", [("shard", "\(index)"), ("version", version)])
                 })
             node.redisStatistics.add(made.statistics)
+            if index == 0 { made.onDoubt = { log.write(.warn, "\($0)", []) } }
             return (made, made, nil)
         }
         let made = try ClusterLink(
@@ -112,6 +113,33 @@ extension Shard {
     /// What says nothing of the write is found out by the number that does not come back.
     private static func isTold(_ failure: RedisFailure) -> Bool {
         ![.timedOut, .disconnected, .inFlightFull].contains(failure.kind)
+    }
+
+    /// Asks the masters whether they could load their own files.
+    static func loadWatch(_ node: Node) -> LoadWatch {
+        LoadWatch(
+            node.loads, log: node.log, prefix: node.keys.prefix, intervalMs: node.limits.redisLoadCheckMs)
+    }
+
+    /// Asks how much waits in the outbox.
+    static func outboxInquiry(_ node: Node, _ link: any RedisCalls) -> OutboxInquiry {
+        OutboxInquiry(
+            node.outbox, log: node.log, link: link, keys: node.keys, script: node.scripts.outboxFigures,
+            wallMs: { Clock.wallMs() })
+    }
+
+    /// The masters of now, as far as there is a link that works.
+    var masters: [LoadWatch.Master] {
+        if let cluster {
+            return cluster.linkedNodes.compactMap { id in
+                guard cluster.facts(id) != nil, let link = cluster.link(to: id), let address = cluster.address(of: id)
+                else { return nil }
+                return LoadWatch.Master(name: address.description, link: link)
+            }
+        }
+        guard let single, single.isReady else { return [] }
+        let endpoint = board.map?.masters.first?.endpoint ?? node.redis.url.endpoint
+        return [LoadWatch.Master(name: endpoint.place, link: single)]
     }
 
     /// Takes where the servers are now, and says that nothing leads elsewhere any more.

@@ -32,6 +32,10 @@ final class Shard {
     private let rightsWatch: RightsWatch?
     /// On the first shard only.
     private let hopSecret: HopSecret?
+    /// On the first shard only.
+    private let loadWatch: LoadWatch?
+    /// On the first shard only.
+    private let outboxInquiry: OutboxInquiry?
 
     /// HTTP requests that wait for Redis; a drain lets them be answered.
     var requestsInFlight = 0
@@ -107,6 +111,8 @@ final class Shard {
         let watch = index == 0 ? RightsWatch(node: node, store: rightsStore, nowMs: { reactor.nowMs }) : nil
         rightsWatch = watch
         hopSecret = index == 0 ? HopSecret(node: node, link: link) : nil
+        loadWatch = index == 0 ? Shard.loadWatch(node) : nil
+        outboxInquiry = index == 0 ? Shard.outboxInquiry(node, link) : nil
         sessionRules = SessionRules(limits: node.limits, access: node.access) { cost, caller in
             Shard.charge(cost, caller, node, nowMs: reactor.nowMs)
         }
@@ -122,6 +128,7 @@ final class Shard {
             store.payJoin(topic, payer: node.payer(caller, at: address), rides: topics.rides(topic))
         }
         store.onScriptFault = { [unowned self] in scriptFailed($0, $1) }
+        single?.witness = { [unowned store] in store.witness }
         store.lastDelivered = { [unowned topics] in topics.position($0) }
         news.onConnected = { [unowned topics, hopSecret] in
             topics.relinked()
@@ -185,6 +192,8 @@ final class Shard {
         polling.sweep()
         rightsWatch?.sweep()
         hopSecret?.sweep()
+        loadWatch?.sweep(masters, nowMs: nowMs)
+        outboxInquiry?.sweep(nowMs: nowMs)
         rightsKeeper.sweep()
         questions.expire(nowMs: nowMs, afterMs: limits.reportWaitMs)
     }

@@ -14,6 +14,8 @@ public final class CallLink: RedisSocketOwner, RedisCalls {
     private enum Waiting {
         /// The question which scripts a new connection's server has, and what that server said of itself.
         case look(ServerFacts)
+        /// The first question of a connection whether the run's `+` may be relied on.
+        case seal(ServerFacts)
         /// A SCRIPT LOAD of the registry, by number.
         case load(Int)
         case call(Completion)
@@ -40,6 +42,12 @@ public final class CallLink: RedisSocketOwner, RedisCalls {
     /// What scripts compare positions with: the server's fence, and behind it, each after a `/`, the older ones that it is
     /// proven to have everything of; `nil` while there is no server.
     public private(set) var fence: [UInt8]?
+    /// Whether the `+` of the fence may be relied on; `nil` where nobody seals.
+    private var seal: RunSeal?
+    /// Names the last event that the owner of the link knows of, asked when a connection is lost; `nil` for none.
+    public var witness: () -> LinkWitness? = { nil }
+    /// Is told in words for the operator when positions do not outlive a restart of Redis.
+    public var onDoubt: (StaticString) -> Void = { _ in }
     /// What ``admit(_:in:)`` was told last.
     private var admission: (history: [UInt8], older: [[UInt8]]) = ([], [])
     /// The last failure of the connection, for logs and readiness.
@@ -69,6 +77,7 @@ public final class CallLink: RedisSocketOwner, RedisCalls {
         self.onDown = onDown
         pipeline = CallPipeline(inFlightMax: target.inFlightMax)
         lanes = ScriptLanes(registry: registry, heldMax: target.inFlightMax)
+        seal = RunSeal(target, registry)
         timer = try ReactorTimer(context.reactor) { [unowned self] in checkDeadlines() }
         socket = RedisSocket(context, target, board, name: name, owner: self)
         try socket?.start()
@@ -111,8 +120,9 @@ public final class CallLink: RedisSocketOwner, RedisCalls {
     public func recheck(_ completion: @escaping (RedisFailure?) -> Void = { _ in }) {
         call(ServerFacts.persistenceQuestion) { [weak self] result in
             guard case .success(let value) = result, let config = ServerFacts.config(value) else { return }
-            self?.facts?.apply(config: config)
+            self?.configTold(config)
         }
+        askSeal()
         call(RedisCall("INFO", Array("replication".utf8))) { [weak self] result in
             switch result.map({ $0.bytes.flatMap { ReplicationFacts(info: $0) } }) {
             case .success(let now?): completion(self?.took(now))
@@ -148,7 +158,7 @@ public final class CallLink: RedisSocketOwner, RedisCalls {
         guard let facts else { return nil }
         var older = admission.history == facts.history ? admission.older : []
         if let master = socket?.master, master.history == facts.history { older = master.admitted }
-        return Array(([facts.fence] + older).joined(separator: [UInt8(ascii: "/")]))
+        return Array(([seal?.fence(facts) ?? facts.fence] + older).joined(separator: [UInt8(ascii: "/")]))
     }
 
     // MARK: Calls
@@ -257,7 +267,7 @@ public final class CallLink: RedisSocketOwner, RedisCalls {
 
     private func fail(_ waiting: Waiting, _ failure: RedisFailure) {
         switch waiting {
-        case .look, .load: break
+        case .look, .load, .seal: break
         case .call(let completion): completion(.failure(failure))
         case .script(let flight): flight.context(.failure(failure))
         }
@@ -276,7 +286,47 @@ public final class CallLink: RedisSocketOwner, RedisCalls {
         guard value.failure?.reaction != .reconnect else { return }
         // Nobody waits for these either.
         for index in registry.missing(value) { _ = send(registry.load(index), .load(index), deadlineMs: Int.max) }
+        tell(seal?.look(facts))
+        guard let call = seal?.question(facts, nowMs: context.reactor.nowMs) else { return becomeReady(facts) }
+        let failure = send(registry.encoded(call, .digest), .seal(facts), deadlineMs: Int.max)
+        if let failure { reconnect(failure) }
+    }
+
+    /// The worth of the last run is settled before the first call of others in this one.
+    private func sealed(_ facts: ServerFacts, _ value: RESPValue) {
+        guard value.failure?.reaction != .reconnect else { return }
+        tell(seal?.took(value, facts))
         becomeReady(facts)
+    }
+
+    private func configTold(_ config: [[UInt8]: [UInt8]]) {
+        let wasDurable = facts?.isDurable
+        facts?.apply(config: config)
+        guard let facts else { return }
+        tell(seal?.look(facts))
+        fence = makeFence()
+        // What was asked beside the settings said what they were before.
+        if facts.isDurable != wasDurable { askSeal() }
+    }
+
+    /// Asks again with each look: it keeps the proof fresh, and another process may have seen the run lose its `+`.
+    private func askSeal() {
+        guard let facts, let call = seal?.question(facts, nowMs: context.reactor.nowMs) else { return }
+        run(call, lane: nil) { [weak self] result in
+            guard let self, let now = self.facts, now.runID == facts.runID, now.isDurable == facts.isDurable,
+                case .success(let value) = result
+            else { return }
+            tell(seal?.took(value, facts))
+            fence = makeFence()
+        }
+    }
+
+    private func tell(_ news: RunSeal.News?) {
+        switch news {
+        case .lost: onDoubt("redis no longer syncs every write; this run's positions end with its next restart")
+        case .doubted: onDoubt("redis may have lost writes that it had answered; epochs begin anew")
+        case nil: break
+        }
     }
 
     private func becomeReady(_ facts: ServerFacts) {
@@ -301,6 +351,8 @@ public final class CallLink: RedisSocketOwner, RedisCalls {
         switch waiting {
         case .look(let facts):
             looked(facts, value)
+        case .seal(let facts):
+            sealed(facts, value)
         case .load(let index):
             loaded(index, value)
         case .call(let completion):
@@ -324,6 +376,7 @@ public final class CallLink: RedisSocketOwner, RedisCalls {
     }
 
     func socketDown(_ failure: RedisFailure) {
+        seal?.disconnected(witness())
         facts = nil
         lastFailure = failure
         statistics.count(failure)

@@ -91,8 +91,10 @@ public struct RedisCall: Equatable, Sendable {
     }
 
     private static let keyless: Set<[UInt8]> = Set(
-        ["PING", "INFO", "CONFIG", "CLIENT", "SCRIPT", "FUNCTION", "CLUSTER", "ROLE", "WAIT", "ASKING", "READONLY"].map
-        {
+        [
+            "PING", "INFO", "ACL", "CONFIG", "CLIENT", "SCRIPT", "FUNCTION", "CLUSTER", "ROLE", "WAIT", "ASKING",
+            "READONLY",
+        ].map {
             Array($0.utf8)
         })
 

@@ -41,6 +41,8 @@ public struct RedisTarget: Sendable {
     var clusterNodesMax: Int
     /// What the layout of the keys must be; `nil`: nobody asks.
     public var layout: LayoutGuard?
+    /// Lets links prove that positions outlive a restart; `nil`: they take the server's word.
+    public var seal: RunSealSettings?
     /// What the server has to be, or the connection is refused; `nil` for a look at whatever is there.
     var role: ServerFacts.Role? = .master
 
@@ -71,6 +73,15 @@ public struct RedisTarget: Sendable {
     public var hasSentinels: Bool {
         if case .sentinel = url.endpoint { return true }
         return false
+    }
+
+    /// Whether servers of data are spoken to by TLS.
+    var speaksTLS: Bool {
+        switch url.endpoint {
+        case .network(_, _, let tls), .cluster(_, let tls): tls
+        case .sentinel(let group): group.tls
+        case .unix: false
+        }
     }
 
     /// The same server manners at another address, for a link of that kind.

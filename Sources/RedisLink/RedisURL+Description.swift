@@ -24,13 +24,28 @@ extension RedisURL: CustomStringConvertible, CustomDebugStringConvertible, Custo
         }
     }
 
+    /// As whom one logs in, in printable ASCII: `default` where nobody is named.
+    public var userName: String { user.map(RedisURL.shown) ?? "default" }
+
     /// The same as ``description``.
     public var debugDescription: String { description }
 
     /// Hides the stored properties from `dump`, since the password is one of them.
     public var customMirror: Mirror { Mirror(self, children: ["url": description]) }
 
-    private static func shown(_ bytes: [UInt8]) -> String {
+    fileprivate static func shown(_ bytes: [UInt8]) -> String {
         String(decoding: bytes.map { $0 > 0x20 && $0 < 0x7f ? $0 : UInt8(ascii: "?") }, as: UTF8.self)
+    }
+}
+
+extension RedisURL.Endpoint {
+    /// Where it is, for logs and metrics: `host:port`, the path of a socket, or several by commas.
+    public var place: String {
+        switch self {
+        case .network(let host, let port, _): ClusterAddress(host: host, port: port).description
+        case .unix(let path): RedisURL.shown(path)
+        case .cluster(let seeds, _): seeds.map(\.description).joined(separator: ",")
+        case .sentinel(let group): RedisURL.shown(group.name)
+        }
     }
 }

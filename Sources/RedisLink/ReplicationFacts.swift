@@ -18,6 +18,8 @@ public struct ReplicationFacts: Equatable, Sendable {
     public let offset: Int
     /// `connected_slaves` of a master.
     public let connectedReplicas: Int
+    /// Where the replicas of a master are reached, as far as they tell; at most 64.
+    public let replicas: [SentinelGroup.Address]
     /// Whether this is a master.
     public let isMaster: Bool
     /// The master that a replica follows; `nil` for a master.
@@ -45,6 +47,9 @@ public struct ReplicationFacts: Equatable, Sendable {
         secondOffset = number("second_repl_offset")
         offset = number("master_repl_offset") ?? 0
         connectedReplicas = number("connected_slaves") ?? 0
+        replicas = (0..<min(connectedReplicas, ReplicationFacts.replicasMax)).compactMap {
+            fields["slave\($0)"].flatMap(ReplicationFacts.address)
+        }
         isMaster = fields["role"]?.elementsEqual("master".utf8) == true
         isReadOnly = fields["slave_read_only"]?.elementsEqual("0".utf8) != true
         if let host = fields["master_host"], let port = number("master_port"), (1...65_535).contains(port),
@@ -54,6 +59,21 @@ public struct ReplicationFacts: Equatable, Sendable {
         } else {
             leader = nil
         }
+    }
+
+    /// More replicas than anybody has.
+    private static let replicasMax = 64
+
+    /// Reads `ip=10.0.0.22,port=6379,state=online,...`.
+    private static func address(_ line: ArraySlice<UInt8>) -> SentinelGroup.Address? {
+        func word(_ name: String) -> ArraySlice<UInt8>? {
+            line.split(separator: UInt8(ascii: ",")).first { $0.starts(with: (name + "=").utf8) }?
+                .dropFirst(name.utf8.count + 1)
+        }
+        guard let host = word("ip"), !host.isEmpty, host.count <= 253, host.allSatisfy(ClusterAddress.isHostByte),
+            let port = word("port").flatMap({ ASCII.decimal($0) }), (1...65_535).contains(port)
+        else { return nil }
+        return SentinelGroup.Address(host: String(decoding: host, as: UTF8.self), port: port)
     }
 
     /// Whether this process has never had a replica and never been one.

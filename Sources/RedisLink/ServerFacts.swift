@@ -32,8 +32,15 @@ public struct ServerFacts: Equatable, Sendable {
     public var connectedReplicas: Int { replication.connectedReplicas }
     /// `maxmemory_policy`; `nil` when `INFO memory` was not asked.
     public let evictionPolicy: [UInt8]?
-    /// Whether `appendfsync` is `always`; known after ``apply(config:)``.
+    /// Whether every write is on disk before it is answered, also while the file is rewritten; known after
+    /// ``apply(config:)``.
     public private(set) var syncsEveryWrite = false
+    /// Whether the server has told its settings of persistence; a host or an ACL may forbid `CONFIG GET`.
+    public private(set) var tellsPersistence = false
+    /// Seconds that the process had run when it was asked (`uptime_in_seconds`); 0 when it was not told.
+    public let uptimeSeconds: Int
+    /// Whether nothing is synced while the append-only file is rewritten (`no-appendfsync-on-rewrite`).
+    public private(set) var pausesSyncs = false
     /// `notify-keyspace-events`; known after ``apply(config:)``.
     public private(set) var keyspaceEvents: [UInt8]?
 
@@ -52,13 +59,16 @@ public struct ServerFacts: Equatable, Sendable {
         hasAppendOnlyFile = isSet("aof_enabled")
         isCluster = isSet("cluster_enabled") || fields["redis_mode"]?.elementsEqual("cluster".utf8) == true
         evictionPolicy = fields["maxmemory_policy"].map { Array($0) }
+        uptimeSeconds = fields["uptime_in_seconds"].flatMap { ASCII.decimal($0) } ?? 0
     }
 
     /// Takes what `CONFIG GET` told; names the server did not tell stay unknown.
     public mutating func apply(config: [[UInt8]: [UInt8]]) {
         if let value = config[Array("appendonly".utf8)] { hasAppendOnlyFile = value.elementsEqual("yes".utf8) }
         if let value = config[Array("appendfsync".utf8)] {
-            syncsEveryWrite = hasAppendOnlyFile && value.elementsEqual("always".utf8)
+            tellsPersistence = true
+            pausesSyncs = config[Array("no-appendfsync-on-rewrite".utf8)]?.elementsEqual("yes".utf8) == true
+            syncsEveryWrite = hasAppendOnlyFile && !pausesSyncs && value.elementsEqual("always".utf8)
         }
         if let value = config[Array("notify-keyspace-events".utf8)] { keyspaceEvents = value }
     }
@@ -79,9 +89,11 @@ public struct ServerFacts: Equatable, Sendable {
     ///
     /// Two runs with the `+` share their epochs, all others do not. A server with replication has no `+`, however often
     /// it syncs: its data may be another server's, with the end missing, or may come back as such after a failover.
-    public var fence: [UInt8] {
-        syncsEveryWrite && replication.isUnused ? runID + [UInt8(ascii: "+")] : history
-    }
+    /// Nor has a node of a cluster: slots move between its masters.
+    public var fence: [UInt8] { isDurable ? runID + [UInt8(ascii: "+")] : history }
+
+    /// Whether the fence has the `+`.
+    var isDurable: Bool { syncsEveryWrite && replication.isUnused && !isCluster }
 
     /// Whether keys may vanish before their time because memory is short; only `noeviction` keeps logs whole.
     public var evictsKeys: Bool {
@@ -97,7 +109,7 @@ public struct ServerFacts: Equatable, Sendable {
     /// Asks for what ``apply(config:)`` takes.
     ///
     /// A pattern, since Redis before 7.0 takes one name at a time.
-    static let persistenceQuestion = RedisCall("CONFIG", Array("GET".utf8), Array("append*".utf8))
+    static let persistenceQuestion = RedisCall("CONFIG", Array("GET".utf8), Array("*append*".utf8))
 
     /// Reads the reply of `CONFIG GET`: names and values in turn; `nil` when it is not that.
     public static func config(_ reply: RESPValue) -> [[UInt8]: [UInt8]]? {

@@ -9,8 +9,12 @@ enum CheckCommand {
     static func run(_ settings: GatewaySettings) -> Int32 {
         Terminal.print(settings.describe())
         Terminal.print("")
-        let findings = Preflight.run(settings)
-        for finding in findings { Terminal.print(finding.description) }
-        return findings.contains { $0.verdict == .wrong } ? 1 : 0
+        let report = Preflight.run(settings)
+        for finding in report.findings { Terminal.print(finding.description) }
+        if settings.showsUpgrade {
+            Terminal.print("")
+            for line in report.upgrade { Terminal.print(line) }
+        }
+        return report.findings.contains { $0.verdict == .wrong } ? 1 : 0
     }
 }

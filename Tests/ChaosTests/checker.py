@@ -200,6 +200,7 @@ class Checker:
         final_facts.check_tails(self.facts, names, self.subscribers, report)
         final_facts.check_epochs(self.facts, names, report)
         final_facts.check_votes(self.facts, report)
+        final_facts.check_outbox(self.facts, report)
         final_facts.check_channels(self.facts, report)
         final_facts.check_resources(self.facts, report)
         final_facts.check_ledgers(self.facts, report)

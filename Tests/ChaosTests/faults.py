@@ -41,6 +41,7 @@ LANES = {
         "reset": (3, 0, 0.1), "half close": (2, 0, 0.5), "split": (2, 1, 4), "truncate": (2, 0.2, 1),
         "refuse": (1, 0.3, 2),
     },
+    "outbox": {"flood outbox": (1, 0, 0.5)},
     "clients": {"stall": (2, 1, 10), "drop": (3, 0, 0.2), "churn": (3, 1, 4), "burst": (2, 0, 0.1)},
 }
 
@@ -206,6 +207,10 @@ class Injector:
     def _flush_all(self, rng, seconds):
         with self._db() as db:
             db.flushall()
+
+    def _flood_outbox(self, rng, seconds):
+        with self._db() as db:
+            self.world.floods.add(db, rng, self.ended)
 
     def _some_topics(self, rng):
         return rng.sample(self.world.topics, max(1, len(self.world.topics) // 5))

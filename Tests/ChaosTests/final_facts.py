@@ -9,6 +9,8 @@
     absent        subscribers that need not be live at the end (names)
     votes         [{"what", "tally", "voters"}]: tally as the gateway tells, voters as counted by who cast them
     boards        [{"what", "stored", "model"}]
+    outbox        entries that still wait, and how many are dead
+    floods        [{"topic", "told", "events", "durable", "offset", "log"}]: numbers that were told on a topic
     channels      {"actual": [...], "desired": [...]}, with everybody live; channels_after: when all have left
     gateways      [{"name", "before": {"fds", "rss", "queued"}, "after": {...}}]
     audits        [{"node", "topic", "epoch", "offset", "balanced", "ledger"}]
@@ -100,6 +102,21 @@ def check_votes(facts: dict, report) -> None:
     for board in facts.get("boards", ()):
         if board["stored"] != board["model"]:
             report.violation("I8", f"{board['what']}: stored {board['stored']}, expected {board['model']}")
+
+
+def check_outbox(facts: dict, report) -> None:
+    """I8: what was put into the outbox is done, once and in order; a step without an answer may be missing."""
+    for what, count in facts.get("outbox", {}).items():
+        if count:
+            report.violation("I8", f"outbox: {count} entries {what}")
+    for flood in facts.get("floods", ()):
+        log, events = flood["log"], flood["events"]
+        where = f"flood on {flood['topic']}: {flood['offset']} of {events} events, {log[:3]}...{log[-3:]}"
+        if log != sorted(set(log)):
+            report.violation("I8", f"{where}: doubled or out of order")
+        elif flood["durable"] and flood["offset"] not in ((events,) if flood["told"] else (0, events)):
+            report.violation("I8", f"{where}: not all of them")
+        report.counts["flooded"] += len(log)
 
 
 def check_channels(facts: dict, report) -> None:

@@ -30,6 +30,7 @@ import httpx  # noqa: E402
 from certificates import write_certificate  # noqa: E402
 from client import Client  # noqa: E402
 from gateway_process import Gateway  # noqa: E402
+from support import outbox  # noqa: E402
 from support.listening import Picture  # noqa: E402
 from support.redis_server import RedisServer  # noqa: E402
 from tokens import SECRET, sign  # noqa: E402
@@ -288,7 +289,7 @@ def run(users: int, sessions: int, changes: int, seed: int, directory: Path) -> 
             list(pool.map(live, [crowd[number::THREADS] for number in range(min(THREADS, users))]))
         seconds = time.monotonic() - began
         with site.redis.client() as db:
-            eventually(lambda: db.xlen("#outbox") == 0, 30, "the worker has passed everything on")
+            eventually(lambda: outbox.waiting(db) == 0, 30, "the worker has passed everything on")
         return judge(site, crowd, minutes, seconds)
     finally:
         site.close()

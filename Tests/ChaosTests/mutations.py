@@ -233,6 +233,22 @@ def vote_twice(run, rng):
     run.facts["votes"][0]["tally"][rng.choice(("up", "down"))] += 1
 
 
+def outbox_stuck(run, rng):
+    """An entry of the outbox is never done."""
+    run.facts["outbox"]["wait"] += 1
+
+
+def flood_swapped(run, rng):
+    """Two entries of a payer change places."""
+    log = run.facts["floods"][0]["log"]
+    log[3], log[4] = log[4], log[3]
+
+
+def flood_lost(run, rng):
+    """An entry of a flood is lost."""
+    run.facts["floods"][0]["offset"] -= 1
+
+
 def board_wrong(run, rng):
     """A score is added twice."""
     run.facts["boards"][0]["stored"]["u1"] += 5
@@ -241,4 +257,5 @@ def board_wrong(run, rng):
 ALL = [drop, duplicate, swap, skip_backfill, recovered_with_hole, stale_epoch, offset_reused, payload_changed,
        payload_changed_for_all, other_topic, never_published, before_its_time, ack_lost, ack_rolled_back, late_gap,
        silent_reset, other_order, stored_twice, lost_tail, never_back, unsubscribed_event, channel_leaked,
-       channel_missing, descriptors_leaked, memory_leaked, ledger_unbalanced, vote_twice, board_wrong]
+       channel_missing, descriptors_leaked, memory_leaked, ledger_unbalanced, vote_twice, board_wrong,
+       outbox_stuck, flood_swapped, flood_lost]

@@ -218,6 +218,9 @@ class Generator:
         return {
             "durable": False, "log_max": LOG_MAX, "topics": topics,
             "votes": [{"what": "dj:1 t1", "tally": tally, "voters": voters}],
+            "outbox": {"wait": 0, "are dead": 0},
+            "floods": [{"topic": "user:f", "told": True, "events": 50, "durable": True, "offset": 50,
+                        "log": list(range(50))}],
             "boards": [{"what": "challenge:1", "stored": {"u1": 5, "u2": 3}, "model": {"u1": 5, "u2": 3}}],
             "channels": {"actual": sorted(self.topics), "desired": sorted(self.topics)},
             "gateways": [{"name": "g1", "before": dict(usage), "after": usage | {"fds": 41}}],

@@ -17,7 +17,9 @@ import final_facts
 import httpx
 from certificates import write_certificate
 from commanded import Commanded, Crowds
+from floods import Floods
 from gateway_process import API_KEY, Gateway
+from support import outbox
 from support.fault_proxy import FaultProxy
 from support.process_figures import private_bytes
 from support.redis_server import RedisServer
@@ -30,6 +32,7 @@ TOPICS_PER_READ = 50
 AUDITS_MAX = 2_000
 # Longer than a poll waits for an answer of another node that Redis lost (pollHopMs, 2 s); its client comes back then.
 QUIET_SECONDS = 3
+OUTBOX_SECONDS = 60
 BENCH = Path(os.environ.get("SWITCHBOARD_BENCH", paths.ROOT / ".build/release/switchboard-bench"))
 PERSISTENCE = {
     "always": ["--appendonly", "yes", "--appendfsync", "always"],
@@ -125,6 +128,7 @@ class World:
                                   certificate.cert, certificate.key, NGINX, nginx_workers,
                                   crowds if nginx_workers else 1)
         self.crowd = self.publishers = self.votes = None
+        self.floods = Floods(durable)
         # Topics whose log a fault deleted: it need not hold what was acked.
         self.evicted = set()
 
@@ -278,6 +282,8 @@ class World:
                  "audits": [audit for gateway in self.gateways for audit in self._audits(gateway)]}
         if self.votes is not None:
             facts["votes"] = self.votes.facts()
+        if self.worker is not None:
+            facts |= self._outbox()
         self.crowd.end()
         self.publishers.end()
         facts["gateways"] = [self._usage(gateway) for gateway in self.gateways]
@@ -286,6 +292,14 @@ class World:
         facts["channels_after"] = {"actual": self._channels(), "desired": []}
         (self.directory / "facts.json").write_text(json.dumps(facts))
         return checker.check(self.directory)
+
+    def _outbox(self) -> dict:
+        """What of the outbox is not done when nothing breaks any more, and what became of its floods."""
+        with self.redis.client() as db:
+            with contextlib.suppress(AssertionError):  # The checker says what is left.
+                self.every(0.1, lambda: outbox.waiting(db) == 0, OUTBOX_SECONDS, "the outbox is worked off")
+            return {"outbox": {"wait": outbox.waiting(db), "are dead": db.xlen("#outbox-dead")},
+                    "floods": self.floods.facts(db)}
 
     def _topics(self) -> dict:
         """Position and log of every topic; a few topics in one round trip."""

@@ -9,7 +9,8 @@ import Testing
 /// `KEYS` and `ARGV` exactly as the contract has them, and what replies mean.
 @Suite struct CallTests {
     private static let settings = CommandSettings(
-        keys: Keys(prefix: bytes("p:")), policies: NamespacePolicy.defaults, outboxMax: 1_000, doneSeconds: 300,
+        keys: Keys(prefix: bytes("p:")), policies: NamespacePolicy.defaults,
+        outbox: OutboxRoom(laneMax: 1_000, payerMax: 100), doneSeconds: 300,
         membersMax: 100, callsMax: 1,
         answerLimits: JSON.Limits(depthMax: 32, elementsMax: 1_000), answerBytesMax: 65_536, nowMs: { 5 })
     private let builder = CommandCallBuilder(CallTests.settings)
@@ -55,13 +56,15 @@ import Testing
         let fingerprint = String(decoding: CommandCallBuilder.fingerprint(vote, bound), as: UTF8.self)
         #expect(
             texts(call?.keys) == [
-                "p:#outbox", "p:dj:42#done#" + digest, "p:dj:42#log", "p:dj:42#meta", "p:shop:42#log", "p:shop:42#meta",
+                "p:#outbox:9", "p:dj:42#done#" + digest, "p:dj:42#log", "p:dj:42#meta", "p:shop:42#log",
+                "p:shop:42#meta",
                 "p:dj:42#tracks", "p:dj:42#votes#t #1", "p:queue:42",
             ])
         #expect(
             texts(call?.arguments) == [
-                "1795205000000", "u1", "user", "run", "e-1", fingerprint, "300", "abcd", "p:", "1000", "", "11110",
-                "dj:42", "p:dj:42", "500", "3600", "90000", "k 7", "shop:42", "p:shop:42", "200", "300", "86700", "",
+                "1795205000000", "u1", "user", "run", "e-1", fingerprint, "300", "abcd", "p:",
+                "1000 100 user:u1", "", "11110", "dj:42", "p:dj:42", "500", "3600", "90000", "k 7", "shop:42",
+                "p:shop:42", "200", "300", "86700", "",
                 "u1", "42", "t #1", "up", "",
             ])
         let isHexadecimal = (digest + fingerprint).utf8.allSatisfy { ASCII.hexValue($0) != nil }
@@ -97,17 +100,17 @@ import Testing
         let vote = try #require(try catalogue(CallTests.vote).command(named: "vote"))
         let bound = try bind(vote, "{\"shopId\":42,\"trackId\":\"t\",\"vote\":\"up\",\"userId\":7}")
         let call = builder.call(vote, bound, caller: service, operation: nil, fence: nil, moment)
-        #expect(texts(call?.keys).prefix(2).map(\.self) == ["p:#outbox", "p:#outbox"])
-        #expect(texts(call?.arguments)[5] == "")
+        #expect(texts(call?.keys).prefix(2).map(\.self) == ["p:#outbox:9", "p:#outbox:9"])
+        #expect(texts(call?.arguments)[5] == "" && texts(call?.arguments)[9] == "1000 0 service:backend")
 
         let reading = try #require(try catalogue(reader("r", "@arg x id", allow: "service")).command(named: "r"))
         let id = try #require(MessageID(bytes("op")))
         let read = builder.call(
             reading, try bind(reading, "{\"x\":1}"), caller: service, operation: .named(id), fence: nil, moment)
-        #expect(texts(read?.keys) == ["p:#outbox", "p:#outbox"])
+        #expect(texts(read?.keys) == ["p:#outbox:10", "p:#outbox:10"], "nobody's: it leaves nothing")
         #expect(
             texts(read?.arguments) == [
-                "1795205000000", "", "service", "run", "e-1", "", "300", "", "p:", "1000", "", "1", "1",
+                "1795205000000", "", "service", "run", "e-1", "", "300", "", "p:", "1000 0 anonymous", "", "1", "1",
             ])
     }
 
@@ -117,7 +120,7 @@ import Testing
         let id = OperationID.named(try #require(MessageID(bytes("op"))))
         let call = builder.call(
             beat, try bind(beat, "{\"shopId\":42}"), caller: .worker, operation: id, fence: nil, moment)
-        #expect(texts(call?.keys).prefix(2).map(\.self) == ["p:#outbox", "p:#outbox"])
+        #expect(texts(call?.keys).prefix(2).map(\.self) == ["p:#outbox:13", "p:#outbox:13"], "that of the home")
         #expect(texts(call?.arguments)[5] == "")
         #expect(
             problems(command("a", "@idempotent\n@random")) == [
@@ -131,10 +134,10 @@ import Testing
         let refresh = try #require(all.refresh(named: "r"))
         let bound = try bind(refresh, "{\"shopId\":\"42\"}", caller: .worker)
         let call = builder.call(refresh, bound, caller: .worker, operation: nil, fence: 17, moment)
-        #expect(texts(call?.keys) == ["p:#outbox", "p:#outbox", "p:shop:42#b", "p:shop:42#fence"])
+        #expect(texts(call?.keys) == ["p:#outbox:1", "p:#outbox:1", "p:shop:42#b", "p:shop:42#fence"])
         #expect(
             texts(call?.arguments) == [
-                "1795205000000", "", "worker", "run", "e-1", "", "300", "", "p:", "1000", "17", "1", "42",
+                "1795205000000", "", "worker", "run", "e-1", "", "300", "", "p:", "1000 100 shop:42", "17", "1", "42",
             ])
         let trigger = try #require(refresh.refresh?.triggers.first)
         #expect(trigger.id(inKey: bytes("p:shop:42#b"), CallTests.settings.keys) == bytes("42"))

@@ -26,7 +26,8 @@ import Testing
             uniqueKeysWithValues: Set(all.flatMap { $0.homeTopics.map(\.namespace) }).map { ($0, LayoutTests.policy) })
         let builder = CommandCallBuilder(
             CommandSettings(
-                keys: LayoutTests.keys, policies: policies, outboxMax: 1_000, doneSeconds: 300, membersMax: 100,
+                keys: LayoutTests.keys, policies: policies, outbox: OutboxRoom(laneMax: 1_000, payerMax: 1_000),
+                doneSeconds: 300, membersMax: 100,
                 callsMax: 1, answerLimits: JSON.Limits(depthMax: 32, elementsMax: 1_000), answerBytesMax: 65_536,
                 nowMs: { 5 }))
         let id = try #require(MessageID(bytes("op-1")))

@@ -100,7 +100,8 @@ import Testing
         let descriptor = try #require(all.command(named: "c"))
         let builder = CommandCallBuilder(
             CommandSettings(
-                keys: Keys(prefix: []), policies: [:], outboxMax: 1, doneSeconds: 1, membersMax: 1, callsMax: 1,
+                keys: Keys(prefix: []), policies: [:], outbox: OutboxRoom(laneMax: 1, payerMax: 1), doneSeconds: 1,
+                membersMax: 1, callsMax: 1,
                 answerLimits: JSON.Limits(depthMax: 1, elementsMax: 1), answerBytesMax: 1, nowMs: { 0 }))
         let moment = CommandCallBuilder.Moment(nowMs: 0, run: [], epoch: [], random: [])
         let source = bytes(

@@ -136,7 +136,8 @@ import Testing
         let file = OutsideTests.caller("spotify found", more: "@call_out mail found\n@topic dj:{shopId}\n@members")
         let descriptor = try #require(try catalogue(file, OutsideTests.found()).command(named: "a"))
         let settings = CommandSettings(
-            keys: Keys(prefix: bytes("p:")), policies: NamespacePolicy.defaults, outboxMax: 1, doneSeconds: 1,
+            keys: Keys(prefix: bytes("p:")), policies: NamespacePolicy.defaults,
+            outbox: OutboxRoom(laneMax: 1, payerMax: 1), doneSeconds: 1,
             membersMax: 9, callsMax: 7, answerLimits: JSON.Limits(depthMax: 4, elementsMax: 9), answerBytesMax: 9,
             nowMs: { 0 })
         let moment = CommandCallBuilder.Moment(nowMs: 1, run: bytes("r"), epoch: bytes("e"), random: [])

@@ -26,7 +26,8 @@ import Testing
 
     private let builder = CommandCallBuilder(
         CommandSettings(
-            keys: Keys(prefix: []), policies: NamespacePolicy.defaults, outboxMax: 1, doneSeconds: 1, membersMax: 1,
+            keys: Keys(prefix: []), policies: NamespacePolicy.defaults, outbox: OutboxRoom(laneMax: 1, payerMax: 1),
+            doneSeconds: 1, membersMax: 1,
             callsMax: 1,
             answerLimits: Limits().answers, answerBytesMax: 1, nowMs: { 0 }))
     private let moment = CommandCallBuilder.Moment(nowMs: 0, run: [], epoch: [], random: [])
@@ -195,7 +196,8 @@ import Testing
     @Test func aCallThatIsStaleSaysSo() throws {
         let like = try #require(try catalogue(ResolveTests.like()).command(named: "like"))
         let settings = CommandSettings(
-            keys: Keys(prefix: []), policies: [:], outboxMax: 1, doneSeconds: 1, membersMax: 1,
+            keys: Keys(prefix: []), policies: [:], outbox: OutboxRoom(laneMax: 1, payerMax: 1), doneSeconds: 1,
+            membersMax: 1,
             callsMax: 1,
             answerLimits: Limits().answers,
             answerBytesMax: 1, nowMs: { 0 })

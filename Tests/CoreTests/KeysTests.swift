@@ -30,11 +30,16 @@ import Testing
         #expect(text(keys.domain(topic, facet: "votes", member: Array("}{".utf8))) == prefix + "shop:{a:42}#votes#}{")
         #expect(text(keys.queue(shop: topic.id)) == prefix + "queue:{a:42}")
         #expect(keys.topic(ofChannel: keys.channel(topic)) == topic)
-        let all = [keys.workers, keys.leases, keys.removed, keys.outbox, keys.calls(of: "x"), keys.node([97])]
+        let all = [
+            keys.workers, keys.leases, keys.removed, keys.outbox, keys.outboxFigures, keys.calls(of: "x"),
+            keys.node([97]),
+        ]
         #expect(text(all[0]) == prefix + "{sb}#workers" && text(keys.probe("n")) == prefix + "{sb}#probe:n")
         #expect(Set(all.map { HashSlot.of($0) }).count == 1)
         let own = [keys.channel(topic), keys.log(topic), keys.fence(topic), keys.queue(shop: topic.id)]
-        #expect(Set((own + [keys.outbox(of: topic)]).map { HashSlot.of($0) }).count == 1)
+        #expect(
+            Set((own + [keys.outbox(keys.outbox(of: topic, payer: [1], isFollowUp: true))]).map { HashSlot.of($0) })
+                .count == 1)
     }
 
     @Test func onTaggedNamesOtherNamesAreNoTopics() {
@@ -47,22 +52,48 @@ import Testing
         }
     }
 
-    /// Each slot has an outbox of its own, whose name leads back to it and to no other.
-    @Test func everySlotHasAnOutbox() throws {
+    /// Each slot has lanes of its own, whose names lead back to them and to no others.
+    @Test func everySlotHasItsLanesOfTheOutbox() throws {
         let keys = Keys(prefix: Array("p:".utf8), layout: .tagged)
-        let names = (0..<keys.outboxCount).map { keys.outbox(at: $0) }
-        #expect(names.count == HashSlot.count && Set(names).count == names.count)
-        #expect(names.indices.allSatisfy { HashSlot.of(names[$0]) == $0 && keys.outboxIndex(names[$0]) == $0 })
-        #expect(names.contains(keys.outbox) && keys.outboxIndex([]) == keys.outboxIndex(keys.outbox))
-        let topic = try #require(Topic("shop:42"))
-        #expect(text(keys.outbox(of: topic)) == "p:{42}#outbox")
-        for other in ["p:#outbox", "{42}#outbox", "p:{43}#outbox-dead", "p:{0042}#outbox"] {
-            #expect(keys.outboxIndex(Array(other.utf8)) == nil, "\(other)")
+        let streams = (0..<keys.outboxSlots).flatMap {
+            $0 % 97 == 0 || $0 == keys.commonSlot ? OutboxStream.all(of: $0) : []
         }
-        let plain = Keys(prefix: [])
+        let names = streams.map { keys.outbox($0) }
+        #expect(keys.outboxSlots == HashSlot.count && Set(names).count == names.count)
+        for (stream, name) in zip(streams, names) {
+            #expect(HashSlot.of(name) == stream.slot && HashSlot.of(keys.outboxPayers(stream)) == stream.slot)
+            #expect(keys.outboxStream(name) == stream && keys.isOutbox(keys.outboxPayers(stream)))
+            #expect(keys.outboxStream(keys.outboxPayers(stream)) == nil)
+        }
+        #expect(keys.outboxStream(keys.outbox) == OutboxStream(slot: keys.commonSlot, lane: 0, isFollowUp: false))
+        let topic = try #require(Topic("shop:42"))
+        let home = keys.outbox(of: topic, payer: Array("user:ann".utf8), isFollowUp: false)
         #expect(
-            plain.outboxCount == 1 && plain.outbox(of: topic) == plain.outbox && plain.outbox(at: 0) == plain.outbox)
-        #expect(plain.outboxIndex([]) == 0 && plain.outboxIndex(Array("{42}#outbox".utf8)) == nil)
+            text(keys.outbox(home)) == "p:{42}#outbox:\(home.lane)"
+                && home.lane == OutboxStream.lane(of: "user:ann".utf8))
+        for other in [
+            "p:#outbox", "{42}#outbox", "p:{43}#outbox-dead", "p:{0042}#outbox", "p:{42}#outbox:16", "p:{42}#outbox:0",
+            "p:{42}#outbox:03", "p:{42}#outbox:next:3", "p:{42}#outbox:3:", "",
+        ] {
+            #expect(keys.outboxStream(Array(other.utf8)) == nil, "\(other)")
+        }
+    }
+
+    /// The names that operators type, and that an earlier version knew the first of.
+    @Test func lanesOfTheOutboxHavePlainNames() throws {
+        let keys = Keys(prefix: [])
+        func name(_ lane: Int, _ isFollowUp: Bool) -> String {
+            text(keys.outbox(OutboxStream(slot: 0, lane: lane, isFollowUp: isFollowUp)))
+        }
+        #expect(name(0, false) == "#outbox" && name(0, true) == "#outbox:next")
+        #expect(name(15, false) == "#outbox:15" && name(15, true) == "#outbox:15:next")
+        #expect(OutboxStream.all(of: 0).allSatisfy { keys.outboxStream(keys.outbox($0)) == $0 })
+        #expect(keys.outboxSlots == 1 && keys.commonSlot == 0 && keys.outboxStream(Array("{42}#outbox".utf8)) == nil)
+        let topic = try #require(Topic("shop:42"))
+        #expect(
+            keys.outbox(of: topic, payer: [], isFollowUp: true) == keys.outbox(of: nil, payer: [], isFollowUp: true))
+        let lanes = Set((0..<200).map { OutboxStream.lane(of: "user:\($0)".utf8) })
+        #expect(lanes == Set(0..<OutboxStream.lanes))
     }
 
     @Test func foreignChannelsAreNoTopics() {

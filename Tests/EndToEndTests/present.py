@@ -82,10 +82,11 @@ def answered(client, ref, event="ack"):
 
 
 def change(client, name):
-    """The next change: joins, updates and leaves, each by user or key."""
-    early = kept.get(client)
-    message = early.pop(0) if early else client.expect("presence", timeout=10)
-    assert message["topic"] == name, message
+    """The topic's next change: joins, updates and leaves, each by user or key. Topics come in any order."""
+    early = kept.setdefault(client, [])
+    while (message := next((one for one in early if one["topic"] == name), None)) is None:
+        early.append(client.expect("presence", timeout=10))
+    early.remove(message)
     data = message["data"]
     return tuple(sorted(one["user"] or one["key"] for one in data[part]) for part in ("joins", "updates", "leaves"))
 

@@ -5,7 +5,7 @@ import threading
 
 # What a gateway does of its own accord, whatever its clients do.
 # Channels are given up some time after their last member left, so an UNSUBSCRIBE belongs to an earlier test.
-BACKGROUND = {"PING", "INFO", "ROLE", "CONFIG", "AUTH", "HELLO", "CLIENT", "SELECT", "UNSUBSCRIBE"}
+BACKGROUND = {"PING", "INFO", "ROLE", "CONFIG", "AUTH", "HELLO", "CLIENT", "SELECT", "UNSUBSCRIBE", "ACL"}
 PROBE = b"probe"
 
 
@@ -45,13 +45,18 @@ class RedisWatch:
         return [
             words for words in self.commands
             if words[0] not in BACKGROUND and not self._is_probe(words)
-            and not self._is_heartbeat(words) and not self._is_rights_poll(words)]
+            and not self._is_heartbeat(words) and not self._is_rights_poll(words) and not self._is_look(words)]
 
     @staticmethod
     def _is_probe(words):
         """Whether it proves a link: a message, or a short script that writes a key and sends."""
         return words[0] == "PUBLISH" and PROBE.decode() in words[1] or (
             words[0] == "EVAL" and any("#" + PROBE.decode() in word for word in words))
+
+    @staticmethod
+    def _is_look(words):
+        """Whether it asks what waits in the outbox, or whether the writes of this run are proven to be kept."""
+        return words[0] == "EVALSHA" and any(word.endswith(("#outbox:next", "#sealed")) for word in words[3:])
 
     @staticmethod
     def _is_rights_poll(words):

@@ -125,6 +125,7 @@ def test_a_delivery_in_another_dialect_allocates_nothing(counted, topics):
                     figures.append(spent_on_published(gateway, allocations, crowd, http, events))
             (few, _), (many, seconds) = figures
             assert few >= events, "an event is parsed and encoded once, which allocates: the counter counts"
-            found[dialect.__name__] = many - few, max(OTHERS_PER_SECOND * seconds, deliveries / 25)
+            # One for each delivery would be all of them: a sixteenth is what a busy host's extra rounds may cost.
+            found[dialect.__name__] = many - few, max(OTHERS_PER_SECOND * seconds, deliveries / 16)
     print(f"\n{deliveries} deliveries each: " + ", ".join(f"{name} {calls}" for name, (calls, _) in found.items()))
     assert {name: figures for name, figures in found.items() if figures[0] >= figures[1]} == {}

@@ -3,6 +3,7 @@
 import pytest
 
 from gateway_process import command, error_code
+from support import outbox
 from waiting import eventually
 
 CHANGE = "booking:status_change"
@@ -21,7 +22,7 @@ def site(gateway, worker, server):
 
 def admitted(db, topic, user):
     """Waits until the worker has admitted the user to the topic, and has passed on everything."""
-    eventually(lambda: db.sismember(topic + "#members", user) and not db.xlen("#outbox"), what=f"a member of {topic}")
+    eventually(lambda: db.sismember(topic + "#members", user) and not outbox.waiting(db), what=f"a member of {topic}")
 
 
 def test_a_stranger_with_the_same_number_is_not_admitted(site, token):

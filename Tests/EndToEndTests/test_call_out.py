@@ -8,6 +8,7 @@ import pytest
 
 from gateway_process import Gateway
 from operator_scripts import example_pack, examples, script, write_scripts
+from support import outbox
 from support.courier import Courier, Service
 from test_operator_scripts import check
 from tokens import SECRET
@@ -114,7 +115,7 @@ def test_a_call_that_is_given_up_is_told_and_kept(courier, phone, room, db):
     look_up(phone, room)
     (call,) = courier.claim()
     assert courier.finish(*call, reason="the catalogue is down")
-    eventually(lambda: db.xlen("#outbox") == 0, what="the command was told")
+    eventually(lambda: outbox.waiting(db) == 0, what="the command was told")
     ((_, dead),) = db.xrange(courier.dead)
     assert dead[b"reason"] == b"the catalogue is down" and dead[b"c"] == b"song_found" and dead[b"id"] == call[0]
     assert db.hget(f"room:{room}#songs", "s1") == b"?"
@@ -127,7 +128,7 @@ def test_a_service_may_say_anything(courier, phone, room, db, answer):
     look_up(phone, room)
     (call,) = courier.claim()
     assert courier.finish(*call, answer)
-    eventually(lambda: db.xlen("#outbox") == 0, what="the answer was taken or given up")
+    eventually(lambda: outbox.waiting(db) == 0, what="the answer was taken or given up")
     assert db.hget(f"room:{room}#songs", "s1") == b"?"
 
 

@@ -9,10 +9,19 @@ import time
 
 import pytest
 
-from waiting import pass_time
+from gateway_process import command
+from support.redis_server import RedisServer
+from waiting import eventually, pass_time
 
 FAKETIME = glob.glob("/usr/lib/*/faketime/libfaketimeMT.so.1")
 JUMPS = ["+1h", "-1h", "+1y", "-1y", "+0"]
+
+
+@pytest.fixture
+def redis_server(tmp_path):
+    server = RedisServer(tmp_path / "own").start()
+    yield server
+    server.stop()
 
 
 class FakedClock:
@@ -59,6 +68,32 @@ def test_wall_clock_jumps_close_nobody(gateway, token, topic, tmp_path):
         assert page.value("switchboard_connections_closed_total", reason="timeout") == 0
         assert page.value("switchboard_connections_closed_total", reason="unauthorized") == 0
         assert page.value("switchboard_ready") == 1
+
+
+def test_redis_whose_clock_went_back_gives_leases_on_and_tells_removals(gateway, worker, token, redis_server):
+    """A dead worker held the outbox for the hour, and a member who was taken out stayed in for 17.5 s.
+
+    libfaketime and Redis's allocator do not bear each other. So the data are made an hour younger than the clock.
+    """
+    limits = {"leaseMs": 1_000, "membershipCheckMs": 60_000}
+    gw, first = gateway(server=redis_server, limits=limits), worker(server=redis_server, limits=limits)
+    with gw.http() as http, redis_server.client() as redis, gw.client(token=token("u1")) as client:
+        later = (redis.time()[0] + 3_600) * 1_000
+        http.put("/v1/topics/conversation:c/members/u1").raise_for_status()
+        client.subscribe("conversation:c")
+        redis.zadd("#removed", {"conversation:c u2": later})
+        pass_time(1.2, "two questions of the gateway: it has read the removal")
+        redis.delete("#removed")  # as a minute later
+        http.delete("/v1/topics/conversation:c/members/u1").raise_for_status()
+        client.expect("unsubscribed", topic="conversation:c")
+        first.kill()
+        for partition, lease in redis.hgetall("#leases").items():
+            if partition != b"token":
+                redis.hset("#leases", partition, b" ".join([*lease.split()[:2], b"%d" % later]))
+        redis.zadd("#workers", dict.fromkeys(redis.zrange("#workers", 0, -1), later))
+        worker(server=redis_server, limits=limits)
+        command(http, "create_booking", shopId="7", bookingId="b1", userId="u1", tier="standard")
+        eventually(lambda: redis.exists("queue:7") and not redis.xlen("#outbox"), 5, "what the dead one held")
 
 
 def test_standing_still_longer_than_ping_and_pong_closes_nobody(gateway, topic):

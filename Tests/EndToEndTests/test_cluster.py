@@ -301,6 +301,19 @@ def test_the_check_knows_the_masters_and_what_is_wrong_with_a_plain_address(clus
 
     told = check(cluster.url)
     assert "Redis Cluster of 3 masters" in told and told.count(", a master of ") == 3, told
+    # Each node loads its own file by its own users, replicas too.
+    poor = [cluster.masters()[1], cluster.replica_of(cluster.masters()[0])]
+    for node in poor:
+        with node.client() as db:
+            db.config_set("appendonly", "yes")
+            db.execute_command("ACL", "SETUSER", "default", "-xgroup")
+    told = check(cluster.url)
+    for node in cluster.nodes:
+        assert (f"127.0.0.1:{node.port}: a restart of Redis would lose" in told) is (node in poor), told
+    for node in poor:
+        with node.client() as db:
+            db.execute_command("ACL", "SETUSER", "default", "+@all")
+            db.config_set("appendonly", "no")
     # Where the mark of the layout lies, the first complaint is that these names are not those of a lone server.
     with cluster.masters()[0].client() as db:
         marked = cluster.owner_of_slot(db.execute_command("CLUSTER", "KEYSLOT", "#layout"))

@@ -188,7 +188,7 @@ def test_a_track_of_a_call_is_described(courier, db, asked):
                                           "a": json.dumps({"shopId": "7", "outcome": "forged", "answer": 1})})
                for name in ("track5", "nobody", "../../x")]
     eventually(lambda: db.xlen("#calls:spotify") == 0, 10, "the calls are done")
-    told = [json.loads(fields[b"a"]) for key in ("#outbox", "#outbox-dead") for _, fields in db.xrange(key)
+    told = [json.loads(fields[b"a"]) for key in ("#outbox:next", "#outbox-dead") for _, fields in db.xrange(key)
             if fields.get(b"c") == b"no_such_command"]
     assert {"shopId": "7", "outcome": "ok", "answer": {
         "id": "track5", "name": "Blue", "artists": [{"name": "Ann"}, {"name": "Bob"}], "duration_ms": 5_000,
@@ -196,7 +196,7 @@ def test_a_track_of_a_call_is_described(courier, db, asked):
     assert told.count({"shopId": "7", "outcome": "failed"}) == 2
     dead = {fields[b"id"]: fields[b"reason"] for _, fields in db.xrange("#calls-dead:spotify")}
     assert dead == {entries[1]: b"spotify answers 404", entries[2]: b"no track has such an id"}
-    db.delete("#outbox", "#outbox-dead", "#calls-dead:spotify")
+    db.delete("#outbox:next", "#outbox-dead", "#calls-dead:spotify")
 
 
 def test_a_track_that_is_added_by_its_id_is_described(courier, gw, worker, topic, token):

@@ -208,6 +208,18 @@ def test_the_operator_may_do_what_the_pages_say(secrets, redis):
         assert said.strip() and "NOPERM" not in said, said
 
 
+def test_nobody_logs_in_as_the_user_that_redis_loads_its_file_as(secrets, redis):
+    """It has every right, for the file alone; and the gateways' user must not read the digests of passwords."""
+    for words in ((), ("--user", "default", "--pass", "x"), ("--user", "default", "--pass", "")):
+        done = run("redis-cli", "-p", redis, "--no-auth-warning", *words, "get", "key")
+        assert "NOAUTH" in done.stdout, done.stdout + done.stderr
+    theirs = re.search(r"switchboard:(\w+)@", (secrets / "settings.json").read_text())[1]
+    ask = ("redis-cli", "-p", redis, "--user", "switchboard", "--pass", theirs, "--no-auth-warning", "acl")
+    assert run(*ask, "dryrun", "default", "multi").stdout.strip() == "OK"
+    for words in (("getuser", "operator"), ("list",), ("setuser", "switchboard", "on"), ("save",)):
+        assert "NOPERM" in run(*ask, *words).stdout
+
+
 def test_gateway_and_worker_run(secrets, redis, tmp_path):
     gateway, worker = NodeProcess(tmp_path / "gateway", "gateway"), NodeProcess(tmp_path / "worker", "worker")
     ops = free_port()

@@ -5,17 +5,17 @@ import re
 import subprocess
 
 import pytest
-import yaml
 from redis import Redis
 
 from support import deploy_files
 from support.cluster_node import free_pair
+from support.deploy_container import Container
 from support.deploy_files import DEPLOY
 from support.redis_waiting import until
 
 BASE = deploy_files.compose()
 KINDS = ("sentinel", "cluster")
-FILES = {kind: yaml.safe_load((DEPLOY / f"compose-{kind}.yaml").read_text()) for kind in KINDS}
+FILES = {kind: deploy_files.compose(kind) for kind in KINDS}
 HOST = re.compile(r"172\.28\.5\.\d+")
 
 
@@ -58,36 +58,6 @@ def test_secrets_are_those_that_are_mounted_and_name_those_that_run(kind, secret
     assert len(told) == 3 and told <= running
 
 
-class Container:
-    """A service's own command on this machine: its secrets, data and addresses are elsewhere, and nothing else."""
-
-    def __init__(self, service, secrets, directory, ports):
-        directory.mkdir()
-        self.port = ports[service["networks"]["inside"]["ipv4_address"]]
-        for path in secrets.iterdir():
-            text = path.read_text().replace("/run/secrets", str(directory)).replace("/data", str(directory))
-            text = re.sub(r"^port \d+", f"port {self.port}", text, flags=re.M)
-            text = re.sub(r"^bind .*", "bind 127.0.0.1", text, flags=re.M)
-            (directory / path.name).write_text(self._here(text, ports))
-        words = [self._here(word, ports).replace("/run/secrets", str(directory)).replace("/data/", f"{directory}/run-")
-                 .replace("$$", "$") for word in service["command"]]
-        environment = {name: self._here(value, ports) for name, value in service.get("environment", {}).items()}
-        with open(directory / "log", "wb") as log:
-            self.process = subprocess.Popen(words, stdout=log, stderr=log, cwd=directory,
-                                            env={"PATH": "/usr/bin:/bin"} | environment)
-
-    @staticmethod
-    def _here(text, ports):
-        # With a port behind it, or alone.
-        for host, port in ports.items():
-            text = re.sub(re.escape(host) + r"([ :])\d+\b", rf"127.0.0.1\g<1>{port}", text).replace(host, "127.0.0.1")
-        return text
-
-    def end(self):
-        self.process.kill()
-        self.process.wait(10)
-
-
 @pytest.fixture
 def started(secrets, tmp_path):
     """Starts some services of a kind."""
@@ -97,7 +67,7 @@ def started(secrets, tmp_path):
         file = FILES[kind]["services"]
         ports = {file[name]["networks"]["inside"]["ipv4_address"]: free_pair() for name in names}
         for name in names:
-            running.append(Container(file[name], secrets[kind], tmp_path / name, ports))
+            running.append(Container(file[name], secrets[kind], tmp_path / name, ports).start())
         return running
     yield start
     for one in running:

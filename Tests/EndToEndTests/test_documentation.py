@@ -23,7 +23,7 @@ COMMANDS = ("dev", "gateway", "worker", "courier", "token", "check", "publish", 
 # Flags of other programs that our pages name in single words.
 FOREIGN = {"--appendonly", "--deliveries", "--file", "--help", "--stolen-max", "--wait"}
 # Files that our pages name and a program makes.
-MADE = {"bench/results/peers.json", "deploy/secrets/tls.crt"}
+MADE = {"bench/results/peers.json", "deploy/secrets/redis.acl", "deploy/secrets/tls.crt"}
 
 
 

@@ -3,6 +3,7 @@
 import json
 
 from operator_scripts import script, write_scripts
+from support import outbox
 from waiting import eventually
 
 TOPICS, CALLS = 40, 60
@@ -28,14 +29,14 @@ def test_a_worker_that_dies_between_two_parts_of_an_entry_tells_nothing_twice(ga
                 assert http.post("/v1/commands/tell_all", json=body).status_code == 200
 
         tell(range(CALLS))
-        assert db.xlen("#outbox") == CALLS + 1, "one entry for all topics of a call, and one for the member"
+        assert outbox.waiting(db) == CALLS + 1, "one entry for all topics of a call, and one for the member"
         limits = {"leaseMs": 1_000, "relaysMax": 4}
         first = worker(server=server, scripts=scripts, limits=limits)
         eventually(lambda: db.xlen("order:7-1#log") > 5, 10, "the first events")
         first.kill()
-        assert db.xlen("#outbox") > 0, "it died at work"
+        assert outbox.waiting(db) > 0, "it died at work"
         worker(server=server, scripts=scripts, limits=limits)
-        eventually(lambda: db.xlen("#outbox") == 0, 20, "an empty outbox")
+        eventually(lambda: outbox.waiting(db) == 0, 20, "an empty outbox")
         for to in range(1, TOPICS + 1):
             events = [json.loads(fields[b"d"]) for _, fields in db.xrange(f"order:7-{to}#log")]
             assert events == [{"n": n} if n % 2 == 0 else {"n": n, "to": to} for n in range(CALLS)]

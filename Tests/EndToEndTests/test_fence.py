@@ -3,12 +3,13 @@
 import shutil
 import signal
 from contextlib import contextmanager
+from types import SimpleNamespace
 
 import pytest
 
 from gateway_process import command, error_code
 from support.redis_server import RedisServer
-from waiting import eventually
+from waiting import eventually, pass_time
 
 SYNCED = ("--appendonly", "yes", "--appendfsync", "always")
 
@@ -108,6 +109,62 @@ def test_the_first_replica_ends_every_epoch_once(gateway, worker, tmp_path):
     finally:
         for process in (replica, server):
             process.kill()
+
+
+@pytest.mark.parametrize("frozen, lives, kept", [
+    (False, False, True), (True, True, False), (True, False, False)],
+    ids=["nothing was lost", "a gateway saw it", "no gateway is left"])
+def test_nobody_is_resumed_across_a_stretch_that_is_in_no_file(gateway, redis_server, topic, frozen, lives, kept):
+    """`appendonly no` froze the file with the `+` in it: after the restart its offsets were given again to others."""
+    redis_server.start(*SYNCED)
+    limits = {"redisProbeMs": 100, "sealBeatMs": 100, "sealGapMs": 120_000 if lives or not frozen else 100}
+    near = gateway("--shards", "1", server=redis_server, limits=limits)
+    with near.client() as client, near.http() as http:
+        since = client.subscribe(topic)
+        for number in range(1, 4):
+            publish(http, topic, number)
+        if frozen:
+            with redis_server.client() as redis:
+                redis.config_set("appendonly", "no")
+        for number in range(4, 14):
+            publish(http, topic, number)
+        client.expect("e", offset=1)
+    if not lives:
+        near.kill()
+        if frozen:
+            pass_time(2.1, "the last beat in the file has to be older than sealGapMs, in Redis's whole seconds")
+    redis_server.kill()
+    redis_server.start(*SYNCED)
+    if lives:
+        near.wait_ready()
+    late = gateway("--shards", "1", server=redis_server, limits=limits)
+    with late.http() as http, late.client() as client:
+        for number in range(20, 40):
+            publish(http, topic, number)
+        answer = client.subscribe(topic, since={"epoch": since["epoch"], "offset": 13})
+        assert answer["recovered"] == kept, answer
+        if kept:
+            client.expect("e", offset=14, data={"n": 20})
+
+
+def test_a_run_that_ceased_to_sync_leaves_no_position_to_the_next(gateway, redis_server, topic):
+    """Nothing is synced while the file is rewritten, and the setting was not looked at."""
+    redis_server.start(*SYNCED)
+    gw = gateway("--shards", "1", server=redis_server, limits={"redisProbeMs": 100})
+    with gw.http() as http, redis_server.client() as redis:
+        epoch = publish(http, topic, 1)["epoch"]
+        redis.config_set("no-appendfsync-on-rewrite", "yes")
+        eventually(lambda: redis.hget("#sealed", "weak") == b"1", 10, "the gateway to write it down")
+        redis.config_set("no-appendfsync-on-rewrite", "no")
+        with gateway("--shards", "1", server=redis_server).http() as other:
+            assert publish(other, topic, 2)["epoch"] == epoch, "in one run nothing is lost"
+        assert not redis.hget(f"{topic}#meta", "run").endswith(b"+"), "whoever comes later finds it"
+    assert "no longer syncs every write" in gw.log_text
+    gw.kill()
+    redis_server.kill()
+    redis_server.start(*SYNCED)
+    with gateway("--shards", "1", server=redis_server).http() as http:
+        assert publish(http, topic, 3)["epoch"] != epoch
 
 
 def test_synced_later_than_written_is_another_epoch(gateway, redis_server, topic):
@@ -253,3 +310,27 @@ def test_fault_flag_makes_losses_silent(gateway, server, topic):
         publish(http, topic, 3)
         client.expect("e", offset=3)
     assert not audit(gw, topic)["balanced"], "the ledger sees it"
+
+
+def test_what_redis_does_not_let_through_is_not_stored(gateway, tmp_path):
+    """The publish was answered 500 and stored; its retry was a duplicate, and the subscriber lacked it."""
+    server = RedisServer(tmp_path / "own", tcp=True).start()
+    try:
+        with server.client() as redis:
+            rights = ("on", ">secret", "~*", "+@all")
+            redis.execute_command("ACL", "SETUSER", "g", *rights, "&*")
+            named = SimpleNamespace(url=f"redis://g:secret@127.0.0.1:{server.port}")
+            gw = gateway("--shards", "1", server=named)
+            with gw.client() as client, gw.http() as http:
+                client.subscribe("shop:1")
+                publish(http, "shop:1", 1)
+                client.expect("e", offset=1)
+                redis.execute_command("ACL", "SETUSER", "g", "-publish")
+                assert broadcast(http, "shop:1", 2).status_code >= 500
+                assert redis.xlen("shop:1#log") == 1 and redis.hget("shop:1#meta", "offset") == b"1"
+                redis.execute_command("ACL", "SETUSER", "g", "+publish")
+                answer = publish(http, "shop:1", 2)
+                assert answer["offset"] == 2 and not answer.get("duplicate")
+                client.expect("e", offset=2)
+    finally:
+        server.kill()

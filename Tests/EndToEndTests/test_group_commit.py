@@ -109,7 +109,7 @@ def test_a_call_that_may_have_written_is_not_repeated(tmp_path, certificate, sec
             db.execute_command("ACL", "SETUSER", "w", "on", ">s", "~*", "&*", "+@all")
             gateway.start().wait_ready()
             gateway.publish(topic, "e")
-            db.execute_command("ACL", "SETUSER", "w", "-publish")
+            db.execute_command("ACL", "SETUSER", "w", "-hset")
             answers = publish_together(gateway, db, [{"topic": topic, "event": "e", "data": {}} for _ in range(12)])
             assert all(answer.status_code >= 500 for answer in answers)
             # One entry for each call: the events of a call stand or fall together.

@@ -6,6 +6,7 @@ import pytest
 
 from gateway_process import Gateway, command
 from node_process import BINARY, ENVIRONMENT
+from support import outbox
 from support.redis_server import RedisServer
 from tokens import SECRET
 from waiting import eventually
@@ -182,7 +183,7 @@ def test_nothing_is_moved_under_those_who_use_it(server, gateway, worker):
     assert "the outbox is not empty" in move(server, server, "tagged", code=1)[1]
     one = worker(server=server)
     with server.client() as db:
-        eventually(lambda: not db.xlen("#outbox"), 10, "the outbox")
+        eventually(lambda: not outbox.waiting(db), 10, "the outbox")
         assert "switchboard-worker" in move(server, server, "tagged", code=1)[1]
         one.stop()
         move(server, server, "tagged")

@@ -8,6 +8,7 @@ from redis.crc import key_slot
 
 from gateway_process import Gateway, command
 from node_process import ENVIRONMENT
+from support import outbox
 from support.redis_cluster import RedisCluster
 from test_move_data import FOREIGN, ends, fill, move, tagged, values, words
 from tokens import SECRET
@@ -112,7 +113,7 @@ def test_clients_find_their_shops_on_the_cluster(server, tmp_path, certificate, 
             epoch = node.publish(f"shop:{shop}", "mark")["epoch"]
             before[shop] = epoch, http.get(f"/v1/shops/{shop}/queue").json()
         with server.client() as db:
-            eventually(lambda: not db.xlen("#outbox"), 10, "the outbox")
+            eventually(lambda: not outbox.waiting(db), 10, "the outbox")
     node.stop()
     one.stop()
     move(server, cluster, "tagged")

@@ -59,9 +59,21 @@ import Testing
         check(poll.asks(nowMs: 0))
         _ = poll.took(page(top: 100, revoked: 100), nowMs: 0)
         check(poll.asks(nowMs: 500))
-        check(!poll.took(page(top: 60, revoked: 100), nowMs: 501).isComplete)
+        check(poll.took(page(top: 60, revoked: 100), nowMs: 501) == .init(isComplete: false, checksMemberships: true))
         check(poll.position.revoked == 0)
         check(poll.asks(nowMs: 501))
-        check(poll.took(page(top: 60, revoked: 60), nowMs: 502).isComplete)
+        check(poll.took(page(top: 60, revoked: 60), nowMs: 502) == .init(isComplete: true, checksMemberships: false))
+    }
+
+    /// A member who was taken out stayed in for 17.5 s: places of removals had gone back, and nobody looked at the others.
+    @Test func whenPlacesOfRemovalsGoBackEveryMembershipIsLookedAt() {
+        var poll = RightsPoll(intervalMs: 500)
+        check(poll.asks(nowMs: 0))
+        _ = poll.took(page(removed: 100), nowMs: 0)
+        check(poll.asks(nowMs: 500))
+        check(poll.took(page(removed: 40), nowMs: 501).checksMemberships)
+        check(poll.position.removed == 40)
+        check(poll.asks(nowMs: 1_000))
+        check(!poll.took(page(removed: 40), nowMs: 1_001).checksMemberships)
     }
 }

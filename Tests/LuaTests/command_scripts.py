@@ -262,8 +262,9 @@ class Commands:
         return lines
 
     def call(self, name, user="", role="service", id=None, token=1, policy=POLICY, random="0" * 32, now_ms=None,
-             epoch=None, outbox_max=1_000_000, members_max=1_000, calls_max=4_000, prefix="", **arguments):
-        """Runs a script; returns (answer, is_retry) or raises Failed."""
+             epoch=None, outbox_max=1_000_000, payer="", payer_max=0, members_max=1_000, calls_max=4_000,
+             prefix="", **arguments):
+        """Runs a script; returns (answer, is_retry) or raises Failed. A `payer_max` of 0 counts no payer."""
         header = Header.read(self.path(name))
         values, flags, texts = {}, "", []
         for argument in header.arguments:
@@ -293,8 +294,8 @@ class Commands:
             keys.append(f"{prefix}{home}#fence")
         fingerprint = hashlib.sha1(json.dumps([name, texts]).encode()).hexdigest() if id else ""
         argv = [now_ms or self.now_ms, user, role, self.run_id, epoch or f"e{next(self.candidates)}", fingerprint, 300,
-                random if {"random", "mint"} & {tag for tag, _ in header.tags} else "", prefix, outbox_max,
-                token if header.is_refresh else "", flags]
+                random if {"random", "mint"} & {tag for tag, _ in header.tags} else "", prefix,
+                f"{outbox_max} {payer_max} {payer}", token if header.is_refresh else "", flags]
         for topic in homes:
             argv += [topic, prefix + topic, policy["log_max"], policy["log_ttl_s"], policy["meta_ttl_s"], ""]
         texts += [values[value.name] for value in [*header.derived, *header.resolved]]

@@ -241,6 +241,12 @@ def top_text(top) -> str:
     return f"{top[0]} {top[1]}" if top else ""
 
 
+def lasting(db, pattern="*") -> list[bytes]:
+    """The keys but the notes about late calls, which end after an hour (part_version.lua)."""
+    notes = re.compile(rb"#(version|left|freed|erased|owner|[a-z]+_at)$")
+    return [key for key in db.keys(pattern) if not (notes.search(key) and 0 < db.pttl(key) <= 3_600_000)]
+
+
 @dataclass
 class Joined:
     """What a joining client is told, from the reply of subscribe.lua."""

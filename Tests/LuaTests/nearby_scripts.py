@@ -5,7 +5,7 @@ import math
 import re
 
 from command_scripts import Commands
-from lua_scripts import LUA
+from lua_scripts import LUA, lasting
 
 NEARBY = LUA / "nearby"
 LETTERS = "0123456789bcdefghjkmnpqrstuvwxyz"
@@ -86,7 +86,7 @@ def pictures_of(db, kind="pictures"):
 def texts_of(db):
     """Every name, value and member in Redis as one text."""
     parts = []
-    for name in db.scan_iter("*"):
+    for name in lasting(db):
         parts.append(name)
         kind = db.type(name)
         if kind == b"hash":

@@ -20,8 +20,8 @@ def devices(db, user="ann"):
 
 
 def owners(db):
-    """The keys that say whose a token is."""
-    return db.keys("token:*#owner")
+    """The keys that say whose a token is; not those that say whose it was."""
+    return [key for key in db.keys("token:*#owner") if not db.get(key).endswith(b" -")]
 
 
 def notify(commands, user="ann", title="Ready", **more):

@@ -3,6 +3,7 @@
 import pytest
 import redis
 
+from command_scripts import Commands
 from lua_scripts import Keys, source
 
 KEYS = Keys()
@@ -216,25 +217,76 @@ def test_read_only_redis(scripts, db, server, unchanged):
         db.execute_command("REPLICAOF", "NO", "ONE")
 
 
+@pytest.fixture
+def limited(db, server):
+    """Takes rights from a user of Redis, and gives a client that is this user."""
+    clients = []
+
+    def limit(rule):
+        rules = ["on", "nopass", "+@all", "~*" if not rule.startswith("%") else rule,
+                 "&*" if not rule.startswith("&") else rule]
+        if rule.startswith("-"):
+            rules.append(rule)
+        db.execute_command("ACL", "SETUSER", "gateway", "reset", *rules)
+        if not clients:
+            clients.append(server.client(username="gateway", password="any"))
+        return clients[0]
+
+    yield limit
+    for client in clients:
+        client.close()
+    db.execute_command("ACL", "DELUSER", "gateway")
+
+
+def terms(now_ms=1):
+    return f"{now_ms} 200 300 86400 300 k2"
+
+
 @pytest.mark.parametrize("rule", ["&other", "-publish", "-hset", "-xadd", "-expire", "-del", "-set", "%R~shop:*"])
 @pytest.mark.parametrize("start", ["no position", "first event"])
-def test_user_without_a_right(scripts, db, server, unchanged, rule, start):
+def test_user_without_a_right(scripts, limited, unchanged, rule, start):
     """An ACL that forbids one command of the script must not leave half an event."""
     if start == "first event":
         scripts.subscribe(epoch="k")
-    rules = ["on", "nopass", "+@all", "~*" if not rule.startswith("%") else rule,
-             "&*" if not rule.startswith("&") else rule]
-    if rule.startswith("-"):
-        rules.append(rule)
-    db.execute_command("ACL", "SETUSER", "gateway", "reset", *rules)
-    limited = server.client(username="gateway", password="any")
-    try:
-        arguments = ["shop:42", "e", "{}", "new", "ab", 1, 200, 300, 86400, 300, "k2", scripts.run, ""]
-        with unchanged(), pytest.raises(redis.exceptions.RedisError):
-            limited.eval(source("publish"), 3, KEYS.log, KEYS.meta, KEYS.seen("new"), *arguments)
-    finally:
-        limited.close()
-        db.execute_command("ACL", "DELUSER", "gateway")
+    client = limited(rule)
+    with unchanged(), pytest.raises(redis.exceptions.RedisError, match="may not|ACL|permission"):
+        client.eval(source("publish"), 3, KEYS.log, KEYS.meta, KEYS.seen("new"), "shop:42", "e", "{}", "new", "ab",
+                    terms(), scripts.run, "")
+
+
+@pytest.mark.parametrize("rule", ["&other", "-publish"])
+@pytest.mark.parametrize("more", [[], ["f", "{}", "two", "cd"]], ids=["one event", "two events"])
+@pytest.mark.parametrize("id", ["new", "-"])
+def test_a_right_to_send_that_is_lost_in_mid_epoch_leaves_no_half_event(scripts, limited, unchanged, rule, more, id):
+    """The event was logged and its id remembered, and nobody was told: its retry was a duplicate."""
+    keys = [KEYS.log, KEYS.meta, KEYS.seen("new") if id == "new" else KEYS.meta, *([KEYS.seen("two")] if more else [])]
+    words = ["shop:42", "e", "{}", id, "ab" if id == "new" else "", terms(), scripts.run, "", *more]
+    scripts.publish()
+    client = limited(rule)
+    with unchanged(), pytest.raises(redis.exceptions.RedisError, match="may not"):
+        client.eval(source("publish"), len(keys), *keys, *words)
+    told = limited("&*").eval(source("publish"), len(keys), *keys, *words).split()
+    assert told[1::3] == ([b"2", b"3"] if more else [b"2"]) and set(told[2::3]) == {b"0"}
+
+
+@pytest.mark.parametrize("rule", ["&other", "-publish"])
+def test_a_command_that_may_not_send_its_event_changes_nothing(db, limited, unchanged, tmp_path, rule):
+    """A vote was counted and answered 500, and the room did not hear of it."""
+    header = """-- @command  try
+-- @summary  For this test.
+-- @allow    service
+-- @arg      shopId id
+-- @key      hash   shop:{shopId}#hash
+-- @topic    shop:{shopId}
+-- @returns  {}
+-- @cost     O(1)
+"""
+    (tmp_path / "try.lua").write_text(header + "write('HSET', key.hash, 'a', 1) emit('shop:42', 'e', {}) return {}\n")
+    Commands(db, tmp_path).call("try", shopId="42", id="first")
+    client = limited(rule)
+    with unchanged(), pytest.raises(redis.exceptions.RedisError, match="may not send"):
+        Commands(client, tmp_path).call("try", shopId="42", id="second")
+    assert Commands(limited("&*"), tmp_path).call("try", shopId="42", id="second") == ({}, 0)
 
 
 # The script cache

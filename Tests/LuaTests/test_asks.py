@@ -38,6 +38,8 @@ def test_an_answer_is_kept_for_its_time_also_without_a_courier(ask, keep, db):
     good, kept = db.hget(ANSWERS, "d").split(b" ", 1)
     db.hset(ANSWERS, "d", b"%d %s" % (int(good) - 60_000, kept))
     assert ask() == [-1], "its time is over"
+    db.hset(ANSWERS, "d", b"%d %s" % (int(good) + 3_600_000, kept))
+    assert ask() == [-1], "it was kept before Redis's clock went back"
     db.hset(ANSWERS, "d", "nonsense")
     assert ask() == [-1]
     assert 0 < db.ttl(ANSWERS) <= 7_200 and 0 < db.ttl(DUE) <= 7_200

@@ -177,8 +177,9 @@ def test_a_user_has_three_pending_bookings_at_a_shop(shops, db, unchanged):
 def test_a_user_has_ten_pending_bookings_over_all_shops(shops, db):
     """Shops are homes of their own: what goes beyond the bound is cancelled as soon as the outbox is relayed."""
     answers = [book(shops, "ann", shop=f"s{n}", random=f"{n:032}") for n in range(12)]
-    events = shops.relay()
-    cancelled = [data["bookingId"] for _, event, data in events if data.get("status") == "cancelled"]
+    shops.relay()
+    cancelled = [data["bookingId"] for event, data in shops.log("user:ann")
+                 if event == CHANGE and data["status"] == "cancelled"]
     assert cancelled == [answer["bookingId"] for answer in answers[10:]]
     assert db.zcard("user:ann#pending") == 10
     assert not db.exists("shop:s10#bookings") and not db.exists("shop:s10#pending")
@@ -214,9 +215,8 @@ def test_a_pending_booking_ends_by_itself(shops, db, unchanged, scheduled_ms, en
     shops.now_ms = ends_at
     assert shops.queue_refresh(**refresh)["again_ms"] <= ends_at + 5_000
     assert [entry[0] for entry in shops.outbox()] == ["end_booking"]
-    events = shops.relay()
-    assert [(topic, data["status"]) for topic, event, data in events if event == CHANGE] == [
-        ("user:ann", "cancelled")]
+    shops.relay()
+    assert [data["status"] for event, data in shops.log("user:ann") if event == CHANGE][-1] == "cancelled"
     assert statuses(shops, answer["topic"])[-1] == (answer["bookingId"], "cancelled")
     assert not db.exists("shop:42#bookings", "shop:42#pending", "user:ann#pending")
     assert shops.booking(shopId="42", bookingId=answer["bookingId"])["status"] == "cancelled"

@@ -39,10 +39,10 @@ def waiting(db, service="spotify"):
 
 
 def test_a_call_waits_for_its_service_alone(trial, db):
-    trial()
+    trial(payer="user:ann")
     (call,) = waiting(db)
     assert json.loads(call.pop("r")) == {"q": "a"} and json.loads(call.pop("a")) == {"roomId": "7"}
-    assert len(call.pop("i")) == 32 and call == {"c": "found"}
+    assert len(call.pop("i")) == 32 and call == {"c": "found", "p": "user:ann"}
     assert not db.exists("#calls:mail", "#outbox") and db.get("room:7#box") == b"1"
 
 

@@ -87,6 +87,9 @@ def test_the_cursor_goes_back_and_whoever_has_the_topic_loses_it(told, db):
     # It never goes forward: then events between would be left out.
     assert told(9) == 1 and db.get(HOOK[0]) == b"k3x9 6"
     assert told(3) == 1 and db.get(HOOK[0]) == b"k3x9 2"
+    # The receiver has had nothing yet, and is owed everything.
+    db.set(HOOK[0], "k3x9 - 9")
+    assert told(7) == 1 and db.get(HOOK[0]) == b"k3x9 - 9"
 
 
 def test_what_the_log_no_longer_has_cannot_be_told_again(told, db):

@@ -9,9 +9,11 @@ from lua_scripts import LUA, script_names, script_path, source
 SHARED = {"prelude", "writes", "checks", "values", "command", "run", "outside", "elsewhere", "quick"}
 PLAIN = {"publish", "subscribe", "history", "replay", "position", "lease", "renew", "reset_epoch", "revoke",
          "rights_changes", "set_member", "here_change", "here_nodes", "here_read", "resolve", "expire_calls",
-         "ask", "keep_answer", "key_digest", "dead_letters", "retry_call", "retry_webhook"}
+         "outbox_done", "outbox_put", "outbox_figures", "ask", "keep_answer", "key_digest",
+         "dead_letters", "retry_call", "retry_webhook", "seal"}
 # Leases of several machines need one clock: Redis's.
-TIMED = {"command", "lease", "revoke", "set_member", "here_nodes", "expire_calls", "ask", "keep_answer"}
+TIMED = {"command", "lease", "revoke", "set_member", "here_nodes", "expire_calls", "ask", "keep_answer",
+         "outbox_figures", "seal"}
 FILES = [name for name in script_names() if name not in SHARED]
 BODIES = [name for name in FILES if not name.startswith("part_")]
 COMMANDS = [name for name in BODIES if name not in PLAIN and not name.startswith("state_")]
@@ -117,4 +119,5 @@ def test_scripts_touch_only_the_keys_they_are_given(scripts, db):
     assert {words[1] for words in seen if words[0] == "PUBLISH"} == {"shop:42"}
     assert {words[0] for words in seen} == {
         "HMGET", "GET", "TYPE", "XADD", "HSET", "EXPIRE", "DEL", "SET", "PUBLISH", "XRANGE", "XREVRANGE", "XLEN",
-            "TTL", "HLEN", "SCARD"}
+        "TTL", "HLEN", "SCARD", "RENAME"}
+    assert {words[2] for words in seen if words[0] == "RENAME"} == {"shop:42#log-past"}, "beside the log it was"

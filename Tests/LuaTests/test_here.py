@@ -149,6 +149,14 @@ def test_a_change_that_redis_refuses_is_not_made(room, db, heard):
     assert len(heard(1)) == 1
 
 
+def test_a_dead_gateway_is_no_younger_after_the_clock_went_back(room, db):
+    """Its last word lay an hour ahead, so its members stayed on the list for the hour."""
+    seconds = int(db.time()[0])
+    db.zadd("#here-nodes", {"dead": (seconds + 3_600) * 1_000})
+    room.nodes("a")
+    assert db.zscore("#here-nodes", "dead") < (seconds + 60) * 1_000, "its age is counted from now"
+
+
 def test_gateways_say_that_they_live(room, db):
     assert room.nodes() == {} and db.exists(NODES) == 0
     assert room.nodes("one").keys() == {"one"}

@@ -66,6 +66,19 @@ def test_what_is_no_longer_wanted_is_free_at_once_and_changes_hands_with_a_great
     assert again == {2: first[2]}
 
 
+def test_no_lease_stands_longer_than_one_lease(leases, db):
+    """Redis's clock went back an hour: what a dead worker held stood for the hour, and the outbox with it."""
+    _, first = leases.ask("a", [5, 6], lease_ms=3_000)
+    ahead = now_ms(db) + 3_600_000
+    db.zadd(WORKERS, {"a": ahead, "dead": ahead})
+    for partition in (5, 6):
+        db.hset(LEASES, partition, f"a {first[partition]} {ahead}")
+    names, held = leases.ask("b", [5], lease_ms=3_000)
+    assert names == ["b"] and held[5] > first[5]
+    names, held = leases.ask("a", [5, 6], lease_ms=3_000)
+    assert sorted(names) == ["a", "b"] and list(held) == [6] and held[6] > first[6]
+
+
 def test_silence_frees_everything_after_the_lease_and_not_before(leases, db):
     _, first = leases.ask("a", [5], lease_ms=300)
     assert leases.ask("b", [5])[1] == {}

@@ -22,9 +22,9 @@ def commands(db):
 def test_a_device_is_kept_and_its_token_has_an_owner(commands, db):
     assert register(commands, timezone="Europe/Berlin", environment="sandbox", platform="ipados") == 1
     assert devices(db) == {"phone": {"k": TOKEN["a"], "p": "ipados", "e": "sandbox", "z": "Europe/Berlin",
-                                     "r": NOW_MS}}
+                                     "r": NOW_MS, "v": NOW_MS * 1_000}}
     (owner,) = owners(db)
-    assert db.get(owner) == b"ann phone %d" % NOW_MS and TOKEN["a"].encode() not in owner
+    assert db.get(owner) == b"ann phone %d" % (NOW_MS * 1_000) and TOKEN["a"].encode() not in owner
     assert register(commands, token="B" * 64) == 1 and devices(db)["phone"]["k"] == "b" * 64
     assert len(owners(db)) == 1, "the former token belongs to nobody"
     for key in [*owners(db), "user:ann#devices"]:

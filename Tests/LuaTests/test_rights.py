@@ -42,6 +42,15 @@ def test_a_revocation_is_read_by_who_has_not_read_it(rights):
     assert rights.changes(limit=1)[1] == [(b"u:bob", b"%d" % place, b"100")]
 
 
+def test_a_removal_is_read_though_the_clock_went_back(rights, db):
+    """The notes had expired, and Redis's clock went back an hour: what came then stood below the mark for the hour."""
+    hour_later = int(db.time()[0]) * 1_000 + 3_600_000
+    rights.member("shop:1", "bob", "remove")
+    removals = rights.changes(removed=hour_later)[2]
+    assert [entry for entry, _ in removals] == [b"shop:1 bob"]
+    assert rights.changes(removed=int(removals[-1][1]))[2] == []
+
+
 def test_revoking_again_takes_one_place_and_the_later_time(rights, db):
     first = int(rights.revoke("u:bob", 100)[0])
     second, before = map(int, rights.revoke("u:bob", 50))

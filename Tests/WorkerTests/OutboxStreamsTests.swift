@@ -1,39 +1,57 @@
+import Core
 import Testing
 
 @testable import Worker
 
 @Suite struct OutboxStreamsTests {
-    private func id(_ text: String) -> [UInt8] { Array(text.utf8) }
+    private static let first = OutboxStream(slot: 0, lane: 0, isFollowUp: false)
+    private static let share = 100
 
-    @Test func theOnlyStreamIsReadAndReadAgainNowAndThen() {
-        var streams = OutboxStreams(count: 1, sweepMs: 1_000)
-        #expect(streams.nextMs == Int.min && streams.next(nowMs: 5) == .read(0, after: nil))
-        #expect(streams.next(nowMs: 5) == nil)
-        streams.read(0, last: nil, parts: 0, isMore: false)
+    private func streams(_ slots: Int) -> OutboxStreams {
+        OutboxStreams(slots: slots, sweepMs: 1_000, window: OutboxStreamsTests.share * 2)
+    }
+
+    private func entry(_ number: UInt64, _ payer: String = "a", parts: Int = 1) -> LaneReading.Seen {
+        LaneReading.Seen(id: StreamID(ms: number, number: 0), payer: Array(payer.utf8), parts: parts)
+    }
+
+    @Test func theOnlySlotIsLookedAtNowAndThen() {
+        var streams = streams(1)
+        #expect(streams.nextMs == Int.min && streams.next(nowMs: 5) == .look(0..<1))
+        #expect(streams.next(nowMs: 5) == nil && streams.nextMs == Int.max)
+        streams.looked([])
         #expect(streams.next(nowMs: 1_004) == nil && streams.nextMs == 1_005)
-        #expect(streams.next(nowMs: 1_005) == .read(0, after: nil))
+        #expect(streams.next(nowMs: 1_005) == .look(0..<1))
     }
 
     /// What is in hand is not read again, and what was read last says where to go on.
     @Test func aStreamIsReadOnUntilItIsEmpty() {
-        var streams = OutboxStreams(count: 1, sweepMs: 1_000)
+        var streams = streams(1)
+        let first = OutboxStreamsTests.first
         _ = streams.next(nowMs: 0)
-        streams.read(0, last: id("2-0"), parts: 3, isMore: true)
-        #expect(streams.next(nowMs: 0) == .read(0, after: id("2-0")))
-        streams.woken(0)
-        streams.read(0, last: nil, parts: 0, isMore: false)
-        #expect(streams.next(nowMs: 0) == .read(0, after: id("2-0")), "something came while it was read")
-        streams.read(0, last: nil, parts: 0, isMore: false)
-        #expect(streams.next(nowMs: 0) == nil && streams.activeStreams.count == 1)
-        for _ in 0..<3 { streams.finished(0) }
-        #expect(streams.activeStreams.isEmpty)
-        streams.woken(0)
-        #expect(streams.next(nowMs: 0) == .read(0, after: nil), "all is done: from the start")
+        streams.looked([])
+        streams.woken(first)
+        #expect(streams.next(nowMs: 0) == .read(first, .new(after: nil)))
+        #expect(streams.read(first, [entry(1), entry(2, parts: 2)], isFull: false) == [0, 1])
+        #expect(streams.next(nowMs: 0) == .read(first, .new(after: StreamID(ms: 2, number: 0))))
+        streams.woken(first)
+        #expect(streams.read(first, [], isFull: false) == [])
+        #expect(
+            streams.next(nowMs: 0) == .read(first, .new(after: StreamID(ms: 2, number: 0))),
+            "something came while it was read")
+        #expect(streams.read(first, [], isFull: false) == [])
+        #expect(streams.next(nowMs: 0) == nil && streams.activeSlots == [0])
+        #expect(streams.finished(first, StreamID(ms: 2, number: 0)) == nil, "one part of two")
+        #expect(streams.finished(first, StreamID(ms: 2, number: 0)) == Array("a".utf8))
+        #expect(streams.finished(first, StreamID(ms: 1, number: 0)) == Array("a".utf8))
+        #expect(streams.finished(first, StreamID(ms: 1, number: 0)) == nil && streams.activeSlots.isEmpty)
+        streams.woken(first)
+        #expect(streams.next(nowMs: 0) == .read(first, .new(after: nil)), "all is done: from the start")
     }
 
-    @Test func allStreamsAreLookedAtFirstAndInTurnLater() {
+    @Test func allSlotsAreLookedAtFirstAndInTurnLater() {
         let count = OutboxStreams.looksMax * 2 + 7
-        var streams = OutboxStreams(count: count, sweepMs: 1_000)
+        var streams = streams(count)
         var seen: [Int] = []
         for _ in 0..<3 {
             guard case .look(let range)? = streams.next(nowMs: 0) else { return #expect(Bool(false)) }
@@ -44,41 +62,46 @@ import Testing
         #expect(seen == Array(0..<count))
         #expect(streams.next(nowMs: 999) == nil && streams.nextMs == 1_000)
         #expect(streams.next(nowMs: 1_000) == .look(0..<OutboxStreams.looksMax))
-        streams.looked([3, 5])
-        #expect(
-            streams.next(nowMs: 1_000) == .read(3, after: nil) && streams.next(nowMs: 1_000) == .read(5, after: nil))
+        streams.looked([3])
+        var read: Set<OutboxStream> = []
+        while case .read(let stream, .new(nil))? = streams.next(nowMs: 1_000) {
+            read.insert(stream)
+            #expect(streams.read(stream, [], isFull: false) == [])
+        }
+        #expect(read == Set(OutboxStream.all(of: 3)), "all lanes of the slot that has something")
         streams.lookAtAll()
         #expect(streams.next(nowMs: 1_000) == .look(OutboxStreams.looksMax..<2 * OutboxStreams.looksMax))
     }
 
     @Test func fewStreamsAreReadAtOnceAndNoneTwice() {
-        let count = OutboxStreams.readsMax * 4
-        var streams = OutboxStreams(count: count, sweepMs: 1_000)
+        var streams = streams(2)
         guard case .look(let range)? = streams.next(nowMs: 0) else { return #expect(Bool(false)) }
         streams.looked(range)
-        for index in range { streams.woken(index) }
-        var read: [Int] = []
-        while case .read(let index, _)? = streams.next(nowMs: 0) { read.append(index) }
-        #expect(read == Array(0..<OutboxStreams.readsMax))
-        for index in 0..<OutboxStreams.readsMax { streams.read(index, last: nil, parts: 0, isMore: false) }
-        while case .read(let index, _)? = streams.next(nowMs: 0) {
-            read.append(index)
-            streams.read(index, last: nil, parts: 0, isMore: false)
+        streams.looked(range)
+        var read: [OutboxStream] = []
+        while case .read(let stream, _)? = streams.next(nowMs: 0) { read.append(stream) }
+        #expect(read.count == OutboxStreams.readsMax)
+        for stream in read { _ = streams.read(stream, [], isFull: false) }
+        while case .read(let stream, _)? = streams.next(nowMs: 0) {
+            read.append(stream)
+            _ = streams.read(stream, [], isFull: false)
         }
-        #expect(read == Array(0..<count) && streams.activeStreams.isEmpty)
-        streams.woken(-1)
-        streams.woken(count)
-        streams.finished(count)
-        #expect(streams.activeStreams.isEmpty)
+        #expect(read == OutboxStream.all(of: 0) + OutboxStream.all(of: 1) && streams.activeSlots.isEmpty)
+        streams.woken(OutboxStream(slot: 2, lane: 0, isFollowUp: false))
+        #expect(streams.activeSlots.isEmpty)
     }
 
     @Test func whatCouldNotBeReadIsFoundAgain() {
-        var streams = OutboxStreams(count: 2, sweepMs: 1_000)
+        var streams = streams(1)
+        let first = OutboxStreamsTests.first
         _ = streams.next(nowMs: 0)
-        streams.looked([1])
-        #expect(streams.next(nowMs: 0) == .read(1, after: nil))
-        streams.readFailed(1, nowMs: 0)
-        #expect(streams.next(nowMs: 999) == nil)
-        #expect(streams.next(nowMs: 1_000) == .look(0..<2))
+        streams.looked([])
+        streams.woken(first)
+        #expect(streams.next(nowMs: 0) == .read(first, .new(after: nil)))
+        streams.readFailed(first, nowMs: 0)
+        #expect(streams.next(nowMs: 999) == nil && streams.nextMs == 1_000)
+        #expect(streams.next(nowMs: 1_000) == .look(0..<1))
+        streams.looked([0])
+        #expect(streams.next(nowMs: 1_000) == .read(first, .new(after: nil)))
     }
 }

@@ -28,9 +28,13 @@ import Testing
         #expect(change.gained == [3])
     }
 
-    private func entry(_ fields: String..., stream: Int? = nil) -> OutboxEntry? {
+    private func entry(
+        _ fields: String..., stream: OutboxStream = OutboxStream(slot: 0, lane: 0, isFollowUp: false),
+        isTagged: Bool = false
+    ) -> OutboxEntry? {
         OutboxEntry(
-            .array([.string(Array("17-3".utf8)), .array(fields.map { .string(Array($0.utf8)) })]), stream: stream)
+            .array([.string(Array("17-3".utf8)), .array(fields.map { .string(Array($0.utf8)) })]), stream: stream,
+            isTagged: isTagged)
     }
 
     @Test func entries() throws {
@@ -52,9 +56,15 @@ import Testing
                 continue
             }
         }
-        #expect(OutboxEntry(.null, stream: nil) == nil)
-        #expect(OutboxEntry(.array([.string([]), .array([])]), stream: nil) == nil)
-        #expect(OutboxEntry(.array([.string(Array("1-1".utf8)), .null]), stream: nil) == nil)
+        let stream = OutboxStream(slot: 0, lane: 0, isFollowUp: false)
+        for wrong in [.null, .array([.string([]), .array([])]), .array([.string(Array("1-1".utf8)), .null])]
+            as [RESPValue]
+        {
+            #expect(OutboxEntry(wrong, stream: stream, isTagged: false) == nil)
+        }
+        #expect(entry("c", "vote", "a", "{}")?.payer == [])
+        #expect(entry("p", "user:ann", "c", "vote", "a", "{}")?.payer == Array("user:ann".utf8))
+        #expect(entry("p", String(repeating: "x", count: 9_000), "c", "vote", "a", "{}")?.payer.count == 256)
     }
 
     @Test func anEntryOfSeveralTopicsIsAPartForEach() throws {
@@ -71,32 +81,22 @@ import Testing
             ])
     }
 
-    @Test func anEntryIsDoneWithTheLastOfItsParts() throws {
-        var book = OutboxBook()
-        let several = try #require(entry("m", "user:1 user:2", "e", "note", "d", "{}"))
-        let one = try #require(entry("t", "user:1", "u", "bob", "x", "remove"))
-        book.began(several)
-        book.began(one)
-        book.finished(several.parts[1])
-        #expect(book.take().isEmpty)
-        book.finished(one.parts[0])
-        book.finished(several.parts[0])
-        #expect(book.take() == [0: [one.id, several.id]] && book.take().isEmpty)
-    }
-
-    /// The streams of two slots may have entries of one id: neither is taken for the other.
+    /// Two streams may have entries of one id: neither is taken for the other.
     @Test func entriesOfTwoStreamsAreApart() throws {
-        var book = OutboxBook()
-        let one = try #require(entry("m", "user:1 user:2", "e", "note", "d", "{}", stream: 7))
-        let other = try #require(entry("m", "user:1 user:2", "e", "note", "d", "{}", stream: 8))
-        #expect(one.parts.map { $0.operation?.bytes } == ["o:7.17-3:0", "o:7.17-3:1"].map { Array($0.utf8) })
-        book.began(one)
-        book.began(other)
-        book.finished(one.parts[0])
-        book.finished(other.parts[0])
-        #expect(book.take().isEmpty)
-        book.finished(other.parts[1])
-        #expect(book.take() == [8: [other.id]])
+        var names: Set<[UInt8]> = []
+        for slot in [5, 7] {
+            for stream in OutboxStream.all(of: slot) {
+                let read = entry("m", "user:1 user:2", "e", "note", "d", "{}", stream: stream, isTagged: true)
+                names.formUnion(try #require(read).parts.compactMap { $0.operation?.bytes })
+            }
+        }
+        #expect(names.count == 2 * 2 * 2 * OutboxStream.lanes)
+        for stream in OutboxStream.all(of: 0) {
+            let read = entry("c", "vote", "a", "{}", stream: stream)
+            names.formUnion(try #require(read).parts.compactMap { $0.operation?.bytes })
+        }
+        #expect(names.contains(Array("o:5.17-3:0".utf8)) && names.contains(Array("o:5.3.n.17-3:1".utf8)))
+        #expect(names.contains(Array("o:17-3".utf8)) && names.contains(Array("o:n.17-3".utf8)))
     }
 
     /// What scripts cannot write themselves, since it lies in another slot.

@@ -83,7 +83,8 @@ class Courier:
         """Answers a call, or gives it up; whether it was still this one's to finish."""
         outcome = {"outcome": "failed"} if reason else {"outcome": "ok", "answer": answer}
         arguments = json.dumps(json.loads(fields[b"a"]) | outcome)
-        return bool(self.db.eval(FINISH, 3, self.calls, self.prefix + "#outbox", self.dead, entry, arguments, reason))
+        answers = self.prefix + "#outbox:next"
+        return bool(self.db.eval(FINISH, 3, self.calls, answers, self.dead, entry, arguments, reason))
 
     # Questions
 

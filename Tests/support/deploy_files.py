@@ -53,9 +53,10 @@ def stages() -> dict:
     return found
 
 
-def compose() -> dict:
-    """compose.yaml with its anchors resolved."""
-    return yaml.safe_load((DEPLOY / "compose.yaml").read_text())
+def compose(kind: str = "one") -> dict:
+    """compose.yaml with its anchors resolved, or what `sentinel` or `cluster` has in the place of its one Redis."""
+    name = "compose.yaml" if kind == "one" else f"compose-{kind}.yaml"
+    return yaml.safe_load((DEPLOY / name).read_text())
 
 
 def gateways(file: dict) -> dict:

@@ -61,6 +61,6 @@ if read('EXISTS', key.told) == 0 then
 elseif read('EXISTS', key.board) == 0 then
   write('PERSIST', key.told)
 end
-if not old then later('user_challenge', {userId = user, challengeId = args.challengeId}) end
+if not old then later('user_challenge', {userId = user, challengeId = args.challengeId, at = now_ms}) end
 write('ZINCRBY', key.board, string.format('%.17g', args.points), user)
 return {challengeId = args.challengeId, userId = user, score = score, rank = rank}

@@ -3,11 +3,13 @@
 -- @allow    worker
 -- @arg      shopId   id
 -- @arg      userId   id
+-- @include  version
 -- @key      presence shop:{shopId}#presence
+-- @key      version   shop:{shopId}#version
 -- @calls    user_place
 -- @returns  {present}
 -- @cost     O(log n) in present users
--- @weight   75
+-- @weight   100
 -- @idempotent
 
 local PRESENCE_MS = 90000 -- as in check_in.lua
@@ -16,6 +18,8 @@ local present = tonumber(read('ZSCORE', key.presence, args.userId) or 0) > now_m
 if present then
   write('ZADD', key.presence, 'GT', decimal(now_ms + PRESENCE_MS), args.userId)
 else
-  later('user_place', {userId = args.userId, topic = 'shop:' .. args.shopId, here = false})
+  later('user_place', {
+    userId = args.userId, topic = 'shop:' .. args.shopId, here = false, version = next_version(key.version),
+  })
 end
 return {present = present}

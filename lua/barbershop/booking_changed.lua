@@ -7,6 +7,7 @@
 -- @arg      userId              id
 -- @arg      status              enum pending,confirmed,in-progress,completed,cancelled,no-show
 -- @arg      estimatedCompletion time optional
+-- @include  booking
 -- @key      owner               booking:{bookingId}#owner
 -- @key      state               booking:{bookingId}#state
 -- @key      members             booking:{bookingId}#members
@@ -16,8 +17,10 @@
 -- @cost     O(1)
 -- @weight   200
 --
--- The shop's script decides (create_booking.lua, move_booking.lua, end_booking.lua); this one tells, in the order of
--- their decisions. Shops number their bookings as they like, so two of them may write to one topic. The topic belongs
+-- The shop's script decides (create_booking.lua, move_booking.lua, end_booking.lua); this one tells. Calls come in any
+-- order: a status of a lower rank than the one that stands (part_booking.lua) is over and changes nothing.
+--
+-- Shops number their bookings as they like, so two of them may write to one topic. The topic belongs
 -- to the booking and the user that wrote it first (`owner`: `SHOP NUMBER USER`). A call for any other changes nothing:
 -- its user is not admitted and nobody is told. A topic without an owner may be older than owners are: its state then
 -- tells whose it is.
@@ -42,6 +45,9 @@ local function is_mine()
 end
 
 if not is_mine() then return {refused = true} end
+local text = read('GET', key.state)
+local known = text and #text <= STATE_BYTES_MAX and decode(text)
+if type(known) == 'table' and (RANKS[known.status] or 0) > RANKS[args.status] then return {refused = false} end
 
 local completion = args.estimatedCompletion and iso(args.estimatedCompletion)
 local ttl_s = ENDS[args.status] and CLOSED_TTL_S or OPEN_TTL_S

@@ -7,16 +7,18 @@
 -- @arg      code     string 1..64 optional -- what check_in_code answers, shown at the shop
 -- @arg      location json 500 4 optional -- {latitude, longitude} in degrees
 -- @include  code
+-- @include  version
 -- @key      presence shop:{shopId}#presence
 -- @key      settings shop:{shopId}#settings
 -- @key      told     shop:{shopId}#present
+-- @key      version  shop:{shopId}#version
 -- @topic    shop:{shopId}
 -- @calls    user_place
 -- @emits    presence:update {shopId, count} -- when the number of present users is another than last told
 -- @returns  {shopId, present, count, until}
 -- @errors   bad_code 403, too_far 403, not_allowed 403, conflict
 -- @cost     O(log n) in present users
--- @weight   200
+-- @weight   250
 --
 -- Presence ends PRESENCE_MS after the last check-in or heartbeat (beat_shop.lua), not with a connection: who loses
 -- it and is back in time was never away for others. A user who is present may renew without code or location.
@@ -91,7 +93,9 @@ if not present then
     fail('conflict', 'The shop is full: at most ' .. PRESENT_MAX .. ' users can be present')
   end
   count = count + 1
-  later('user_place', {userId = user, topic = 'shop:' .. args.shopId, here = true})
+  later('user_place', {
+    userId = user, topic = 'shop:' .. args.shopId, here = true, version = next_version(key.version),
+  })
 end
 local expiry = now_ms + PRESENCE_MS
 write('ZADD', key.presence, 'GT', decimal(expiry), user)

@@ -8,14 +8,16 @@
 -- @arg      tier           enum standard,blackCard = standard -- blackCard is a service's to say
 -- @arg      serviceMinutes number 1..480 optional -- how long it is thought to take; a service's to say
 -- @arg      scheduledAt    time optional -- without it the booking is a walk-in
+-- @include  version
 -- @include  booking
+-- @include  told
 -- @include  pending
 -- @key      bookings       shop:{shopId}#bookings
 -- @key      closed         shop:{shopId}#closed#{bookingId}
 -- @key      pending        shop:{shopId}#pending
 -- @key      settings       shop:{shopId}#settings
--- @topic    user:*
--- @calls    booking_changed, notify, user_booking, user_pending
+-- @key      version        shop:{shopId}#version
+-- @calls    booking_changed, user_booking, user_pending
 -- @emits    booking:status_change {bookingId, status} -- to the user, and on the booking's topics
 -- @returns  {bookingId, shopId, status, createdAt, endsAt, topic}
 -- @errors   conflict, forbidden, not_found, too_many
@@ -77,7 +79,9 @@ write('HSET', key.bookings, id, encode({
 if mine then
   mine[#mine + 1] = id
   store_pending(args.userId, mine)
-  later('user_pending', {userId = args.userId, shopId = args.shopId, bookingId = id, endsAt = ends_at})
+  later('user_pending', {
+    userId = args.userId, shopId = args.shopId, bookingId = id, endsAt = ends_at, version = booking_version(),
+  })
 end
 tell(args.shopId, id, args.userId, PENDING, 'Booking received', 'The shop will confirm your booking.')
 return {

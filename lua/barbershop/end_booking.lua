@@ -4,17 +4,19 @@
 -- @arg      shopId    id
 -- @arg      bookingId id
 -- @arg      because   enum expired,too_many
+-- @include  version
 -- @include  booking
+-- @include  told
 -- @include  pending
 -- @key      bookings  shop:{shopId}#bookings
 -- @key      closed    shop:{shopId}#closed#{bookingId}
 -- @key      pending   shop:{shopId}#pending
--- @topic    user:*
--- @calls    booking_changed, notify, user_booking, user_pending
+-- @key      version   shop:{shopId}#version
+-- @calls    booking_changed, user_booking, user_pending
 -- @emits    booking:status_change {bookingId, status} -- to the user, and on the booking's topics
 -- @returns  {ended}
 -- @cost     O(1)
--- @weight   200
+-- @weight   250
 --
 -- What was confirmed or cancelled in the meantime stays as it is.
 

@@ -18,6 +18,7 @@
 -- before a week is over. A service in progress counts as completed, and teaches nothing.
 
 local CLOSED_TTL_S = 604800 -- as in move_booking.lua
+local DAY_S = 86400
 
 local it = booking(read('HGET', key.bookings, args.bookingId))
 local open = it ~= nil
@@ -25,6 +26,7 @@ if not open then it = booking(read('GET', key.closed)) end
 if not it or it.userId ~= args.userId then return {forgotten = false} end
 
 local status = it.status
+local age_s = open and 0 or CLOSED_TTL_S - read('TTL', key.closed)
 if open then
   status = status == 'in-progress' and 'completed' or 'cancelled'
   write('HDEL', key.bookings, args.bookingId)
@@ -37,7 +39,7 @@ for _, topic in ipairs({
   if topic then
     later('forget_booking_topic', {
       bookingId = topic, number = args.bookingId, shopId = args.shopId, userId = args.userId,
-      status = open and status or nil,
+      status = open and status or nil, isNew = open or age_s < DAY_S,
     })
   end
 end

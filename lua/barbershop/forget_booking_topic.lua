@@ -6,6 +6,7 @@
 -- @arg      shopId    id
 -- @arg      userId    id
 -- @arg      status    enum completed,cancelled optional -- without it the booking had ended before
+-- @arg      isNew     bool = false -- the booking changed within a day: its topic is the shop's, told or not
 -- @key      owner     booking:{bookingId}#owner
 -- @key      state     booking:{bookingId}#state
 -- @topic    booking:{bookingId}
@@ -17,11 +18,13 @@
 -- @idempotent
 --
 -- The topic stays the shop's until its time is over (booking_changed.lua): its owner has no third word any more.
+-- The call may come before those that would have named the user (booking_changed.lua); then they are refused.
 
 local CLOSED_TTL_S = 518400 -- as in booking_changed.lua
 
 local owned = args.shopId .. ' ' .. args.number
-if read('GET', key.owner) ~= owned .. ' ' .. args.userId then return {forgotten = false} end
+local owner = read('GET', key.owner)
+if owner ~= owned .. ' ' .. args.userId and (owner or not args.isNew) then return {forgotten = false} end
 local topic = 'booking:' .. args.bookingId
 write('SET', key.owner, owned, 'EX', CLOSED_TTL_S)
 expel(topic, args.userId)

@@ -9,14 +9,16 @@
 -- @arg      tier      enum standard,blackCard optional -- corrects it, with confirmed only
 -- @arg      serviceMinutes number 1..480 optional -- corrects it, with confirmed only
 -- @arg      userId    user optional -- whose move it is; without it, the shop's
+-- @include  version
 -- @include  booking
+-- @include  told
 -- @include  pending
 -- @key      bookings  shop:{shopId}#bookings
 -- @key      closed    shop:{shopId}#closed#{bookingId}
 -- @key      pending   shop:{shopId}#pending
 -- @key      service   shop:{shopId}#service
--- @topic    user:*
--- @calls    booking_changed, notify, user_booking, user_pending
+-- @key      version   shop:{shopId}#version
+-- @calls    booking_changed, user_booking, user_pending
 -- @emits    booking:status_change {bookingId, status, estimatedCompletion} -- to the user, and on the booking's topics
 -- @returns  {bookingId, shopId, status, estimatedCompletion}
 -- @errors   not_found, forbidden, conflict

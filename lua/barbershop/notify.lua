@@ -9,6 +9,7 @@
 -- @arg      data   json 8192 8 optional -- an object; {} when absent
 -- @include  json
 -- @include  pushes
+-- @include  inbox
 -- @key      inbox   user:{userId}#inbox
 -- @key      unread  user:{userId}#unread
 -- @key      devices user:{userId}#devices
@@ -19,46 +20,7 @@
 -- @errors   conflict
 -- @cost     O(1)
 -- @weight   750
---
--- The inbox is a stream that keeps the newest 500 for 90 days: fields type, title, body, data (JSON object), timestamp
--- (ISO 8601). Ids are `<ms>-<n>` and always grow, also when the clock goes back. What leaves the inbox is not unread.
-
-local INBOX_MAX = 500
-local LEAVE_MAX = 100 -- in one run, when others filled the inbox
-local TTL_S = 7776000
-
--- The id of an entry that comes after every other.
-local function next_id()
-  if read('EXISTS', key.inbox) == 0 then return decimal(now_ms) .. '-0' end
-  local facts, last = read('XINFO', 'STREAM', key.inbox), nil
-  for index = 1, #facts, 2 do
-    if facts[index] == 'last-generated-id' then last = facts[index + 1] end
-  end
-  local ms, n = string.match(last or '', '^(%d+)%-(%d+)$')
-  ms, n = integer(ms, 0, INTEGER_MAX - 1), integer(n, 0, INTEGER_MAX - 1)
-  if not (ms and n) then fail('conflict', 'The inbox holds an id that no id of ours can follow') end
-  if now_ms > ms then return decimal(now_ms) .. '-0' end
-  return decimal(ms) .. '-' .. decimal(n + 1)
-end
 
 local data = stored(args.data or '{}')
 if not data then fail('bad_request', 'data must be a JSON object') end
-local count = read('XLEN', key.inbox)
-local id, timestamp = next_id(), iso(now_ms)
-local leave = math.max(math.min(count + 1 - INBOX_MAX, LEAVE_MAX), 0)
-
-write('XADD', key.inbox, 'MAXLEN', '=', count + 1 - leave, id, 'type', args.type, 'title', args.title,
-  'body', args.body, 'data', data.text, 'timestamp', timestamp)
-write('EXPIRE', key.inbox, TTL_S)
-if leave > 0 then
-  local gone = {}
-  for index, entry in ipairs(read('XRANGE', key.inbox, '-', '+', 'COUNT', leave)) do gone[index] = entry[1] end
-  write('SREM', key.unread, unpack(gone))
-end
-write('SADD', key.unread, id)
-write('EXPIRE', key.unread, TTL_S)
-plan_push('n:' .. id)
-emit('user:' .. args.userId, 'notification', {
-  id = id, type = args.type, title = args.title, body = args.body, data = data, timestamp = timestamp,
-})
-return {id = id}
+return {id = put_notification(args.type, args.title, args.body, data)}

@@ -10,6 +10,8 @@ local SERVICE_MINUTES_MAX = 480 -- a longer or shorter service was not marked wh
 local ID_BYTES_MAX = 200
 
 local TIERS = {standard = true, blackCard = true}
+-- A booking never moves back to a lower rank.
+local RANKS = {pending = 0, confirmed = 1, ['in-progress'] = 2, completed = 3, cancelled = 3, ['no-show'] = 3}
 local OPEN = {pending = true, confirmed = true, ['in-progress'] = true}
 local CLOSED = {completed = true, cancelled = true, ['no-show'] = true}
 local NUMBERS = {
@@ -57,25 +59,4 @@ end
 -- The topic that a client of the booking should subscribe to.
 local function booking_topic(shop, number)
   return 'booking:' .. (shop_topic(shop, number) or number)
-end
-
--- Tells a booking's status to its user and on the booking's topics. For scripts with `@topic user:*` and
--- `@calls booking_changed, notify, user_booking`.
-local function tell(shop, number, user, status, title, body, completion)
-  for _, topic in ipairs({shop_topic(shop, number) or false, number_topic(number) or false}) do
-    if topic then
-      later('booking_changed', {
-        bookingId = topic, number = topic ~= number and number or nil, shopId = shop, userId = user, status = status,
-        estimatedCompletion = completion,
-      })
-    end
-  end
-  emit('user:' .. user, 'booking:status_change', {
-    bookingId = number, status = status, estimatedCompletion = completion and iso(completion),
-  })
-  later('notify', {
-    userId = user, type = 'booking_status_change', title = title, body = body,
-    data = {bookingId = number, shopId = shop, status = status},
-  })
-  later('user_booking', {userId = user, shopId = shop, bookingId = number, open = OPEN[status] or false})
 end

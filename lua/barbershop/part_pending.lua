@@ -1,9 +1,9 @@
 -- @part     pending
 -- @summary  Which bookings a shop's users have asked for by themselves and still wait for.
 --
--- For scripts that include `booking` and have the keys bookings and pending. shop:S#pending is a hash: userId -> the
--- ids of the user's pending bookings, parted by spaces. What a backend did to the bookings meanwhile is found when the
--- list is read.
+-- For scripts that include `booking` and `told`, and have the keys bookings, pending and version.
+-- shop:S#pending is a hash: userId -> the ids of the user's pending bookings, parted by spaces. What a backend did to
+-- the bookings meanwhile is found when the list is read.
 
 local PENDING_USER_MAX = 3   -- of one user at one shop
 local PENDING_USERS_MAX = 200 -- users with pending bookings at one shop
@@ -34,5 +34,5 @@ local function leave_pending(shop, user, id)
   local listed = ' ' .. (read('HGET', key.pending, user) or '') .. ' '
   if not string.find(listed, ' ' .. id .. ' ', 1, true) then return end
   store_pending(user, pending_of(user, id))
-  later('user_pending', {userId = user, shopId = shop, bookingId = id})
+  later('user_pending', {userId = user, shopId = shop, bookingId = id, version = booking_version()})
 end

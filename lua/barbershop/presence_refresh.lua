@@ -2,8 +2,10 @@
 -- @refresh  shop:{shopId}#presence
 -- @arg      shopId   id
 -- @coalesce 1000 ms
+-- @include  version
 -- @key      presence shop:{shopId}#presence
 -- @key      told     shop:{shopId}#present
+-- @key      version  shop:{shopId}#version
 -- @topic    shop:{shopId}
 -- @calls    user_place
 -- @emits    presence:update {shopId, count} -- when the number of present users is another than last told
@@ -24,9 +26,10 @@ local count = read('ZCOUNT', key.presence, after, '+inf')
 local next_gone = read('ZRANGEBYSCORE', key.presence, after, '+inf', 'WITHSCORES', 'LIMIT', 0, 1)
 
 if #gone > 0 then write('ZREM', key.presence, unpack(gone)) end
+local version = #gone > 0 and next_version(key.version)
 for _, user in ipairs(gone) do
   if #user <= USER_BYTES_MAX and string.find(user, '^[A-Za-z0-9._~:-]+$') then
-    later('user_place', {userId = user, topic = 'shop:' .. args.shopId, here = false})
+    later('user_place', {userId = user, topic = 'shop:' .. args.shopId, here = false, version = version})
   end
 end
 if count ~= (integer(read('GET', key.told), 0, INTEGER_MAX) or 0) then

@@ -4,9 +4,14 @@
 -- @arg      userId id
 -- @arg      topic  string 6..205 -- of the place: shop:ID
 -- @arg      here   bool
+-- @arg      version int 0..9007199254740991 optional -- of the shop, when it said so
+-- @include  version
 -- @key      places  user:{userId}#places
 -- @key      visited user:{userId}#visited
+-- @key      at      user:{userId}#places_at
+-- @key      erased  user:{userId}#erased
 -- @topic    user:{userId}
+-- @calls    forget_visitor
 -- @emits    presence:here {topic, here} -- when it was otherwise before
 -- @returns  {topic, here}
 -- @cost     O(log n) in the shops visited lately, at most 200
@@ -17,6 +22,9 @@
 --
 -- `visited` is a zset shop -> when it may be forgotten, ms: the shops that may hold something of the user, for who
 -- erases it (erase_barbershop.lua). Votes need presence, and end with their session within VISIT_MS after it.
+--
+-- Calls come in any order: `places_at` has the version of each shop's last word, for an hour. A word from before the
+-- user's erasure has the shop forget the user.
 
 local PLACES_MAX = 32
 local PLACES_TTL_S = 86400
@@ -26,13 +34,16 @@ local VISITED_MAX = 200    -- what others hold ends by itself
 
 local topic = args.topic
 if not string.find(topic, '^shop:[A-Za-z0-9._~:-]+$') then fail('bad_request', 'topic is not shop:ID') end
-local was = read('SISMEMBER', key.places, topic) == 1
-if args.here or was then
-  write('ZREMRANGEBYSCORE', key.visited, '-inf', decimal(now_ms))
-  write('ZADD', key.visited, decimal(now_ms + (args.here and STAY_MS or VISIT_MS)), string.sub(topic, 6))
-  write('ZREMRANGEBYRANK', key.visited, 0, -1 - VISITED_MAX)
-  write('PEXPIRE', key.visited, STAY_MS)
+if args.version and args.version <= (integer(read('GET', key.erased), 0, INTEGER_MAX) or 0) then
+  later('forget_visitor', {shopId = string.sub(topic, 6), userId = args.userId})
+  return {topic = topic, here = false}
 end
+local was = read('SISMEMBER', key.places, topic) == 1
+if not is_newer(key.at, topic, args.version) then return {topic = topic, here = was} end
+write('ZREMRANGEBYSCORE', key.visited, '-inf', decimal(now_ms))
+write('ZADD', key.visited, decimal(now_ms + (args.here and STAY_MS or VISIT_MS)), string.sub(topic, 6))
+write('ZREMRANGEBYRANK', key.visited, 0, -1 - VISITED_MAX)
+write('PEXPIRE', key.visited, STAY_MS)
 if args.here and not was and read('SCARD', key.places) >= PLACES_MAX then return {topic = topic, here = false} end
 if args.here then
   write('SADD', key.places, topic)

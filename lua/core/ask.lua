@@ -18,6 +18,8 @@
 -- Questions that no courier takes vanish with the list, some time after the last of them was asked. The time is Redis's
 -- own: answers are kept by one gateway and found by another.
 
+local GOOD_MS_MAX = 3600000 -- the longest that keep_answer.lua allows
+
 if #KEYS ~= 3 or #ARGV ~= 4 then return refuse('BADARG', 'ask takes 3 keys and 4 arguments') end
 local asks_max, life_ms = integer(ARGV[3], 1, 1000000), integer(ARGV[4], 1, 86400000)
 if not asks_max or not life_ms then return refuse('BADARG', 'asks_max or life_ms is not a number in range') end
@@ -26,7 +28,9 @@ if failed(kept) then return bad_key('answers', kept) end
 if kept then
   local time = redis.call('TIME')
   local good, text = string.match(kept, '^(%d+) (.*)$')
-  if good and tonumber(good) > tonumber(time[1]) * 1000 + math.floor(tonumber(time[2]) / 1000) then return {1, text} end
+  local left_ms = good and tonumber(good) - tonumber(time[1]) * 1000 - math.floor(tonumber(time[2]) / 1000)
+  -- An answer that is good for longer than any was kept before the clock went back.
+  if left_ms and left_ms > 0 and left_ms <= GOOD_MS_MAX then return {1, text} end
 end
 if redis.call('EXISTS', KEYS[3]) == 0 then return {-1} end
 local waiting = redis.pcall('LLEN', KEYS[2])

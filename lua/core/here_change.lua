@@ -2,7 +2,7 @@
 -- @key      here  {topic}#here
 -- @returns  {epoch, version, [id, ...]}: the set's version afterwards, in decimal text, an empty epoch and 0 when there
 --           is no set; and who was not taken in because the topic is full
--- @errors   BADARG, BADKEY
+-- @errors   BADARG, BADKEY, NOPERM
 -- @cost     O(n) in the members of the call, at most 128
 -- @weight   600
 --
@@ -78,6 +78,8 @@ end
 
 if version then version = version + 1 else epoch, version = candidate, 1 end
 set[2] = epoch .. ' ' .. decimal(version)
+local may = redis.acl_check_cmd
+if may and not may(SEND, channel, '') then return refuse('NOPERM', 'the Redis user may not send on the channel') end
 local written = redis.pcall('HSET', KEYS[1], unpack(set))
 if failed(written) then return written end
 if #gone > 0 then redis.call('HDEL', KEYS[1], unpack(gone)) end

@@ -9,7 +9,8 @@
 -- ARGV[1]   name      1...32 bytes of A-Z a-z 0-9 _ -; empty: only read
 -- ARGV[2]   keep_ms   a gateway is forgotten after so long, 1000...86400000
 --
--- Time is Redis's own here, since the gateways compare their ages.
+-- Time is Redis's own here, since the gateways compare their ages. It may go back: a word from later counts as one of
+-- now.
 
 local NODES_MAX = 256
 
@@ -27,6 +28,9 @@ if name ~= '' then
   if failed(added) then return bad_key('nodes', added) end
   redis.call('ZREMRANGEBYSCORE', KEYS[1], '-inf', decimal(now_ms - keep_ms))
   redis.call('ZREMRANGEBYRANK', KEYS[1], 0, -1 - NODES_MAX)
+  for _, later in ipairs(redis.call('ZRANGEBYSCORE', KEYS[1], '(' .. decimal(now_ms), '+inf')) do
+    redis.call('ZADD', KEYS[1], decimal(now_ms), later)
+  end
   redis.call('PEXPIRE', KEYS[1], keep_ms)
 end
 local found = redis.pcall('ZRANGE', KEYS[1], 0, -1, 'WITHSCORES')

@@ -16,7 +16,8 @@
 -- one that is free, or whose holder's time is over, becomes this worker's with a new token. Tokens only grow, even
 -- when the keys were lost, since none is less than the time: whoever held a partition before has a smaller one.
 --
--- Time is Redis's own here and only here: leases of several machines need one clock.
+-- Time is Redis's own: leases of several machines need one clock. That clock may go back. So whatever ends more than
+-- one lease of the caller ahead was written before that, and is over: a worker that lives asks again.
 
 local PARTITIONS_MAX = 256
 local WORKERS_MAX = 256
@@ -53,7 +54,8 @@ for index = 1, #table_now, 2 do
   elseif integer(field, 0, PARTITIONS_MAX - 1) then
     local holder, held, until_ms = string.match(value, '^([A-Za-z0-9_-]+) ([0-9]+) ([0-9]+)$')
     until_ms = integer(until_ms, 0, INTEGER_MAX)
-    if holder and until_ms and integer(held, 0, INTEGER_MAX) and until_ms > now_ms then
+    if holder and until_ms and integer(held, 0, INTEGER_MAX) and until_ms > now_ms
+      and (lease_ms == 0 or until_ms <= now_ms + lease_ms) then
       holders[field] = {name = holder, token = held}
     end
   end
@@ -86,6 +88,7 @@ if failed(first) then return first end
 if #freed > 0 then redis.call('HDEL', KEYS[2], unpack(freed)) end
 redis.call('ZREMRANGEBYSCORE', KEYS[1], '-inf', decimal(now_ms))
 if lease_ms > 0 then
+  redis.call('ZREMRANGEBYSCORE', KEYS[1], '(' .. until_text, '+inf')
   redis.call('ZADD', KEYS[1], until_text, name)
 else
   redis.call('ZREM', KEYS[1], name)

@@ -33,7 +33,10 @@ local function call_out(service, request, command, arguments)
   end
   local operation = ARGV[6] ~= '' and KEYS[2] .. ' ' .. ARGV[6] or ARGV[5]
   local id = string.sub(sha1(operation .. ' ' .. #called), 1, 32)
-  called[#called + 1] = {'XADD', known.stream, '*', 'i', id, 'r', text, 'c', command, 'a', more}
+  called[#called + 1] = {
+    'XADD', known.stream, '*', 'i', id, 'r', text, 'c', command, 'a', more,
+    'p', string.match(ARGV[10], '^%d+ %d+ (.*)$') or '',
+  }
   if known.stream ~= KEYS[1] then
     known.waiting = known.waiting + 1
     return

@@ -1,8 +1,7 @@
--- The prelude: put textually in front of every script when it is loaded (script = prelude, newline, body).
--- It holds what all scripts share: strict readers of ARGV, the reading of a topic's position, and the one way an
--- event is published. Everything here is `local`, so nothing leaks into Redis's shared Lua state.
--- lua/README.md explains its conventions, and what `@only` leaves out. All functions here are made anew for each call,
--- which costs Redis a thousand instructions each, as does a pattern or a table.
+-- The prelude: put in front of every script when it is loaded (script = prelude, newline, body). All scripts share
+-- its strict readers of ARGV, the reading of a topic's position, and the one way an event is published. Everything is
+-- `local`, so nothing leaks into Redis's shared Lua state. lua/README.md explains its conventions and `@only`. All
+-- functions are made anew for each call, which costs Redis a thousand instructions each, as does a pattern or a table.
 
 local INTEGER_MAX = 9007199254740991 -- 2^53 - 1, the last integer that a double and every JSON reader agree on
 local LOG_EVENTS_MAX = 1000000       -- events one log may keep
@@ -11,14 +10,12 @@ local SEND = 'PUBLISH'               -- to a topic's channel; SPUBLISH where the
 local NO_ID = '-'                    -- "no message id", in ARGV, in the log and in channel messages
 
 -- A renewed log lives an eighth longer than promised, its position as much longer, and both are renewed when half of
--- that is used up. So most events renew nothing. `until` in meta is when the log's life ends, ms since 1970.
+-- that is used up. So most events renew nothing. `until` in meta is when the log's life ends, ms since 1970; 0: no log.
 local SPARE = 8
 
--- Set by state_<namespace>.lua, when the namespace has one: `function state()` returns JSON text or false.
-local state
-
--- What a caller adds to the arguments of such a script: `decide` of command.lua is told who asks, for @subscribe.
-local own_arguments = 0
+-- Set by state_<namespace>.lua, when the namespace has one: `function state()` returns JSON text or false. A caller may
+-- add arguments to those of such a script: `decide` of command.lua is told who asks, for @subscribe.
+local state, own_arguments = nil, 0
 
 -- An error reply whose first word is a code.
 local function refuse(code, message)
@@ -36,8 +33,7 @@ local function bad_key(name, reply)
   return reply
 end
 
--- Reads plain decimal text between `min` and `max`; nil for anything else. `tonumber` alone would also take
--- "nan", "inf", "0x10", "1e3" and " 5".
+-- Reads plain decimal text from `min` to `max`; nil for anything else, such as "nan", "0x10", "1e3" and " 5".
 local function integer(text, min, max)
   if type(text) ~= 'string' or #text > 16 then return nil end
   if text ~= '0' and not string.find(text, '^[1-9]%d*$') then return nil end
@@ -61,8 +57,7 @@ local function is_event(text)
   return type(text) == 'string' and #text <= 64 and string.find(text, '^[%w._:/-]+$') ~= nil
 end
 
--- What is needed where epochs begin and end: made when it is called for.
-local function epochs()
+local function epochs() -- what is needed where epochs begin and end: made when it is called for
   local function fits(text, bytes_max, pattern)
     return type(text) == 'string' and #text <= bytes_max and string.find(text, pattern) ~= nil
   end
@@ -72,21 +67,21 @@ local function epochs()
   -- The run that is stored: what stands before the first `/` of a run.
   local function own_run(run) return string.match(run, '^[^/]*') end
   -- Whether a position, stored in the run `stored` of Redis, can be gone on with in the run `run`.
-  --
-  -- The fence: `run` names the history of the server's writes, with a `+` behind it when every write is on disk before
-  -- it is answered. Data of the run `stored` are whole in one history, and when both have the `+`: then a restart loses
-  -- nothing that was answered. Any other may have rolled data back, but for the histories that stand behind `run`, each
-  -- after a `/`: the caller has proof that nothing of them is missing.
-  --
-  -- And when the caller knows of a later event of the epoch than the one stored, the data went backwards. `top` is
-  -- "<epoch> <offset>", or empty or nil when the caller knows none.
+  -- `run` is the fence (README.md): the history of the server's writes, `+` when none of them can be lost, the
+  -- generation (seal.lua), and behind a `/` each older history that the caller has proof of. Data are whole in one
+  -- history, and in two with the `+` and one generation. Any other may have rolled data back. So have data whose epoch
+  -- had a later event than is stored: `top`, "<epoch> <offset>", or empty or nil when the caller knows none.
   local function is_whole(stored, run, epoch, offset, top)
     if stored ~= run then
       if type(stored) ~= 'string' then return false end
-      local own = own_run(run)
-      local durable = string.sub(stored, -1) == '+' and string.sub(own, -1) == '+'
-      -- In one process the `+` may have come or gone, by CONFIG SET.
-      if not durable and stored ~= own and stored .. '+' ~= own and stored ~= own .. '+'
+      local parts = '^([%w_-]+)(%+?)([%w_-]*)$'
+      local writer, plus, since = string.match(stored, parts)
+      local own_writer, own_plus, own_since = string.match(own_run(run), parts)
+      if writer and writer == own_writer then
+        -- In one process the `+` may come and go. Its writes from before the doubt count no longer.
+        if plus == '+' and own_since ~= since and own_since ~= ''
+          and own_since == string.sub(own_writer, 1, #own_since) then return false end
+      elseif not (plus == '+' and own_plus == '+' and since == own_since)
         and not string.find(run .. '/', '/' .. stored .. '/', 1, true) then return false end
     end
     if not top or top == '' then return true end
@@ -97,7 +92,7 @@ local function epochs()
   end
 
   -- Checks that a new epoch may begin: the candidate differs from the epoch it replaces, and the log, which will be
-  -- deleted because its offsets belong to that epoch, is a log. Returns an error reply or nil.
+  -- put away because its offsets belong to that epoch, is a log. Returns an error reply or nil.
   local function may_begin(keys, candidate, replaced)
     if candidate == replaced then return refuse('BADEPOCH', 'the candidate epoch is the one it must replace') end
     local kind = redis.call('TYPE', keys.log).ok
@@ -107,12 +102,26 @@ local function epochs()
   -- Begins an epoch at `offset` (text). Its first write is HSET, which Redis refuses whole when memory, persistence
   -- or replication forbid writing; whatever follows it in the script is no longer refused for those reasons.
   -- `until_ms` is when the log's life ends, '0' for who writes no log. Returns an error reply or nil.
-  local function begin(keys, candidate, offset, run, meta_ttl_s, until_ms)
-    run = own_run(run)
-    local set = redis.pcall('HSET', keys.meta, 'epoch', candidate, 'offset', offset, 'run', run, 'until', until_ms)
+  --
+  -- The ended epoch's log becomes the past log for the rest of its life: couriers may not have sent all of it.
+  -- `past` in meta is that epoch, its end (`now_ms`) and the epoch that stood there before.
+  local function begin(keys, candidate, offset, run, meta_ttl_s, until_ms, now_ms)
+    local words = {'HSET', keys.meta, 'epoch', candidate, 'offset', offset, 'run', own_run(run), 'until', until_ms}
+    local was, past = redis.call('HMGET', keys.meta, 'epoch', 'offset', 'past'), keys.log .. '-past'
+    local ended = fits_epoch(was[1]) and integer(was[2], 1, INTEGER_MAX)
+    if ended then
+      local before = string.match(was[3] or '', '^%S+')
+      words[11], words[12] = 'past', string.format('%s %.0f', was[1], now_ms) .. (before and ' ' .. before or '')
+    end
+    local set = redis.pcall(unpack(words))
     if failed(set) then return set end
     redis.call('EXPIRE', keys.meta, meta_ttl_s)
-    redis.call('DEL', keys.log)
+    -- There may be no log, or the Redis user may not rename it.
+    if not ended then
+      redis.call('DEL', keys.log)
+    elseif failed(redis.pcall('RENAME', keys.log, past)) then
+      redis.call('DEL', keys.log, past)
+    end
   end
 
   return fits_epoch, fits_run, fits_id, is_whole, own_run, may_begin, begin
@@ -123,11 +132,9 @@ local is_epoch, is_run, is_id, _, _, check_new_epoch, begin_epoch = epochs()
 -- @end
 
 -- Reads a topic's position: epoch (text), offset (number), whether the own part of `run` has to be stored with the next
--- write, and when the log's life ends (text or false).
--- Returns nil when the topic has none: the hash is absent or unreadable, its offsets are used up, it was written in
--- another run of Redis whose data may since have been rolled back, or `top`, the last event the caller knows of, is
--- beyond it. The third value is then the epoch that must not be used again, if one is known. Returns nil, reply when
--- the key cannot be read.
+-- write, and when the log's life ends (text or false). Returns nil when the topic has none: the hash is absent or not
+-- readable, its offsets are used up, or it is not whole; the third value is then the epoch that must not be used again,
+-- if one is known. Returns nil, reply when the key cannot be read.
 local function read_position(meta, run, top)
   local got = redis.pcall('HMGET', meta, 'epoch', 'offset', 'run', 'until')
   local epoch, offset = got[1], got[2]
@@ -155,11 +162,9 @@ local function is_lasting(ends, now_ms, log_ttl_s)
   return left and left >= log_ttl_s * 1062.5 and left <= log_ttl_s * 1125 + 1000
 end
 
--- Logs an event by XADD. Returns its reply: an error, or false where a log that is not renewed is gone. What was made
--- there now would stay for ever.
---
--- Cutting a log to an exact length costs Redis as much as all the rest of an event: it walks over what it deleted
--- before. So a log of 100 events or more is cut at every tenth offset: it holds at most 9 events more than `log_max`.
+-- Logs an event by XADD. Returns its reply: an error, or false where a log that is not renewed is gone: a new one would
+-- stay for ever. Cutting a log to an exact length costs as much as all the rest of an event: Redis walks over what it
+-- deleted before. So a log of 100 events or more is cut at every tenth offset and holds at most 9 more than `log_max`.
 local function log_event(log, lasts, log_max, offset, event, data, id, now_ms)
   local cuts, place = #log_max < 3 or string.byte(offset, -1) == 48, offset .. '-0'
   if lasts and cuts then
@@ -187,8 +192,8 @@ end
 local function publishing()
   local fits_epoch, fits_run, fits_id, _, own_run, may_begin, begin = epochs()
 
-  -- Checks the words of an event; returns an error reply or nil. That the data is JSON was checked where it entered
-  -- the system; its two outer bytes are checked again, since an event that no gateway can read is a hole for all.
+  -- Checks the words of an event; returns an error reply or nil. That the data is JSON was checked where it entered;
+  -- its two outer bytes are checked again, since an event that no gateway can read is a hole for all.
   local function check_event(channel, event, data, id, print)
     if type(channel) ~= 'string' or channel == '' then return refuse('BADARG', 'channel is empty') end
     if not is_event(event) then return refuse('BADARG', 'event is not a name of 1...64 bytes') end
@@ -205,8 +210,7 @@ local function publishing()
   -- Checks what the gateway passes about time, policy and epoch (see prepare_event); returns an error reply or nil.
   local function check_policy(plan)
     local log_ttl_s, meta_ttl_s = plan.log_ttl_s, plan.meta_ttl_s
-    -- Nearly always one look at all five tells enough: each is an integer, none is so long that it could be out of
-    -- range, and what has more digits is more.
+    -- Nearly always one look tells enough: each is an integer that cannot be out of range, and more digits are more.
     if not (string.find(plan.now_ms .. ' ' .. plan.log_max .. ' ' .. log_ttl_s .. ' ' .. meta_ttl_s .. ' '
       .. plan.seen_ttl_s, '^[1-9]%d* [1-9]%d* [1-9]%d* [1-9]%d* [1-9]%d*$') and #plan.now_ms < 16 and #plan.log_max < 7
       and #log_ttl_s < #meta_ttl_s and #meta_ttl_s < 9 and #plan.seen_ttl_s < 9) then
@@ -223,11 +227,9 @@ local function publishing()
   end
 
   -- Looks up what a plan's id was used for, and marks the plan when it must not be published: `duplicate`, with the
-  -- first position, and `conflict` as well when the id was used for another event or other data. Returns an error reply
-  -- or nil.
-  --
-  -- An id counts only in `epoch`, the one the topic is in (nil: none). An event of an epoch that has ended is in no
-  -- log; whoever sends it again because no answer came has to get it published.
+  -- first position, and `conflict` as well when the id was used for another event or other data. An id counts only in
+  -- `epoch`, the one the topic is in (nil: none): whoever sends an event of an ended epoch again because no answer came
+  -- has to get it published. Returns an error reply or nil.
   local function recall(plan, epoch)
     local value = redis.pcall('GET', plan.seen)
     if failed(value) then return bad_key('seen', value) end
@@ -241,13 +243,13 @@ local function publishing()
   end
 
   -- Checks, where Redis can tell (7.0 and later), that the ACL user may run every command of `commit_event`: a refusal
-  -- half-way could not be undone. Asked at the first event of an epoch only. Returns an error reply or nil.
-  local function check_rights(plan)
+  -- half-way could not be undone. After the first event of an epoch it asks for the send alone. Returns an error reply.
+  local function check_rights(plan, is_first)
     local may = redis.acl_check_cmd
     if not may then return nil end
-    local all = may(SEND, plan.channel, '') and may('HSET', plan.meta, '', '') and may('EXPIRE', plan.meta, 1)
-      and may('DEL', plan.log) and may('XADD', plan.log, '*', '', '') and may('EXPIRE', plan.log, 1)
-      and (plan.id == NO_ID or may('SET', plan.seen, ''))
+    local all = may(SEND, plan.channel, '') and (not is_first or may('HSET', plan.meta, '', '')
+      and may('EXPIRE', plan.meta, 1) and may('DEL', plan.log) and may('XADD', plan.log, '*', '', '')
+      and may('EXPIRE', plan.log, 1) and (plan.id == NO_ID or may('SET', plan.seen, '')))
     if not all then return refuse('NOPERM', 'the Redis user may not run every command of a publish') end
   end
 
@@ -289,10 +291,8 @@ local function publishing()
     if (not epoch or more) and not fits_run(plan.run) then
       return nil, refuse('BADARG', 'run is not 1...512 allowed bytes')
     end
-    if not epoch or offset == 0 then
-      wrong = check_rights(plan)
-      if wrong then return nil, wrong end
-    end
+    wrong = check_rights(plan, not epoch or offset == 0)
+    if wrong then return nil, wrong end
     if epoch then
       plan.epoch, plan.offset = epoch, string.format('%d', offset + 1)
       if more then plan.crosses = true end
@@ -320,10 +320,9 @@ local function publishing()
   -- Second half of publishing: offset, log, idempotency key, and PUBLISH last.
   --
   -- The first write decides: if Redis refuses it (OOM, READONLY, MISCONF, wrong type) nothing has changed and the
-  -- error is returned as nil, reply. Returns the plan with `epoch`, `offset` (text) and `duplicate`.
-  --
-  -- A plan that `follows` continues the one committed just before in the same script, which prepared the topic: its
-  -- epoch and offset are given, and the caller stores the last offset when it is done.
+  -- error is returned as nil, reply. Returns the plan with `epoch`, `offset` (text) and `duplicate`. A plan
+  -- that `follows` continues the one committed just before in the same script, which prepared the topic: its epoch and
+  -- offset are given, and the caller stores the last offset when it is done.
   local function commit_event(plan)
     if plan.duplicate then return plan end
     if not plan.fresh then
@@ -342,10 +341,10 @@ local function publishing()
     local more_s, ends
     if plan.fresh or not (plan.follows or plan.lasts) then
       more_s = math.ceil(plan.log_ttl_s / SPARE)
-      ends = string.format('%d', plan.now_ms + (plan.log_ttl_s + more_s) * 1000)
+      ends = plan.log_max == '0' and '0' or string.format('%d', plan.now_ms + (plan.log_ttl_s + more_s) * 1000)
     end
     if plan.fresh then
-      local wrong = begin(plan, plan.epoch, plan.offset, plan.run, plan.meta_ttl_s + more_s, ends)
+      local wrong = begin(plan, plan.epoch, plan.offset, plan.run, plan.meta_ttl_s + more_s, ends, plan.now_ms)
       if wrong then return nil, wrong end
       append(plan)
     elseif more_s then

@@ -25,8 +25,11 @@ if #KEYS > 2 and #ARGV == 4 * #KEYS - 4 then
       local left = tonumber(got[4])
       left = left and left - now_ms
       local lasts = left and left >= log_ttl_s * 1062.5 and left <= log_ttl_s * 1125 + 1000
-      local count, fits, offset, id, message, messages, ids, used, may = #KEYS - 2, true
-      if count > 1 then messages, ids, used, may = {}, {}, {}, redis.acl_check_cmd end
+      local count, fits, offset, id, message, messages, ids, used = #KEYS - 2, true
+      -- A right may be lost at any time, and an event that was logged could not be taken back.
+      local may = redis.acl_check_cmd
+      if may and not may('PUBLISH', channel, '') then count = 0 end
+      if count > 1 then messages, ids, used = {}, {}, {} end
       -- Each event is checked before the first is written.
       for n = 1, count do
         if n > 1 then event, data, word, print = unpack(ARGV, 4 * n + 1, 4 * n + 4) end

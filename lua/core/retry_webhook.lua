@@ -8,7 +8,7 @@
 -- @cost     O(log n) in the log
 -- @weight   50
 --
--- KEYS[1]   cursor  string: epoch and offset of the last event that is done
+-- KEYS[1]   cursor  string: epoch and offset of the last event that is done, - when none is; the courier adds words
 -- KEYS[2]   lease   string: the courier that has the topic in hand; it finds that it has lost the topic
 -- KEYS[3]   meta    hash: epoch, offset
 -- KEYS[4]   log     stream: OFFSET-0
@@ -34,8 +34,8 @@ if not there[1] then return 0 end
 local cursor = redis.pcall('GET', KEYS[1])
 if failed(cursor) then return bad_key('cursor', cursor) end
 
-local known, done = string.match(cursor or '', '^(%S+) (%d+)$')
-if known == epoch and tonumber(done) < offset then return 1 end
+local known, done = string.match(cursor or '', '^(%S+) ([%d-]+)')
+if known == epoch and (tonumber(done) or 0) < offset then return 1 end
 local life = redis.call('PTTL', KEYS[3])
 local put = redis.pcall(
   'SET', KEYS[1], epoch .. ' ' .. decimal(offset - 1), 'PX', decimal(life > 0 and life + LONGER_MS or CURSOR_MS))

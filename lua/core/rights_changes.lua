@@ -16,7 +16,8 @@
 -- ARGV[2]   removed_after  the place of the last removal read, 0 for none
 -- ARGV[3]   limit          changes of a page, 1...1000
 --
--- Writes nothing.
+-- Writes nothing. Where every removal noted is earlier than the last one read, the clock or the data went back. Then
+-- all of them are read, and the caller sees it by their places.
 
 if #KEYS ~= 3 or #ARGV ~= 3 then return refuse('BADARG', 'rights_changes takes 3 keys and 3 arguments') end
 local revoked_after = integer(ARGV[1], 0, INTEGER_MAX)
@@ -36,6 +37,9 @@ local top = redis.pcall('ZREVRANGE', KEYS[1], 0, 0, 'WITHSCORES')
 if failed(top) then return bad_key('revoked', top) end
 local revoked, wrong = page(KEYS[1], 'revoked', revoked_after)
 if not revoked then return wrong end
+local last = redis.pcall('ZREVRANGE', KEYS[3], 0, 0, 'WITHSCORES')
+if failed(last) then return bad_key('removed', last) end
+if last[2] and tonumber(last[2]) < removed_after then removed_after = 0 end
 local removed
 removed, wrong = page(KEYS[3], 'removed', removed_after)
 if not removed then return wrong end

@@ -12,6 +12,33 @@ local function plan_of(item)
   }
 end
 
+-- The facts about the lane of the outbox: the payer, whether the payer's entries are counted, and whether the lane
+-- holds any.
+local payer, is_counted, is_waiting
+
+-- Checks that the lane of the outbox has room for what was said, and the payer's part of it. Returns an error reply or
+-- nil.
+--
+-- A payer's entries are counted beside the lane. In a lane without entries the counts say nothing, so errors in them
+-- end there.
+local function prepare_outgoing()
+  local lane_max, payer_max
+  lane_max, payer_max, payer = string.match(ARGV[10], '^(%d+) (%d+) (.*)$')
+  if not payer then return refuse('BADARG', 'the bounds of the outbox and the payer are not three words') end
+  local waiting = redis.pcall('XLEN', KEYS[1])
+  if failed(waiting) then return bad_key('outbox', waiting) end
+  if waiting + #outgoing > tonumber(lane_max) then
+    return refuse('FAIL', 'unavailable the outbox is full: is a worker running?')
+  end
+  is_counted, is_waiting = payer_max ~= '0', waiting > 0
+  if not is_counted or not is_waiting then return end
+  local owed = redis.pcall('HGET', KEYS[1] .. ':payers', payer)
+  if failed(owed) then return bad_key('the counts of the outbox', owed) end
+  if (tonumber(owed or '0') or 0) + #outgoing > tonumber(payer_max) then
+    return refuse('FAIL', 'unavailable too much of what this caller has caused still waits')
+  end
+end
+
 -- Reads and checks everything about the events: the first of each topic is prepared. Returns an error reply or nil.
 --
 -- An event that goes on in its topic's epoch gets its epoch and `offset` (text) here, as in quick.lua. All others are
@@ -28,6 +55,11 @@ local function prepare_events()
       -- Behind another event of this run.
       epoch, offset, item.lasts = last.epoch, tonumber(last.offset), true
     elseif not last and home.log_max ~= '0' then
+      -- A right may be lost at any time, and what was written could not be taken back.
+      local may = redis.acl_check_cmd
+      if may and not may(SEND, home.channel, '') then
+        return refuse('NOPERM', 'the Redis user may not send on the channel of a topic')
+      end
       epoch, offset, more, ends = read_position(home.meta, ARGV[4], home.top)
       if not epoch and offset then return offset end
       item.lasts = epoch and is_lasting(ends, ARGV[1], home.log_ttl_s)
@@ -41,12 +73,19 @@ local function prepare_events()
       emitted[index], home.last = plan, plan
     end
   end
-  if #outgoing == 0 then return end
-  local waiting = redis.pcall('XLEN', KEYS[1])
-  if failed(waiting) then return bad_key('outbox', waiting) end
-  if waiting + #outgoing > tonumber(ARGV[10]) then
-    return refuse('FAIL', 'unavailable the outbox is full: is a worker running?')
+  if #outgoing > 0 then return prepare_outgoing() end
+end
+
+-- Puts entries into the outbox and wakes the worker: there are many streams, and one channel for all of them.
+local function commit_outgoing()
+  local stream, call, prefix = KEYS[1], redis.call, ARGV[9]
+  for index = 1, #outgoing do call('XADD', stream, '*', 'p', payer, unpack(outgoing[index])) end
+  if is_counted then
+    if not is_waiting then call('DEL', stream .. ':payers') end
+    call('HINCRBY', stream .. ':payers', payer, #outgoing)
   end
+  -- Without a right to it the worker finds the entries by itself, a moment later.
+  redis.pcall('PUBLISH', string.byte(prefix, -1) == 123 and prefix .. 'sb}#outbox' or prefix .. '#outbox', stream)
 end
 
 -- Makes the writes, logs and publishes the events, fills the outbox. Only the first write can be refused (memory,
@@ -75,9 +114,7 @@ local function commit()
       if not done then return wrong end
     end
   end
-  for index = 1, #outgoing do call('XADD', KEYS[1], '*', unpack(outgoing[index])) end
-  -- On tagged names there is an outbox for each slot, and one channel for all of them.
-  if #outgoing > 0 then redis.call('PUBLISH', (string.gsub(KEYS[1], '{%d+}#outbox$', '{sb}#outbox')), KEYS[1]) end
+  if #outgoing > 0 then commit_outgoing() end
   local wrong = outward and outward.commit(count + #emitted + #outgoing == 0)
   if wrong then return wrong end
   -- These are told at most once, so one that Redis refuses is no reason to stop.

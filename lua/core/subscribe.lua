@@ -111,7 +111,7 @@ if epoch then
 else
   local wrong = check_new_epoch(keys, candidate, replaced)
   if wrong then return wrong end
-  wrong = begin_epoch(keys, candidate, '0', run, idle_ttl_s, '0')
+  wrong = begin_epoch(keys, candidate, '0', run, idle_ttl_s, '0', now_ms)
   if wrong then return wrong end
   epoch, offset = candidate, 0
 end

@@ -323,6 +323,12 @@ local function make_write()
     elseif form == 'A' or form == 'I' or form == 'B' or form == 'F' or form == 'i' or form == 'f' then
       is_hard = true
     end
+    if form == '*' then
+      -- A log that is deleted takes that of the epoch before with it.
+      for index = 2, count do
+        if string.find(words[index], '^[^#]*#log$') then words[#words + 1] = words[index] .. '-past' end
+      end
+    end
     queued[#queued + 1] = words
     needs[#queued] = needed
   end

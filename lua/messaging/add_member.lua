@@ -42,10 +42,7 @@ if not roll[args.memberId] then
   emit('conversation:' .. args.conversationId, 'member:added', {
     conversationId = args.conversationId, userId = args.memberId, by = args.userId,
   })
-  local title = title_of(read('HGET', key.facts, 'title'))
-  tell_members(roll, names, title, '')
-  local words = newest_words(args.memberId)
-  if words == '' then words = ',"lastText":"","lastMs":' .. decimal(last_ms()) end
-  tell_members(roll, {args.memberId}, title, words .. ',"by":"' .. args.userId .. '"')
+  move_lists(roll, names, false, nil, members_words(roll))
+  tell_whole(roll, args.memberId, ',"by":"' .. args.userId .. '"')
 end
 return {conversationId = args.conversationId, userId = args.memberId, member = true}

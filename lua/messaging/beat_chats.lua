@@ -3,9 +3,11 @@
 -- @allow     worker
 -- @heartbeat 20 s
 -- @arg       userId id
+-- @include   version
 -- @key       awake  user:{userId}#awake
 -- @key       shown  user:{userId}#shown
 -- @key       spoken user:{userId}#spoken
+-- @key       version user:{userId}#version
 -- @calls     show_presence
 -- @returns   {told} -- to how many conversations
 -- @cost      O(n) in the conversations told, at most 100
@@ -27,9 +29,11 @@ write('SET', key.awake, decimal(now_ms), 'EX', TTL_S)
 if shown == '1' then return {told = 0} end
 write('SET', key.shown, '1', 'EX', TTL_S)
 local count = 0
+local words = '","userId":"' .. args.userId .. '","online":true,"at":' .. decimal(now_ms) .. ',"version":'
+  .. decimal(next_version(key.version)) .. '}'
 for _, id in ipairs(read('ZREVRANGE', key.spoken, 0, TOLD_MAX - 1)) do
   if #id <= 200 and string.find(id, '^[%w._~:-]+$') then
-    later('show_presence', {conversationId = id, userId = args.userId, online = true, at = now_ms})
+    later('show_presence', '{"conversationId":"' .. id .. words)
     count = count + 1
   end
 end

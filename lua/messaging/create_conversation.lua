@@ -40,6 +40,7 @@ local title = args.title or ''
 write('HSET', key.facts, 'title', title, 'creator', args.userId, 'created', decimal(now_ms), 'last', decimal(now_ms))
 write('EXPIRE', key.facts, TTL_S)
 store_members(roll, names)
-tell_members(roll, names, title, ',"lastText":"","lastMs":' .. decimal(now_ms) .. ',"by":"' .. args.userId .. '"')
 table.sort(names)
+move_lists(roll, names, false, nil, ',"members":["' .. table.concat(names, '","') .. '"],"title":' .. encode(title)
+  .. ',"lastText":"","lastMs":' .. decimal(now_ms) .. ',"by":"' .. args.userId .. '"')
 return {id = args.conversationId, title = title, members = array(names), createdAt = iso(now_ms)}

@@ -3,6 +3,8 @@
 -- @allow    worker
 -- @erases
 -- @arg      userId  user
+-- @include  version
+-- @include  chats
 -- @key      chats     user:{userId}#chats
 -- @key      order     user:{userId}#chat_order
 -- @key      strangers user:{userId}#strangers
@@ -12,42 +14,56 @@
 -- @key      shown     user:{userId}#shown
 -- @key      awake     user:{userId}#awake
 -- @key      counts    user:{userId}#chat_unread
+-- @key      left      user:{userId}#left
+-- @key      due       user:{userId}#walls_due
+-- @key      version   user:{userId}#version
 -- @calls    erase_member, erase_chats
 -- @returns  {left} -- how many the longest of the lists still has
--- @cost     O(n) in the conversations of one run, at most 180
+-- @cost     O(n) in the conversations of one run, at most 6
 -- @weight   2000
 -- @idempotent
 --
--- Each run takes BATCH_MAX conversations of each list and calls itself for the rest.
+-- Each run takes BATCH_MAX conversations and calls itself for the rest, so that the outbox never holds the calls of
+-- more than a few of them. Calls of conversations from before the erasure may come after it. The note `*` in
+-- `left` has them erased then (list_conversation.lua).
 
-local BATCH_MAX = 60
+local BATCH_MAX = 6
 
 local ids, seen = {}, {}
--- Notes the ids of a list that are none yet.
+-- Notes the ids of a list that are none yet, while there is room.
 local function take(list)
   for _, id in ipairs(list) do
-    if not seen[id] and #id <= 200 and string.find(id, '^[%w._~:-]+$') then
+    if #ids < BATCH_MAX and not seen[id] and #id <= 200 and string.find(id, '^[%w._~:-]+$') then
       seen[id], ids[#ids + 1] = true, id
     end
   end
 end
-local listed = {}
-for index, place in ipairs(read('ZRANGE', key.order, 0, BATCH_MAX - 1)) do listed[index] = string.sub(place, 17) end
-take(read('ZRANGE', key.spoken, 0, BATCH_MAX - 1))
-take(read('SRANDMEMBER', key.groups, BATCH_MAX))
+local places, listed = read('ZRANGE', key.order, 0, BATCH_MAX - 1), {}
+for index, place in ipairs(places) do listed[index] = string.sub(place, 17) end
 take(listed)
+take(read('SRANDMEMBER', key.groups, BATCH_MAX))
+take(read('ZRANGE', key.spoken, 0, BATCH_MAX - 1))
 for _, id in ipairs(ids) do later('erase_member', {conversationId = id, userId = args.userId}) end
+note_version(key.left, '*', now_ms * 1000)
 
-local left = math.max(read('ZCARD', key.spoken), read('SCARD', key.groups), read('ZCARD', key.order)) - BATCH_MAX
-if left <= 0 then
+local left = math.max(read('ZCARD', key.order), read('SCARD', key.groups), read('ZCARD', key.spoken)) - #ids
+if left <= 0 or #ids == 0 then
   write('UNLINK', key.chats, key.order, key.strangers, key.groups, key.spoken, key.walled, key.shown, key.awake,
-    key.counts)
+    key.counts, key.due)
+  write('EXPIRE', key.version, LATE_S)
   return {left = 0}
 end
-if #ids > 0 then
-  write('ZREM', key.spoken, unpack(ids))
-  write('SREM', key.groups, unpack(ids))
+for index, text in ipairs(read('HMGET', key.chats, unpack(ids))) do
+  local chat = chat_of(text)
+  if chat then places[#places + 1] = place_of(ids[index], chat.l) end
 end
-write('ZREMRANGEBYRANK', key.order, 0, BATCH_MAX - 1)
+if #places > 0 then
+  write('ZREM', key.order, unpack(places))
+  write('ZREM', key.strangers, unpack(places))
+end
+write('HDEL', key.chats, unpack(ids))
+write('HDEL', key.counts, unpack(ids))
+write('ZREM', key.spoken, unpack(ids))
+write('SREM', key.groups, unpack(ids))
 later('erase_chats', {userId = args.userId})
 return {left = left}

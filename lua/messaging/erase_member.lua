@@ -6,7 +6,11 @@
 -- @arg      after          int 0..253370764800000 = 0 -- messages up to this time were looked at
 -- @include  pair
 -- @include  conversation
+-- @include  walls
 -- @include  message
+-- @include  member
+-- @include  leaving
+-- @key      facts    conversation:{conversationId}#facts
 -- @key      roll     conversation:{conversationId}#roll
 -- @key      messages conversation:{conversationId}#messages
 -- @key      order    conversation:{conversationId}#order
@@ -16,15 +20,17 @@
 -- @key      online   conversation:{conversationId}#online
 -- @key      log      conversation:{conversationId}#log
 -- @topic    conversation:{conversationId}
--- @calls    erase_member, remove_member, list_conversation
+-- @members
+-- @calls    erase_member, list_conversation
 -- @emits    messages:erased {conversationId, userId} -- all of this user's messages are gone
+-- @emits    member:removed {conversationId, userId, by} -- of a group; by is null
 -- @returns  {erased, done}
 -- @cost     O(n) in the messages looked at, at most 500 in one run
--- @weight   1800
+-- @weight   2000
 -- @idempotent
 --
 -- The log of the conversation has the texts of messages, so it is deleted with them. Who comes back is told of a gap
--- and asks for a page.
+-- and asks for a page. Each list hears of it once: what is unread, the newest message, and who is in the group.
 
 local BATCH_MAX = 500
 
@@ -57,22 +63,27 @@ if #marks > 0 then
   write('ZREM', key.removed, unpack(marks))
 end
 if #gone > 0 or #marks > 0 or roll[args.userId] then write('UNLINK', key.log) end
-if is_direct then write('HDEL', key.roll, args.userId) end
-write('HDEL', key.online, args.userId)
-if roll[args.userId] then
-  emit('conversation:' .. args.conversationId, 'messages:erased', {
-    conversationId = args.conversationId, userId = args.userId,
-  })
-  roll[args.userId] = nil
-  local newest_left = nil
-  for _, entry in ipairs(read('ZREVRANGE', key.order, 0, #gone)) do
-    local sender, id = string.match(entry, '^(%S+) (%S+)$')
-    if sender and sender ~= args.userId then
-      newest_left = message_of(id, read('HGET', key.messages, id))
-      break
-    end
+if not roll[args.userId] then return {erased = #gone, done = true} end
+
+emit('conversation:' .. args.conversationId, 'messages:erased', {
+  conversationId = args.conversationId, userId = args.userId,
+})
+local newest_left = nil
+for _, entry in ipairs(read('ZREVRANGE', key.order, 0, #gone)) do
+  local sender, id = string.match(entry, '^(%S+) (%S+)$')
+  if sender and sender ~= args.userId then
+    newest_left = message_of(id, read('HGET', key.messages, id))
+    break
   end
-  move_lists(roll, hearers(roll, NOBODY), newest_left, newest_left and walled_from(newest_left.sender))
 end
-if not is_direct then later('remove_member', {conversationId = args.conversationId, memberId = args.userId}) end
+if is_direct then
+  roll[args.userId] = nil
+  write('HDEL', key.roll, args.userId)
+  write('HDEL', key.online, args.userId)
+  leave_list(args.userId)
+else
+  take_out(roll, args.userId)
+end
+move_lists(roll, hearers(roll, NOBODY), newest_left, newest_left and walled_from(newest_left.sender),
+  not is_direct and members_words(roll) or nil)
 return {erased = #gone, done = true}

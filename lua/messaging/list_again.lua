@@ -21,7 +21,5 @@
 
 local roll = load_roll(args.conversationId)
 if is_direct or not roll[args.userId] then return {listed = false} end
-local words = newest_words(args.userId)
-if words == '' then words = ',"lastText":"","lastMs":' .. decimal(last_ms()) end
-tell_members(roll, {args.userId}, title_of(read('HGET', key.facts, 'title')), words)
+tell_whole(roll, args.userId, nil, true)
 return {listed = true}

@@ -13,7 +13,9 @@
 -- @arg      title          string 0..400 optional
 -- @arg      by             id optional -- who has taken the user into the group
 -- @arg      gone           bool optional -- the user is in it no more
+-- @arg      version        int 0..9007199254740991 optional -- of the conversation, when it said so
 -- @include  pair
+-- @include  version
 -- @include  chats
 -- @include  pushes
 -- @key      chats     user:{userId}#chats
@@ -22,15 +24,16 @@
 -- @key      groups    user:{userId}#groups
 -- @key      spoken    user:{userId}#spoken
 -- @key      blocks    user:{userId}#blocks
--- @key      blockers  user:{userId}#blockers
 -- @key      mutes     user:{userId}#mutes
 -- @key      shown     user:{userId}#shown
 -- @key      awake     user:{userId}#awake
 -- @key      counts    user:{userId}#chat_unread
 -- @key      devices   user:{userId}#devices
 -- @key      pushes    user:{userId}#pushes
+-- @key      left      user:{userId}#left
+-- @key      version   user:{userId}#version
 -- @topic    user:{userId}
--- @calls    list_again, remove_member, change_walls, show_presence
+-- @calls    list_again, remove_member, change_walls, show_presence, erase_member
 -- @emits    conversation:updated {id, members, title, lastMessage, lastMessageTime, unread, muted} -- members if new
 -- @emits    conversation:removed {id}
 -- @returns  {listed}
@@ -42,29 +45,53 @@
 -- written are bounded for themselves: the oldest of them leave the list first. What has left it comes back with its
 -- next message. Who is taken into a group by a user whom he blocks leaves it again. Groups are bounded in the same way:
 -- for a new one a user leaves another in which he has never written. Only who has written in all of them stays out.
+--
+-- Calls about one conversation come in any order. Each has the version at which the conversation said it. The unread
+-- count, the newest message and the members each keep the newest version that said them, and older words count no
+-- more. A conversation that has left the list keeps its version in `left`, so that no late word brings it back. A word
+-- from before the user's erasure (`*` in `left`) has the conversation forget the user, too.
 
 local STRANGERS_MAX = 200
 local GROUPS_MAX = 200
 local SPOKEN_MAX = 10000
 
 local id = args.conversationId
-local old = chat_of(read('HGET', key.chats, id))
+local old = whole_chat(read('HGET', key.chats, id))
 local first, second = users_of(id)
 local is_group = not first
+local left, erased = 0, 0
+if not old or args.by then
+  local notes = read('ZMSCORE', key.left, id, '*')
+  left, erased = old and 0 or number(notes[1]) or 0, number(notes[2]) or 0
+end
+-- The newest version that has said anything.
+local last = old and math.max(old.v, old.n, old.r) or left
+local version = args.version or version_after(math.max(last, erased))
 
 -- Takes a conversation out of the list.
 local function unlist(place)
+  local name = string.sub(place, 17)
+  local chat = whole_chat(read('HGET', key.chats, name))
   write('ZREM', key.order, place)
   write('ZREM', key.strangers, place)
-  write('HDEL', key.chats, string.sub(place, 17))
-  write('HDEL', key.counts, string.sub(place, 17))
+  write('HDEL', key.chats, name)
+  write('HDEL', key.counts, name)
+  if chat then note_version(key.left, name, math.max(chat.v, chat.n, chat.r)) end
 end
 
 if args.gone then
+  if version <= last then return {listed = old ~= nil} end
   if old then unlist(place_of(id, old.l)) end
+  note_version(key.left, id, version)
   write('SREM', key.groups, id)
   write('ZREM', key.spoken, id)
+  if read('ZSCORE', key.left, '*') then write('EXPIRE', key.version, LATE_S) end
   if old then emit('user:' .. args.userId, 'conversation:removed', {id = id}) end
+  return {listed = false}
+end
+if not old and version <= left then return {listed = false} end
+if version <= erased then
+  later('erase_member', {conversationId = id, userId = args.userId})
   return {listed = false}
 end
 
@@ -110,23 +137,43 @@ if not members then
   return {listed = false}
 end
 
-local chat = {m = array(members), t = args.title or old and old.t or '', u = args.unread}
-if args.lastText then
-  chat.x, chat.i, chat.s = args.lastText, args.lastId, args.lastSenderId
-  chat.l = args.lastMs and args.lastMs > 0 and args.lastMs or old and old.l or now_ms
-elseif old then
-  chat.x, chat.i, chat.s, chat.l = old.x, old.i, old.s, old.l
-else
-  chat.x, chat.l = '', now_ms
+-- The parts of this call that no newer call has said.
+local is_count = not old or version > old.v
+local is_newest = args.lastText and (not old or version > old.n)
+local is_roll = args.members and (not old or version > old.r)
+local is_join = args.by and is_group
+if not (is_count or is_newest or is_roll or is_join) then return {listed = true} end
+
+local chat = old or {m = members, t = '', x = '', l = 0, u = 0, v = 0, n = 0, r = 0, b = {}}
+local old_ms, old_wrote = old and old.l, old and old.w == true
+if is_count then
+  chat.u, chat.v = args.unread, version
+  chat.w = args.wrote or old_wrote
 end
+if is_newest then
+  chat.x, chat.i, chat.s, chat.n = args.lastText, args.lastId, args.lastSenderId, version
+end
+if is_roll then chat.m, chat.t, chat.r = args.members, args.title or chat.t, version end
+chat.l = is_newest and args.lastMs and args.lastMs > 0 and args.lastMs or old_ms or now_ms
 chat.l = math.min(chat.l, YEAR_9999_MS)
-chat.w = args.wrote or old and old.w == true or false
-local place = place_of(id, chat.l)
-if old and old.l ~= chat.l then
-  write('ZREM', key.order, place_of(id, old.l))
-  write('ZREM', key.strangers, place_of(id, old.l))
+if is_group and (is_roll or is_join) then
+  -- Of this list the group hears whom the user blocks there. A list that is new does not know what the group has heard.
+  local blocked = blocked_of(chat.m)
+  if table.concat(blocked, ' ') ~= table.concat(chat.b, ' ') or not old and not is_join then
+    chat.b = blocked
+    later('change_walls', {
+      conversationId = id, userId = args.userId, blocks = array(blocked), version = next_version(key.version),
+      of = chat.r,
+    })
+  end
 end
-write('HSET', key.chats, id, encode(chat))
+local place = place_of(id, chat.l)
+if old and old_ms ~= chat.l then
+  write('ZREM', key.order, place_of(id, old_ms))
+  write('ZREM', key.strangers, place_of(id, old_ms))
+end
+store_chat(id, chat)
+if not old and left > 0 then write('ZREM', key.left, id) end
 if chat.u > 0 then write('HSET', key.counts, id, decimal(chat.u)) else write('HDEL', key.counts, id) end
 write('ZADD', key.order, 0, place)
 if chat.w then write('ZREM', key.strangers, place) else write('ZADD', key.strangers, 0, place) end
@@ -142,21 +189,8 @@ if not old then
   end
 end
 
-if args.by and is_group then
-  write('SADD', key.groups, id)
-  -- Whom the user blocks there, and by whom the user is blocked.
-  local blocks, blocked_by = array(), array()
-  local mine = read('SMISMEMBER', key.blocks, unpack(members))
-  local theirs = read('SMISMEMBER', key.blockers, unpack(members))
-  for index, user in ipairs(members) do
-    if mine[index] == 1 then blocks[#blocks + 1] = user end
-    if theirs[index] == 1 then blocked_by[#blocked_by + 1] = user end
-  end
-  if #blocks + #blocked_by > 0 then
-    later('change_walls', {conversationId = id, userId = args.userId, added = blocks, by = blocked_by})
-  end
-end
-if args.wrote and not (old and old.w) then
+if is_join then write('SADD', key.groups, id) end
+if chat.w and not old_wrote then
   if read('ZCARD', key.spoken) >= SPOKEN_MAX then
     write('ZREM', key.spoken, read('ZRANGE', key.spoken, 0, 0)[1])
   end
@@ -164,18 +198,20 @@ if args.wrote and not (old and old.w) then
   if seen_ms then
     later('show_presence', {
       conversationId = id, userId = args.userId, online = read('GET', key.shown) == '1', at = seen_ms,
+      version = next_version(key.version),
     })
   end
 end
-if args.wrote then write('ZADD', key.spoken, decimal(chat.l), id) end
+if chat.w then write('ZADD', key.spoken, decimal(chat.l), id) end
 for _, name in ipairs({key.chats, key.order, key.strangers, key.groups, key.spoken, key.counts}) do
   write('EXPIRE', name, TTL_S)
 end
+if not (is_count or is_newest or is_roll) then return {listed = true} end
 local is_muted = chat.s ~= nil and read('SISMEMBER', key.mutes, chat.s) == 1
-local is_news = chat.i and chat.u > 0 and not (old and old.l >= chat.l)
+local is_news = is_newest and chat.i and chat.u > 0 and not (old_ms and old_ms >= chat.l)
 if is_news and chat.s ~= args.userId and not is_muted then plan_push('c:' .. id) end
 local told = told_chat(id, chat, is_muted)
 -- Who is in a group is known from the list. With each message it would fill the logs of all members.
-if is_group and not args.members then told.members = nil end
+if is_group and not is_roll then told.members = nil end
 emit('user:' .. args.userId, 'conversation:updated', told)
 return {listed = true}

@@ -3,17 +3,25 @@
 --
 -- Keys of the user U, which end a year after the last change:
 --   user:U#chats      hash conversationId -> JSON {m: members or nil, t: title, x: text, i: message id, s: sender,
---                     l: ms, u: unread, w: whether U has written there}
+--                     l: ms, u: unread, w: whether U has written there, v, n and r: the versions of the conversation
+--                     that say u, the newest message and m (0 is left out), b: whom the group knows U to block there}
 --   user:U#chat_order zset `MS CONVERSATION`, all of score 0, MS of 15 digits: the order of the list
 --   user:U#strangers  the same, of those in which U has not written
 --   user:U#groups     set of U's groups
 --   user:U#spoken     zset conversationId -> ms, of those in which U has written
 --   user:U#chat_unread hash conversationId -> how many messages U has not read, of those with any
+--   user:U#left       zset conversationId -> the version at which it left the list (core/part_version.lua); an hour
+--   user:U#walls_due  set of the groups that are still to hear whom U blocks (walls_refresh.lua)
 
 local CHATS_MAX = 1000
 local TTL_S = 31622400
 local YEAR_9999_MS = 253370764800000
 local MEMBERS_MAX = 50
+
+-- A version as stored; 0 for what is none.
+local function version_of(value)
+  return type(value) == 'number' and value >= 0 and value <= INTEGER_MAX and math.floor(value) or 0
+end
 
 -- A member of the list as stored; nil for what is none.
 local function chat_of(text)
@@ -35,6 +43,42 @@ end
 -- Where a chat stands in the order.
 local function place_of(id, ms)
   return string.format('%015d ', ms) .. id
+end
+
+-- The same with its versions, and with whom the group knows the user to block.
+local function whole_chat(text)
+  local chat = chat_of(text)
+  if not chat then return nil end
+  chat.v, chat.n, chat.r = version_of(chat.v), version_of(chat.n), version_of(chat.r)
+  if type(chat.b) ~= 'table' or #chat.b > MEMBERS_MAX then chat.b = {} end
+  for _, user in ipairs(chat.b) do
+    if not is_id(user) then return nil end
+  end
+  return chat
+end
+
+-- A list of ids as JSON text.
+local function ids_text(ids)
+  return #ids > 0 and '["' .. table.concat(ids, '","') .. '"]' or '[]'
+end
+
+-- Stores a chat.
+local function store_chat(id, chat)
+  write('HSET', key.chats, id, '{"m":' .. ids_text(chat.m) .. ',"t":' .. encode(chat.t) .. ',"x":' .. encode(chat.x)
+    .. (chat.i and ',"i":' .. encode(chat.i) or '') .. (chat.s and ',"s":"' .. chat.s .. '"' or '')
+    .. ',"l":' .. decimal(chat.l) .. ',"u":' .. decimal(chat.u) .. (chat.w and ',"w":true' or '')
+    .. ',"v":' .. decimal(chat.v) .. (chat.n > 0 and ',"n":' .. decimal(chat.n) or '')
+    .. (chat.r > 0 and ',"r":' .. decimal(chat.r) or '') .. (#chat.b > 0 and ',"b":' .. ids_text(chat.b) or '') .. '}')
+end
+
+-- Which members of a list of users are in the set of blocks.
+local function blocked_of(users)
+  local blocked = {}
+  if #users == 0 or read('EXISTS', key.blocks) == 0 then return blocked end
+  for index, is_blocked in ipairs(read('SMISMEMBER', key.blocks, unpack(users))) do
+    if is_blocked == 1 then blocked[#blocked + 1] = users[index] end
+  end
+  return blocked
 end
 
 -- A chat as clients read it.

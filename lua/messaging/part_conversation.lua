@@ -2,14 +2,17 @@
 -- @summary  Who is in a conversation, how far each has read, and who is walled off from whom.
 --
 -- Keys of the conversation C. All end a year after its last message.
---   conversation:C#facts    hash: title, creator, last (ms of the newest message)
+--   conversation:C#facts    hash: title, creator, last (ms of the newest message), version (the last one that lists
+--                           were given, see core/part_version.lua)
 --   conversation:C#roll     hash userId -> `SINCE DELIVERED READ UNREAD WROTE`: ms, ms, ms, a count, 0 or 1
 --   conversation:C#messages hash messageId -> JSON {s: sender, t: text, m: ms, e: ms of the last change}, or
 --                           {s, m, x: 1} of one that was removed
 --   conversation:C#order    zset `SENDER ID` -> ms, no two alike, of what was not removed
 --   conversation:C#removed  zset messageId -> ms
 --   conversation:C#walls    hash, in groups: `>A` -> the members whom A blocks, `<A` -> those who block A
+--   conversation:C#walls_at zset userId -> the version of whom the user blocks there; an hour
 --   conversation:C#online   hash userId -> `1 MS` or `0 MS`
+--   conversation:C#online_at zset userId -> the version of that; an hour
 --   pair:C#blocks           set of those of the two who block the other (pair_blocked.lua)
 --
 -- The id of a direct conversation is that of its two users (part_pair.lua); they are in it from the beginning and for
@@ -88,6 +91,20 @@ end
 -- When the newest message came, ms; 0 before the first.
 local function last_ms()
   return integer(read('HGET', key.facts, 'last'), 0, YEAR_9999_MS) or 0
+end
+
+-- The version of what this run tells the lists of users: greater than any before, or of a change that was told already
+-- the last one. Needs the key `facts`.
+local version_told
+local function list_version(is_again)
+  if not version_told then
+    local last = integer(read('HGET', key.facts, 'version'), 0, INTEGER_MAX - 1) or 0
+    if is_again and last > 0 then return decimal(last) end
+    version_told = decimal(math.min(math.max(last + 1, now_ms * 1000), INTEGER_MAX))
+    write('HSET', key.facts, 'version', version_told)
+    write('EXPIRE', key.facts, TTL_S)
+  end
+  return version_told
 end
 
 -- Stores members, `users` of the roll.

@@ -16,23 +16,19 @@ local function title_of(facts_title)
   return type(facts_title) == 'string' and #facts_title <= 400 and facts_title or ''
 end
 
--- Tells the lists of users who is in the group now.
-local function tell_members(roll, users, title, words)
+-- The words for lists about who is in the group now.
+local function members_words(roll)
   local names = {}
   for user in pairs(roll) do names[#names + 1] = user end
   table.sort(names)
-  local shared = ',"conversationId":"' .. conversation .. '","members":["' .. table.concat(names, '","')
-    .. '"],"title":' .. encode(title) .. words
-  for _, user in ipairs(users) do
-    later('list_conversation', '{"userId":"' .. user .. '"' .. shared .. ',"unread":' .. decimal(roll[user].unread)
-      .. (roll[user].wrote and ',"wrote":true}' or '}'))
-  end
+  return ',"members":["' .. table.concat(names, '","') .. '"],"title":'
+    .. encode(title_of(read('HGET', key.facts, 'title')))
 end
 
--- The words for a list about the newest message, for those who hear its sender.
-local function newest_words(user)
+-- Tells the list of one member all about the group: the members, and the newest message where the member hears its
+-- sender.
+local function tell_whole(roll, user, more, is_again)
   local message = newest()
-  if not message or walled_from(message.sender)[user] then return '' end
-  return ',"lastText":' .. encode(preview(message.text)) .. ',"lastId":"' .. message.id .. '","lastSenderId":"'
-    .. message.sender .. '","lastMs":' .. decimal(message.ms)
+  local hidden = message and walled_from(message.sender)
+  move_lists(roll, {user}, message, hidden, members_words(roll) .. (more or ''), is_again)
 end

@@ -87,17 +87,26 @@ local function hearers(roll, walled)
 end
 
 -- Tells the lists of users: how many messages they have not read, and the newest message, which is shown as none to the
--- `hidden`. Without a message (nil) there is none any more; with false it is as before.
-local NONE = ',"lastText":"","lastMs":0'
-local function move_lists(roll, users, message, hidden)
-  local words = message == false and '' or NONE
+-- `hidden`. Without a message (nil) there is none any more; with false it is as before. `more` is text for all of them.
+-- With `is_again` nothing has changed since lists were told last.
+local function move_lists(roll, users, message, hidden, more, is_again)
+  if #users == 0 then return end
+  local none = (not message or hidden) and message ~= false and ',"lastText":"","lastMs":' .. decimal(last_ms())
+  local words = message == false and '' or none
   if message then
     words = ',"lastText":' .. encode(preview(message.text)) .. ',"lastId":"' .. message.id .. '","lastSenderId":"'
       .. message.sender .. '","lastMs":' .. decimal(message.ms)
   end
+  more = (more or '') .. ',"version":' .. list_version(is_again) .. '}'
   for _, user in ipairs(users) do
     later('list_conversation', '{"userId":"' .. user .. '","conversationId":"' .. conversation .. '","unread":'
       .. decimal(roll[user].unread) .. (roll[user].wrote and ',"wrote":true' or '')
-      .. (hidden and hidden[user] and NONE or words) .. '}')
+      .. (hidden and hidden[user] and none or words) .. more)
   end
+end
+
+-- Tells the list of a user who is in the conversation no more.
+local function leave_list(user)
+  later('list_conversation', '{"userId":"' .. user .. '","conversationId":"' .. conversation
+    .. '","unread":0,"gone":true,"version":' .. list_version() .. '}')
 end

@@ -10,6 +10,7 @@
 -- @include  walls
 -- @include  message
 -- @include  member
+-- @include  leaving
 -- @key      facts    conversation:{conversationId}#facts
 -- @key      roll     conversation:{conversationId}#roll
 -- @key      walls    conversation:{conversationId}#walls
@@ -37,21 +38,9 @@ if args.userId and args.userId ~= args.memberId and args.userId ~= creator then
   fail('forbidden', 'Only who made the group may take others out of it')
 end
 if roll[args.memberId] then
-  roll[args.memberId] = nil
-  write('HDEL', key.roll, args.memberId)
-  write('HDEL', key.online, args.memberId)
-  expel('conversation:' .. args.conversationId, args.memberId)
-  for user in pairs(walled_from(args.memberId)) do
-    set_wall(args.memberId, user, false)
-    set_wall(user, args.memberId, false)
-  end
-  store_walls()
-  emit('conversation:' .. args.conversationId, 'member:removed', {
-    conversationId = args.conversationId, userId = args.memberId, by = args.userId or null,
-  })
+  take_out(roll, args.memberId, args.userId)
   local names = {}
   for user in pairs(roll) do names[#names + 1] = user end
-  if #names > 0 then tell_members(roll, names, title_of(read('HGET', key.facts, 'title')), '') end
-  later('list_conversation', {userId = args.memberId, conversationId = args.conversationId, unread = 0, gone = true})
+  move_lists(roll, names, false, nil, members_words(roll))
 end
 return {conversationId = args.conversationId, userId = args.memberId, member = false}

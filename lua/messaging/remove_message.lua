@@ -8,6 +8,7 @@
 -- @include  pair
 -- @include  conversation
 -- @include  message
+-- @key      facts    conversation:{conversationId}#facts
 -- @key      roll     conversation:{conversationId}#roll
 -- @key      messages conversation:{conversationId}#messages
 -- @key      order    conversation:{conversationId}#order

@@ -5,12 +5,15 @@
 -- @arg      userId         id
 -- @arg      online         bool
 -- @arg      at             time -- of the last heartbeat
+-- @arg      version        int 0..9007199254740991 optional -- of the user's home
 -- @include  pair
 -- @include  conversation
+-- @include  version
 -- @key      roll     conversation:{conversationId}#roll
 -- @key      walls    conversation:{conversationId}#walls
 -- @key      pair     pair:{conversationId}#blocks
 -- @key      online   conversation:{conversationId}#online
+-- @key      online_at conversation:{conversationId}#online_at
 -- @topic    conversation:{conversationId}
 -- @emits    presence:changed {conversationId, userId, online, lastSeen}
 -- @returns  {told}
@@ -18,11 +21,13 @@
 -- @weight   400
 -- @idempotent
 --
--- A member who has not written here is not shown.
+-- A member who has not written here is not shown. Of two calls the one of the later version counts, whichever comes
+-- first.
 
 local roll = load_roll(args.conversationId)
 local one = roll[args.userId]
 if not one or not one.wrote then return {told = false} end
+if not is_newer(key.online_at, args.userId, args.version) then return {told = false} end
 local at = math.max(0, math.min(args.at, YEAR_9999_MS))
 local now = (args.online and '1 ' or '0 ') .. decimal(at)
 if read('HGET', key.online, args.userId) == now then return {told = false} end

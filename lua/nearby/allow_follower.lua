@@ -7,8 +7,10 @@
 -- @include  geo
 -- @include  listener
 -- @include  again
+-- @include  version
 -- @key      followers  user:{userId}#followers
 -- @key      place      user:{userId}#place
+-- @key      version    user:{userId}#version
 -- @calls    set_sees, sync_listener
 -- @returns  {followerId, allowed, count}
 -- @errors   too_many
@@ -29,6 +31,8 @@ if read('SISMEMBER', key.followers, args.followerId) == 0 then
   count = count + 1
   write('SADD', key.followers, args.followerId)
 end
-later('set_sees', {userId = args.followerId, otherId = args.userId, sees = true})
+later('set_sees', {
+  userId = args.followerId, otherId = args.userId, sees = true, version = next_version(key.version),
+})
 settle_again()
 return {followerId = args.followerId, allowed = true, count = count}

@@ -7,8 +7,10 @@
 -- @include  geo
 -- @include  listener
 -- @include  again
+-- @include  version
 -- @key      followers  user:{userId}#followers
 -- @key      place      user:{userId}#place
+-- @key      version    user:{userId}#version
 -- @calls    set_sees, sync_listener
 -- @returns  {followerId, allowed, count}
 -- @cost     O(1)
@@ -23,6 +25,8 @@ if read('SISMEMBER', key.followers, args.followerId) == 1 then
   count = count - 1
   write('SREM', key.followers, args.followerId)
 end
-later('set_sees', {userId = args.followerId, otherId = args.userId, sees = false})
+later('set_sees', {
+  userId = args.followerId, otherId = args.userId, sees = false, version = next_version(key.version),
+})
 settle_again()
 return {followerId = args.followerId, allowed = false, count = count}

@@ -11,6 +11,7 @@
 -- @include  sight
 -- @include  rights
 -- @include  settle
+-- @include  version
 -- @key      place     user:{userId}#place
 -- @key      settings  user:{userId}#listener
 -- @key      track     user:{userId}#track
@@ -20,6 +21,8 @@
 -- @key      muters    user:{userId}#muters
 -- @key      followers user:{userId}#followers
 -- @key      sees      user:{userId}#sees
+-- @key      sees_at   user:{userId}#sees_at
+-- @key      version   user:{userId}#version
 -- @key      slots     cell:{cell}#slots
 -- @key      names     cell:{cell}#names
 -- @key      shown     cell:{cell}#shown
@@ -41,9 +44,11 @@ local BATCH_MAX = 40
 local last = place_of(key.place)
 settle(args.userId, nil, settings_of(key.settings), nil, false, false, false)
 settle_elsewhere(args.userId, args.cell, nil, last)
+note_version(key.sees_at, '*', now_ms * 1000)
 local followers = read('SRANDMEMBER', key.followers, BATCH_MAX)
+local version = #followers > 0 and next_version(key.version, LATE_S)
 for _, follower in ipairs(followers) do
-  later('set_sees', {userId = follower, otherId = args.userId, sees = false})
+  later('set_sees', {userId = follower, otherId = args.userId, sees = false, version = version})
 end
 local others = read('SRANDMEMBER', key.sees, BATCH_MAX)
 for _, other in ipairs(others) do

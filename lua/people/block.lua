@@ -5,7 +5,9 @@
 -- @arg      userId  user -- who blocks
 -- @arg      other   id
 -- @include  pair
+-- @include  version
 -- @key      blocks  user:{userId}#blocks
+-- @key      version user:{userId}#version
 -- @topic    user:{userId}
 -- @calls    blocked_by, pair_blocked
 -- @emits    block:changed {userId, blocked} -- to the devices of who blocks; userId is the other
@@ -34,7 +36,8 @@ if is_new then
   write('SADD', key.blocks, other)
   emit('user:' .. user, 'block:changed', {userId = other, blocked = true})
 end
-later('blocked_by', {userId = other, byId = user, blocked = true})
+local version = next_version(key.version)
+later('blocked_by', {userId = other, byId = user, blocked = true, version = version})
 local pair = pair_id(user, other)
-if pair then later('pair_blocked', {pairId = pair, byId = user, blocked = true}) end
+if pair then later('pair_blocked', {pairId = pair, byId = user, blocked = true, version = version}) end
 return {userId = other, blocked = true}

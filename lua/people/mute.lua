@@ -4,7 +4,9 @@
 -- @allow    user|service
 -- @arg      userId  user -- who mutes
 -- @arg      other   id
+-- @include  version
 -- @key      mutes   user:{userId}#mutes
+-- @key      version user:{userId}#version
 -- @topic    user:{userId}
 -- @calls    muted_by
 -- @emits    mute:changed {userId, muted} -- to the devices of who mutes; userId is the other
@@ -29,5 +31,6 @@ if read('SISMEMBER', key.mutes, other) == 0 then
   write('SADD', key.mutes, other)
   emit('user:' .. user, 'mute:changed', {userId = other, muted = true})
 end
-later('muted_by', {userId = other, byId = user, muted = true})
+local version = next_version(key.version)
+later('muted_by', {userId = other, byId = user, muted = true, version = version})
 return {userId = other, muted = true}

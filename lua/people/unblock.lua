@@ -5,7 +5,9 @@
 -- @arg      userId  user -- who blocked
 -- @arg      other   id
 -- @include  pair
+-- @include  version
 -- @key      blocks  user:{userId}#blocks
+-- @key      version user:{userId}#version
 -- @topic    user:{userId}
 -- @calls    blocked_by, pair_blocked
 -- @emits    block:changed {userId, blocked} -- to the devices of who blocked; userId is the other
@@ -19,8 +21,9 @@ local user, other = args.userId, args.other
 if read('SISMEMBER', key.blocks, other) == 1 then
   write('SREM', key.blocks, other)
   emit('user:' .. user, 'block:changed', {userId = other, blocked = false})
-  later('blocked_by', {userId = other, byId = user, blocked = false})
+  local version = next_version(key.version)
+  later('blocked_by', {userId = other, byId = user, blocked = false, version = version})
   local pair = pair_id(user, other)
-  if pair then later('pair_blocked', {pairId = pair, byId = user, blocked = false}) end
+  if pair then later('pair_blocked', {pairId = pair, byId = user, blocked = false, version = version}) end
 end
 return {userId = other, blocked = false}

@@ -4,7 +4,9 @@
 -- @allow    user|service
 -- @arg      userId  user -- who muted
 -- @arg      other   id
+-- @include  version
 -- @key      mutes   user:{userId}#mutes
+-- @key      version user:{userId}#version
 -- @topic    user:{userId}
 -- @calls    muted_by
 -- @emits    mute:changed {userId, muted} -- to the devices of who muted; userId is the other
@@ -18,6 +20,7 @@ local user, other = args.userId, args.other
 if read('SISMEMBER', key.mutes, other) == 1 then
   write('SREM', key.mutes, other)
   emit('user:' .. user, 'mute:changed', {userId = other, muted = false})
-  later('muted_by', {userId = other, byId = user, muted = false})
+  local version = next_version(key.version)
+  later('muted_by', {userId = other, byId = user, muted = false, version = version})
 end
 return {userId = other, muted = false}

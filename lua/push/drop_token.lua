@@ -4,7 +4,7 @@
 -- @arg      userId      id
 -- @arg      deviceId    id
 -- @arg      tokenId     id
--- @arg      at          time -- the device stays when it was registered later
+-- @arg      at          int 0..9007199254740991 -- a version: the device stays when it was registered later
 -- @include  device
 -- @key      devices     user:{userId}#devices
 -- @returns  {dropped}
@@ -13,6 +13,6 @@
 -- @idempotent
 
 local device = device_of(read('HGET', key.devices, args.deviceId))
-if not device or sha1(device.token) ~= args.tokenId or device.at > args.at then return {dropped = false} end
+if not device or sha1(device.token) ~= args.tokenId or device.version > args.at then return {dropped = false} end
 write('HDEL', key.devices, args.deviceId)
 return {dropped = true}

@@ -4,7 +4,9 @@
 -- @erases
 -- @arg      userId  user
 -- @include  device
+-- @include  version
 -- @key      devices user:{userId}#devices
+-- @key      version user:{userId}#version
 -- @key      rules   user:{userId}#push_rules
 -- @key      pushes  user:{userId}#pushes
 -- @key      tries   user:{userId}#push_tries
@@ -16,10 +18,11 @@
 -- @weight   500
 -- @idempotent
 
-local count = 0
+local count, version = 0, nil
 for _, device in pairs(load_devices()) do
   if device.token then
-    later('free_token', {tokenId = sha1(device.token), userId = args.userId})
+    version = version or next_version(key.version, LATE_S)
+    later('free_token', {tokenId = sha1(device.token), userId = args.userId, version = version})
     count = count + 1
   end
 end

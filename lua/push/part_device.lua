@@ -3,13 +3,15 @@
 --
 -- Keys of the user U:
 --   user:U#devices     hash deviceId -> JSON {k: token, p: platform, e: environment, z: time zone or nil, r: ms of the
---                      registration}; ends a year after the last registration
+--                      registration, v: its version (core/part_version.lua)}; ends a year after the last registration
 --   user:U#push_rules  string, JSON {types: {TYPE: WORD}, from, to: minutes of the day, mode, z: time zone}
 --   user:U#pushes      zset of what waits (core/part_pushes.lua)
 --   user:U#push_tries  hash of the same members -> JSON {n: how often not every device could be reached, d: those that
 --                      have it}
 --   user:U#push_call   string, the name of the call on its way, or `rest` for a while after one
--- Key of a token: token:SHA1#owner, string `USER DEVICE MS`, who registered it last. No key's name has a token in it.
+-- Keys of a token: token:SHA1#owner, string `USER DEVICE VERSION`, who registered it last, with ` -` behind it when
+-- that user has it no more; token:SHA1#freed, zset userId -> the version at which the user had it no more, for an hour.
+-- No key's name has a token in it.
 
 local DEVICES_MAX = 10
 local DEVICES_TTL_S = 31622400
@@ -24,7 +26,8 @@ local function device_of(text)
   if type(value.p) ~= 'string' or type(value.e) ~= 'string' then return nil end
   if value.r ~= math.floor(value.r) or value.r < 0 or value.r > YEAR_9999_MS then return nil end
   local zone = type(value.z) == 'string' and value.z or nil
-  return {token = value.k, platform = value.p, environment = value.e, zone = zone, at = value.r}
+  return {token = value.k, platform = value.p, environment = value.e, zone = zone, at = value.r,
+    version = type(value.v) == 'number' and value.v >= 0 and value.v <= INTEGER_MAX and value.v or value.r}
 end
 
 -- Every device of the user, by id. What is none counts as registered at no time.

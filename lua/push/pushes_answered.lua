@@ -7,10 +7,12 @@
 -- @arg      outcome enum ok,failed
 -- @arg      answer  json 16384 6 optional -- {results: [{p, s, at, tries, done}], dead: [{device, until}], rest}
 -- @include  device
+-- @include  version
 -- @key      pushes  user:{userId}#pushes
 -- @key      tries   user:{userId}#push_tries
 -- @key      call    user:{userId}#push_call
 -- @key      devices user:{userId}#devices
+-- @key      version user:{userId}#version
 -- @calls    free_token
 -- @returns  {done, again, dead}
 -- @cost     O(m log n) in the pushes called, at most 8, and what waits, at most 100
@@ -79,13 +81,14 @@ for _, member in ipairs(args.pushes) do
   local score = called[member] and number(read('ZSCORE', key.pushes, member))
   if score then wait_until(member, now_ms + AGAIN_MS, score) end
 end
+local version = type(answer.dead) == 'table' and next_version(key.version)
 for _, one in ipairs(type(answer.dead) == 'table' and answer.dead or {}) do
   local id = type(one) == 'table' and one.device
   local device = is_id(id) and dead < DEAD_MAX and device_of(read('HGET', key.devices, id))
   -- A device that has registered since is not the one that was dead.
   if device and type(one['until']) == 'number' and device.at <= one['until'] then
     write('HDEL', key.devices, id)
-    later('free_token', {tokenId = sha1(device.token), userId = args.userId})
+    later('free_token', {tokenId = sha1(device.token), userId = args.userId, version = version})
     dead = dead + 1
   end
 end

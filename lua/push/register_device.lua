@@ -9,7 +9,9 @@
 -- @arg      environment enum production,sandbox = production -- sandbox for builds that Xcode installs
 -- @arg      timezone    string 1..64 optional -- such as Europe/Berlin
 -- @include  device
+-- @include  version
 -- @key      devices     user:{userId}#devices
+-- @key      version     user:{userId}#version
 -- @key      rules       user:{userId}#push_rules
 -- @calls    claim_token, free_token
 -- @returns  {deviceId, devices} -- how many devices the user has
@@ -28,15 +30,16 @@ if #args.deviceId > 64 then fail('bad_request', 'deviceId may have 64 characters
 if args.timezone and not is_zone(args.timezone) then fail('bad_request', 'timezone is no name of a time zone') end
 
 local devices, count = load_devices(), 0
+local version = next_version(key.version)
 local function leave(id, device)
   write('HDEL', key.devices, id)
   if device.token and device.token ~= token then
-    later('free_token', {tokenId = sha1(device.token), userId = args.userId})
+    later('free_token', {tokenId = sha1(device.token), userId = args.userId, version = version})
   end
 end
 local before = devices[args.deviceId]
 if before and before.token and before.token ~= token then
-  later('free_token', {tokenId = sha1(before.token), userId = args.userId})
+  later('free_token', {tokenId = sha1(before.token), userId = args.userId, version = version})
 end
 devices[args.deviceId] = nil
 local left = {}
@@ -53,9 +56,10 @@ count = math.min(#left, DEVICES_MAX - 1) + 1
 
 write('HSET', key.devices, args.deviceId, encode({
   k = token, p = args.platform, e = args.environment, z = args.timezone, r = now_ms,
+  v = version,
 }))
 write('EXPIRE', key.devices, DEVICES_TTL_S)
 -- What the user wants lives as long as the devices.
 write('EXPIRE', key.rules, DEVICES_TTL_S)
-later('claim_token', {tokenId = sha1(token), userId = args.userId, deviceId = args.deviceId, at = now_ms})
+later('claim_token', {tokenId = sha1(token), userId = args.userId, deviceId = args.deviceId, at = version})
 return {deviceId = args.deviceId, devices = count}

@@ -5,11 +5,13 @@
 -- @arg      userId      user
 -- @arg      deviceId    id
 -- @include  device
+-- @include  version
 -- @key      devices     user:{userId}#devices
+-- @key      version     user:{userId}#version
 -- @calls    free_token
 -- @returns  {deviceId, removed}
 -- @cost     O(1)
--- @weight   150
+-- @weight   200
 -- @rate     60/3600 s user
 -- @idempotent
 
@@ -17,5 +19,9 @@ local text = read('HGET', key.devices, args.deviceId)
 if not text then return {deviceId = args.deviceId, removed = false} end
 local device = device_of(text)
 write('HDEL', key.devices, args.deviceId)
-if device then later('free_token', {tokenId = sha1(device.token), userId = args.userId}) end
+if device then
+  later('free_token', {
+    tokenId = sha1(device.token), userId = args.userId, version = next_version(key.version),
+  })
+end
 return {deviceId = args.deviceId, removed = true}

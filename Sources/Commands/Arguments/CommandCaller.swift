@@ -32,7 +32,17 @@ public struct CommandCaller: Equatable, Sendable {
         case .service(let holder):
             (role, user, principal, isGuest) = (.service, nil, Array(holder.name.utf8), false)
         }
+        payer = role == .anonymous ? Array(role.rawValue.utf8) : CommandCaller.payer(role, principal)
     }
+
+    /// The payer of what concerns one user, as ``payer`` tells it for the user's own commands.
+    public static func payer(ofUser user: [UInt8]) -> [UInt8] { payer(.user, user) }
+
+    private static func payer(_ role: CommandRole, _ name: [UInt8]) -> [UInt8] {
+        Array(role.rawValue.utf8) + [UInt8(ascii: ":")] + name.prefix(payerBytesMax)
+    }
+
+    private static let payerBytesMax = 190
 
     /// What scripts are told of the role: `guest` is a user who is nobody's account.
     ///
@@ -41,13 +51,22 @@ public struct CommandCaller: Equatable, Sendable {
         Array((isGuest ? "guest" : role.rawValue).utf8) + (name.map { [UInt8(ascii: " ")] + $0 } ?? [])
     }
 
-    private init(role: CommandRole) {
+    /// Names the payer: who answers for what a command leaves in the outbox, at most 200 bytes.
+    ///
+    /// A user or a service by its role and name, all anonymous callers as one; for the worker, whoever it works for.
+    public let payer: [UInt8]
+
+    private init(role: CommandRole, payer: [UInt8]) {
         (self.role, user, principal, isGuest, name) = (role, nil, [], false, nil)
+        self.payer = payer
     }
 
     /// Who has shown nothing.
-    public static let nobody = CommandCaller(role: .anonymous)
+    public static let nobody = CommandCaller(role: .anonymous, payer: Array(CommandRole.anonymous.rawValue.utf8))
 
-    /// The worker.
-    public static let worker = CommandCaller(role: .worker)
+    /// The worker, for nobody in particular.
+    public static let worker = CommandCaller(role: .worker, payer: [])
+
+    /// The worker, for a payer: what its call leaves in the outbox is the payer's as well.
+    public static func worker(for payer: [UInt8]) -> CommandCaller { CommandCaller(role: .worker, payer: payer) }
 }

@@ -3,7 +3,7 @@
 /// The one place that knows the order: the generated Lua reads by it and the built call follows it.
 struct CallLayout {
     /// `ARGV` before the first home topic: time, user, role, run, epoch, fingerprint, the life of an answer, randomness,
-    /// prefix, the outbox's bound, fence token, presence flags.
+    /// prefix, the outbox's bounds and the payer, fence token, presence flags.
     static let fixedArguments = 12
     /// `KEYS` before the first home topic: outbox, done.
     static let fixedKeys = 2

@@ -56,7 +56,8 @@ public struct CommandCallBuilder: Sendable {
         guard bound.resolved.count == descriptor.resolved.count else { return nil }
         let operation = descriptor.isReadOnly || descriptor.isIdempotent ? nil : operation
         let home = descriptor.home?.topic(value)
-        let outbox = home.map { settings.keys.outbox(of: $0) } ?? settings.keys.outbox
+        let payer = CommandCallBuilder.payer(descriptor, caller, home)
+        let outbox = settings.keys.outbox(settings.outbox.stream(settings.keys, home: home, payer: payer))
         var keys = [outbox, outbox]
         if let operation {
             guard let home else { return nil }
@@ -67,7 +68,7 @@ public struct CommandCallBuilder: Sendable {
             moment.epoch, operation == nil ? [] : CommandCallBuilder.fingerprint(descriptor, bound),
             decimal(settings.doneSeconds), descriptor.usesRandom || descriptor.mint != nil ? moment.random : [],
             settings.keys.scriptPrefix,
-            decimal(settings.outboxMax), descriptor.refresh == nil ? [] : decimal(fence ?? 0),
+            settings.outbox.terms(payer, caller.role), descriptor.refresh == nil ? [] : decimal(fence ?? 0),
             bound.values.map { UInt8(ascii: $0 == nil ? "0" : "1") },
         ]
         for template in descriptor.homeTopics {
@@ -125,6 +126,16 @@ public struct CommandCallBuilder: Sendable {
         guard descriptor.isReadOnly, !descriptor.usesRandom else { return nil }
         let moment = Moment(nowMs: 0, run: [], epoch: [], random: [])
         return call(descriptor, bound, caller: caller, operation: nil, fence: nil, moment)
+    }
+
+    /// The payer of a call's entries in the outbox: a worker without a payer works for the home.
+    ///
+    /// A command that only reads leaves nothing there, so that the same reads of two callers are one call.
+    private static func payer(
+        _ descriptor: CommandDescriptor, _ caller: CommandCaller, _ home: Topic?
+    ) -> [UInt8] {
+        if descriptor.isReadOnly { return CommandCaller.nobody.payer }
+        return caller.payer.isEmpty ? home?.bytes ?? [] : caller.payer
     }
 
     private func decimal(_ value: Int) -> [UInt8] {

@@ -6,8 +6,8 @@ public struct CommandSettings: Sendable {
     public let keys: Keys
     /// The namespaces, for the logs of home topics.
     public let policies: [String: NamespacePolicy]
-    /// Entries the outbox may hold; beyond: `unavailable`.
-    public let outboxMax: Int
+    /// The room of the outbox; beyond: `unavailable`.
+    public let outbox: OutboxRoom
     /// How long an operation's answer is remembered, seconds.
     public let doneSeconds: Int
     /// Members that a topic may have; beyond: `too_large`.
@@ -23,12 +23,12 @@ public struct CommandSettings: Sendable {
 
     /// Makes settings.
     public init(
-        keys: Keys, policies: [String: NamespacePolicy], outboxMax: Int, doneSeconds: Int, membersMax: Int,
+        keys: Keys, policies: [String: NamespacePolicy], outbox: OutboxRoom, doneSeconds: Int, membersMax: Int,
         callsMax: Int, answerLimits: JSON.Limits, answerBytesMax: Int, nowMs: @escaping @Sendable () -> Int
     ) {
         self.keys = keys
         self.policies = policies
-        self.outboxMax = outboxMax
+        self.outbox = outbox
         self.doneSeconds = doneSeconds
         self.membersMax = membersMax
         self.callsMax = callsMax

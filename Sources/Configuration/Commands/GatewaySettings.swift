@@ -79,6 +79,8 @@ public struct GatewaySettings: Sendable, Equatable {
     public var deflate = false
     /// Bytes from which on a message is deflated.
     public var deflateBytesMin = 512
+    /// Whether `check` tells what an existing deployment must change.
+    public var showsUpgrade = false
     /// Whether `/echo` is served.
     public var echo = false
     /// Whether clients may connect without a token.
@@ -139,6 +141,7 @@ extension GatewaySettings {
         socketIONamespaces = values.texts("socketio-namespace")
         deflate = values.boolean("deflate", default: deflate)
         deflateBytesMin = values.integer("deflate-min-bytes") ?? deflateBytesMin
+        showsUpgrade = values.boolean("upgrade", default: false)
         echo = values.boolean("echo", default: echo)
         anonymous = values.boolean("anonymous", default: anonymous)
         report = SettingsReport(values, file)

@@ -156,6 +156,9 @@ extension Setting {
         Setting(
             "echo", .boolean, nodeAndDev, default: "false",
             "Serve a WebSocket echo at /echo, for conformance suites; not for production."),
+        Setting(
+            "upgrade", .boolean, [.check], default: "false", places: .flag,
+            "Print also what an existing deployment must change, with the commands."),
     ]
 
     private static let outside: [Setting] = [

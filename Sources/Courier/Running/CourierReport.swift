@@ -82,7 +82,7 @@ struct CourierReport {
         page.counter("switchboard_webhooks_sent_total", "Webhooks that a receiver took.", each { $0.counts.sent })
         page.counter("switchboard_webhooks_failed_total", "Attempts that failed.", each { $0.counts.failed })
         page.counter("switchboard_webhooks_dead_total", "Events given up.", each { $0.counts.dead })
-        page.counter("switchboard_webhooks_gaps_total", "Holes in logs that were told.", each { $0.counts.gaps })
+        page.counter("switchboard_webhooks_gaps_total", "Gaps that a receiver got.", each { $0.counts.gaps })
         page.gauge("switchboard_webhook_topics_busy", "Topics in hand.", each { $0.busy })
         page.gauge("switchboard_webhook_topics_waiting", "Topics that wait.", each { $0.waiting })
         page.gauge("switchboard_webhook_open", "1 while a receiver is away.", each { $0.isOpen ? 1 : 0 })

@@ -119,12 +119,17 @@ final class ServiceDesk {
         }
     }
 
+    /// The stream of the outbox where answers wait for the worker: what commands leave there can never fill it.
+    private var answersTo: [UInt8] {
+        parts.keys.outbox(OutboxStream(slot: parts.keys.commonSlot, lane: 0, isFollowUp: true))
+    }
+
     /// While the outbox is full no call is claimed, since its answer could not be left there.
     private func look(_ nowMs: Int) {
         lookMs = nowMs + 1_000
-        link.call(RedisCall("XLEN", parts.keys.outbox)) { [weak self] result in
+        link.call(RedisCall("XLEN", answersTo)) { [weak self] result in
             guard let self, case .success(let value) = result else { return }
-            isOutboxFull = (value.integer ?? 0) >= parts.limits.outboxMax
+            isOutboxFull = (value.integer ?? 0) >= parts.limits.outboxFollowUpsMax
         }
     }
 
@@ -270,7 +275,7 @@ final class ServiceDesk {
         let keys = parts.keys
         let call = ScriptCall(
             script: parts.scripts.finish,
-            keys: [keys.calls(of: one.service.name), keys.outbox, keys.callsDead(of: one.service.name)],
+            keys: [keys.calls(of: one.service.name), answersTo, keys.callsDead(of: one.service.name)],
             arguments: [one.call.entry, one.call.arguments(answer: answer), Array(reason.utf8)])
         link.run(call, lane: nil) { [weak self] ended in
             guard let self else { return }

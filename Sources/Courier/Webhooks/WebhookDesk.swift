@@ -17,12 +17,16 @@ final class WebhookDesk {
     private let reactor: Reactor
     private var ears: WebhookEars?
     private var sweepMs = Int.max
+    /// Whether the look also finds topics that have a position alone: the first look behind each connection does.
+    private var isWide = false
     private var cursor: [UInt8]?
     private var isScanning = false
     /// Counts the looks through all logs; a page of an earlier one is not taken.
     private var look = 0
 
     private static let firstCursor = Array("0".utf8)
+    private static let facets = ["log", "log-past", "meta"].map { Array($0.utf8) }
+    private static let cursorFacet = Array("hook#".utf8)
 
     init(
         _ parts: CourierParts, redis: WholeRedis, context: ConnectionContext, reactor: Reactor
@@ -55,7 +59,7 @@ final class WebhookDesk {
     /// The command link is there, or leads to other masters.
     func connected() {
         ears?.follow()
-        for lane in lanes { lane.connected() }
+        isWide = true
         sweep()
     }
 
@@ -100,7 +104,7 @@ final class WebhookDesk {
         isScanning = true
         var call = RedisCall("SCAN", cursor ?? WebhookDesk.firstCursor)
         call.append("MATCH")
-        call.append(parts.keys.prefix + Array("*#log".utf8))
+        call.append(parts.keys.prefix + Array((isWide ? "*#[lhm][oe]*" : "*#[lh]o*").utf8))
         call.append("COUNT")
         call.append(decimal: parts.limits.scanKeys)
         link.call(call) { [weak self, look] in self?.scanned($0, look) }
@@ -118,14 +122,23 @@ final class WebhookDesk {
             sweepMs = reactor.nowMs + 1_000
             return
         }
-        for name in names.compactMap(\.bytes) {
-            guard let topic = self.parts.keys.topic(ofChannel: Array(name.dropLast("#log".utf8.count))) else {
-                continue
-            }
-            told(topic)
-        }
+        for name in names.compactMap(\.bytes) { take(name) }
         let isOver = next == WebhookDesk.firstCursor
+        if isOver { isWide = false }
         cursor = isOver ? nil : next
         sweepMs = reactor.nowMs + (isOver ? self.parts.limits.webhookSweepMs : self.parts.limits.scanPauseMs)
+    }
+
+    /// A key that a look has found: a topic with a log, a past log, a cursor or a position.
+    private func take(_ name: [UInt8]) {
+        guard let mark = name.firstIndex(of: UInt8(ascii: "#")),
+            let topic = parts.keys.topic(ofChannel: Array(name[..<mark]))
+        else { return }
+        let facet = name[(mark + 1)...]
+        if WebhookDesk.facets.contains(where: { facet.elementsEqual($0) }) { return told(topic) }
+        guard facet.starts(with: WebhookDesk.cursorFacet) else { return }
+        // Events may be owed of which there is nothing but the cursor.
+        let receiver = facet.dropFirst(WebhookDesk.cursorFacet.count)
+        for lane in lanes where receiver.elementsEqual(lane.name.utf8) { lane.told(topic) }
     }
 }

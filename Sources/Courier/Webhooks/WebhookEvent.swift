@@ -1,6 +1,16 @@
 import Core
 import RedisLink
 
+/// A position in a topic.
+struct WebhookPlace: Sendable, Equatable, CustomStringConvertible {
+    /// The epoch, and the offset of an event in it; 0 stands before the first.
+    let epoch: [UInt8]
+    let offset: Int
+
+    /// Both, for the log.
+    var description: String { String(decoding: epoch, as: UTF8.self) + " \(offset)" }
+}
+
 /// One event of a log as a receiver gets it.
 struct WebhookEvent: Sendable, Equatable {
     /// Where it stands.
@@ -11,6 +21,8 @@ struct WebhookEvent: Sendable, Equatable {
     let content: [UInt8]
     /// When it was published, milliseconds since 1970; 0 where the log does not tell.
     let timeMs: Int
+    /// Of a gap: the position behind which events are missing.
+    let after: WebhookPlace?
 
     /// An entry of a log; `nil` when it is none.
     init?(_ entry: RESPValue, epoch: [UInt8]) {
@@ -26,16 +38,24 @@ struct WebhookEvent: Sendable, Equatable {
         name = found[Array("e".utf8)] ?? []
         content = found[Array("d".utf8)] ?? []
         timeMs = found[Array("t".utf8)].flatMap { ASCII.decimal($0) } ?? 0
+        after = nil
     }
 
-    /// A hole in the log before an event.
-    init(gapBefore offset: Int, epoch: [UInt8], missed: Int, timeMs: Int) {
+    /// A gap between a position and the event at `offset`, which may be yet to come.
+    ///
+    /// Where both have the same epoch, the number of missed events is known.
+    init(gapBefore offset: Int, epoch: [UInt8], after: WebhookPlace, isCounted: Bool, timeMs: Int) {
         self.epoch = epoch
         self.offset = offset
+        self.after = after
         name = Array("gap".utf8)
+        let missed = isCounted ? String(offset - after.offset - 1) : "null"
         content = Array("{\"missed\":\(missed)}".utf8)
         self.timeMs = timeMs
     }
+
+    /// Where it stands; of a gap, where the event behind it stands.
+    var place: WebhookPlace { WebhookPlace(epoch: epoch, offset: offset) }
 
     /// Whether name and data are what they should be; both come from Redis.
     func isReadable(_ limits: JSON.Limits) -> Bool {
@@ -59,7 +79,13 @@ struct WebhookEvent: Sendable, Equatable {
         let time = min(max(timeMs, 0), Timestamp.range.upperBound)
         text.append(text: ",\"timestamp\":\"\(Timestamp.text(wallMs: time))\",\"topic\":\"\(topic)\",\"epoch\":")
         text.append(jsonString: epoch)
-        text.append(text: ",\"offset\":\(offset),\"data\":")
+        text.append(text: ",\"offset\":\(offset)")
+        if let after {
+            text.append(text: ",\"after\":{\"epoch\":")
+            text.append(jsonString: after.epoch)
+            text.append(text: ",\"offset\":\(after.offset)}")
+        }
+        text.append(text: ",\"data\":")
         text.append(contentsOf: content)
         text.append(text: "}")
         return text

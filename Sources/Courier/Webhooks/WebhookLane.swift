@@ -35,11 +35,12 @@ final class WebhookLane {
     /// When the receiver was set up, milliseconds since 1970; `nil` until Redis has said it.
     private var sinceMs: Int?
     private var toldTrouble = ""
+    private var gapNotes = GapNotes()
     /// Whether nothing more is begun.
     var isDraining = false
 
     private static let pageEvents = 64
-    /// How long a cursor lives where the position of its topic has no end: 31 days.
+    /// How long a cursor lives while events are owed, or where the position of its topic has no end: 31 days.
     private static let cursorMs = 2_678_400_000
     private static let retryMs = 500
 
@@ -77,7 +78,10 @@ final class WebhookLane {
     func stop() { engine.stop() }
 
     /// All topics are about to be looked through.
-    func sweeps() { topics.complete() }
+    func sweeps() {
+        topics.complete()
+        readMark()
+    }
 
     /// Something happened on a topic, or may have.
     func told(_ topic: Topic) {
@@ -86,15 +90,19 @@ final class WebhookLane {
 
     // MARK: Beginning
 
-    /// A connection is there: since when the receiver is told is asked, and written down the first time.
-    func connected() {
-        let mark = parts.keys.webhook(name)
-        link.call(RedisCall("SET", mark, Array("\(Clock.wallMs())".utf8), Array("NX".utf8))) { _ in }
-        link.call(RedisCall("GET", mark)) { [weak self] result in
-            guard case .success(let value) = result, let since = value.bytes.flatMap({ ASCII.decimal($0) }) else {
-                return
+    /// Reads since when the receiver is told; the first time Redis writes it down.
+    ///
+    /// When a mark that this courier has seen is missing, Redis has lost its data.
+    private func readMark() {
+        let call = ScriptCall(
+            script: parts.scripts.mark, keys: [parts.keys.webhook(name)], arguments: [sinceMs.map(text) ?? []])
+        link.run(call, lane: nil) { [weak self] result in
+            guard let self, let mark = WebhookMark(result) else { return }
+            if let known = sinceMs, mark.sinceMs > known || mark.isNew {
+                let reason = "the time from which the receiver is told was gone"
+                tell("Redis has lost data: no gap tells of topics that are gone", [("reason", reason)])
             }
-            self?.sinceMs = since
+            sinceMs = min(sinceMs ?? mark.sinceMs, mark.sinceMs)
         }
     }
 
@@ -116,11 +124,11 @@ final class WebhookLane {
             script: parts.scripts.step,
             keys: [
                 keys.domain(topic, facet: "hook", member: own), keys.domain(topic, facet: "hook-lease", member: own),
-                keys.meta(topic), keys.log(topic),
+                keys.meta(topic), keys.log(topic), keys.pastLog(topic),
             ],
             arguments: [
                 parts.name, text(parts.limits.webhookLeaseMs), done?.epoch ?? [], done.map { text($0.offset) } ?? [],
-                text(count), text(WebhookLane.cursorMs),
+                text(count), text(WebhookLane.cursorMs), text(sinceMs ?? 0),
             ])
         link.run(call, lane: nil) { result in
             guard case .success(let value) = result else { return then(nil) }
@@ -136,18 +144,14 @@ final class WebhookLane {
         switch reply?.first?.integer {
         case 0:
             let otherMs = reply?.last?.integer ?? 0
-            topics.ended(
-                topic, againMs: nowMs + min(max(otherMs, 0), parts.limits.webhookLeaseMs) + Int.random(in: 20...200))
+            let pauseMs = min(max(otherMs, 0), parts.limits.webhookLeaseMs) + Int.random(in: 20...200)
+            topics.ended(topic, againMs: nowMs + pauseMs)
         case 2:
             failing[topic] = nil
             topics.ended(topic)
         case 3:
-            guard let reply, reply.count == 5, let epoch = reply[1].bytes, let last = number(reply[3]),
-                let entries = reply[4].elements, let done = reply[2].bytes,
-                let work = WebhookWork(
-                    topic, epoch: epoch, done: ASCII.decimal(done), last: last, entries: entries, patterns: patterns,
-                    sinceMs: sinceMs ?? 0)
-            else {
+            let (since, now) = (sinceMs ?? 0, Clock.wallMs())
+            guard let work = WebhookWork(topic, reply: reply, patterns: patterns, sinceMs: since, wallMs: now) else {
                 tell("the log of a topic cannot be read", [("topic", topic.description)])
                 return topics.ended(topic, againMs: nowMs + parts.limits.webhookPauseMs)
             }
@@ -157,8 +161,6 @@ final class WebhookLane {
             topics.ended(topic, againMs: nowMs + WebhookLane.retryMs)
         }
     }
-
-    private func number(_ value: RESPValue) -> Int? { value.integer ?? value.bytes.flatMap { ASCII.decimal($0) } }
 
     // MARK: Sending
 
@@ -196,7 +198,7 @@ final class WebhookLane {
                 parts.log.write(.info, "a receiver of webhooks is back", [("receiver", name)])
             }
             counts.sent += 1
-            if event.isGap { counts.gaps += 1 }
+            if let after = event.after { gap(work.topic, event, after, nowMs) }
             finished(work)
         case .away(let reason, let retryAfterMs):
             counts.failed += 1
@@ -211,6 +213,15 @@ final class WebhookLane {
             guard !isFinal, nowMs - sinceMs < giveUpMs else { return giveUp(work, event, reason) }
             release(work.topic, againMs: nowMs + pauseMs)
         }
+    }
+
+    /// Counts a gap that the receiver has taken, and logs it.
+    private func gap(_ topic: Topic, _ event: WebhookEvent, _ after: WebhookPlace, _ nowMs: Int) {
+        counts.gaps += 1
+        guard let others = gapNotes.took(nowMs: nowMs) else { return }
+        let place = [("topic", "\(topic)"), ("after", "\(after)"), ("before", "\(event.place)")]
+        let fields = [("receiver", name)] + place + [("other_gaps", String(others))]
+        parts.log.write(.warn, "a receiver of webhooks missed events and got a gap", fields)
     }
 
     /// Takes note of a failure of the event at a topic's head; the pause before it is tried again.
@@ -276,8 +287,7 @@ final class WebhookLane {
     /// Gives a topic back: who gets to it first goes on.
     private func release(_ topic: Topic, againMs: Int) {
         step(topic, done: nil, count: -1) { [weak self] _ in
-            guard let self else { return }
-            topics.ended(topic, againMs: max(againMs, reactor.nowMs + 1))
+            if let self { topics.ended(topic, againMs: max(againMs, reactor.nowMs + 1)) }
         }
     }
 

@@ -16,29 +16,32 @@ struct WebhookWork {
 
     /// Takes a page; `nil` when it is none.
     ///
-    /// It begins behind `done`, which is `nil` where no cursor was: then what is older than `sinceMs` was before the receiver.
+    /// It begins behind `done`, which is `nil` where no cursor was: then events before the first one of `sinceMs` or later
+    /// were before the receiver. `before` is where the receiver was in another epoch, which may have had further events.
+    /// `wallMs` is the time of a gap without an event behind it.
     init?(
         _ topic: Topic, epoch: [UInt8], done: Int?, last: Int, entries: [RESPValue], patterns: WebhookPatterns,
-        sinceMs: Int
+        sinceMs: Int, before: WebhookPlace? = nil, wallMs: Int = 0
     ) {
         let page = entries.map { WebhookEvent($0, epoch: epoch) }
         let found = page.compactMap { $0 }
-        let isCounted = ([done ?? 0, last] + found.map(\.offset)).allSatisfy { $0 <= WebhookWork.offsetMax }
+        let isCounted = ([done ?? 0, last, before?.offset ?? 0] + found.map(\.offset)).allSatisfy {
+            $0 <= WebhookWork.offsetMax
+        }
         guard isCounted, found.count == page.count, found.allSatisfy({ $0.offset > 0 }) else { return nil }
         self.topic = topic
         self.epoch = epoch
         // Without entries what there was has been trimmed.
         lastOffset = found.last?.offset ?? last
-        let fresh = found.filter { done != nil || $0.timeMs >= sinceMs }
+        let isKnown = done != nil || before != nil
+        let fresh = isKnown ? found[...] : found.drop { $0.timeMs < sinceMs }
         let first = found.first?.offset ?? last + 1
-        let isHole = first > (done ?? 0) + 1 && (done != nil || found.first.map { $0.timeMs >= sinceMs } ?? false)
-        let gap =
-            isHole
-            ? [
-                WebhookEvent(
-                    gapBefore: first, epoch: epoch, missed: first - (done ?? 0) - 1, timeMs: found.first?.timeMs ?? 0)
-            ] : []
-        events = (gap + fresh.filter { patterns.takes(event: $0.name) })[...]
+        // Older events that are there were before the receiver, and so were those before them.
+        let isHole = before != nil || first > (done ?? 0) + 1 && fresh.count == found.count
+        let gap = WebhookEvent(
+            gapBefore: first, epoch: epoch, after: before ?? WebhookPlace(epoch: epoch, offset: done ?? 0),
+            isCounted: before == nil, timeMs: found.first?.timeMs ?? wallMs)
+        events = ((isHole ? [gap] : []) + fresh.filter { patterns.takes(event: $0.name) })[...]
     }
 
     /// The next event.

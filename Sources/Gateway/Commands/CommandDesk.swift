@@ -223,35 +223,27 @@ final class CommandDesk {
         }
     }
 
-    /// Puts a call of each command into the outbox, for one user; `nil` once all are there.
-    ///
-    /// Should some be there and others not, the request is made again: to erase twice changes nothing.
-    func queue(_ commands: [CommandDescriptor], user: [UInt8], _ completion: @escaping (Refusal?) -> Void) {
+    /// Puts a call of each command into the outbox, for one user, all of them or none; `nil` once they are there.
+    func queue(
+        _ commands: [CommandDescriptor], user: [UInt8], caller: Caller, _ completion: @escaping (Refusal?) -> Void
+    ) {
         var arguments: [UInt8] = []
         arguments.append(text: "{\"userId\":")
         arguments.append(jsonString: user)
         arguments.append(text: "}")
-        let outbox = node.keys.outbox
-        link.call(RedisCall("XLEN", outbox)) { [node, link] result in
-            guard case .success(let value) = result, let waiting = value.integer else {
-                return completion(RedisFailure(.disconnected).refusal)
-            }
-            guard waiting + commands.count <= node.limits.outboxMax else {
-                return completion(Refusal(.unavailable, "the outbox is full: is a worker running?"))
-            }
-            var (left, failure) = (commands.count, Refusal?.none)
-            for command in commands {
-                var call = RedisCall("XADD", outbox, Array("*".utf8), Array("c".utf8))
-                call.append(Array(command.name.utf8))
-                call.append(Array("a".utf8))
-                call.append(arguments)
-                link.call(call) { result in
-                    if case .failure(let refused) = result { failure = refused.refusal }
-                    left -= 1
-                    guard left == 0 else { return }
-                    link.call(RedisCall("PUBLISH", outbox, [])) { _ in }
-                    completion(failure)
-                }
+        let (keys, payer) = (node.keys, CommandCaller(caller).payer)
+        let stream = node.commands.outbox.stream(keys, home: nil, payer: payer)
+        let call = ScriptCall(
+            script: node.scripts.outboxPut, keys: [keys.outbox(stream), keys.outboxPayers(stream), keys.outbox],
+            arguments: [node.commands.outbox.terms(payer, CommandCaller(caller).role)]
+                + commands.flatMap { [Array($0.name.utf8), arguments] })
+        link.run(call, lane: nil) { result in
+            switch result {
+            case .failure(let failure): completion(failure.refusal)
+            case .success(let value) where value.integer == 1: completion(nil)
+            case .success(let value) where value.integer == -1:
+                completion(Refusal(.unavailable, "too much of what this caller has caused still waits"))
+            case .success: completion(Refusal(.unavailable, "the outbox is full: is a worker running?"))
             }
         }
     }

@@ -48,7 +48,9 @@ struct OperationsRoute {
         guard let first = conditions.first else {
             var body: [UInt8] = []
             let age = shard.node.health.probeAgeMs(nowMs: nowMs) ?? 0
-            body.append(text: "{\"status\":\"ready\",\"probeAgeMs\":\(age)}")
+            body.append(text: "{\"status\":\"ready\",\"probeAgeMs\":\(age)")
+            appendWarnings(to: &body)
+            body.append(text: "}")
             return .json(status: 200, body: body, keepAlive: true)
         }
         let isPartlyReady = stuck.isEmpty && shard.node.health.isReady
@@ -63,11 +65,29 @@ struct OperationsRoute {
             body.append(jsonString: condition.reason.label)
             body.append(text: "}")
         }
-        body.append(text: "]}")
+        body.append(text: "]")
+        appendWarnings(to: &body)
+        body.append(text: "}")
         guard !isPartlyReady else { return .json(status: 200, body: body, keepAlive: true) }
         var response = HTTPResponse.json(status: 503, body: body, keepAlive: true)
         response.setRetryAfter(seconds: 1)
         return response
+    }
+
+    /// Adds what is wrong on every node alike: a name, the moment since when, and the mend.
+    private func appendWarnings(to body: inout [UInt8]) {
+        let warnings = shard.node.warnings
+        guard !warnings.isEmpty else { return }
+        body.append(text: ",\"warnings\":[")
+        for (index, warning) in warnings.enumerated() {
+            let since = Timestamp.text(wallMs: warning.sinceMs)
+            body.append(text: index == 0 ? "{\"name\":" : ",{\"name\":")
+            body.append(jsonString: warning.name.rawValue)
+            body.append(text: ",\"since\":\"\(since)\",\"mend\":")
+            body.append(jsonString: warning.mend)
+            body.append(text: "}")
+        }
+        body.append(text: "]")
     }
 
     /// A shard whose loop has not come round for seconds serves nobody; every shard wakes at least each half second.

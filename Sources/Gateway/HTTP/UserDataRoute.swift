@@ -68,7 +68,7 @@ struct UserDataRoute {
         let erasers = shard.node.library.catalogue.erasers
         guard !erasers.isEmpty else { throw Refusal(.notFound, "no script of this gateway erases anything") }
         try pay(erasers, request)
-        shard.commands.queue(erasers, user: user) { refusal in
+        shard.commands.queue(erasers, user: user, caller: request.caller) { refusal in
             if let refusal { return respond(BroadcastRoute.refused(refusal)) }
             var body: [UInt8] = []
             body.append(text: "{\"userId\":")

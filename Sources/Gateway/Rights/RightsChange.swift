@@ -49,7 +49,7 @@ struct RightsPoll {
     struct Outcome: Equatable {
         /// Whether everything that was there has been read.
         var isComplete: Bool
-        /// Whether removals may have been missed.
+        /// Whether removals may have been missed: nobody asked for long, or the clock or the data of Redis went back.
         var checksMemberships: Bool
     }
 
@@ -86,6 +86,7 @@ struct RightsPoll {
         isAsking = false
         let isContinued = answeredMs.map { nowMs - $0 < RightsPoll.trustMs } ?? false
         answeredMs = nowMs
+        let isBack = page.top < page.position.revoked || page.position.removed < position.removed
         position = page.position
         if page.top < position.revoked {
             // Redis has gone back to older data; what is there may differ from what was read.
@@ -93,7 +94,7 @@ struct RightsPoll {
             nextMs = 0
         }
         if page.isFull { nextMs = 0 }
-        return Outcome(isComplete: nextMs > 0, checksMemberships: !isContinued)
+        return Outcome(isComplete: nextMs > 0, checksMemberships: !isContinued || isBack)
     }
 
     /// There was no answer, or not everybody could be told of it: the same is asked again.

@@ -133,6 +133,8 @@ final class RightsStore {
                 page.revocations.append(Revocation(.token(Array(name.dropFirst(2))), forgetAt: forgetAt))
             }
         }
+        // They begin anew where the clock or the data of Redis went back.
+        if removed.count > 1, let first = number(removed[1]), first <= after.removed { page.position.removed = 0 }
         for index in stride(from: 0, to: removed.count - 1, by: 2) {
             guard let entry = removed[index].bytes, let place = number(removed[index + 1]) else { continue }
             page.position.removed = max(page.position.removed, place)

@@ -10,6 +10,9 @@ struct KnownPositions {
         var published = 0
     }
 
+    /// The topic that an answer told of last, and when, monotonic milliseconds.
+    private(set) var latest: (topic: Topic, atMs: Int)?
+
     private let half: Int
     /// Used lately; when it is full it becomes the older half, and what was that is forgotten.
     private var young: [Topic: Entry] = [:]
@@ -23,7 +26,8 @@ struct KnownPositions {
     subscript(topic: Topic) -> Entry? { young[topic] ?? old[topic] }
 
     /// Takes the position that an answer told, and how many events of the topic it says were published here.
-    mutating func add(_ topic: Topic, _ position: Position, published: Int = 0) {
+    mutating func add(_ topic: Topic, _ position: Position, published: Int = 0, nowMs: Int = 0) {
+        latest = (topic, nowMs)
         var entry = self[topic] ?? Entry(position: position)
         entry.published += published
         // Answers of one epoch may overtake each other; another epoch replaces what was known.

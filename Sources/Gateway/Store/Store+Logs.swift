@@ -105,7 +105,7 @@ extension Store {
                     guard let answer = Store.answer(value, pages.order, before: before, json: json) else {
                         return .failure(Store.nonsense)
                     }
-                    known.add(topic, answer.position)
+                    known.add(topic, answer.position, nowMs: reactor.nowMs)
                     if let payer = read.payer { charge(payer, answer, isNew: answer.position.epoch == candidate) }
                     if answer.position.offset == 0 { idle.add(topic, nowMs: reactor.nowMs) }
                     return .success(answer)

@@ -109,6 +109,17 @@ final class Store: TopicReader {
         return delivered.epoch == told.epoch && told.offset > delivered.offset ? told : delivered
     }
 
+    /// The event that an answer told of last, as proof of what Redis had; `nil` when it is older than two probes.
+    ///
+    /// Of what was answered before the last probe, the probe itself has shown that it was on disk.
+    var witness: LinkWitness? {
+        guard let (topic, atMs) = known.latest, reactor.nowMs - atMs <= 2 * limits.redisProbeMs,
+            let position = known[topic]?.position, position.offset > 0
+        else { return nil }
+        return LinkWitness(
+            meta: keys.meta(topic), epoch: position.epoch, offset: position.offset, atMs: atMs)
+    }
+
     /// Publishes on a topic that were committed through this shard, as far as it remembers.
     func published(_ topic: Topic) -> Int { known[topic]?.published ?? 0 }
 
@@ -179,7 +190,8 @@ final class Store: TopicReader {
             }
             let receipts = outcomes.compactMap { try? $0.get() }
             if let last = receipts.last(where: { !$0.isDuplicate }) ?? receipts.last {
-                known.add(group.topic, last.position, published: receipts.count { !$0.isDuplicate })
+                known.add(
+                    group.topic, last.position, published: receipts.count { !$0.isDuplicate }, nowMs: reactor.nowMs)
             }
             return .success(outcomes)
         }

@@ -42,6 +42,8 @@ struct StoreScripts: Sendable {
     let deadLetters: ScriptID
     let retryCall: ScriptID
     let retryWebhook: ScriptID
+    let outboxPut: ScriptID
+    let outboxFigures: ScriptID
     /// Microseconds of Redis to read who is here on a full topic.
     let hereReadUs: Int
     private let stateful: [ArraySlice<UInt8>: Stateful]
@@ -74,6 +76,8 @@ struct StoreScripts: Sendable {
         deadLetters = try id("dead_letters")
         retryCall = try id("retry_call")
         retryWebhook = try id("retry_webhook")
+        outboxPut = try id("outbox_put")
+        outboxFigures = try id("outbox_figures")
         hereReadUs = library.catalogue.weightMicroseconds(of: "here_read")
         var stateful: [ArraySlice<UInt8>: Stateful] = [:]
         for state in library.catalogue.states.values {

@@ -113,6 +113,9 @@ public final class ClusterLink: RedisCalls {
     /// The masters that there are links to.
     public var linkedNodes: [[UInt8]] { masters.ids }
 
+    /// Where a master with slots is reached; `nil` for any other node.
+    public func address(of node: [UInt8]) -> ClusterAddress? { map.master(node)?.address }
+
     /// The link to a node, whether it is ready or not; `nil` when there is none.
     public func link(to node: [UInt8]) -> CallLink? { masters.link(to: node) }
 

@@ -24,6 +24,7 @@ struct KeyMove {
     /// Facets of what belongs to all, without a service's name.
     private static let common: Set<String> = [
         "#workers", "#leases", "#revoked", "#revoked-before", "#removed", "#node-secret", "#here-nodes", "#outbox-dead",
+        "#outbox-figures", "#sealed",
     ]
     /// What the names of what belongs to a service outside begin with.
     private static let ofServices = [
@@ -40,9 +41,11 @@ struct KeyMove {
     func place(_ name: [UInt8]) -> Place {
         if name == from.layoutMark { return .mark }
         guard !name.isEmpty else { return .foreign }
-        if from.outboxIndex(name) != nil { return .outbox }
+        if from.outboxStream(name) != nil { return .outbox }
+        // Counts of entries end with the entries.
+        if from.isOutbox(name) { return .done }
         if let new = renamed(name, from, to) { return .ours(new) }
-        return renamed(name, to, from) != nil || to.outboxIndex(name) != nil ? .done : .foreign
+        return renamed(name, to, from) != nil || to.isOutbox(name) ? .done : .foreign
     }
 
     private func renamed(_ name: [UInt8], _ from: Keys, _ to: Keys) -> [UInt8]? {

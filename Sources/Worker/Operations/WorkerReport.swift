@@ -24,7 +24,7 @@ struct WorkerReport {
     /// Entries of the outbox read and not done.
     var outboxInHand = 0
     /// Entries in Redis as last asked: waiting, and given up; `nil` before the first answer.
-    var outbox: Int?
+    var outbox: OutboxFigures?
     var outboxDead: Int?
     /// What waits for couriers, by service.
     var calls: [(service: String, counts: CallsWatch.Counts)] = []
@@ -48,7 +48,11 @@ struct WorkerReport {
                 "switchboard_worker_scan_seconds", "Time of the last look through all keys.", milliseconds: scanMs)
         }
         page.gauge("switchboard_worker_outbox_in_hand", "Entries of the outbox read and not done.", outboxInHand)
-        if let outbox { page.gauge("switchboard_outbox_entries", "Entries in the outbox.", outbox) }
+        if let outbox {
+            page.gauge("switchboard_outbox_entries", "Entries in the outbox.", outbox.entries)
+            page.gauge(
+                "switchboard_outbox_oldest_seconds", "Age of the oldest entry of the outbox.", outbox.oldestMs / 1_000)
+        }
         if let outboxDead { page.gauge("switchboard_outbox_dead_entries", "Entries given up, kept.", outboxDead) }
         if !calls.isEmpty { tellCalls(&page) }
         return page.bytes
@@ -63,47 +67,5 @@ struct WorkerReport {
             "switchboard_calls_oldest_seconds", "Age of the oldest of them.", each { $0.oldestMs / 1_000 })
         page.gauge("switchboard_calls_dead_entries", "Calls given up, kept.", each(\.dead))
         page.gauge("switchboard_courier_alive", "1 while a courier of the service lives.", each(\.alive))
-    }
-}
-
-/// How long the outbox is in Redis, asked now and then.
-///
-/// Thread: the worker's.
-final class OutboxLength {
-    /// Entries waiting, and given up; `nil` before the first answer.
-    private(set) var waiting: Int?
-    private(set) var dead: Int?
-    private var nextMs = Int.min
-    private let everyMs: Int
-    private let deadKey: [UInt8]
-
-    /// `dead` is the stream of entries that were given up.
-    init(dead: [UInt8], everyMs: Int) {
-        deadKey = dead
-        self.everyMs = everyMs
-    }
-
-    /// Asks when it is time how long the streams are together; `nil`: another worker knows them.
-    ///
-    /// The calls cost Redis nothing.
-    func ask(_ link: any RedisCalls, streams: [[UInt8]]?, nowMs: Int) {
-        guard link.isReady, nextMs <= nowMs else { return }
-        nextMs = nowMs + everyMs
-        if let streams {
-            var (sum, left) = (0, streams.count)
-            if streams.isEmpty { waiting = 0 }
-            for stream in streams {
-                link.call(RedisCall("XLEN", stream)) { [weak self] result in
-                    if case .success(let value) = result { sum += value.integer ?? 0 }
-                    left -= 1
-                    if left == 0 { self?.waiting = sum }
-                }
-            }
-        } else {
-            waiting = nil
-        }
-        link.call(RedisCall("XLEN", deadKey)) { [weak self] result in
-            if case .success(let value) = result { self?.dead = value.integer }
-        }
     }
 }

@@ -32,10 +32,7 @@ struct OutboxEntry: Equatable {
         ///
         /// The only part of an entry has the entry's, so that a worker of an earlier version finds what it has done.
         var operation: MessageID? {
-            var text = OutboxEntry.prefix
-            // Two streams may have entries of one id.
-            if let stream = entry.stream { text.append(text: "\(stream).") }
-            text += entry.id
+            var text = OutboxEntry.prefix + entry.streamLabel + entry.id
             if entry.items.count > 1 { text.append(text: ":\(index)") }
             return MessageID(text)
         }
@@ -47,10 +44,17 @@ struct OutboxEntry: Equatable {
         }
     }
 
-    /// Its stream, where there are several.
-    let stream: Int?
-    /// Its id in the stream.
+    /// Its stream.
+    let stream: OutboxStream
+    /// Tells streams apart in the ids of operations, since two may have entries of one id.
+    ///
+    /// Empty for the first lane on plain names, which an earlier version had alone.
+    private let streamLabel: [UInt8]
+    /// Its id in the stream, and as Redis writes it.
+    let place: StreamID
     let id: [UInt8]
+    /// The payer, who answers for it; empty when nobody is known.
+    let payer: [UInt8]
     /// Its fields and values in turn, as they were found.
     let fields: [[UInt8]]
     /// What they mean: at least one item; several are events, each on its own topic.
@@ -60,29 +64,46 @@ struct OutboxEntry: Equatable {
     static let topicsMax = 1_000
 
     /// Reads one element of a reply to XRANGE; `nil` when it is no such element.
-    init?(_ value: RESPValue, stream: Int?) {
+    init?(_ value: RESPValue, stream: OutboxStream, isTagged: Bool) {
         guard let parts = value.elements, parts.count == 2, let id = parts[0].bytes,
-            let fields = parts[1].elements?.map(\.bytes), !id.isEmpty, MessageID(OutboxEntry.prefix + id) != nil
+            let fields = parts[1].elements?.map(\.bytes), let place = StreamID(id)
         else { return nil }
-        (self.stream, self.id) = (stream, id)
+        (self.stream, self.place, self.id) = (stream, place, place.text)
+        streamLabel = OutboxEntry.label(of: stream, isTagged: isTagged)
         self.fields = fields.compactMap(\.self)
+        payer = Array((OutboxEntry.value("p", of: self.fields) ?? []).prefix(OutboxEntry.payerBytesMax))
         items = OutboxEntry.items(self.fields)
     }
+
+    private static func label(of stream: OutboxStream, isTagged: Bool) -> [UInt8] {
+        var text = ""
+        if isTagged { text += "\(stream.slot)." }
+        if stream.lane > 0 { text += "\(stream.lane)." }
+        if stream.isFollowUp { text += "n." }
+        return Array(text.utf8)
+    }
+
+    private static let payerBytesMax = 256
 
     /// What the id of the event or operation begins with, before the entry's id.
     static let prefix = Array("o:".utf8)
 
+    /// How large it is, bytes of all fields and values.
+    var byteCount: Int { fields.reduce(0) { $0 + $1.count } }
+
     /// What is to be done, in its order.
     var parts: [Part] { items.indices.map { Part(entry: self, index: $0) } }
 
-    private static func items(_ fields: [[UInt8]]) -> [Item] {
-        func value(_ name: StaticString) -> [UInt8]? {
-            for index in stride(from: 0, to: fields.count - 1, by: 2)
-            where fields[index].elementsEqual(String(describing: name).utf8) {
-                return fields[index + 1]
-            }
-            return nil
+    private static func value(_ name: StaticString, of fields: [[UInt8]]) -> [UInt8]? {
+        for index in stride(from: 0, to: fields.count - 1, by: 2)
+        where fields[index].elementsEqual(String(describing: name).utf8) {
+            return fields[index + 1]
         }
+        return nil
+    }
+
+    private static func items(_ fields: [[UInt8]]) -> [Item] {
+        func value(_ name: StaticString) -> [UInt8]? { OutboxEntry.value(name, of: fields) }
         if let service = value("o") {
             guard isService(service), let id = value("i"), let request = value("r"), let command = value("c"),
                 let arguments = value("a")

@@ -4,44 +4,52 @@ import RedisLink
 
 /// Reading the streams of the outbox.
 extension OutboxRelay {
-    /// Reads a stream behind an entry; `nil`: from its start.
-    func read(_ index: Int, after last: [UInt8]?) {
-        var command = RedisCall("XRANGE", parts.keys.outbox(at: index))
-        command.append(last.map { [UInt8(ascii: "(")] + $0 } ?? [UInt8(ascii: "-")])
+    /// Reads a stream.
+    func read(_ stream: OutboxStream, _ step: LaneReading.Step) {
+        var command = RedisCall("XRANGE", parts.keys.outbox(stream))
+        switch step {
+        case .new(nil): command.append("-")
+        case .new(let last?): command.append([UInt8(ascii: "(")] + last.text)
+        case .again(let first): command.append(first.text)
+        }
         command.append("+")
         command.append("COUNT")
-        command.append(decimal: min(OutboxRelay.batch, parts.limits.relayWindowMax))
+        let count = batch.count
+        command.append(decimal: count)
         let current = generation
         link.call(command) { [weak self] result in
             guard let self, generation == current else { return }
             guard case .success(let reply) = result else {
-                return streams.readFailed(index, nowMs: reactor.nowMs)
+                return streams.readFailed(stream, nowMs: reactor.nowMs)
             }
-            take(reply.elements ?? [], of: index)
+            take(reply.elements ?? [], of: stream, asked: count)
         }
     }
 
-    private func take(_ elements: [RESPValue], of index: Int) {
-        var (last, count) = ([UInt8]?.none, 0)
-        for element in elements {
-            // One entry may have a thousand parts. Those beyond the window are read again.
-            guard queue.count < parts.limits.relayWindowMax else { break }
-            guard let entry = OutboxEntry(element, stream: parts.keys.outboxCount > 1 ? index : nil) else { continue }
-            last = entry.id
-            count += entry.parts.count
-            book.began(entry)
-            for part in entry.parts { queue.add(Queue.Entry(id: entry.id, lane: lane(part), item: part)) }
+    private func take(_ elements: [RESPValue], of stream: OutboxStream, asked count: Int) {
+        let isTagged = parts.keys.layout == .tagged
+        let entries = elements.compactMap { OutboxEntry($0, stream: stream, isTagged: isTagged) }
+        let seen = entries.map { LaneReading.Seen(id: $0.place, payer: $0.payer, parts: $0.parts.count) }
+        let isFull = elements.count >= count
+        batch.read(bytes: entries.reduce(0) { $0 + $1.byteCount }, isFull: isFull)
+        for place in streams.read(stream, seen, isFull: isFull) {
+            let entry = entries[place]
+            let payer = RelayPayer(name: entry.payer, isFollowUp: stream.isFollowUp)
+            for part in entry.parts {
+                queue.add(Queue.Entry(line: Queue.Line(payer: payer, target: target(part)), item: part))
+            }
         }
-        streams.read(index, last: last, parts: count, isMore: !elements.isEmpty)
     }
 
-    /// Asks which of the streams have something.
-    func look(_ range: Range<Int>) {
-        var (found, left) = ([Int](), range.count)
+    /// Asks which slots have something in one of their streams.
+    func look(_ slots: Range<Int>) {
+        var (found, left) = ([Int](), slots.count)
         let current = generation
-        for index in range {
-            link.call(RedisCall("XLEN", parts.keys.outbox(at: index))) { [weak self] result in
-                if case .success(let value) = result, value.integer != 0 { found.append(index) }
+        for slot in slots {
+            var command = RedisCall("EXISTS")
+            for name in parts.keys.outboxes(of: slot) { command.append(name) }
+            link.call(command) { [weak self] result in
+                if case .success(let value) = result, value.integer != 0 { found.append(slot) }
                 left -= 1
                 guard let self, left == 0, generation == current else { return }
                 streams.looked(found)

@@ -9,8 +9,8 @@ import Service
 /// Passes on what scripts put into the outbox: events to other topics, calls of other commands.
 ///
 /// One worker does it at a time, by lease. Should two overlap, nothing happens twice and nothing is overtaken: an entry
-/// is done under an id of its own, and its successor in the lane is begun only when it was done. An entry is deleted
-/// when it was done; one that can never be done goes to a stream of its own. Thread: the worker's.
+/// is done under an id of its own, and the next one of its payer for the same target is begun only when it was done. An
+/// entry is deleted when it was done; one that can never be done goes to a stream of its own. Thread: the worker's.
 final class OutboxRelay {
     typealias Queue = RelayQueue<OutboxEntry.Part>
 
@@ -25,14 +25,22 @@ final class OutboxRelay {
     /// Counts the times the work began anew; what was begun before no longer counts.
     var generation = 0
     var streams: OutboxStreams
-    /// What is done is deleted at the end of the tick.
-    var book = OutboxBook()
+    /// How many entries are read at once.
+    var batch = RelayBatch()
+    private var budget: RelayBudget
+    /// Entries that are done and not deleted yet, by stream: id and payer of each in turn.
+    private var done: [OutboxStream: [[UInt8]]] = [:]
 
     /// Commands that this worker does not have, as far as the log was told.
     private var unknown: Set<String> = []
 
-    static let batch = 256
     private static let unknownMax = 100
+    /// Entries that one script deletes.
+    private static let deletesMax = 200
+    /// Entries of one payer that are being done: enough to keep Redis busy, few enough to let others between.
+    private static let payerInFlightMax = 32
+    /// Entries in hand that a payer's own have caused, from which on the payer's own wait.
+    private static let followUpsMax = 64
 
     init(parts: WorkerParts, link: any RedisCalls, runner: CommandRunner, reactor: Reactor, figures: WorkerFigures) {
         self.parts = parts
@@ -42,14 +50,19 @@ final class OutboxRelay {
         self.figures = figures
         queue = OutboxRelay.queue(parts.limits)
         streams = OutboxRelay.streams(parts)
+        budget = RelayBudget(percent: parts.limits.relayUsersPercent)
     }
 
     private static func streams(_ parts: WorkerParts) -> OutboxStreams {
-        OutboxStreams(count: parts.keys.outboxCount, sweepMs: parts.limits.relaySweepMs)
+        OutboxStreams(
+            slots: parts.keys.outboxSlots, sweepMs: parts.limits.relaySweepMs, window: parts.limits.relayWindowMax)
     }
 
     private static func queue(_ limits: Limits) -> Queue {
-        Queue(inFlightMax: limits.relaysMax, retryMinMs: 50, retryMaxMs: 5_000)
+        Queue(
+            inFlightMax: limits.relaysMax, retryMinMs: 50, retryMaxMs: 5_000,
+            payerInFlightMax: OutboxRelay.payerInFlightMax,
+            followUpsMax: min(OutboxRelay.followUpsMax, limits.relayWindowMax))
     }
 
     /// How many parts of entries were read and are not done.
@@ -59,7 +72,8 @@ final class OutboxRelay {
     var nextMs: Int {
         guard isHeld, link.isReady else { return Int.max }
         let read = queue.count >= parts.limits.relayWindowMax ? Int.max : streams.nextMs
-        return min(read, queue.nextDueMs ?? Int.max)
+        let users = queue.hasUsers && budget.pausesUntilMs > reactor.nowMs ? budget.pausesUntilMs : Int.max
+        return min(read, users, queue.nextDueMs ?? Int.max)
     }
 
     /// The lease of the outbox was gained.
@@ -78,13 +92,16 @@ final class OutboxRelay {
     func restart() {
         generation += 1
         queue = OutboxRelay.queue(parts.limits)
-        book = OutboxBook()
+        budget = RelayBudget(percent: parts.limits.relayUsersPercent)
+        done = [:]
         streams = OutboxRelay.streams(parts)
     }
 
-    /// Something was added to the stream of that name; another name stands for that of what concerns no id.
+    /// Something was added to the stream of that name; another name stands for the first one of what concerns no id.
     func woken(_ name: [UInt8]) {
-        if let index = parts.keys.outboxIndex(name) ?? parts.keys.outboxIndex([]) { streams.woken(index) }
+        streams.woken(
+            parts.keys.outboxStream(name)
+                ?? OutboxStream(slot: parts.keys.commonSlot, lane: 0, isFollowUp: false))
     }
 
     /// What was added may not have been told.
@@ -92,27 +109,28 @@ final class OutboxRelay {
         streams.lookAtAll()
     }
 
-    /// The streams that have something, as far as is known; `nil` without the lease.
-    var activeStreams: [[UInt8]]? { isHeld ? streams.activeStreams.map { parts.keys.outbox(at: $0) } : nil }
+    /// The slots whose streams have something, as far as is known; `nil` without the lease.
+    var activeSlots: Set<Int>? { isHeld ? streams.activeSlots : nil }
 
     /// Begins what can be done; `isLeased` is asked again before each entry.
     func work(nowMs: Int, isLeased: () -> Bool) {
         guard isHeld, link.isReady else { return }
-        while isLeased(), let entry = queue.next(nowMs: nowMs) {
+        while isLeased(), let entry = queue.next(nowMs: nowMs, usersMay: budget.admits(nowMs: nowMs)) {
+            if !entry.line.payer.isService { budget.began(nowMs: nowMs) }
             begin(entry)
             guard link.isReady else { return }
         }
         delete()
         while queue.count < parts.limits.relayWindowMax, let step = streams.next(nowMs: nowMs) {
             switch step {
-            case .read(let index, let last): read(index, after: last)
-            case .look(let range): look(range)
+            case .read(let stream, let step): read(stream, step)
+            case .look(let slots): look(slots)
             }
         }
     }
 
-    /// What parts are ordered by: the topic of an event or of members, the home of a call.
-    func lane(_ part: OutboxEntry.Part) -> UInt64 {
+    /// The target, by which entries of one payer are ordered: the topic of an event or of members, the home of a call.
+    func target(_ part: OutboxEntry.Part) -> UInt64 {
         switch part.item {
         case .event(let topic, _, _), .member(let topic, _, _): StableHash.of(topic.bytes)
         case .callOut(let service, _): StableHash.of(Array(service.utf8))
@@ -159,7 +177,7 @@ final class OutboxRelay {
         case .member(let topic, let user, let kind):
             setMember(MembersCall(topic, user: user, kind), queued)
         case .callOut(let service, let fields):
-            callOut(service, fields, queued)
+            callOut(service, fields + [Array("p".utf8), part.entry.payer], queued)
         case .call(let name, let arguments):
             switch bound(name, arguments) {
             case .failure(let refusal):
@@ -167,7 +185,8 @@ final class OutboxRelay {
                 give(up: queued, because: refusal.message)
             case .success(let (descriptor, bound)):
                 let operation = part.operation.map { OperationID.named($0) }
-                runner.run(descriptor, bound, caller: .worker, operation: operation) { [weak self] result in
+                runner.run(descriptor, bound, caller: .worker(for: part.entry.payer), operation: operation) {
+                    [weak self] result in
                     guard let self, generation == current else { return }
                     switch result {
                     case .success: succeeded(queued)
@@ -279,7 +298,8 @@ final class OutboxRelay {
     }
 
     private func retry(_ entry: Queue.Entry) {
-        queue.failed(entry.lane, nowMs: reactor.nowMs)
+        if !entry.line.payer.isService { budget.ended(nowMs: reactor.nowMs) }
+        queue.failed(entry.line, nowMs: reactor.nowMs)
     }
 
     /// Moves an entry to the dead ones, and only then deletes it.
@@ -311,19 +331,25 @@ final class OutboxRelay {
     }
 
     private func finished(_ queued: Queue.Entry) {
-        book.finished(queued.item)
-        streams.finished(queued.item.entry.stream ?? 0)
-        queue.finished(queued.lane)
+        if !queued.line.payer.isService { budget.ended(nowMs: reactor.nowMs) }
+        let entry = queued.item.entry
+        if let payer = streams.finished(entry.stream, entry.place) {
+            done[entry.stream, default: []] += [entry.id, payer]
+        }
+        queue.finished(queued.line)
     }
 
     /// Deletes what was done.
     ///
     /// Should this be lost, the entries are done again, without effect.
     private func delete() {
-        for (stream, ids) in book.take() {
-            var command = RedisCall("XDEL", parts.keys.outbox(at: stream))
-            for id in ids { command.append(id) }
-            link.call(command) { _ in }
+        for (stream, words) in done {
+            let keys = [parts.keys.outbox(stream), parts.keys.outboxPayers(stream)]
+            for start in stride(from: 0, to: words.count, by: OutboxRelay.deletesMax * 2) {
+                let some = words[start..<min(start + OutboxRelay.deletesMax * 2, words.count)]
+                link.run(ScriptCall(script: parts.outboxDone, keys: keys, arguments: Array(some)), lane: nil) { _ in }
+            }
         }
+        done = [:]
     }
 }

@@ -1,35 +1,28 @@
-/// Which streams of the outbox are read next, and from where: one on plain names, one for each slot on tagged ones.
+import Core
+
+/// Which streams of the outbox are read next, and from where.
 ///
-/// A stream is read while it has something; the others are looked at in turn, in case nobody told of what they have. A
+/// A stream is read while it has something. The slots are looked at in turn, in case nobody told of what they have. A
 /// value of facts: no I/O; times are monotonic milliseconds.
 struct OutboxStreams {
     /// What to do now.
     enum Step: Equatable {
-        /// Read this stream behind the entry; `nil`: from its start.
-        case read(Int, after: [UInt8]?)
-        /// Ask how long each of these streams is.
+        /// Read this stream.
+        case read(OutboxStream, LaneReading.Step)
+        /// Ask whether each of these slots has a stream with something in it.
         case look(Range<Int>)
     }
 
-    private struct Stream {
-        /// The last entry that was read.
-        var last: [UInt8]?
-        var isReading = false
-        /// Whether it is to be read, or read again.
-        var isDue = false
-        /// Parts of its entries that were read and are not done.
-        var waiting = 0
-    }
-
-    private let count: Int
+    private let slots: Int
     private let sweepMs: Int
+    private let window: Int
     /// Streams that have something, or may.
-    private var active: [Int: Stream] = [:]
+    private var active: [OutboxStream: LaneReading] = [:]
     /// Streams to read, the one that waits longest first.
-    private var due: [Int] = []
-    private var dueFirst = 0
+    private var due = Ring<OutboxStream>()
+    private var isQueued: Set<OutboxStream> = []
     private var reads = 0
-    /// The next stream to look at, and how many are left of a look at all of them.
+    /// The next slot to look at, and how many are left of a look at all of them.
     private var lookAt = 0
     private var leftOfAll: Int
     private var isLooking = false
@@ -37,114 +30,116 @@ struct OutboxStreams {
 
     /// Streams that are read at once.
     static let readsMax = 16
-    /// Streams that are looked at together.
+    /// Slots that are looked at together.
     static let looksMax = 256
+    /// Parts of one payer's entries that are in hand of a stream.
+    static let payerShareMax = 128
+    /// Parts that a stream may have in hand however many streams there are.
+    static let streamShareMin = 32
 
-    /// `count` streams, numbered from 0, all of which are looked at first; later some every `sweepMs`.
-    init(count: Int, sweepMs: Int) {
-        self.count = count
+    /// The streams of `slots` slots, numbered from 0, all of which are looked at first; later some every `sweepMs`.
+    ///
+    /// `window` parts of entries are shared by the streams that have something.
+    init(slots: Int, sweepMs: Int, window: Int) {
+        self.slots = slots
         self.sweepMs = sweepMs
-        leftOfAll = count
+        self.window = window
+        leftOfAll = slots
     }
 
-    /// The streams that have something as far as is known.
-    var activeStreams: some Collection<Int> { active.keys }
+    /// The slots whose streams have something as far as is known.
+    var activeSlots: Set<Int> { Set(active.keys.map(\.slot)) }
 
     /// When there is something to do; `Int.max` while an answer is awaited.
     var nextMs: Int {
-        if dueFirst < due.count && reads < OutboxStreams.readsMax { return Int.min }
+        if !due.isEmpty && reads < OutboxStreams.readsMax { return Int.min }
         return isLooking ? Int.max : lookMs
     }
 
     /// Something was put into a stream.
-    mutating func woken(_ index: Int) {
-        guard index >= 0, index < count else { return }
-        want(index)
+    mutating func woken(_ stream: OutboxStream) {
+        guard stream.slot < slots else { return }
+        active[stream, default: LaneReading()].woken()
+        settle(stream)
     }
 
-    /// What was told meanwhile may have been missed: all streams are looked at, without a pause.
+    /// A wake may have been missed: all slots are looked at, without a pause.
     mutating func lookAtAll() {
-        leftOfAll = count
+        leftOfAll = slots
         lookMs = Int.min
     }
 
     /// The next step; `nil` when there is none now.
     mutating func next(nowMs: Int) -> Step? {
         if !isLooking && lookMs <= nowMs {
-            let range = lookAt..<min(lookAt + OutboxStreams.looksMax, count)
-            lookAt = range.upperBound == count ? 0 : range.upperBound
+            let range = lookAt..<min(lookAt + OutboxStreams.looksMax, slots)
+            lookAt = range.upperBound == slots ? 0 : range.upperBound
             leftOfAll = max(leftOfAll - range.count, 0)
             lookMs = leftOfAll > 0 ? Int.min : nowMs + sweepMs
-            // The only stream is read as quickly as its length is asked for.
-            if count > 1 {
-                isLooking = true
-                return .look(range)
-            }
-            want(0)
+            isLooking = true
+            return .look(range)
         }
-        guard dueFirst < due.count, reads < OutboxStreams.readsMax else { return nil }
-        let index = due[dueFirst]
-        dueFirst += 1
-        if dueFirst == due.count {
-            due.removeAll(keepingCapacity: true)
-            dueFirst = 0
+        guard reads < OutboxStreams.readsMax else { return nil }
+        let share = share
+        while let stream = due.popFirst() {
+            isQueued.remove(stream)
+            guard let step = active[stream]?.next(share) else { continue }
+            reads += 1
+            return .read(stream, step)
         }
-        var stream = active[index] ?? Stream()
-        // With nothing left to do the start is as good a place, and finds what an earlier run left.
-        if stream.waiting == 0 { stream.last = nil }
-        (stream.isReading, stream.isDue) = (true, false)
-        active[index] = stream
-        reads += 1
-        return .read(index, after: stream.last)
+        return nil
     }
 
-    /// A look was answered: these of its streams have something.
+    /// A look was answered: these of its slots have something.
     mutating func looked(_ found: some Sequence<Int>) {
         isLooking = false
-        for index in found { want(index) }
+        for slot in found {
+            for stream in OutboxStream.all(of: slot) { woken(stream) }
+        }
     }
 
-    /// A read was answered: the last entry taken, and how many parts the entries have; `isMore` says that it be read again.
-    mutating func read(_ index: Int, last: [UInt8]?, parts: Int, isMore: Bool) {
-        guard var stream = active[index], stream.isReading else { return }
+    /// A read was answered; returns which of the entries to do, by their places.
+    ///
+    /// `isFull` says that it brought as many entries as were asked for.
+    mutating func read(_ stream: OutboxStream, _ entries: [LaneReading.Seen], isFull: Bool) -> [Int] {
+        guard active[stream]?.isReading == true else { return [] }
         reads -= 1
-        stream.isReading = false
-        stream.last = last ?? stream.last
-        stream.waiting += parts
-        active[index] = stream
-        if isMore || stream.isDue {
-            active[index]?.isDue = false
-            want(index)
-        } else {
-            leave(index)
-        }
+        let share = share
+        let taken = active[stream]?.read(entries, isFull: isFull, share) ?? []
+        settle(stream)
+        return taken
     }
 
     /// A read failed: everything is looked at again after a pause.
-    mutating func readFailed(_ index: Int, nowMs: Int) {
-        read(index, last: nil, parts: 0, isMore: false)
-        leftOfAll = count
+    mutating func readFailed(_ stream: OutboxStream, nowMs: Int) {
+        guard active[stream]?.isReading == true else { return }
+        reads -= 1
+        // Found again by the look.
+        active[stream]?.readFailed()
+        leftOfAll = slots
         lookMs = max(lookMs, nowMs + sweepMs)
     }
 
-    /// A part of an entry was done, or given up.
-    mutating func finished(_ index: Int) {
-        guard let waiting = active[index]?.waiting, waiting > 0 else { return }
-        active[index]?.waiting = waiting - 1
-        if waiting == 1 { leave(index) }
+    /// A part of an entry was done or given up; returns the entry's payer when it was the last part.
+    mutating func finished(_ stream: OutboxStream, _ id: StreamID) -> [UInt8]? {
+        let payer = active[stream]?.finished(id)
+        settle(stream)
+        return payer
     }
 
-    private mutating func want(_ index: Int) {
-        var stream = active[index] ?? Stream()
-        guard !stream.isDue else { return }
-        stream.isDue = true
-        active[index] = stream
-        if !stream.isReading { due.append(index) }
+    /// The part of the window that a stream may have in hand now: the fewer streams have something, the more.
+    private var share: LaneReading.Share {
+        let stream = max(window / (active.count + 1), OutboxStreams.streamShareMin)
+        return LaneReading.Share(stream: stream, payer: min(OutboxStreams.payerShareMax, stream / 2))
     }
 
-    /// Forgets a stream that has nothing.
-    private mutating func leave(_ index: Int) {
-        guard let stream = active[index], stream.waiting == 0, !stream.isReading, !stream.isDue else { return }
-        active[index] = nil
+    /// Reads a stream again when it has something to read, and forgets it when it has nothing.
+    private mutating func settle(_ stream: OutboxStream) {
+        guard let lane = active[stream] else { return }
+        if lane.isIdle {
+            active[stream] = nil
+        } else if lane.wants(share), isQueued.insert(stream).inserted {
+            due.append(stream)
+        }
     }
 }

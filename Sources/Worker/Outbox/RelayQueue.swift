@@ -1,114 +1,227 @@
+import Core
+
+/// The payer of entries: the user or service that answers for them.
+struct RelayPayer: Hashable {
+    /// As ``CommandCaller/payer`` names it; empty when nobody is known.
+    let name: [UInt8]
+    /// Whether calls of the worker caused the entries.
+    let isFollowUp: Bool
+
+    /// Whether the budget of all users together is not for it.
+    var isService: Bool { name.starts(with: "service:".utf8) }
+    /// The same payer for the entries of its own commands, or for what they cause.
+    var other: RelayPayer { RelayPayer(name: name, isFollowUp: !isFollowUp) }
+}
+
 /// The entries of the outbox that were read and are not done: which to do next.
 ///
-/// Entries of one lane are done one after the other, in the order they were added, also when one has to be tried again:
-/// the lane waits for it. Lanes do not wait for each other. A value of facts: no I/O; times are monotonic milliseconds.
+/// Payers take turns, one entry a turn, services and users alternately. Entries of one payer for one target are done one
+/// after the other, in the order they were added, also when one has to be tried again: what is behind it waits. Nothing
+/// else waits for it. A payer's own entries wait while too much of what they have caused is left. A value of facts: no
+/// I/O; times are monotonic milliseconds.
 struct RelayQueue<Item> {
+    /// The line in which entries keep their order.
+    struct Line: Hashable {
+        let payer: RelayPayer
+        /// A hash of what the entry concerns.
+        let target: UInt64
+    }
+
     /// An entry to do now.
     struct Entry {
-        /// Its id in the stream.
-        let id: [UInt8]
-        /// What it is ordered by.
-        let lane: UInt64
+        let line: Line
         /// What is to be done.
         let item: Item
     }
 
-    private struct Lane {
-        var entries: [Entry]
-        var first = 0
+    private struct Waiting {
+        var items = Ring<Item>()
         var isInFlight = false
         /// Not before this time, after a failure.
         var retryMs: Int?
         var failures = 0
     }
 
+    private struct Turn {
+        /// Targets whose first entry may be done now.
+        var ready = Ring<UInt64>()
+        /// Entries added and not done, and those of them that are being done.
+        var count = 0
+        var inFlight = 0
+        /// Whether the payer stands in its ring.
+        var isQueued = false
+        /// Whether it waits for what it has caused.
+        var isHeld = false
+    }
+
     private let inFlightMax: Int
     private let retryMinMs: Int
     private let retryMaxMs: Int
-    private var lanes: [UInt64: Lane] = [:]
-    /// Lanes whose first entry may be done now, the one that waits longest first.
-    private var ready: [UInt64] = []
-    private var readyFirst = 0
-    /// Lanes that wait for their time after a failure.
-    private var paused: Set<UInt64> = []
+    private let payerInFlightMax: Int
+    private let followUpsMax: Int
+    private var lines: [Line: Waiting] = [:]
+    private var turns: [RelayPayer: Turn] = [:]
+    private var services = Ring<RelayPayer>()
+    private var users = Ring<RelayPayer>()
+    private var isServicesTurn = true
+    /// Lines that wait for their time after a failure, and the first of these times.
+    private var paused: Set<Line> = []
+    private var pausedMs = Int.max
     /// Entries being done.
     private(set) var inFlight = 0
     /// Entries read and not done.
     private(set) var count = 0
 
-    init(inFlightMax: Int, retryMinMs: Int, retryMaxMs: Int) {
+    /// At most `payerInFlightMax` entries of one payer are done at once.
+    ///
+    /// Those of its commands wait while `followUpsMax` of what they have caused are left.
+    init(inFlightMax: Int, retryMinMs: Int, retryMaxMs: Int, payerInFlightMax: Int, followUpsMax: Int) {
         self.inFlightMax = inFlightMax
         self.retryMinMs = retryMinMs
         self.retryMaxMs = retryMaxMs
+        self.payerInFlightMax = payerInFlightMax
+        self.followUpsMax = followUpsMax
     }
 
-    /// Adds the entry that was read after all others.
+    /// Whether a user's entry could be done now.
+    var hasUsers: Bool { !users.isEmpty }
+
+    /// Adds the entry that was read after all others of its payer and target.
     mutating func add(_ entry: Entry) {
         count += 1
-        if lanes[entry.lane] == nil {
-            lanes[entry.lane] = Lane(entries: [entry])
-            ready.append(entry.lane)
-        } else {
-            lanes[entry.lane]?.entries.append(entry)
+        turns[entry.line.payer, default: Turn()].count += 1
+        if lines[entry.line] == nil {
+            lines[entry.line] = Waiting()
+            becomeReady(entry.line)
         }
+        lines[entry.line]?.items.append(entry.item)
     }
 
     /// The next entry to do; it is in flight from then on.
-    mutating func next(nowMs: Int) -> Entry? {
+    ///
+    /// - Parameter usersMay: Whether one of a user may be begun.
+    mutating func next(nowMs: Int, usersMay: Bool) -> Entry? {
         guard inFlight < inFlightMax else { return nil }
-        for lane in paused where (lanes[lane]?.retryMs ?? 0) <= nowMs {
-            paused.remove(lane)
-            ready.append(lane)
-        }
-        guard readyFirst < ready.count else { return nil }
-        let key = ready[readyFirst]
-        readyFirst += 1
-        if readyFirst > 1_024 && readyFirst * 2 > ready.count {
-            ready.removeFirst(readyFirst)
-            readyFirst = 0
-        }
-        guard var lane = lanes[key] else { return nil }
-        lane.isInFlight = true
-        lanes[key] = lane
+        wake(nowMs)
+        let entry =
+            isServicesTurn ? nextOfServices() ?? nextOfUsers(usersMay) : nextOfUsers(usersMay) ?? nextOfServices()
+        guard let entry else { return nil }
+        isServicesTurn = !entry.line.payer.isService
+        lines[entry.line]?.isInFlight = true
         inFlight += 1
-        return lane.entries[lane.first]
+        return entry
     }
 
-    /// When a lane that waits may go on; `nil` when none waits or no more may be in flight.
+    /// When an entry may be tried again; `nil` when none waits for that or no more may be in flight.
     var nextDueMs: Int? {
-        guard inFlight < inFlightMax else { return nil }
-        return paused.compactMap { lanes[$0]?.retryMs }.min()
+        guard inFlight < inFlightMax, !paused.isEmpty else { return nil }
+        return pausedMs
     }
 
-    /// The entry in flight of a lane is done, or given up.
-    mutating func finished(_ key: UInt64) {
-        guard var lane = lanes[key], lane.isInFlight else { return }
+    /// The entry in flight of a line is done, or given up.
+    mutating func finished(_ line: Line) {
+        guard var waiting = lines[line], waiting.isInFlight else { return }
         inFlight -= 1
         count -= 1
-        lane.isInFlight = false
-        lane.failures = 0
-        lane.retryMs = nil
-        lane.first += 1
-        guard lane.first < lane.entries.count else {
-            lanes[key] = nil
-            return
+        (waiting.isInFlight, waiting.failures, waiting.retryMs) = (false, 0, nil)
+        _ = waiting.items.popFirst()
+        if waiting.items.isEmpty {
+            lines[line] = nil
+        } else {
+            lines[line] = waiting
+            becomeReady(line)
         }
-        if lane.first > 64 && lane.first * 2 > lane.entries.count {
-            lane.entries.removeFirst(lane.first)
-            lane.first = 0
-        }
-        lanes[key] = lane
-        ready.append(key)
+        let left = (turns[line.payer]?.count ?? 1) - 1
+        turns[line.payer]?.count = left
+        landed(line.payer)
+        if left == 0 { turns[line.payer] = nil }
+        if line.payer.isFollowUp && left < followUpsMax { release(line.payer.other) }
     }
 
-    /// The entry in flight of a lane could not be done and is tried again after a pause that doubles.
-    mutating func failed(_ key: UInt64, nowMs: Int) {
-        guard var lane = lanes[key], lane.isInFlight else { return }
+    /// The entry in flight of a line could not be done and is tried again after a pause that doubles.
+    mutating func failed(_ line: Line, nowMs: Int) {
+        guard var waiting = lines[line], waiting.isInFlight else { return }
         inFlight -= 1
-        lane.isInFlight = false
-        lane.retryMs = nowMs + min(retryMinMs << min(lane.failures, 16), retryMaxMs)
-        lane.failures += 1
-        lanes[key] = lane
-        paused.insert(key)
+        waiting.isInFlight = false
+        let retryMs = nowMs + min(retryMinMs << min(waiting.failures, 16), retryMaxMs)
+        waiting.retryMs = retryMs
+        waiting.failures += 1
+        lines[line] = waiting
+        paused.insert(line)
+        pausedMs = min(pausedMs, retryMs)
+        landed(line.payer)
+    }
+
+    /// An entry of the payer is no longer in flight.
+    private mutating func landed(_ payer: RelayPayer) {
+        guard let inFlight = turns[payer]?.inFlight else { return }
+        turns[payer]?.inFlight = inFlight - 1
+        queue(payer)
+    }
+
+    private mutating func wake(_ nowMs: Int) {
+        guard pausedMs <= nowMs else { return }
+        pausedMs = Int.max
+        for line in paused {
+            let retryMs = lines[line]?.retryMs ?? 0
+            if retryMs <= nowMs {
+                paused.remove(line)
+                becomeReady(line)
+            } else {
+                pausedMs = min(pausedMs, retryMs)
+            }
+        }
+    }
+
+    private mutating func becomeReady(_ line: Line) {
+        turns[line.payer, default: Turn()].ready.append(line.target)
+        queue(line.payer)
+    }
+
+    private mutating func queue(_ payer: RelayPayer) {
+        guard let turn = turns[payer], !turn.isQueued, !turn.isHeld, !turn.ready.isEmpty,
+            turn.inFlight < payerInFlightMax
+        else { return }
+        turns[payer]?.isQueued = true
+        if payer.isService { services.append(payer) } else { users.append(payer) }
+    }
+
+    /// The entries that a payer has caused are done: its own go on.
+    private mutating func release(_ payer: RelayPayer) {
+        guard turns[payer]?.isHeld == true else { return }
+        turns[payer]?.isHeld = false
+        queue(payer)
+    }
+
+    private mutating func nextOfServices() -> Entry? {
+        while let payer = services.popFirst() {
+            if let entry = take(payer) { return entry }
+        }
+        return nil
+    }
+
+    private mutating func nextOfUsers(_ usersMay: Bool) -> Entry? {
+        guard usersMay else { return nil }
+        while let payer = users.popFirst() {
+            if let entry = take(payer) { return entry }
+        }
+        return nil
+    }
+
+    /// The payer's turn; `nil` when it has to wait.
+    private mutating func take(_ payer: RelayPayer) -> Entry? {
+        turns[payer]?.isQueued = false
+        if !payer.isFollowUp && (turns[payer.other]?.count ?? 0) >= followUpsMax {
+            turns[payer]?.isHeld = true
+            return nil
+        }
+        guard let turn = turns[payer], turn.inFlight < payerInFlightMax,
+            let target = turns[payer]?.ready.popFirst()
+        else { return nil }
+        turns[payer]?.inFlight = turn.inFlight + 1
+        queue(payer)
+        let line = Line(payer: payer, target: target)
+        guard let item = lines[line]?.items.first else { return nil }
+        return Entry(line: line, item: item)
     }
 }

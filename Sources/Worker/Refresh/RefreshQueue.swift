@@ -1,3 +1,5 @@
+import Core
+
 /// The ids that are known, and which refresh of which id is to run next.
 ///
 /// A change makes one run, a coalescing window later; a change during a run makes another after it. An id whose

@@ -23,7 +23,7 @@ final class Worker: PatternLinkOwner, NodeResident {
     private var keyspace: KeyspaceWatch?
     private var timer: ReactorTimer?
     private var listener: Listener?
-    private let outboxLength: OutboxLength
+    private let outboxWatch: OutboxWatch
     private let dataWatch: DataWatch
     private let calls: CallsWatch
     private var book: LeaseBook
@@ -39,7 +39,7 @@ final class Worker: PatternLinkOwner, NodeResident {
     private var isReady = false
 
     private static let figuresEveryMs = 60_000
-    private static let outboxEveryMs = 5_000
+    private static let callsEveryMs = 5_000
 
     init(_ parts: WorkerParts, reactor: Reactor, onReady: @escaping () -> Void) throws(Errno) {
         self.parts = parts
@@ -49,8 +49,8 @@ final class Worker: PatternLinkOwner, NodeResident {
         figuresMs = reactor.nowMs + Worker.figuresEveryMs
         dataWatch = DataWatch(
             keys: parts.keys, file: parts.dataTimeFile, seenMs: parts.dataSeenMs, log: parts.log)
-        calls = CallsWatch(parts, figures, everyMs: Worker.outboxEveryMs)
-        outboxLength = OutboxLength(dead: parts.keys.outboxDead, everyMs: Worker.outboxEveryMs)
+        calls = CallsWatch(parts, figures, everyMs: Worker.callsEveryMs)
+        outboxWatch = OutboxWatch(parts)
         let context = ConnectionContext(reactor: reactor, limits: ConnectionLimits(parts.limits, reactors: 1))
         let name = "switchboard-worker-" + String(decoding: parts.name, as: UTF8.self)
         let connected = Connected()
@@ -134,19 +134,21 @@ final class Worker: PatternLinkOwner, NodeResident {
         relay?.work(nowMs: nowMs) { [book] in book.token(of: Partition.outbox, nowMs: nowMs) != nil }
         keyspace?.work(nowMs: nowMs)
         cluster?.work(nowMs: nowMs)
-        dataWatch.work(link, nowMs: nowMs)
+        // Behind a lease it reads the time that the lease has just stored: none is newer for a while.
+        if isAsking { dataWatch.work(link, nowMs: nowMs) }
         calls.work(link, nowMs: nowMs)
         if recheckMs <= nowMs {
             recheckMs = nowMs + parts.limits.redisProbeMs
             link.recheckHistory()
         }
-        if listener != nil { outboxLength.ask(link, streams: relay?.activeStreams, nowMs: nowMs) }
+        outboxWatch.work(link, slots: relay?.activeSlots, nowMs: nowMs)
         tellTrouble()
         if figuresMs <= nowMs { tellFigures(nowMs) }
         becomeReady()
         var nextMs = min(figuresMs, recheckMs, refreshes?.nextMs(nowMs: nowMs) ?? Int.max, relay?.nextMs ?? Int.max)
         nextMs = min(nextMs, keyspace?.nextMs ?? cluster?.nextMs ?? Int.max)
         if book.heldCount > 0 { nextMs = min(nextMs, book.endMs) }
+        if link.isReady { nextMs = min(nextMs, outboxWatch.dueMs) }
         if link.isReady && !isAsking { nextMs = min(nextMs, askMs) }
         timer?.set(atMs: max(nextMs, nowMs + 1))
     }
@@ -291,7 +293,7 @@ final class Worker: PatternLinkOwner, NodeResident {
         (report.known, report.scanMs) = (refreshes?.knownCount ?? 0, refreshes?.discoveryMs)
         report.lagMs = figures.lagMs
         report.outboxInHand = relay?.waitingCount ?? 0
-        (report.outbox, report.outboxDead) = (outboxLength.waiting, outboxLength.dead)
+        (report.outbox, report.outboxDead) = (outboxWatch.figures, outboxWatch.dead)
         report.calls = calls.counts
         return report
     }

@@ -21,6 +21,8 @@ struct WorkerParts: Sendable {
     let publish: ScriptID
     let setMember: ScriptID
     let expireCalls: ScriptID
+    let outboxDone: ScriptID
+    let outboxFigures: ScriptID
     /// Where the time of Redis's data is remembered, and what an earlier worker remembered.
     let dataTimeFile: String?
     let dataSeenMs: Int?
@@ -31,6 +33,7 @@ struct WorkerParts: Sendable {
     init(_ settings: WorkerSettings, log: Log) throws(StartProblem) {
         var redis = try RedisTarget.reading(settings.redis, limits: settings.limits)
         redis.layout = LayoutGuard(settings.keys)
+        redis.seal = RunSealSettings(settings.keys, settings.limits)
         self.redis = redis
         library = try ScriptLibrary(
             packs: settings.packs, directory: settings.scripts, namespaces: settings.namespaces.keys, reservedPaths: [],
@@ -41,7 +44,8 @@ struct WorkerParts: Sendable {
                     + " server")
         }
         guard let lease = library.table["lease"]?.id, let publish = library.table["publish"]?.id,
-            let setMember = library.table["set_member"]?.id, let expireCalls = library.table["expire_calls"]?.id
+            let setMember = library.table["set_member"]?.id, let expireCalls = library.table["expire_calls"]?.id,
+            let outboxDone = library.table["outbox_done"]?.id, let outboxFigures = library.table["outbox_figures"]?.id
         else {
             throw StartProblem("the embedded scripts are incomplete")
         }
@@ -49,11 +53,14 @@ struct WorkerParts: Sendable {
         self.publish = publish
         self.setMember = setMember
         self.expireCalls = expireCalls
+        self.outboxDone = outboxDone
+        self.outboxFigures = outboxFigures
         limits = settings.limits
         keyspaceEvents = settings.keyspaceEvents
         commands = CommandSettings(
             keys: settings.keys, policies: settings.namespaces,
-            outboxMax: settings.limits.outboxMax, doneSeconds: settings.limits.relayedSeconds,
+            outbox: OutboxRoom(followUpsMax: settings.limits.outboxFollowUpsMax),
+            doneSeconds: settings.limits.relayedSeconds,
             membersMax: settings.limits.membersMax, callsMax: settings.limits.callsMax,
             answerLimits: settings.limits.answers, answerBytesMax: settings.limits.answerBytesMax,
             nowMs: { Clock.wallMs() })

@@ -44,7 +44,8 @@ private func bind(_ command: CommandDescriptor, _ body: [UInt8]) {
     precondition(bound.values.count == command.arguments.count && bound.derived.count == command.derived.count)
     bound.resolved = command.resolved.map { _ in Array("found".utf8) }
     let settings = CommandSettings(
-        keys: Keys(prefix: []), policies: NamespacePolicy.defaults, outboxMax: 1, doneSeconds: 1, membersMax: 1,
+        keys: Keys(prefix: []), policies: NamespacePolicy.defaults, outbox: OutboxRoom(laneMax: 1, payerMax: 1),
+        doneSeconds: 1, membersMax: 1,
         callsMax: 1,
         answerLimits: Limits().answers, answerBytesMax: Limits().answerBytesMax, nowMs: { 0 })
     let moment = CommandCallBuilder.Moment(nowMs: 0, run: [], epoch: [], random: [])

@@ -1,0 +1,82 @@
+import Configuration
+import Reactors
+import RedisLink
+import Service
+
+/// Asks every master whether it could load its own append-only file: at each new server process, and every
+/// `redisLoadCheckMs`.
+///
+/// Thread: that of the first shard.
+final class LoadWatch {
+    /// A master and the link to it.
+    struct Master {
+        /// `host:port`, or the path of a socket.
+        let name: String
+        let link: CallLink
+    }
+
+    /// When a master was asked last, and which process answered.
+    private struct Asked {
+        var runID: [UInt8]
+        var atMs: Int
+        var isWaiting: Bool
+    }
+
+    private let book: Guarded<LoadBook>
+    private let log: Log
+    private let prefix: [UInt8]
+    private let intervalMs: Int
+    private let wallMs: () -> Int
+    private var asked: [String: Asked] = [:]
+
+    /// `prefix` is that of all keys; `intervalMs` is the time from one question to the next.
+    init(
+        _ book: Guarded<LoadBook>, log: Log, prefix: [UInt8], intervalMs: Int,
+        wallMs: @escaping () -> Int = { Clock.wallMs() }
+    ) {
+        self.book = book
+        self.log = log
+        self.prefix = prefix
+        self.intervalMs = intervalMs
+        self.wallMs = wallMs
+    }
+
+    /// Asks the masters whose turn it is; called four times a second with all masters of now.
+    func sweep(_ masters: [Master], nowMs: Int) {
+        let names = Set(masters.map(\.name))
+        asked = asked.filter { names.contains($0.key) }
+        // While no master is known, what the last one said still stands.
+        if !names.isEmpty { book.withLock { $0.keep(only: names) } }
+        for master in masters {
+            guard let runID = master.link.facts?.runID else { continue }
+            if let last = asked[master.name], last.runID == runID, last.isWaiting || nowMs - last.atMs < intervalMs {
+                continue
+            }
+            asked[master.name] = Asked(runID: runID, atMs: nowMs, isWaiting: true)
+            master.link.askLoadRights(prefix: prefix) { [weak self] in self?.learned($0, of: master.name, runID) }
+        }
+    }
+
+    private func learned(_ rights: LoadRights, of server: String, _ runID: [UInt8]) {
+        guard asked[server]?.runID == runID else { return }
+        asked[server]?.isWaiting = false
+        if case .unknown(let failure) = rights, failure.isOfTheMoment {
+            // The next connection, or the next sweep, asks again.
+            asked[server]?.runID = []
+            return
+        }
+        let wallMs = wallMs()
+        guard let line = book.withLock({ $0.learned(rights, of: server, wallMs: wallMs) }) else { return }
+        log.write(line.isWarning ? .warn : .info, line.text, line.fields.map { ($0.name, $0.value) })
+    }
+}
+
+extension RedisFailure {
+    /// Whether it says nothing of what the server would answer a moment later.
+    fileprivate var isOfTheMoment: Bool {
+        switch kind {
+        case .timedOut, .disconnected, .inFlightFull, .busy, .loading: true
+        default: false
+        }
+    }
+}

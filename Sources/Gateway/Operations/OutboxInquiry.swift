@@ -1,0 +1,66 @@
+import Configuration
+import Core
+import Reactors
+import RedisLink
+import Service
+
+/// Asks how much waits in the outbox, every two seconds.
+///
+/// On plain names it asks for the streams themselves, so a node knows without any worker. On tagged names there are too
+/// many: there it reads what the worker leaves in Redis. Thread: that of the first shard.
+final class OutboxInquiry {
+    private let book: Guarded<OutboxBook>
+    private let log: Log
+    private let link: any RedisCalls
+    private let keys: Keys
+    private let script: ScriptID
+    private let wallMs: () -> Int
+    private var nextMs = Int.min
+
+    private static let everyMs = 2_000
+
+    /// `script` is `outbox_figures.lua`.
+    init(
+        _ book: Guarded<OutboxBook>, log: Log, link: any RedisCalls, keys: Keys, script: ScriptID,
+        wallMs: @escaping () -> Int
+    ) {
+        self.book = book
+        self.log = log
+        self.link = link
+        self.keys = keys
+        self.script = script
+        self.wallMs = wallMs
+    }
+
+    /// Asks when it is time; called four times a second.
+    func sweep(nowMs: Int) {
+        guard link.isReady, nextMs <= nowMs else { return }
+        nextMs = nowMs + OutboxInquiry.everyMs
+        if keys.layout == .tagged {
+            link.call(RedisCall("GET", keys.outboxFigures)) { [weak self] in
+                guard case .success(let value) = $0 else { return }
+                self?.learned(value.bytes.flatMap { OutboxFigures($0) })
+            }
+        } else {
+            link.run(OutboxFigures.call(script, keys, slot: 0), lane: nil) { [weak self] in
+                guard case .success(let value) = $0 else { return }
+                self?.learned(OutboxFigures(value))
+            }
+        }
+    }
+
+    private func learned(_ figures: OutboxFigures?) {
+        let wallMs = wallMs()
+        switch book.withLock({ $0.learned(figures, wallMs: wallMs) }) {
+        case .late(let figures):
+            log.write(
+                .warn, "entries of the outbox wait for too long",
+                [
+                    ("entries", "\(figures.entries)"), ("oldestSeconds", "\(figures.oldestMs / 1_000)"),
+                    ("mend", OutboxBook.mend),
+                ])
+        case .inTime: log.write(.info, "entries of the outbox no longer wait for long", [])
+        case nil: break
+        }
+    }
+}

@@ -1,0 +1,98 @@
+import RedisLink
+
+/// A change that an existing deployment needs: files that were made for an earlier version do not change by themselves.
+///
+/// `switchboard check --upgrade` prints those that are due. A step that comes with a new version is one more entry of
+/// ``all``. Pure.
+struct UpgradeStep: Sendable {
+    /// The facts that are known of the deployment.
+    struct Facts: Sendable {
+        /// The servers of data and what they said.
+        var servers: [ServerLoad]
+        /// As whom gateways log in at Redis.
+        var user: String
+    }
+
+    /// The fault and its effect: one or two sentences.
+    let words: String
+    /// Where it is due: servers of data; empty where nothing is to be done.
+    let places: @Sendable (Facts) -> [String]
+    /// The commands that an operator types there, in the words of `redis-cli` and quoted for a shell.
+    let commands: @Sendable (Facts) -> [String]
+
+    /// Every step there is, in the order in which they are taken.
+    static let all: [UpgradeStep] = [
+        UpgradeStep(
+            words:
+                "Redis loads its append-only file as the user `default`, and leaves out each transaction that this user may"
+                + " not run. A restart would lose what scripts wrote. `off resetpass` closes this user: a program that logs in"
+                + " as `default` needs a user of its own first.",
+            places: { facts in
+                facts.servers.filter { if case .missing = $0.rights { true } else { false } }.map(\.place)
+            },
+            commands: { facts in
+                let rules = LoadRights.rules(for: facts.user).split(separator: " ").map(String.init)
+                return ["ACL SETUSER " + rules.map(UpgradeStep.quoted).joined(separator: " "), "ACL SAVE"]
+            }),
+        UpgradeStep(
+            words: "Gateways and `check` ask whether Redis could load its file, and their user may not ask.",
+            places: { facts in
+                facts.servers.filter {
+                    if case .unknown(let failure) = $0.rights { failure.kind == .noPermission } else { false }
+                }.map(\.place)
+            },
+            commands: { facts in
+                [
+                    "ACL SETUSER \(UpgradeStep.quoted(facts.user)) \(UpgradeStep.quoted(LoadRights.askingRule))",
+                    "ACL SAVE",
+                ]
+            }),
+    ]
+
+    /// The output of `check --upgrade`, line by line.
+    static func report(_ facts: Facts) -> [String] {
+        let due = all.filter { !$0.places(facts).isEmpty }
+        guard !due.isEmpty else { return ["upgrade: nothing is to be changed"] }
+        var lines: [String] = []
+        for (index, step) in due.enumerated() {
+            lines.append("upgrade, step \(index + 1) of \(due.count): \(step.words)")
+            for place in step.places(facts) {
+                let client = "redis-cli " + UpgradeStep.address(place) + " --user operator --askpass "
+                lines += step.commands(facts).map { "  " + client + $0 }
+            }
+        }
+        return lines + [
+            "Type these as a user that may administer Redis. Where Redis cannot write its ACL file, as in a container, ACL SAVE"
+                + " is refused: change the lines of these users in the file, too.",
+            "Then run this command again.",
+        ]
+    }
+
+    /// The flags of `redis-cli` for a server.
+    private static func address(_ place: String) -> String {
+        guard !place.hasPrefix("/"), let colon = place.lastIndex(of: ":") else { return "-s " + quoted(place) }
+        let host = place[..<colon].filter { $0 != "[" && $0 != "]" }
+        return "-h \(host) -p \(place[place.index(after: colon)...])"
+    }
+
+    /// A word as a shell takes it.
+    private static func quoted(_ word: String) -> String {
+        let isPlain = word.utf8.allSatisfy { byte in
+            byte.isLetterOrDigit || "+@-_./:".utf8.contains(byte)
+        }
+        let parts = word.split(separator: "'", omittingEmptySubsequences: false)
+        return isPlain ? word : "'" + parts.joined(separator: "'\\''") + "'"
+    }
+}
+
+extension UInt8 {
+    /// Whether it is one of `0-9A-Za-z`.
+    fileprivate var isLetterOrDigit: Bool {
+        switch self {
+        case UInt8(ascii: "0")...UInt8(ascii: "9"), UInt8(ascii: "A")...UInt8(ascii: "Z"),
+            UInt8(ascii: "a")...UInt8(ascii: "z"):
+            true
+        default: false
+        }
+    }
+}

@@ -1,0 +1,76 @@
+/// Whether a server could load its own append-only file after a restart.
+///
+/// Redis 7 replays the file as the user `default`, also while that user is off. It leaves out every transaction of which this
+/// user may not run one command, and the writes of a script are a transaction.
+public enum LoadRights: Equatable, Sendable {
+    /// The server has no append-only file, or is older than 7.0 and checks no rights while it loads.
+    case notNeeded
+    /// The user `default` may run whatever the file holds.
+    case sufficient
+    /// A right is missing; in the server's words, at most 200 printable ASCII bytes.
+    case missing(String)
+    /// Our own user may not ask, or no answer came.
+    case unknown(RedisFailure)
+
+    /// The rules that give the user `default` its rights where nobody logs in as it: words of `ACL SETUSER`.
+    ///
+    /// `off` and `resetpass` keep it closed, since it may do everything from then on.
+    public static let closedRules = "default off resetpass ~* &* +@all"
+    /// The same where somebody logs in as it, this process for one: its passwords stay.
+    public static let openRules = "default ~* &* +@all"
+    /// The rule of `ACL SETUSER` that lets our own user ask.
+    public static let askingRule = "+acl|dryrun"
+}
+
+/// The questions by which one server tells its ``LoadRights``, one after the other; the first refusal ends them.
+///
+/// `ACL DRYRUN` (Redis 7.0) answers without running the command. Pure.
+struct LoadInquiry {
+    /// The next step.
+    enum Step: Equatable {
+        /// Send this call, and bring its answer.
+        case ask(RedisCall)
+        /// Nothing is left to ask.
+        case done(LoadRights)
+    }
+
+    private let key: [UInt8]
+    private var next = 0
+
+    /// Makes the questions for keys that begin with a prefix.
+    ///
+    /// A key has a `?` behind the prefix, which stands in no name of ours: patterns for some of the names do not match it.
+    init(prefix: [UInt8]) {
+        key = prefix + Array("?load".utf8)
+    }
+
+    /// The first step for a server that said this of itself.
+    func begin(_ facts: ServerFacts) -> Step {
+        facts.hasAppendOnlyFile && facts.isAtLeast(major: 7, minor: 0) ? .ask(question) : .done(.notNeeded)
+    }
+
+    /// Takes the answer to the last question.
+    mutating func answered(_ result: Result<RESPValue, RedisFailure>) -> Step {
+        switch result {
+        case .failure(let failure): return .done(.unknown(failure))
+        case .success(let value):
+            guard let words = value.bytes else { return .done(.unknown(RedisFailure(.protocolViolation))) }
+            guard words.elementsEqual("OK".utf8) else { return .done(.missing(RedisFailure(reply: words).detail)) }
+        }
+        next += 1
+        return next < LoadInquiry.commands.count ? .ask(question) : .done(.sufficient)
+    }
+
+    private var question: RedisCall {
+        var call = RedisCall("ACL", Array("DRYRUN".utf8), Array("default".utf8))
+        for word in LoadInquiry.commands[next] { call.append(word == LoadInquiry.keyPlace ? key : Array(word.utf8)) }
+        return call
+    }
+
+    private static let keyPlace = "KEY"
+    /// The transaction itself, and writes of each kind that a script makes, each with as many words as it needs.
+    private static let commands: [[String]] = [
+        "MULTI", "SET KEY v", "DEL KEY", "PEXPIREAT KEY 1", "HSET KEY f v", "HDEL KEY f", "RPUSH KEY v", "SADD KEY v",
+        "SREM KEY v", "ZADD KEY 1 v", "ZREM KEY v", "XADD KEY * f v", "XTRIM KEY MAXLEN 1", "XGROUP CREATE KEY g 0",
+    ].map { $0.split(separator: " ").map(String.init) }
+}

@@ -1,0 +1,67 @@
+import Configuration
+import Core
+import RedisLink
+import Service
+
+/// How much waits in the outbox, asked now and then; tells when it waits for too long.
+///
+/// The worker that relays the outbox asks, and leaves the figures in Redis, where gateways find them. Thread: the
+/// worker's.
+final class OutboxWatch {
+    /// The figures; `nil` before the first answer, and where another worker knows.
+    private(set) var figures: OutboxFigures?
+    /// Entries given up; `nil` before the first answer.
+    private(set) var dead: Int?
+    private let parts: WorkerParts
+    private var nextMs = Int.min
+    private var isLate = false
+
+    private static let everyMs = 2_000
+    /// How long figures in Redis are believed.
+    private static let lifeMs = 10_000
+
+    init(_ parts: WorkerParts) {
+        self.parts = parts
+    }
+
+    /// Asks when it is time what the streams of these slots have; `nil`: another worker relays them.
+    func work(_ link: any RedisCalls, slots: Set<Int>?, nowMs: Int) {
+        guard link.isReady, nextMs <= nowMs else { return }
+        nextMs = nowMs + OutboxWatch.everyMs
+        link.call(RedisCall("XLEN", parts.keys.outboxDead)) { [weak self] result in
+            if case .success(let value) = result { self?.dead = value.integer }
+        }
+        guard let slots else {
+            (figures, isLate) = (nil, false)
+            return
+        }
+        var sum = OutboxFigures(entries: 0, oldestMs: 0)
+        var left = slots.count
+        guard left > 0 else { return told(sum, link) }
+        for slot in slots {
+            link.run(OutboxFigures.call(parts.outboxFigures, parts.keys, slot: slot), lane: nil) { [weak self] result in
+                if case .success(let value) = result, let some = OutboxFigures(value) { sum = sum + some }
+                left -= 1
+                if left == 0 { self?.told(sum, link) }
+            }
+        }
+    }
+
+    /// When it asks next.
+    var dueMs: Int { nextMs }
+
+    private func told(_ now: OutboxFigures, _ link: any RedisCalls) {
+        figures = now
+        link.call(
+            RedisCall(
+                "SET", parts.keys.outboxFigures, now.text, Array("PX".utf8), Array("\(OutboxWatch.lifeMs)".utf8))
+        ) { _ in }
+        let wasLate = isLate
+        isLate = now.oldestMs >= parts.limits.outboxLateMs
+        guard isLate != wasLate else { return }
+        parts.log.write(
+            isLate ? .warn : .info,
+            isLate ? "entries of the outbox wait for too long" : "entries of the outbox no longer wait for long",
+            [("entries", "\(now.entries)"), ("oldestSeconds", "\(now.oldestMs / 1_000)")])
+    }
+}
