@@ -119,4 +119,6 @@ start_gateway() {
     gateway_pid=$!
     until_true 10 test -s ready.json
     port=$(sed -E 's/.*"tls":\[\{[^}]*"port":([0-9]+).*/\1/' ready.json)
+    # Clients that come before the links to Redis stand are refused, and those that are left share the load.
+    until_true 10 curl --fail --silent --insecure --output /dev/null "https://127.0.0.1:$port/readyz"
 }
