@@ -17,7 +17,7 @@ cd "$(dirname "$0")/.."
 readonly workers=${WORKERS:-$((3 * $(nproc)))}
 readonly logs=.build/test-logs
 # More failures than this are no race.
-readonly again_max=3
+readonly again_max=5
 # Modules are compiled as a whole, by two threads, read once, and without what a debugger needs: a third cheaper.
 readonly unit_build=(
     --scratch-path .build/unit -Xswiftc -wmo -Xswiftc -num-threads -Xswiftc 2
