@@ -30,7 +30,7 @@ test: packages-test ## Run every test: units, and real clients against real gate
 	scripts/test.sh $(PYTEST)
 
 .PHONY: check
-check: lint tsan product check-binary test ## What a change must pass: lint, ThreadSanitizer, the binary's rules, all tests
+check: lint tsan product check-binary test thorough ## What a change must pass: lint, ThreadSanitizer, the binary's rules, all tests
 
 .PHONY: format
 format: ## Format the Swift code in place
@@ -75,9 +75,14 @@ client-package: product venv ## Build the Swift examples as an app does, by path
 	scripts/client-package.sh --git
 	scripts/client-api.sh
 
+.PHONY: thorough
+thorough: packages-test products venv ## Run the tests that cost much and seldom find anything
+	.venv/bin/python -m pytest -ra -m thorough --numprocesses $$(nproc) --no-loadscope-reorder $(PYTEST) \
+	    Tests/LuaTests Tests/EndToEndTests Tests/ConformanceTests
+
 .PHONY: autobahn
 autobahn: packages-test product venv ## Run the Autobahn WebSocket conformance suite against a gateway
-	AUTOBAHN_DEFLATE=all .venv/bin/python -m pytest -ra Tests/ConformanceTests $(PYTEST)
+	AUTOBAHN_DEFLATE=all .venv/bin/python -m pytest -ra -m '' Tests/ConformanceTests $(PYTEST)
 
 .PHONY: bench-peers
 bench-peers: packages-bench product bench ## Measure gateway, floor and peers side by side; PEERS= RATES= STEPS= SECONDS= for a part

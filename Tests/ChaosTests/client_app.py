@@ -15,7 +15,8 @@ from pathlib import Path
 import paths  # noqa: F401  It makes the helpers of the tests importable.
 from certificates import write_certificate
 from gateway_process import Gateway, command
-from support.redis_server import RedisServer, free_port
+from support.ports import free_port
+from support.redis_server import RedisServer
 from support.running_gateway import RunningGateway
 from tokens import SECRET, sign
 from waiting import eventually

@@ -24,7 +24,7 @@ from gateway_process import API_KEY
 from installed import Installed
 from roundrobin import quantile
 from support.redis_server import RedisServer
-from support.running_nginx import free_port
+from support.ports import free_port
 from tokens import SECRET, sign
 from waiting import comes_true, time_passes
 from websockets.asyncio.client import connect

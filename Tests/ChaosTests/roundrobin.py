@@ -23,7 +23,8 @@ from certificates import write_certificate
 from gateway_process import API_KEY
 from installed import Installed
 from support.redis_server import RedisServer
-from support.running_nginx import RunningNginx, free_port
+from support.ports import free_port
+from support.running_nginx import RunningNginx
 from tokens import SECRET, sign
 from waiting import comes_true, time_passes
 from wanderers import PAUSE_SECONDS, Findings, Ledger, Library, Wanderer

@@ -23,7 +23,8 @@ from support import outbox
 from support.fault_proxy import FaultProxy
 from support.process_figures import private_bytes
 from support.redis_server import RedisServer
-from support.running_nginx import RunningNginx, free_port
+from support.ports import free_port
+from support.running_nginx import RunningNginx
 from tokens import SECRET
 from worker_process import Worker
 

@@ -22,15 +22,20 @@ def wstest():
         pytest.skip(str(reason))
 
 
-def test_every_case_of_the_fuzzing_client_passes(wstest, tmp_path, show):
+@pytest.mark.parametrize("groups", [
+    pytest.param(autobahn.LIGHT_GROUPS, id="without UTF-8 and large messages"),
+    pytest.param(autobahn.GROUPS, id="all", marks=pytest.mark.thorough),
+])
+def test_every_case_of_the_fuzzing_client_passes(wstest, tmp_path, show, groups):
     with RunningGateway(tmp_path / "node", "--echo") as gateway:
         verdicts = autobahn.run(
-            wstest, gateway.wss + "/echo", tmp_path, [f"{name}.*" for name in autobahn.GROUPS], TIMEOUT_SECONDS)
+            wstest, gateway.wss + "/echo", tmp_path, [f"{name}.*" for name in groups], TIMEOUT_SECONDS)
     show(autobahn.summary(verdicts))
-    assert Counter(autobahn.group(case) for case in verdicts) == autobahn.GROUPS
+    assert Counter(autobahn.group(case) for case in verdicts) == groups
     assert autobahn.offences(verdicts) == []
 
 
+@pytest.mark.thorough
 def test_deflated_messages_pass(wstest, tmp_path, show):
     """A sample, or with AUTOBAHN_DEFLATE=all (`make autobahn`) every case of groups 12 and 13."""
     is_whole = os.environ.get("AUTOBAHN_DEFLATE") == "all"

@@ -9,7 +9,7 @@ from redis import Redis
 
 from gateway_process import Gateway, command
 from support import deploy_files
-from support.cluster_node import free_pair
+from support.ports import free_pair
 from support.deploy_container import Container
 from support.redis_contents import contents
 from support.redis_waiting import until

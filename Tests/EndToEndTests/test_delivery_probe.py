@@ -11,7 +11,8 @@ from types import SimpleNamespace
 import pytest
 
 from support.fault_proxy import FaultProxy, named
-from support.redis_server import RedisServer, free_port
+from support.ports import free_port
+from support.redis_server import RedisServer
 from waiting import eventually
 
 # A probe that a busy host keeps for two seconds is not lost: a link that was made anew would be told a second time.

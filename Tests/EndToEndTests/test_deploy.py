@@ -14,7 +14,7 @@ import pytest
 from node_process import BINARY, ENVIRONMENT, NodeProcess
 from support import deploy_files
 from support.deploy_files import DEPLOY, ROOT, flag
-from support.redis_server import free_port
+from support.ports import free_port
 from waiting import eventually
 
 COMPOSE = deploy_files.compose()

@@ -8,7 +8,7 @@ import pytest
 from redis import Redis
 
 from support import deploy_files
-from support.cluster_node import free_pair
+from support.ports import free_pair
 from support.deploy_container import Container
 from support.deploy_files import DEPLOY
 from support.redis_waiting import until

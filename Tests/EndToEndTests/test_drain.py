@@ -15,7 +15,8 @@ import raw
 from crowd import Crowd
 from followers import LEAVES, WAITS, Follower, most_in_window, publish, stalls, true
 from gateway_process import API_KEY
-from support.running_nginx import RunningNginx, free_port
+from support.ports import free_port
+from support.running_nginx import RunningNginx
 from waiting import eventually
 
 

@@ -9,7 +9,8 @@ from gateway_process import Gateway, command
 from operator_scripts import write_scripts
 from slot_watch import SlotWatch
 from support.courier import Courier
-from support.redis_server import RedisServer, free_port
+from support.ports import free_port
+from support.redis_server import RedisServer
 from tokens import SECRET
 from waiting import eventually
 from worker_process import Worker

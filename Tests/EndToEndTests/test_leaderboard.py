@@ -84,6 +84,7 @@ def test_fast_changes_are_told_ten_times_a_second_at_most(gw, http, worker, serv
         assert 1 <= told <= seconds * 10 + 2, f"{told} events in {seconds:.2f} s"
 
 
+@pytest.mark.thorough
 def test_a_million_members(http, server):
     """Every answer equals ZREVRANK; the latencies are those of one keep-alive HTTPS connection."""
     with server.client() as db:

@@ -169,6 +169,7 @@ def test_without_keyspace_events(changes, worker, server):
         assert db.config_get("notify-keyspace-events")["notify-keyspace-events"] == ""
 
 
+@pytest.mark.thorough
 def test_while_workers_are_killed(changes, worker, server):
     """Of two workers one is killed every 2 s and replaced; the rest goes on."""
     crew = [worker(server=server), worker(server=server)]

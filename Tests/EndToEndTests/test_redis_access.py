@@ -5,7 +5,8 @@ import pytest
 from gateway_process import Gateway
 from node_process import ENVIRONMENT
 from support.redis_cluster import RedisCluster
-from support.redis_server import RedisServer, free_port
+from support.ports import free_port
+from support.redis_server import RedisServer
 from support.redis_tls import CLUSTER_RIGHTS, GATEWAY_RIGHTS, files, users_of
 from support.sentinel_group import SentinelGroup
 from waiting import eventually

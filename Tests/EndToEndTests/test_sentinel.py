@@ -9,7 +9,8 @@ import pytest
 
 from gateway_process import command, error_code
 from node_process import BINARY, ENVIRONMENT
-from support.redis_server import RedisServer, free_port
+from support.ports import free_port
+from support.redis_server import RedisServer
 from support.redis_waiting import until
 from waiting import eventually
 

@@ -113,5 +113,6 @@ def test_a_guest_of_a_barbershop_is_forgotten(gateway, worker, server, token, db
         def adder():
             return backend.get(f"/v1/shops/{shop}/dj").json()["queue"][0]["addedBy"]
 
-        eventually(lambda: home() == gone and db.zcard("leaderboard:erase-race") == 0 and adder() == "", 5, "the erasure")
+        eventually(
+            lambda: home() == gone and db.zcard("leaderboard:erase-race") == 0 and adder() == "", 5, "the erasure")
         assert backend.get(f"/v1/shops/{shop}/bookings/b-1").status_code == 404

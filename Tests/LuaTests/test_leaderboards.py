@@ -249,7 +249,7 @@ def test_random_operations_agree_with_a_model(commands, db, rng):
     assert len(scores) > 5
 
 
-@pytest.mark.slow
+@pytest.mark.thorough
 def test_a_million_members(tmp_path, rng):
     """Exact ranks among many ties; prints the time of each call, seen by the client."""
     server = RedisServer(tmp_path).start()

@@ -1,37 +1,16 @@
 """One node of a private Redis Cluster for tests."""
 
-import socket
 from pathlib import Path
 
 import redis
 
 from support import redis_tls
 from support.fault_proxy import FaultProxy
+from support.ports import BUS_OFFSET, free_pair
 from support.redis_server import RedisServer
 
-# The cluster's own port is the port and 10000, and must be a port, too.
-BUS_OFFSET = 10_000
 # Where a packet of the bus names its sender.
 SENDER_BYTES = slice(40, 80)
-
-
-def free_pair() -> int:
-    """A port that is free, and so is the one that the bus of a node with it uses."""
-    while True:
-        with socket.socket() as probe, socket.socket() as bus:
-            probe.bind(("127.0.0.1", 0))
-            port = probe.getsockname()[1]
-            if port + BUS_OFFSET > 65_535:
-                port -= BUS_OFFSET
-            try:
-                if port != probe.getsockname()[1]:
-                    probe.close()
-                    with socket.socket() as other:
-                        other.bind(("127.0.0.1", port))
-                bus.bind(("127.0.0.1", port + BUS_OFFSET))
-            except OSError:
-                continue
-            return port
 
 
 class ClusterNode(RedisServer):

@@ -3,22 +3,16 @@
 import contextlib
 import os
 import signal
-import socket
 import subprocess
 import time
 from pathlib import Path
 
 import redis
 
+from support.ports import free_port
+
 START_SECONDS_MAX = 10
 PREFERRED_NICENESS = -10
-
-
-def free_port() -> int:
-    """A TCP port that was free a moment ago."""
-    with socket.socket() as probe:
-        probe.bind(("127.0.0.1", 0))
-        return probe.getsockname()[1]
 
 
 def prefer(process) -> None:

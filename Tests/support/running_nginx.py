@@ -2,33 +2,18 @@
 
 import os
 import pwd
-import random
 import shutil
 import signal
 import socket
 import subprocess
 from pathlib import Path
 
+from support.ports import free_port
+
 DEPLOY = Path(__file__).resolve().parents[2] / "deploy"
 FILES = ("nginx.conf", "nginx-stream.conf", "nginx-http.conf")
 STOP_SECONDS = 15
 START_SECONDS = 15
-
-
-def free_port():
-    """A port that is free now; nginx cannot pick one itself.
-
-    It lies below the range from which Linux serves port 0 and outgoing connections, so nobody gets it by chance before
-    nginx does.
-    """
-    while True:
-        with socket.socket() as probe:
-            port = random.randrange(20_000, 32_000)
-            try:
-                probe.bind(("127.0.0.1", port))
-            except OSError:
-                continue
-            return port
 
 
 class RunningNginx:

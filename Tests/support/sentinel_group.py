@@ -8,7 +8,8 @@ import redis
 
 from support import redis_tls
 from support.fault_proxy import FaultProxy
-from support.redis_server import RedisServer, free_port, prefer
+from support.ports import free_port
+from support.redis_server import RedisServer, prefer
 from support.redis_waiting import until
 
 START_SECONDS_MAX = 20
