@@ -377,6 +377,8 @@ public struct Limits: Sendable, Equatable {
     public var shardSweepMs = 250
     /// Time that one shard waits for the others to tell what they know of a topic.
     public var reportWaitMs = 1_000
+    /// Longest wait of a starting gateway for its links to Redis before it listens all the same.
+    public var listenGraceMs = 3_000
     /// Time between the first notice of a drain and the last close.
     public var drainMs = 20_000
     /// Silence kept after readiness turns red, for balancers to see it.

@@ -48,8 +48,14 @@ public final class GatewayNode {
     private var drainBeganMs: Int?
     /// Connections that were open when the node was told to end at once.
     private var connectionsCut = 0
-    /// Where it listens.
+    /// Where it listens, or will.
     public let addresses: Addresses
+    /// Listeners of clients that are bound and not open yet.
+    private var awaiting: [ListenerPlan]
+    /// When they open at the latest, monotonic milliseconds.
+    private let listenByMs: Int
+    /// Whether clients can connect.
+    public private(set) var isListening = false
 
     /// Reads every file, binds every address, starts every thread; on a problem nothing is left running.
     ///
@@ -68,18 +74,19 @@ public final class GatewayNode {
         }
         let (plans, addresses) = try GatewayNode.bind(settings, parts: parts, node: node)
         self.addresses = addresses
+        // Readiness can be asked for at once.
+        let operations = plans.filter(\.door.isOperations)
+        for plan in operations { try GatewayNode.listen(plan, log) }
+        awaiting = plans.filter { !$0.door.isOperations }
+        listenByMs = Clock.monotonicMs() + settings.limits.listenGraceMs
         do {
             brokerThread = try GatewayNode.startBroker(node)
-            for index in 0..<parts.shardCount { threads.append(try GatewayNode.startShard(node, index, plans)) }
+            for index in 0..<parts.shardCount { threads.append(try GatewayNode.startShard(node, index, operations)) }
         } catch {
             throw StartProblem("cannot start a thread: \(error)")
         }
         if settings.testFault != .none {
             log.write(.warn, "this node is broken on purpose", [("testFault", settings.testFault.rawValue)])
-        }
-        for (name, address) in [("tls", addresses.tls), ("plain", addresses.plain), ("ops", addresses.operations)] {
-            guard let address else { continue }
-            log.write(.info, "listening", [("listener", name), ("address", address.description)])
         }
     }
 
@@ -123,50 +130,49 @@ public final class GatewayNode {
     ) throws(StartProblem) -> ([ListenerPlan], Addresses) {
         var plans: [ListenerPlan] = []
         var addresses = Addresses()
-        func add(_ address: HostPort, _ tls: TLSContext?, _ door: HTTPPeer.Door, proxy: Bool) throws(StartProblem)
-            -> HostPort
-        {
-            let plan = try bind(address, tls, door, node) { peer in
-                proxy && node.isTrustedProxy(peer)
-            }
-            plans.append(plan)
-            return HostPort(host: address.host, port: plan.port)
+        func add(
+            _ name: String, _ address: HostPort, _ tls: TLSContext?, _ door: HTTPPeer.Door, proxy: Bool
+        ) throws(StartProblem) -> HostPort {
+            let (descriptors, bound) = try ListenerPlan.bind(
+                address, count: node.shards.count, isShared: settings.reusePort)
+            plans.append(
+                ListenerPlan(
+                    name: name, tls: tls, door: door, expectsProxyHeader: { proxy && node.isTrustedProxy($0) },
+                    admission: door.isOperations ? OpenAdmission() : node.admission, address: bound,
+                    descriptors: descriptors))
+            return bound
         }
         let front = HTTPPeer.Door.front(operations: settings.ops == nil)
         if let listen = settings.listen {
-            addresses.tls = try add(listen, parts.tls, front, proxy: settings.proxyProtocol.onTLS)
+            addresses.tls = try add("tls", listen, parts.tls, front, proxy: settings.proxyProtocol.onTLS)
         }
         if let listen = settings.listenPlain {
-            addresses.plain = try add(listen, nil, front, proxy: settings.proxyProtocol.onPlain)
+            addresses.plain = try add("plain", listen, nil, front, proxy: settings.proxyProtocol.onPlain)
         }
         if let listen = settings.ops {
-            addresses.operations = try add(listen, nil, .operations, proxy: false)
+            addresses.operations = try add("ops", listen, nil, .operations, proxy: false)
         }
         return (plans, addresses)
     }
 
-    private static func bind(
-        _ address: HostPort, _ tls: TLSContext?, _ door: HTTPPeer.Door, _ node: Node,
-        expectsProxyHeader: @escaping @Sendable (IPAddress?) -> Bool
-    ) throws(StartProblem) -> ListenerPlan {
-        let host = address.host == "localhost" ? "127.0.0.1" : address.host
-        guard let numeric = IPAddress(text: host.utf8) else {
-            throw StartProblem("\(address): listen on a numeric address, e.g. 0.0.0.0:8443")
+    private static func listen(_ plan: ListenerPlan, _ log: Log) throws(StartProblem) {
+        try plan.listen()
+        log.write(.info, "listening", [("listener", plan.name), ("address", plan.address.description)])
+    }
+
+    /// Opens the listeners of clients once delivery is proven, or has not been for `listenGraceMs`; true when it did.
+    ///
+    /// Until then the kernel refuses connections, so a balancer takes another node. Called often until ``isListening``.
+    public func listenIfDue() throws(StartProblem) -> Bool {
+        guard !isListening, node.health.isDeliveryProven || Clock.monotonicMs() >= listenByMs else { return false }
+        isListening = true
+        for var plan in awaiting {
+            if plan.tls != nil { plan.tls = tls }
+            try GatewayNode.listen(plan, node.log)
+            for mailbox in node.shards { _ = mailbox.send(.listen(plan)) }
         }
-        var port = address.port
-        var descriptors: [Int32] = []
-        do {
-            for _ in node.shards {
-                let descriptor = try Sockets.listen(.tcp(numeric, port: port), backlog: 4_096)
-                port = Sockets.port(of: descriptor.raw)
-                descriptors.append(descriptor.release())
-            }
-        } catch {
-            throw StartProblem("cannot listen on \(address): \(error)")
-        }
-        return ListenerPlan(
-            tls: tls, door: door, expectsProxyHeader: expectsProxyHeader,
-            admission: door.isOperations ? OpenAdmission() : node.admission, descriptors: descriptors, port: port)
+        awaiting = []
+        return true
     }
 
     // MARK: Lifecycle

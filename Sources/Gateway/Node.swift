@@ -8,17 +8,6 @@ import Service
 import Synchronization
 import Transport
 
-/// A listening address: one socket a shard, bound together, and how its connections begin.
-struct ListenerPlan: Sendable {
-    let tls: TLSContext?
-    let door: HTTPPeer.Door
-    let expectsProxyHeader: @Sendable (IPAddress?) -> Bool
-    let admission: any Admission
-    /// Owned by the shard of the same number once it listens.
-    let descriptors: [Int32]
-    let port: UInt16
-}
-
 /// What all threads of a gateway share: settings, rights, figures, and the mailboxes to each other.
 ///
 /// Immutable after it was made, but for what says how it is guarded. Thread: any.

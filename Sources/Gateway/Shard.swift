@@ -157,6 +157,15 @@ final class Shard {
         if isSecure { secureListeners.append(listener) }
     }
 
+    private func open(_ plan: ListenerPlan) {
+        do {
+            try listen(plan)
+        } catch {
+            node.log.write(.error, "a shard cannot listen", [("shard", "\(index)"), ("reason", error.description)])
+            node.health.failed(.shard(index), .shardFailed)
+        }
+    }
+
     /// Takes a connection that another shard has given up; `nil` when there is no room for it.
     func arrive(_ moving: MovingConnection, handler: any ConnectionHandler) -> Connection? {
         Connection.arrive(moving, in: context, handler: handler)
@@ -261,6 +270,7 @@ final class Shard {
         case .asked(let message): commands.asks.received(message)
         case .hopSecret(let secret): polling.hops.use(secret)
         case .rights(let change): rightsKeeper.take(change)
+        case .listen(let plan): open(plan)
         case .replaceTLS(let tls): for listener in secureListeners { listener.replaceTLS(tls) }
         case .drain(let overMs): beginDrain(overMs)
         case .stop: reactor.stop()

@@ -50,6 +50,8 @@ enum ShardMessage: Sendable {
     case pollingEnded(shard: Int)
     /// Rights have changed: look at the sessions.
     case rights(RightsChange)
+    /// Accept clients at this address.
+    case listen(ListenerPlan)
     /// Use this certificate for new connections.
     case replaceTLS(TLSContext)
     /// Stop accepting, tell clients, close them over so many milliseconds.

@@ -28,6 +28,8 @@ public struct Errno: Error, Equatable, Sendable, CustomStringConvertible {
     public static let noMemory = Errno(code: ENOMEM)
     /// The peer aborted a connection before it was accepted.
     public static let connectionAborted = Errno(code: ECONNABORTED)
+    /// Another socket has the address.
+    public static let addressInUse = Errno(code: EADDRINUSE)
     /// Nobody listens at the address.
     public static let connectionRefused = Errno(code: ECONNREFUSED)
 

@@ -29,6 +29,8 @@ final class RedisSocket: ConnectionHandler {
         case greeting(Int)
         /// The layout of new data is being written down.
         case marking(ServerFacts)
+        /// Somebody was quicker: what they wrote of the layout is read.
+        case rereading(ServerFacts)
         case ready
     }
 
@@ -128,7 +130,7 @@ final class RedisSocket: ConnectionHandler {
         switch state {
         case .asking:
             if let first = map.masters.first { dial(first) } else { refused(map.trouble ?? RedisFailure(.noMaster)) }
-        case .dialling, .greeting, .marking, .ready:
+        case .dialling, .greeting, .marking, .rereading, .ready:
             // While no master is known, a connection that works is left alone.
             guard let first = map.masters.first else { return }
             if first.endpoint == master?.endpoint { master = first } else { leave() }
@@ -209,7 +211,7 @@ final class RedisSocket: ConnectionHandler {
         switch state {
         case .pausing: dialNow()
         case .asking: refused(board.map?.trouble ?? RedisFailure(.timedOut, detail: "no Sentinel answered in time"))
-        case .dialling, .greeting, .marking:
+        case .dialling, .greeting, .marking, .rereading:
             failure = RedisFailure(.timedOut)
             if let connection { connection.abort(.timeout) } else { pause() }
         case .ready, .stopped: break
@@ -248,6 +250,7 @@ final class RedisSocket: ConnectionHandler {
             switch state {
             case .greeting(let left): greeted(value, left: left)
             case .marking(let facts): marked(value, facts)
+            case .rereading(let facts): reread(value, facts)
             case .ready: owner.socketReceived(value)
             case .stopped, .pausing, .asking, .dialling: return
             }
@@ -276,6 +279,11 @@ final class RedisSocket: ConnectionHandler {
         }
         facts.apply(config: config)
         if let failure = refusal(of: facts) { return fail(failure) }
+        judge(facts)
+    }
+
+    /// Begins when the layout of the keys is the one that is meant; that of new data is written down first.
+    private func judge(_ facts: ServerFacts) {
         switch target.layout?.verdict(layoutAnswers) ?? .fits {
         case .fits: begin(facts)
         case .refused(let failure): fail(failure)
@@ -290,8 +298,19 @@ final class RedisSocket: ConnectionHandler {
 
     /// The layout was written down, or could not be; somebody who was quicker may have written another.
     private func marked(_ value: RESPValue, _ facts: ServerFacts) {
-        if case .null = value { return fail(RedisFailure(.disconnected)) }
-        begin(facts)
+        guard case .null = value, let layout = target.layout else { return begin(facts) }
+        var bytes: [UInt8] = []
+        for call in layout.questions {
+            guard (try? call.encode(into: &bytes, limits: target.call)) != nil else { return fail(.init(.tooLarge)) }
+        }
+        guard connection?.send(bytes) == true else { return fail(RedisFailure(.disconnected)) }
+        layoutAnswers = []
+        state = .rereading(facts)
+    }
+
+    private func reread(_ value: RESPValue, _ facts: ServerFacts) {
+        layoutAnswers.append(value)
+        if layoutAnswers.count == target.layout?.questions.count { judge(facts) }
     }
 
     private func begin(_ facts: ServerFacts) {

@@ -14,20 +14,36 @@ public struct Accepted: ~Copyable {
 ///
 /// Every descriptor is non-blocking and closed on exec.
 public enum Sockets {
-    /// Binds and listens; several listeners may share the address (SO_REUSEPORT, socket(7)).
+    /// Binds and listens; an address at which another socket listens is refused.
+    public static func listen(_ endpoint: Endpoint, backlog: Int32) throws(Errno) -> FileDescriptor {
+        let descriptor = try bound(to: endpoint, isShared: false)
+        try listen(on: descriptor.raw, backlog: backlog)
+        return descriptor
+    }
+
+    /// Makes a socket with that address, at which it does not listen yet; `isShared` as in ``share(_:)``.
     ///
     /// What it accepts is tuned as it is itself, since Linux hands these options on: three system calls less for each.
-    public static func listen(_ endpoint: Endpoint, backlog: Int32) throws(Errno) -> FileDescriptor {
+    public static func bound(to endpoint: Endpoint, isShared: Bool) throws(Errno) -> FileDescriptor {
         let descriptor = try open(endpoint)
         set(descriptor.raw, SOL_SOCKET, SO_REUSEADDR, 1)
-        set(descriptor.raw, SOL_SOCKET, SO_REUSEPORT, 1)
+        if isShared { share(descriptor.raw) }
         if case .tcp = endpoint { tune(descriptor.raw) }
         let raw = descriptor.raw
         _ = try unsafe withSocketAddress(endpoint) { address, length throws(Errno) in
             try retrying { unsafe bind(raw, address, length) }
         }
-        _ = try retrying { Glibc.listen(raw, backlog) }
         return descriptor
+    }
+
+    /// Begins to listen; the kernel looks once more whether another socket listens there.
+    public static func listen(on raw: Int32, backlog: Int32) throws(Errno) {
+        _ = try retrying { Glibc.listen(raw, backlog) }
+    }
+
+    /// Lets other sockets of the same user that say so, too, have the same address (SO_REUSEPORT, socket(7)).
+    public static func share(_ raw: Int32) {
+        set(raw, SOL_SOCKET, SO_REUSEPORT, 1)
     }
 
     /// Starts a connect; it has succeeded when the descriptor becomes writable and ``pendingError(_:)`` is `nil`.

@@ -39,12 +39,6 @@ struct DevCommand {
         let program = CourierProgram.path
         let phones = program.map { _ in DemoPhones() }
         let node = try GatewayNode(gateway, servesPages: true, phones: phones, log: log)
-        do {
-            try Files.write(node.addresses.json, to: state.ready, isSecret: false)
-        } catch {
-            throw StartProblem.file(state.ready, error)
-        }
-        try GatewayCommand.writeReadyFile(gateway.readyFile, node)
         let worker = try WorkerNode.start(WorkerSettings(beside: gateway), log: log)
         defer { worker.stop() }
         let courier = try startCourier(program, phones, beside: gateway)
@@ -55,7 +49,11 @@ struct DevCommand {
         let demo = settings.demo ? try DemoShop(gateway, log: log) : nil
         defer { demo?.stop() }
         let origin = "https://" + (node.addresses.tls?.description ?? "")
-        return GatewayCommand.serve(node, gateway, announce: { greet(origin) })
+        let ready = { () throws(StartProblem) in
+            try GatewayCommand.writeReadyFile(state.ready, node)
+            try GatewayCommand.writeReadyFile(gateway.readyFile, node)
+        }
+        return try GatewayCommand.serve(node, gateway, onListening: ready, onReady: { greet(origin) })
     }
 
     private func startCourier(

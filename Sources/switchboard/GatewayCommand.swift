@@ -12,8 +12,11 @@ enum GatewayCommand {
         let log = try Log.make(settings.log, settings.logLevel, linesMax: settings.limits.logLinesMax)
         defer { log.close() }
         let node = try GatewayNode(settings, servesPages: false, log: log)
-        try writeReadyFile(settings.readyFile, node)
-        return serve(node, settings, announce: { Supervisor.ready() })
+        let ready = { () throws(StartProblem) in
+            try writeReadyFile(settings.readyFile, node)
+            Supervisor.ready()
+        }
+        return try serve(node, settings, onListening: ready, onReady: {})
     }
 
     /// Tells where the node listens, for tests and supervisors.
@@ -27,15 +30,19 @@ enum GatewayCommand {
     }
 
     /// Waits for signals: SIGHUP reloads; SIGTERM or SIGINT drains; a second one, or the deadline, ends at once.
-    static func serve(_ node: GatewayNode, _ settings: GatewaySettings, announce: () -> Void) -> Int32 {
-        var isAnnounced = false
+    ///
+    /// `onListening` runs once clients can connect, `onReady` once the node is ready for the first time.
+    static func serve(
+        _ node: GatewayNode, _ settings: GatewaySettings, onListening: () throws(StartProblem) -> Void,
+        onReady: () -> Void
+    ) throws(StartProblem) -> Int32 {
+        var wasReady = false
         while true {
-            // Ready for the supervisor means ready for clients: Redis has brought a probe back.
-            let signal = Signals.wait(timeoutMs: isAnnounced ? 1_000 : 100)
-            node.watch()
-            if !isAnnounced && node.notReadyBecause == nil {
-                isAnnounced = true
-                announce()
+            let signal = Signals.wait(timeoutMs: wasReady ? 1_000 : node.isListening ? 100 : 10)
+            if node.isListening { node.watch() } else if try node.listenIfDue() { try onListening() }
+            if !wasReady && node.isListening && node.notReadyBecause == nil {
+                wasReady = true
+                onReady()
             }
             switch signal {
             case 1: node.reload()

@@ -23,11 +23,32 @@ import Testing
         #expect(Sockets.port(of: -1) == 0)
     }
 
-    @Test func listenersShareAPort() throws {
+    /// A second process listened silently beside the first, and the kernel split the clients between them.
+    @Test func aTakenPortIsRefused() throws {
         let one = try Sockets.listen(SocketsTests.loopback, backlog: 8)
+        let taken = Endpoint.tcp(IPAddress(127, 0, 0, 1), port: Sockets.port(of: one.raw))
+        #expect(throws: Errno.addressInUse) { _ = try Sockets.listen(taken, backlog: 8) }
+        Sockets.share(one.raw)
+        #expect(throws: Errno.addressInUse) { _ = try Sockets.listen(taken, backlog: 8) }
+    }
+
+    @Test func listenersShareAPortWhenAllSaySo() throws {
+        let one = try Sockets.listen(SocketsTests.loopback, backlog: 8)
+        Sockets.share(one.raw)
         let port = Sockets.port(of: one.raw)
-        let two = try Sockets.listen(.tcp(IPAddress(127, 0, 0, 1), port: port), backlog: 8)
+        let two = try Sockets.bound(to: .tcp(IPAddress(127, 0, 0, 1), port: port), isShared: true)
+        try Sockets.listen(on: two.raw, backlog: 8)
         #expect(Sockets.port(of: two.raw) == port)
+    }
+
+    /// Neither listens when the other binds, so it is found out as late as they listen.
+    @Test func ofTwoThatBindAtOnceOneListens() throws {
+        let one = try Sockets.bound(to: SocketsTests.loopback, isShared: false)
+        let port = Sockets.port(of: one.raw)
+        let two = try Sockets.bound(to: .tcp(IPAddress(127, 0, 0, 1), port: port), isShared: false)
+        try Sockets.listen(on: two.raw, backlog: 8)
+        Sockets.share(two.raw)
+        #expect(throws: Errno.addressInUse) { try Sockets.listen(on: one.raw, backlog: 8) }
     }
 
     /// The listener is tuned in place of each connection, as Linux hands its options on.

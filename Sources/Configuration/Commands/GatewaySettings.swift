@@ -11,6 +11,8 @@ public struct GatewaySettings: Sendable, Equatable {
     public var listenPlain: HostPort?
     /// Where metrics and health are served apart; `nil` serves them on the other listeners.
     public var ops: HostPort?
+    /// Whether other processes may listen on the same addresses.
+    public var reusePort = false
     /// The URL of Redis; may hold a password, so it is shown only through ``report``.
     public var redis = "redis://127.0.0.1:6379"
     /// What is put before every Redis key and channel; `[A-Za-z0-9._:-]{0,64}`.
@@ -106,6 +108,7 @@ extension GatewaySettings {
         listen = values.hostPort("listen")
         listenPlain = values.hostPort("listen-plain")
         ops = values.hostPort("ops")
+        reusePort = values.boolean("reuse-port", default: reusePort)
         redis = values.text("redis") ?? redis
         redisWait = values.integer("redis-wait") ?? redisWait
         readyPartial = values.boolean("ready-partial", default: readyPartial)

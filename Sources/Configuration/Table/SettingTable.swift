@@ -47,6 +47,9 @@ extension Setting {
             "Serve metrics and health here, apart from clients; without it the other listeners do, to this machine only."
         ),
         Setting(
+            "reuse-port", .boolean, nodeAndDev, default: "false",
+            "Share the addresses with other processes that say so, too; without it, a taken port is an error."),
+        Setting(
             "worker-ops", .hostPort, [.worker],
             "Serve a worker's metrics and health here; without it a worker has no port."),
         Setting(

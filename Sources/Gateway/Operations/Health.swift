@@ -89,6 +89,11 @@ final class Health: Sendable {
         }
     }
 
+    /// Whether events arrive by all links, or by as many as are enough.
+    var isDeliveryProven: Bool {
+        state.withLock { $0.delivery.isEmpty || isPartialEnough && $0.isPartlyProven }
+    }
+
     /// `nil` when the node is ready; otherwise the first reason why it is not.
     var notReadyBecause: String? { isReady ? nil : conditions.first?.reason.label }
 

@@ -1,0 +1,67 @@
+import Configuration
+import Core
+import Reactors
+import Service
+import Transport
+
+/// A listening address: one socket a shard, bound together, and how its connections begin.
+struct ListenerPlan: Sendable {
+    /// What it is called in the log and in the ready file: `tls`, `plain`, `ops`.
+    let name: String
+    /// `nil` for plain TCP. A reload may replace it before the address is open.
+    var tls: TLSContext?
+    let door: HTTPPeer.Door
+    let expectsProxyHeader: @Sendable (IPAddress?) -> Bool
+    let admission: any Admission
+    /// Where it listens, with the port that it got.
+    let address: HostPort
+    /// Owned by the shard of the same number once it listens.
+    let descriptors: [Int32]
+
+    /// Connections that the kernel holds for each socket until they are accepted.
+    private static let backlog: Int32 = 4_096
+
+    /// Binds a socket for each shard; the numeric address, port 0 for any.
+    ///
+    /// Unless the address `isShared` with other processes, the first socket finds out whether one of them has it.
+    static func bind(_ address: HostPort, count: Int, isShared: Bool) throws(StartProblem) -> ([Int32], HostPort) {
+        let host = address.host == "localhost" ? "127.0.0.1" : address.host
+        guard let numeric = IPAddress(text: host.utf8) else {
+            throw StartProblem("\(address): listen on a numeric address, e.g. 0.0.0.0:8443")
+        }
+        var port = address.port
+        var descriptors: [Int32] = []
+        do {
+            for _ in 0..<count {
+                let descriptor = try Sockets.bound(to: .tcp(numeric, port: port), isShared: isShared)
+                port = Sockets.port(of: descriptor.raw)
+                descriptors.append(descriptor.release())
+            }
+        } catch {
+            throw problem(address, error)
+        }
+        return (descriptors, HostPort(host: address.host, port: port))
+    }
+
+    /// Begins to listen with every socket; from then on they share the address with each other.
+    ///
+    /// The first one listens alone, so that of two processes which bound the address at once only one gets it.
+    func listen() throws(StartProblem) {
+        do {
+            for (index, raw) in descriptors.enumerated() {
+                if index > 0 { Sockets.share(raw) }
+                try Sockets.listen(on: raw, backlog: ListenerPlan.backlog)
+                if index == 0 { Sockets.share(raw) }
+            }
+        } catch {
+            throw ListenerPlan.problem(address, error)
+        }
+    }
+
+    private static func problem(_ address: HostPort, _ failure: Errno) -> StartProblem {
+        let mend =
+            failure == .addressInUse
+            ? ": another process listens there; end it, take another port, or give both processes --reuse-port" : ""
+        return StartProblem("cannot listen on \(address): \(failure)\(mend)")
+    }
+}
