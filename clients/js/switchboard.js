@@ -7,11 +7,18 @@ this.code=code;
 this.retryAfterMs=retryAfterMs;
 }
 }
+const frameBytesMax=65_536;
 const messageMax=8_388_608;
 const faults=new Set([1002,1003,1007,1008,1009,4400]);
 const faultPauseMs=30_000;
 const slowPauseMs=5_000;
 const drainMsMax=60_000;
+const answerMs=10_000;
+const silenceMs=25_000;
+const probeMs=3_000;
+const stableMs=10_000;
+const hastyMs=1_000;
+const onlineMs=500;
 const backOffMinMs=100;
 const backOffBaseMs=1_000;
 const backOffMaxMs=30_000;
@@ -92,7 +99,6 @@ return Array.from(bytes,(byte)=>byte.toString(16).padStart(2,'0')).join('');
 }
 const callsMax=1_000;
 const callsBytesMax=1_048_576;
-const frameBytesMax=65_536;
 const inFlightMax=8;
 const perSecond=8;
 const repeatMs=240_000;
@@ -236,13 +242,13 @@ slow(){
 this.#slowUntil=this.#machine.now+slowedMs;
 }
 pump(){
-const{now,isReady}=this.#machine;
+const{now,isReady,isStopped}=this.#machine;
 if(!this.#isDirty&&now<this.wakeAt)return;
 this.#isDirty=false;
 this.wakeAt=Infinity;
 for(const call of[...this.#byId.values()]){
 if(call.deadline<=now)this.#late(call);
-else this.#wake(call.deadline);
+else if(!isStopped||!call.isKept)this.#wake(call.deadline);
 }
 if(isReady&&this.#isLoaded)this.#sendWhatMay(now);
 }
@@ -598,14 +604,56 @@ this.#tell(topic,{type:'gap',reason:isOneLog?'notRecovered':'reset',missed,posit
 for(const reader of topic.readers)this.#machine.say({do:'tell',reader,update});
 }
 #sayMeta({name,meta}){
-const request=meta===null?{event:'untrack',data:{topic:name}}
-:{event:'track',data:{topic:name,meta}};
-this.#machine.send({...request,ref:this.#machine.nextRef()});
+const ref=this.#machine.nextRef();
+if(meta===null)return this.#machine.send({event:'untrack',data:{topic:name},ref});
+return this.#machine.sendText(`{"event":"track","data":{"topic":"${name}","meta":${meta}},"ref":${ref}}`);
 }
 #wake(at){
 this.wakeAt=Math.min(this.wakeAt,at);
 }
 }
+const idGrammar=/^[A-Za-z0-9._~:-]{1,128}$/;
+const fail=(message)=>new SwitchboardError('bad_request',message);
+function textOf(value){
+try{
+return String(value);
+}catch{
+return'a value without a text';
+}
+}
+function jsonOf(value){
+const text=JSON.stringify(value);
+if(text===undefined)throw fail('This is no JSON value.');
+return text;
+}
+function topicOf(name,options){
+if(!isTopic(name))throw fail(`${textOf(name)} is no topic.`);
+const{since,presence,latestBy,signal}=options??{};
+if(latestBy&&typeof latestBy!=='function')throw fail('latestBy is no function.');
+return{since:positionOf(since),presence:Boolean(presence),latestBy,signal:signal??undefined};
+}
+function metaOf(name,meta){
+if(meta===null)return null;
+const text=jsonOf(meta);
+if(bytesOf(text)+name.length+256>frameBytesMax)throw new SwitchboardError('too_large');
+return text;
+}
+function callOf(topic,event,data,options){
+const{id=operationId(),signal,lane='default',timeoutMs=60_000,keepMs=null,repeatable=false,
+failOffline=false}=options??{};
+if(topic!==null&&!isTopic(topic))throw fail(`${textOf(topic)} is no topic.`);
+if(typeof event!=='string')throw fail('The name of a command or event is a text.');
+const name=String(id);
+if(!idGrammar.test(name))throw fail('An id has 1 to 128 of A-Z a-z 0-9 . _ ~ : -.');
+const ms=(value)=>{
+if(typeof value!=='number'||Number.isNaN(value))throw fail('A time is a number of milliseconds.');
+return Math.max(0,value);
+};
+return{topic,event,id:name,signal:signal??undefined,lane:String(lane),timeoutMs:ms(timeoutMs),
+keepMs:keepMs===null||keepMs===undefined?null:ms(keepMs),repeatable:Boolean(repeatable),
+failOffline:Boolean(failOffline),data:data===undefined?'{}':jsonOf(data)};
+}
+const bytesOf=(text)=>new TextEncoder().encode(text).length;
 const freshShare=0.8;
 const askMs=60_000;
 const renewMs=1_000;
@@ -656,12 +704,6 @@ return{user:typeof sub==='string'?sub:null,lifeMs:exp>iat?(exp-iat)*1_000:0};
 return{user:null,lifeMs:0};
 }
 }
-const answerMs=10_000;
-const silenceMs=25_000;
-const probeMs=3_000;
-const stableMs=10_000;
-const hastyMs=1_000;
-const onlineMs=500;
 class Machine{
 wakeAt=Infinity;
 now=0;
@@ -696,15 +738,14 @@ if(input.type==='text'&&this.#isMine(input))this.#heard();
 this.#runDue();
 this.#handle(input);
 if(this.#phase==='idle'&&this.#isWanted)this.#dial();
-if(this.#phase!=='stopped'){
-this.topics.pump();
+const{isStopped}=this;
+if(!isStopped)this.topics.pump();
 this.calls.pump();
-}
 const{status}=this;
 const told=JSON.stringify({...status,retryInMs:0,pendingCalls:0});
 if(told!==this.#told)this.say({do:'status',status});
 this.#told=told;
-this.wakeAt=this.#phase==='stopped'?Infinity
+this.wakeAt=isStopped?this.calls.wakeAt
 :Math.min(this.topics.wakeAt,this.calls.wakeAt,this.#timers.wakeAt);
 return actions;
 }
@@ -713,6 +754,9 @@ const at=this.#timers.get('dial');
 return{phase:this.#phase,isReady:this.isReady,attempt:this.#attempt,lastClose:this.#lastClose,
 retryInMs:at===undefined?null:Math.max(0,at-this.now),userId:this.user||null,
 pendingCalls:this.calls.count};
+}
+get isStopped(){
+return this.#phase==='stopped';
 }
 say(action){
 this.#actions.push(action);
@@ -976,7 +1020,6 @@ const waitingMax=1_000;
 class Inbox{
 #items=new Map();
 #by;
-#numbers=0;
 #readers=[];
 #end=null;
 constructor(by=null){
@@ -984,12 +1027,12 @@ this.#by=by;
 }
 push(update){
 if(this.#end!==null)return;
-const key=(update.type==='event'?this.#by?.(update):null)??++this.#numbers;
+const key=(update.type==='event'?this.#by?.(update):null)??Symbol();
 this.#items.delete(key);
 if(this.#items.size>=waitingMax){
 const last=[...this.#items.values()].findLast((one)=>one.position)?.position??null;
 this.#items.clear();
-this.#items.set(++this.#numbers,{type:'gap',reason:'tooSlow',missed:null,position:last});
+this.#items.set(Symbol(),{type:'gap',reason:'tooSlow',missed:null,position:last});
 }
 this.#items.set(key,update);
 this.#settle();
@@ -1116,9 +1159,11 @@ this.#unlisten=null;
 this.#take({type:'stop'});
 }
 setToken(token){
-this.#source=typeof token==='function'?token:null;
-const kind=this.#source!==null?'source':token===null?'none':'fixed';
-this.#take({type:'setToken',kind,token:kind==='fixed'?String(token):null});
+const isSource=typeof token==='function';
+const kind=isSource?'source':token===null||token===undefined?'none':'fixed';
+const text=kind==='fixed'?String(token):null;
+this.#source=isSource?token:null;
+this.#take({type:'setToken',kind,token:text});
 }
 get status(){
 return this.#machine.status;
@@ -1128,12 +1173,12 @@ return this.#watch(this.#watchers,new Inbox(()=>'status'),signal,{type:'event',s
 ({status})=>status);
 }
 topic(name,options={}){
-if(!isTopic(name))throw new SwitchboardError('bad_request',`${name} is no topic.`);
-return new Topic(name,options,{
+const{since,presence,...more}=topicOf(name,options);
+return new Topic(name,more,{
 join:(inbox)=>{
 const reader=++this.#numbers;
 this.#readers.set(reader,inbox);
-this.#take({type:'join',reader,topic:name,since:options.since,presence:options.presence});
+this.#take({type:'join',reader,topic:name,since,presence});
 return()=>{
 inbox.end();
 if(this.#readers.delete(reader))this.#take({type:'leave',reader});
@@ -1151,11 +1196,10 @@ if(update.type==='live')topic.resynchronise();
 throw new SwitchboardError('stopped');
 }
 call(event,args={},options={}){
-return this.#call({...options,event,topic:null},args);
+return this.#call(null,event,args,options);
 }
 publish(topic,event,data={},options={}){
-if(!isTopic(topic))return Promise.reject(new SwitchboardError('bad_request',`${topic} is no topic.`));
-return this.#call({...options,event,topic},data);
+return this.#call(topic,event,data,options);
 }
 get outbox(){
 return{
@@ -1164,22 +1208,22 @@ remove:(id)=>this.#take({type:'remove',id}),
 results:({signal}={})=>this.#watch(this.#results,new Inbox(),signal,null,({result})=>result),
 };
 }
-#call({id=operationId(),signal,...options},data){
+#call(topic,event,data,options){
 return new Promise((resolve,reject)=>{
+const{signal,...call}=callOf(topic,event,data,options);
 const as=++this.#numbers;
-const text=JSON.stringify(data)??'{}';
 const cancel=()=>this.#take({type:'cancel',as});
 if(signal?.aborted)return reject(new SwitchboardError('cancelled'));
 signal?.addEventListener('abort',cancel);
 this.#waiters.set(as,{resolve,reject,done:()=>signal?.removeEventListener('abort',cancel)});
-this.#take({...options,type:'call',as,id:String(id),data:text});
+this.#take({...call,type:'call',as});
 });
 }
 async*#watch(set,inbox,signal,first,read){
 const end=()=>inbox.end();
 if(signal?.aborted)return;
-set.add(inbox);
 signal?.addEventListener('abort',end);
+set.add(inbox);
 try{
 if(first!==null)inbox.push(first);
 for(let one=await inbox.next();!one.done;one=await inbox.next())yield read(one.value);
@@ -1194,12 +1238,9 @@ if(this.#isTaking)return;
 this.#isTaking=true;
 const{now,wall}=this.#options;
 while(this.#inputs.length>0){
-for(const action of this.#machine.take(this.#inputs.shift(),now(),wall())){
-try{
-this.#do(action);
-}catch(error){
-console.error(error);
-}
+const next=this.#inputs.shift();
+for(const action of attempt(()=>this.#machine.take(next,now(),wall()))??[]){
+attempt(()=>this.#do(action));
 }
 }
 this.#isTaking=false;
@@ -1207,6 +1248,9 @@ clearTimeout(this.#timer);
 const{wakeAt}=this.#machine;
 if(wakeAt===Infinity)return;
 this.#timer=setTimeout(()=>this.#take({type:'tick'}),Math.min(timerMsMax,Math.max(0,wakeAt-now())));
+}
+#log(text){
+attempt(()=>this.#options.log(text));
 }
 #do(action){
 const{gen,id,as}=action;
@@ -1224,7 +1268,7 @@ case'keep':return this.#store(async(storage)=>{await storage.put(action.entry);}
 case'mark':return this.#store((storage)=>mark(storage,action),{...action,type:'marked'});
 case'forget':return this.#store(async(storage)=>{await storage.remove(id);},{type:'forgotten'});
 case'status':return this.#watchers.forEach((inbox)=>inbox.push({type:'event',status:action.status}));
-default:return this.#options.log(action.text);
+default:return this.#log(action.text);
 }
 }
 #open(gen){
@@ -1236,7 +1280,7 @@ socket.onmessage=({data})=>this.#take({type:'text',gen,text:typeof data==='strin
 socket.onclose=({code,reason})=>closed(code,String(reason));
 socket.onerror=()=>{};
 }catch(error){
-closed(0,String(error));
+closed(0,textOf(error));
 }
 }
 async #askToken(id,reason){
@@ -1244,7 +1288,7 @@ let token=null;
 try{
 token=await this.#source?.(reason);
 }catch(error){
-this.#options.log(`token: ${error}`);
+this.#log(`token: ${textOf(error)}`);
 }
 this.#take({type:'token',id,token});
 }
@@ -1260,7 +1304,7 @@ if(error===undefined)waiter.resolve(answer);
 else waiter.reject(error);
 }
 async #load(){
-const{storage,log}=this.#options;
+const{storage}=this.#options;
 const entries=[];
 try{
 for(const value of await storage?.load()??[]){
@@ -1269,19 +1313,19 @@ if(entry!==null)entries.push(entry);
 else await storage.remove(value?.id);
 }
 }catch(error){
-log(`storage: ${error}`);
+this.#log(`storage: ${textOf(error)}`);
 }
 this.#take({type:'loaded',entries});
 }
 #store(work,input){
-const{storage,log}=this.#options;
+const{storage}=this.#options;
 if(storage===null)return this.#take({...input,isKept:true});
 this.#storing=this.#storing.then(async()=>{
 let more={isKept:false};
 try{
 more={isKept:true,...await work(storage)};
 }catch(error){
-log(`storage: ${error}`);
+this.#log(`storage: ${textOf(error)}`);
 }
 this.#take({...input,...more});
 });
@@ -1302,6 +1346,14 @@ for(const[target,name,handler]of heard)target.addEventListener(name,handler);
 return()=>heard.forEach(([target,name,handler])=>target.removeEventListener(name,handler));
 }
 }
+function attempt(act){
+try{
+return act();
+}catch(error){
+console.error(error);
+return undefined;
+}
+}
 async function mark(storage,{id,firstSentAt}){
 const stored=entryOf(await storage.get(id));
 if(stored===null)return{firstSentAt:null};
@@ -1320,11 +1372,13 @@ this.#client=client;
 [Symbol.asyncIterator](){
 const{signal,latestBy}=this.#options;
 const inbox=new Inbox(latestBy);
-const leave=signal?.aborted?()=>inbox.end():this.#client.join(inbox);
+let leave=()=>inbox.end();
+const left=()=>leave();
+signal?.addEventListener('abort',left);
 if(signal?.aborted)leave();
-signal?.addEventListener('abort',leave);
+else leave=this.#client.join(inbox);
 const done=()=>{
-signal?.removeEventListener('abort',leave);
+signal?.removeEventListener('abort',left);
 leave();
 return inbox.next();
 };
@@ -1346,7 +1400,7 @@ yield new Map(members);
 }
 }
 track(meta={}){
-this.#client.take({type:'track',meta});
+this.#client.take({type:'track',meta:metaOf(this.name,meta)});
 }
 resynchronise(){
 this.#client.take({type:'resynchronise'});

@@ -2,12 +2,10 @@
 //
 // A call is `keeping` (not stored yet), `queued`, `marking` (its sending is being stored), or `sent`.
 
-import { Allowance, SwitchboardError, backOffMs, bounded, errorOf } from './parts.js';
+import { Allowance, SwitchboardError, backOffMs, bounded, errorOf, frameBytesMax } from './parts.js';
 
 const callsMax = 1_000;
 const callsBytesMax = 1_048_576;
-/** The gateway ends a connection that says more at once (`inboundMessageBytesMax`). */
-const frameBytesMax = 65_536;
 const inFlightMax = 8;
 const perSecond = 8;
 /** The gateway remembers a call's name for 300 s from when it ran: later a repetition could be a second one. */
@@ -190,13 +188,13 @@ export class Calls {
 
   /** Ends what is too late, and sends what may go. */
   pump() {
-    const { now, isReady } = this.#machine;
+    const { now, isReady, isStopped } = this.#machine;
     if (!this.#isDirty && now < this.wakeAt) return;
     this.#isDirty = false;
     this.wakeAt = Infinity;
     for (const call of [...this.#byId.values()]) {
       if (call.deadline <= now) this.#late(call);
-      else this.#wake(call.deadline);
+      else if (!isStopped || !call.isKept) this.#wake(call.deadline);  // a stopped client has no timer for a day
     }
     if (isReady && this.#isLoaded) this.#sendWhatMay(now);
   }

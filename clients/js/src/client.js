@@ -2,8 +2,8 @@
 
 import { entryOf } from './calls.js';
 import { Machine } from './machine.js';
-import { SwitchboardError, operationId } from './parts.js';
-import { isTopic } from './topics.js';
+import { callOf, metaOf, textOf, topicOf } from './given.js';
+import { SwitchboardError } from './parts.js';
 import { Inbox } from './values.js';
 
 const timerMsMax = 2 ** 31 - 1;
@@ -51,9 +51,11 @@ export class SwitchboardClient {
 
   /** Who the client is: null, a token, or a function that is asked for one whenever it is needed. */
   setToken(token) {
-    this.#source = typeof token === 'function' ? token : null;
-    const kind = this.#source !== null ? 'source' : token === null ? 'none' : 'fixed';
-    this.#take({ type: 'setToken', kind, token: kind === 'fixed' ? String(token) : null });
+    const isSource = typeof token === 'function';
+    const kind = isSource ? 'source' : token === null || token === undefined ? 'none' : 'fixed';
+    const text = kind === 'fixed' ? String(token) : null;
+    this.#source = isSource ? token : null;
+    this.#take({ type: 'setToken', kind, token: text });
   }
 
   get status() {
@@ -68,12 +70,12 @@ export class SwitchboardClient {
 
   /** A topic: subscribed while somebody iterates. */
   topic(name, options = {}) {
-    if (!isTopic(name)) throw new SwitchboardError('bad_request', `${name} is no topic.`);
-    return new Topic(name, options, {
+    const { since, presence, ...more } = topicOf(name, options);
+    return new Topic(name, more, {
       join: (inbox) => {
         const reader = ++this.#numbers;
         this.#readers.set(reader, inbox);
-        this.#take({ type: 'join', reader, topic: name, since: options.since, presence: options.presence });
+        this.#take({ type: 'join', reader, topic: name, since, presence });
         return () => {
           inbox.end();
           if (this.#readers.delete(reader)) this.#take({ type: 'leave', reader });
@@ -95,13 +97,12 @@ export class SwitchboardClient {
 
   /** Runs a command; it is repeated under one id until it is answered, refused or too old. */
   call(event, args = {}, options = {}) {
-    return this.#call({ ...options, event, topic: null }, args);
+    return this.#call(null, event, args, options);
   }
 
   /** Publishes an event; the answer is its position. */
   publish(topic, event, data = {}, options = {}) {
-    if (!isTopic(topic)) return Promise.reject(new SwitchboardError('bad_request', `${topic} is no topic.`));
-    return this.#call({ ...options, event, topic }, data);
+    return this.#call(topic, event, data, options);
   }
 
   /** The calls that are kept, and the answers that nobody waits for any more. */
@@ -113,23 +114,24 @@ export class SwitchboardClient {
     };
   }
 
-  #call({ id = operationId(), signal, ...options }, data) {
+  /** Whatever a program gives is judged and made text here: what throws is the caller's, and reaches nothing else. */
+  #call(topic, event, data, options) {
     return new Promise((resolve, reject) => {
+      const { signal, ...call } = callOf(topic, event, data, options);
       const as = ++this.#numbers;
-      const text = JSON.stringify(data) ?? '{}';
       const cancel = () => this.#take({ type: 'cancel', as });
       if (signal?.aborted) return reject(new SwitchboardError('cancelled'));
       signal?.addEventListener('abort', cancel);
       this.#waiters.set(as, { resolve, reject, done: () => signal?.removeEventListener('abort', cancel) });
-      this.#take({ ...options, type: 'call', as, id: String(id), data: text });
+      this.#take({ ...call, type: 'call', as });
     });
   }
 
   async *#watch(set, inbox, signal, first, read) {
     const end = () => inbox.end();
     if (signal?.aborted) return;
-    set.add(inbox);
     signal?.addEventListener('abort', end);
+    set.add(inbox);
     try {
       if (first !== null) inbox.push(first);
       for (let one = await inbox.next(); !one.done; one = await inbox.next()) yield read(one.value);
@@ -148,12 +150,10 @@ export class SwitchboardClient {
     this.#isTaking = true;
     const { now, wall } = this.#options;
     while (this.#inputs.length > 0) {
-      for (const action of this.#machine.take(this.#inputs.shift(), now(), wall())) {
-        try {
-          this.#do(action);
-        } catch (error) {
-          console.error(error);  // a program's own function failed: no reason to stand still
-        }
+      const next = this.#inputs.shift();
+      // A program's own function may fail, and so may we: no reason to stand still.
+      for (const action of attempt(() => this.#machine.take(next, now(), wall())) ?? []) {
+        attempt(() => this.#do(action));
       }
     }
     this.#isTaking = false;
@@ -161,6 +161,10 @@ export class SwitchboardClient {
     const { wakeAt } = this.#machine;
     if (wakeAt === Infinity) return;
     this.#timer = setTimeout(() => this.#take({ type: 'tick' }), Math.min(timerMsMax, Math.max(0, wakeAt - now())));
+  }
+
+  #log(text) {
+    attempt(() => this.#options.log(text));
   }
 
   #do(action) {
@@ -179,7 +183,7 @@ export class SwitchboardClient {
       case 'mark': return this.#store((storage) => mark(storage, action), { ...action, type: 'marked' });
       case 'forget': return this.#store(async (storage) => { await storage.remove(id); }, { type: 'forgotten' });
       case 'status': return this.#watchers.forEach((inbox) => inbox.push({ type: 'event', status: action.status }));
-      default: return this.#options.log(action.text);
+      default: return this.#log(action.text);
     }
   }
 
@@ -192,7 +196,7 @@ export class SwitchboardClient {
       socket.onclose = ({ code, reason }) => closed(code, String(reason));
       socket.onerror = () => {};  // a close follows, and says more
     } catch (error) {
-      closed(0, String(error));
+      closed(0, textOf(error));
     }
   }
 
@@ -201,7 +205,7 @@ export class SwitchboardClient {
     try {
       token = await this.#source?.(reason);
     } catch (error) {
-      this.#options.log(`token: ${error}`);
+      this.#log(`token: ${textOf(error)}`);
     }
     this.#take({ type: 'token', id, token });
   }
@@ -221,7 +225,7 @@ export class SwitchboardClient {
   // Storage: one thing after the other. Without one, calls are kept while the program runs.
 
   async #load() {
-    const { storage, log } = this.#options;
+    const { storage } = this.#options;
     const entries = [];
     try {
       for (const value of await storage?.load() ?? []) {
@@ -230,20 +234,20 @@ export class SwitchboardClient {
         else await storage.remove(value?.id);
       }
     } catch (error) {
-      log(`storage: ${error}`);
+      this.#log(`storage: ${textOf(error)}`);
     }
     this.#take({ type: 'loaded', entries });
   }
 
   #store(work, input) {
-    const { storage, log } = this.#options;
+    const { storage } = this.#options;
     if (storage === null) return this.#take({ ...input, isKept: true });
     this.#storing = this.#storing.then(async () => {
       let more = { isKept: false };
       try {
         more = { isKept: true, ...await work(storage) };
       } catch (error) {
-        log(`storage: ${error}`);
+        this.#log(`storage: ${textOf(error)}`);
       }
       this.#take({ ...input, ...more });
     });
@@ -264,6 +268,16 @@ export class SwitchboardClient {
     ];
     for (const [target, name, handler] of heard) target.addEventListener(name, handler);
     return () => heard.forEach(([target, name, handler]) => target.removeEventListener(name, handler));
+  }
+}
+
+/** Runs a program's function; what it throws is told on the console, and goes no further. */
+function attempt(act) {
+  try {
+    return act();
+  } catch (error) {
+    console.error(error);
+    return undefined;
   }
 }
 
@@ -290,11 +304,13 @@ class Topic {
   [Symbol.asyncIterator]() {
     const { signal, latestBy } = this.#options;
     const inbox = new Inbox(latestBy);
-    const leave = signal?.aborted ? () => inbox.end() : this.#client.join(inbox);
+    let leave = () => inbox.end();
+    const left = () => leave();
+    signal?.addEventListener('abort', left);
     if (signal?.aborted) leave();
-    signal?.addEventListener('abort', leave);
+    else leave = this.#client.join(inbox);
     const done = () => {
-      signal?.removeEventListener('abort', leave);
+      signal?.removeEventListener('abort', left);
       leave();
       return inbox.next();
     };
@@ -322,7 +338,7 @@ class Topic {
 
   /** Lists the client here, on every connection, or with null no longer; the topic has to be iterated. */
   track(meta = {}) {
-    this.#client.take({ type: 'track', meta });
+    this.#client.take({ type: 'track', meta: metaOf(this.name, meta) });
   }
 
   /** Asks for the state anew. */

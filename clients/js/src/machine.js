@@ -14,18 +14,10 @@
 
 import { Calls } from './calls.js';
 import { SwitchboardError, Timers, backOffMs, bounded, errorOf, messageOf } from './parts.js';
-import { drainMsMax, faultPauseMs, faults, messageMax, slowPauseMs } from './parts.js';
+import { answerMs, drainMsMax, faultPauseMs, faults, hastyMs, messageMax, onlineMs, probeMs } from './parts.js';
+import { silenceMs, slowPauseMs, stableMs } from './parts.js';
 import { Tokens, askMs } from './tokens.js';
 import { Topics } from './topics.js';
-
-/** For a connection, the answer to a token, and that to a question after silence. */
-const answerMs = 10_000;
-const silenceMs = 25_000;
-const probeMs = 3_000;
-/** A connection this old has proved itself: the next failure starts with the shortest pause. */
-const stableMs = 10_000;
-const hastyMs = 1_000;
-const onlineMs = 500;
 
 export class Machine {
   wakeAt = Infinity;
@@ -66,15 +58,14 @@ export class Machine {
     this.#runDue();
     this.#handle(input);
     if (this.#phase === 'idle' && this.#isWanted) this.#dial();
-    if (this.#phase !== 'stopped') {
-      this.topics.pump();
-      this.calls.pump();
-    }
+    const { isStopped } = this;
+    if (!isStopped) this.topics.pump();
+    this.calls.pump();  // a call has its time, also when nobody starts the client
     const { status } = this;
     const told = JSON.stringify({ ...status, retryInMs: 0, pendingCalls: 0 });
     if (told !== this.#told) this.say({ do: 'status', status });
     this.#told = told;
-    this.wakeAt = this.#phase === 'stopped' ? Infinity
+    this.wakeAt = isStopped ? this.calls.wakeAt
       : Math.min(this.topics.wakeAt, this.calls.wakeAt, this.#timers.wakeAt);
     return actions;
   }
@@ -87,6 +78,10 @@ export class Machine {
   }
 
   // For the parts.
+
+  get isStopped() {
+    return this.#phase === 'stopped';
+  }
 
   say(action) {
     this.#actions.push(action);

@@ -11,6 +11,8 @@ export class SwitchboardError extends Error {
   }
 }
 
+/** The gateway ends a connection that says more at once (`inboundMessageBytesMax`). */
+export const frameBytesMax = 65_536;
 /** Of a message, in UTF-16 units: a gateway says less. */
 export const messageMax = 8_388_608;
 /** Codes of closes: the gateway did not understand us, and coming back at once would end alike. */
@@ -19,6 +21,15 @@ export const faults = new Set([1002, 1003, 1007, 1008, 1009, 4400]);
 export const faultPauseMs = 30_000;
 export const slowPauseMs = 5_000;
 export const drainMsMax = 60_000;
+
+/** For a connection, the answer to a token, and that to a question after silence. */
+export const answerMs = 10_000;
+export const silenceMs = 25_000;
+export const probeMs = 3_000;
+/** A connection this old has proved itself: the next failure starts with the shortest pause. */
+export const stableMs = 10_000;
+export const hastyMs = 1_000;
+export const onlineMs = 500;
 
 const backOffMinMs = 100;
 const backOffBaseMs = 1_000;

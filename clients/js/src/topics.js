@@ -73,7 +73,7 @@ export class Topics {
     this.#isDirty = true;
   }
 
-  /** Lists the client, now and on every later connection; `meta` is null when it is to be listed no longer. */
+  /** Lists the client, now and on every later connection; `meta` is JSON text, null for no longer. */
   track(name, meta) {
     const topic = this.#byName.get(name);
     if (topic === undefined) return;
@@ -300,9 +300,9 @@ export class Topics {
   }
 
   #sayMeta({ name, meta }) {
-    const request = meta === null ? { event: 'untrack', data: { topic: name } }
-      : { event: 'track', data: { topic: name, meta } };
-    this.#machine.send({ ...request, ref: this.#machine.nextRef() });
+    const ref = this.#machine.nextRef();
+    if (meta === null) return this.#machine.send({ event: 'untrack', data: { topic: name }, ref });
+    return this.#machine.sendText(`{"event":"track","data":{"topic":"${name}","meta":${meta}},"ref":${ref}}`);
   }
 
   #wake(at) {

@@ -9,7 +9,6 @@ const waitingMax = 1_000;
 export class Inbox {
   #items = new Map();
   #by;
-  #numbers = 0;
   #readers = [];
   #end = null;
 
@@ -19,12 +18,13 @@ export class Inbox {
 
   push(update) {
     if (this.#end !== null) return;
-    const key = (update.type === 'event' ? this.#by?.(update) : null) ?? ++this.#numbers;
+    // A key of our own is like none that a program can give.
+    const key = (update.type === 'event' ? this.#by?.(update) : null) ?? Symbol();
     this.#items.delete(key);
     if (this.#items.size >= waitingMax) {
       const last = [...this.#items.values()].findLast((one) => one.position)?.position ?? null;
       this.#items.clear();
-      this.#items.set(++this.#numbers, { type: 'gap', reason: 'tooSlow', missed: null, position: last });
+      this.#items.set(Symbol(), { type: 'gap', reason: 'tooSlow', missed: null, position: last });
     }
     this.#items.set(key, update);
     this.#settle();

@@ -186,6 +186,8 @@ export class Play {
       case 'call':
         if (more.value !== undefined) this.#guess(as, more);
         return this.#take({ type: 'call', as, ...more, data: JSON.stringify(this.#filled(more.data ?? {})) });
+      case 'track':
+        return this.#take({ type: app, ...more, meta: more.meta === null ? null : JSON.stringify(more.meta) });
       case 'leave': return this.#take({ type: 'leave', reader: as });
       case 'cancel': return this.#take({ type: 'cancel', as });
       default: return this.#take({ type: app, ...more });
