@@ -118,6 +118,18 @@ export interface CallOptions {
   readonly signal?: AbortSignal;
 }
 
+/** Why there is no connection. New codes may come. */
+export interface Reason {
+  readonly code:
+    | 'bad_address' | 'unresolved' | 'unreachable' | 'untrusted' | 'not_tls' | 'tls_required' | 'wrong_protocol'
+    | 'not_websocket' | 'not_found' | 'forbidden' | 'unauthorized' | 'unavailable' | 'no_answer' | 'lost' | 'closed'
+    | 'token_source' | (string & {});
+  /** In words, for a developer. */
+  readonly message: string;
+  /** Whether waiting does not help: the address, the server or the credentials have to be mended. */
+  readonly isPermanent: boolean;
+}
+
 export interface Status {
   readonly phase:
     'stopped' | 'idle' | 'connecting' | 'authenticating' | 'open' | 'draining' | 'waiting' | 'unauthorized' | 'suspended';
@@ -126,6 +138,8 @@ export interface Status {
   readonly attempt: number;
   readonly retryInMs: number | null;
   readonly lastClose: { readonly code: number; readonly reason: string; readonly httpStatus: number | null } | null;
+  /** Null while there is a connection, and when nobody wants one. */
+  readonly reason: Reason | null;
   readonly userId: string | null;
   readonly pendingCalls: number;
 }
@@ -186,6 +200,8 @@ export interface ClientOptions {
   readonly WebSocket?: new (url: string) => WebSocketLike;
   /** Where calls with `keepMs` survive the program. Without it they are kept while it runs. */
   readonly storage?: OutboxStorage | null;
+  /** Hears why there is no connection, once each, and what else a developer wants to know. Default: the reasons alone go
+   *  to `console.warn`. */
   readonly log?: (text: string) => void;
   readonly random?: () => number;
   /** Milliseconds that grow steadily. */
@@ -196,6 +212,7 @@ export interface ClientOptions {
 
 /** A connection to a gateway that keeps itself. Nothing happens before `start`. */
 export class SwitchboardClient {
+  /** The address begins with `wss://` or `ws://`; `https://` and `http://` mean the same. */
   constructor(url: string | URL, options?: ClientOptions);
   /** Connects and stays connected. */
   start(): void;

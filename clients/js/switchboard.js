@@ -97,6 +97,46 @@ if(globalThis.crypto?.getRandomValues)crypto.getRandomValues(bytes);
 else bytes.forEach((_,index)=>{bytes[index]=Math.random()*256;});
 return Array.from(bytes,(byte)=>byte.toString(16).padStart(2,'0')).join('');
 }
+const permanent=new Set(['bad_address','not_found','forbidden','unauthorized','untrusted','not_tls',
+'tls_required','wrong_protocol','not_websocket']);
+const reason=(code,message)=>({code,message,isPermanent:permanent.has(code)});
+const ofStatus=new Map([
+[401,['unauthorized','The gateway refused the token or API key']],
+[403,['forbidden','The gateway refused the origin or the user']],
+[404,['not_found','The address has a path that is not there']],
+]);
+function reasonOf({code,reason:text='',httpStatus=null,problem=null},wasOpen){
+if(problem!==null)return reason(...problem);
+if(httpStatus!==null){
+const isBusy=httpStatus===429||httpStatus>=500;
+const[name,message]=ofStatus.get(httpStatus)??(isBusy?['unavailable','The gateway is not available']
+:['not_websocket','No WebSocket was opened, as when a proxy drops the header Upgrade']);
+return reason(name,`${message} (HTTP ${httpStatus}).`);
+}
+if(code===4401)return reason('unauthorized',`The gateway refused the token. ${text}`);
+if(code===4403)return reason('forbidden',`The gateway refused the user. ${text}`);
+if(code!==0&&code!==1005&&code!==1006)return reason('closed',`The gateway closed: ${code} ${text}`);
+if(wasOpen)return reason('lost','The connection was lost.');
+return reason('unreachable','No connection came about. A page is not told why; its console may say more.');
+}
+const dials=[
+[/ENOTFOUND|EAI_AGAIN/,'unresolved','The name of the host does not resolve'],
+[/CERT|_SIGNATURE|self-signed/,'untrusted','The certificate is not trusted'],
+[/EPROTO|ERR_SSL/,'not_tls','The port speaks no TLS; without it an address begins with ws://'],
+[/HPE_|Parse\sError/,'wrong_protocol','The port does not speak HTTP'],
+[/Invalid\s(Sec-WebSocket|Upgrade)|Server\ssent/,'not_websocket','No WebSocket was opened'],
+[/ECONN|EHOST|ENET|ETIMEDOUT|disconnected/,'unreachable','Nothing answers at the address'],
+];
+function problemOf({message='',error},url){
+const text=`${error?.code ?? ''} ${message}`;
+const httpStatus=/server\sresponse:\s(\d{3})/.exec(text)?.[1];
+if(httpStatus!==undefined)return{httpStatus:Number(httpStatus)};
+if(/hang\sup/.test(text)&&!/^wss:/i.test(url)){
+return{problem:['tls_required','The server hung up without an answer. A port for TLS does that: try wss://.']};
+}
+const[,code,sentence]=dials.find(([grammar])=>grammar.test(text))??[];
+return code===undefined?{}:{problem:[code,`${sentence}: ${message.trim()}.`]};
+}
 const callsMax=1_000;
 const callsBytesMax=1_048_576;
 const inFlightMax=8;
@@ -720,6 +760,7 @@ isReady=false;
 #readyAt=null;
 #attempt=0;
 #lastClose=null;
+#reason=null;
 #dialledAt=-Infinity;
 #refs=0;
 #told='';
@@ -752,7 +793,7 @@ return actions;
 get status(){
 const at=this.#timers.get('dial');
 return{phase:this.#phase,isReady:this.isReady,attempt:this.#attempt,lastClose:this.#lastClose,
-retryInMs:at===undefined?null:Math.max(0,at-this.now),userId:this.user||null,
+reason:this.#reason,retryInMs:at===undefined?null:Math.max(0,at-this.now),userId:this.user||null,
 pendingCalls:this.calls.count};
 }
 get isStopped(){
@@ -818,6 +859,7 @@ this.#hangUp();
 this.#timers=new Timers();
 this.#tokens.asking=null;
 this.#phase=phase;
+if(phase!=='unauthorized')this.#reason=null;
 }
 #hangUp(){
 if(this.#hasSocket)this.say({do:'close',gen:this.#gen,code:1000});
@@ -860,8 +902,10 @@ if(id!==this.#tokens.asking||id===null)return;
 this.#timers.delete('ask');
 const isWaiting=this.#phase==='connecting'&&!this.#hasSocket;
 if(!this.#tokens.got(token,this.now)){
-if(isWaiting)this.#pause(this.#backOff());
-else if(this.isReady)this.#timers.set('renew',this.now+this.#backOff());
+if(isWaiting){
+this.#reason=reason('token_source','The source of tokens failed, or gave none.');
+this.#pause(this.#backOff());
+}else if(this.isReady)this.#timers.set('renew',this.now+this.#backOff());
 }else if(isWaiting){
 this.#open();
 }else if(this.isReady&&this.#tokenGen===this.#gen){
@@ -891,6 +935,7 @@ if(!this.isReady)this.#ready(typeof userId==='string'?userId:'');
 if(this.user!==null&&this.user!==user)this.topics.forget();
 this.user=user;
 this.isReady=true;
+this.#reason=null;
 this.#phase='open';
 this.#readyAt=this.now;
 this.topics.ready();
@@ -900,19 +945,22 @@ this.calls.ready();
 this.#tokens.isRefused=true;
 this.#refusals+=1;
 if(this.#tokens.kind!=='source'||this.#refusals>1)return this.#end('unauthorized');
+this.#reason=null;
 this.#dial();
 }
-#closed({code,reason='',httpStatus=null}){
+#closed(end){
+const{code,reason:text='',httpStatus=null}=end;
 if(this.#readyAt!==null&&this.now-this.#readyAt>=stableMs)this.#attempt=this.#refusals=0;
-this.#lastClose={code,reason,httpStatus};
+this.#lastClose={code,reason:text,httpStatus};
 const leaveAt=this.#timers.get('drain');
+this.#reason=leaveAt===undefined?reasonOf(end,this.isReady):null;
 const isFault=faults.has(code);
 this.#forgetSocket(isFault);
 if(code===4408&&this.user===''&&!this.#isWanted)return this.#end('idle');
 if(code===4401||httpStatus===401)return this.#refused();
 if(code===4403||httpStatus===403)return this.#end('unauthorized');
 if(isFault){
-this.say({do:'log',text:`closed: ${code} ${reason}`});
+this.say({do:'log',text:`closed: ${code} ${text}`});
 return this.#pause(faultPauseMs);
 }
 if(leaveAt!==undefined)return this.#pauseUntil(leaveAt);
@@ -939,9 +987,9 @@ this.#timers.set('dial',this.now+ms);
 #pauseUntil(at){
 this.#pause(Math.max(at,this.#dialledAt+hastyMs)-this.now);
 }
-#drop(code,reason){
+#drop(end){
 this.say({do:'close',gen:this.#gen,code:1000});
-this.#closed({code,reason});
+this.#closed(end);
 }
 #probe(ms){
 if(!this.isReady||this.#timers.get('probe')!==undefined)return;
@@ -960,7 +1008,7 @@ this.#timers.delete('probe');
 this.#timers.set('silence',this.now+silenceMs);
 }
 #text(text){
-if(text.length>messageMax)return this.#drop(1009,'too large');
+if(text.length>messageMax)return this.#drop({code:1009,reason:'too large'});
 const message=messageOf(text);
 if(message===null)return this.say({do:'log',text:'no message'});
 const{event,topic,ref,offset,told}=message;
@@ -992,9 +1040,12 @@ this.#ask();
 }
 #failed(ref,topic,told){
 if(this.#authRef!==null&&ref===this.#authRef){
-this.#lastClose={code:1000,reason:errorOf(told).message,httpStatus:null};
+const{message}=errorOf(told);
+const isRefused=told.code==='unauthorized';
+this.#lastClose={code:1000,reason:message,httpStatus:null};
+this.#reason=isRefused?reasonOf({code:4401,reason:message}):reason('unavailable',message);
 this.#hangUp();
-if(told.code==='unauthorized')this.#refused();
+if(isRefused)this.#refused();
 else this.#pause(this.#backOff());
 }else if(!this.calls.failed(ref,told)){
 if(!this.topics.failed(ref,topic,told))this.say({do:'log',text:`error ${told.code}`});
@@ -1006,7 +1057,8 @@ for(let name=this.#timers.due(this.now);name!==null;name=this.#timers.due(this.n
 #due(name){
 switch(name){
 case'dial':return this.#dial();
-case'connect':case'authenticate':case'probe':return this.#drop(0,'no answer');
+case'connect':case'authenticate':case'probe':
+return this.#drop({code:0,reason:'no answer',problem:['no_answer','The gateway does not answer.']});
 case'silence':return this.#probe(answerMs);
 case'renew':return this.#expiring();
 case'ask':return this.#gotToken({id:this.#tokens.asking,token:null});
@@ -1140,10 +1192,11 @@ class SwitchboardClient{
 #results=new Set();
 #storing;
 #unlisten=null;
-constructor(url,{token=null,WebSocket=globalThis.WebSocket,storage=null,log=()=>{},
+#told=null;
+constructor(url,{token=null,WebSocket=globalThis.WebSocket,storage=null,log,
 random=Math.random,now=()=>performance.now(),wall=()=>Date.now()}={}){
 if(typeof WebSocket!=='function')throw new TypeError('no WebSocket');
-this.#url=String(url);
+this.#url=String(url).replace(/^http/i,'ws');
 this.#options={WebSocket,storage,log,now,wall};
 this.#machine=new Machine({random});
 this.setToken(token);
@@ -1250,7 +1303,18 @@ if(wakeAt===Infinity)return;
 this.#timer=setTimeout(()=>this.#take({type:'tick'}),Math.min(timerMsMax,Math.max(0,wakeAt-now())));
 }
 #log(text){
-attempt(()=>this.#options.log(text));
+attempt(()=>this.#options.log?.(text));
+}
+#warn(text){
+attempt(()=>(this.#options.log??console.warn)(text));
+}
+#tellReason({reason,isReady}){
+if(reason!==null&&reason.code!==this.#told){
+const[address]=this.#url.split('?');
+const advice=reason.isPermanent?' This does not pass by waiting.':'';
+this.#warn(`Switchboard: ${address}: ${reason.code}: ${reason.message}${advice}`);
+}
+if(reason!==null||isReady)this.#told=reason?.code??null;
 }
 #do(action){
 const{gen,id,as}=action;
@@ -1267,19 +1331,27 @@ case'finish':return this.#finish(as,action);
 case'keep':return this.#store(async(storage)=>{await storage.put(action.entry);},{type:'kept',id});
 case'mark':return this.#store((storage)=>mark(storage,action),{...action,type:'marked'});
 case'forget':return this.#store(async(storage)=>{await storage.remove(id);},{type:'forgotten'});
-case'status':return this.#watchers.forEach((inbox)=>inbox.push({type:'event',status:action.status}));
+case'status':
+this.#watchers.forEach((inbox)=>inbox.push({type:'event',status:action.status}));
+return this.#tellReason(action.status);
 default:return this.#log(action.text);
 }
 }
 #open(gen){
-const closed=(code,reason)=>this.#take({type:'closed',gen,code,reason});
+let more={};
+const closed=(code,reason)=>this.#take({type:'closed',gen,code,reason,...more});
 try{
 const socket=this.#socket=new this.#options.WebSocket(this.#url);
-socket.onopen=()=>this.#take({type:'opened',gen});
+let isOpen=false;
+socket.onopen=()=>{
+isOpen=true;
+this.#take({type:'opened',gen});
+};
 socket.onmessage=({data})=>this.#take({type:'text',gen,text:typeof data==='string'?data:''});
 socket.onclose=({code,reason})=>closed(code,String(reason));
-socket.onerror=()=>{};
+socket.onerror=(event)=>{if(!isOpen)more=problemOf(event,this.#url);};
 }catch(error){
+more={problem:['bad_address',textOf(error)]};
 closed(0,textOf(error));
 }
 }

@@ -4,6 +4,7 @@ import { entryOf } from './calls.js';
 import { Machine } from './machine.js';
 import { callOf, metaOf, textOf, topicOf } from './given.js';
 import { SwitchboardError } from './parts.js';
+import { problemOf } from './reasons.js';
 import { Inbox } from './values.js';
 
 const timerMsMax = 2 ** 31 - 1;
@@ -25,11 +26,12 @@ export class SwitchboardClient {
   #results = new Set();
   #storing;
   #unlisten = null;
+  #told = null;
 
-  constructor(url, { token = null, WebSocket = globalThis.WebSocket, storage = null, log = () => {},
+  constructor(url, { token = null, WebSocket = globalThis.WebSocket, storage = null, log,
     random = Math.random, now = () => performance.now(), wall = () => Date.now() } = {}) {
     if (typeof WebSocket !== 'function') throw new TypeError('no WebSocket');
-    this.#url = String(url);
+    this.#url = String(url).replace(/^http/i, 'ws');
     this.#options = { WebSocket, storage, log, now, wall };
     this.#machine = new Machine({ random });
     this.setToken(token);
@@ -164,7 +166,22 @@ export class SwitchboardClient {
   }
 
   #log(text) {
-    attempt(() => this.#options.log(text));
+    attempt(() => this.#options.log?.(text));
+  }
+
+  /** What the developer has to know goes to the console where no `log` is given. */
+  #warn(text) {
+    attempt(() => (this.#options.log ?? console.warn)(text));
+  }
+
+  /** Says once why there is no connection, and again after there was one. */
+  #tellReason({ reason, isReady }) {
+    if (reason !== null && reason.code !== this.#told) {
+      const [address] = this.#url.split('?');
+      const advice = reason.isPermanent ? ' This does not pass by waiting.' : '';
+      this.#warn(`Switchboard: ${address}: ${reason.code}: ${reason.message}${advice}`);
+    }
+    if (reason !== null || isReady) this.#told = reason?.code ?? null;
   }
 
   #do(action) {
@@ -182,20 +199,29 @@ export class SwitchboardClient {
       case 'keep': return this.#store(async (storage) => { await storage.put(action.entry); }, { type: 'kept', id });
       case 'mark': return this.#store((storage) => mark(storage, action), { ...action, type: 'marked' });
       case 'forget': return this.#store(async (storage) => { await storage.remove(id); }, { type: 'forgotten' });
-      case 'status': return this.#watchers.forEach((inbox) => inbox.push({ type: 'event', status: action.status }));
+      case 'status':
+        this.#watchers.forEach((inbox) => inbox.push({ type: 'event', status: action.status }));
+        return this.#tellReason(action.status);
       default: return this.#log(action.text);
     }
   }
 
   #open(gen) {
-    const closed = (code, reason) => this.#take({ type: 'closed', gen, code, reason });
+    let more = {};
+    const closed = (code, reason) => this.#take({ type: 'closed', gen, code, reason, ...more });
     try {
       const socket = this.#socket = new this.#options.WebSocket(this.#url);
-      socket.onopen = () => this.#take({ type: 'opened', gen });
+      let isOpen = false;
+      socket.onopen = () => {
+        isOpen = true;
+        this.#take({ type: 'opened', gen });
+      };
       socket.onmessage = ({ data }) => this.#take({ type: 'text', gen, text: typeof data === 'string' ? data : '' });
       socket.onclose = ({ code, reason }) => closed(code, String(reason));
-      socket.onerror = () => {};  // a close follows, and says more
+      // A close follows; only here does Node tell why a dial failed.
+      socket.onerror = (event) => { if (!isOpen) more = problemOf(event, this.#url); };
     } catch (error) {
+      more = { problem: ['bad_address', textOf(error)] };
       closed(0, textOf(error));
     }
   }

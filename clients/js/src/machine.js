@@ -1,21 +1,13 @@
 // All that a client decides, without a socket, a timer or a clock: an input and the time in, actions out.
 // `machine.take({ type: 'text', gen, text }, nowMs, wallMs)` returns them, to be done in order. `nowMs` grows steadily,
 // `wallMs` is the date; at `machine.wakeAt` the machine wants to be called again (`tick`).
-//   open {gen}                  open a socket; its events come back with this `gen`
-//   send {gen, text}            say this
-//   close {gen, code}           end it; whatever it still says is not heard
-//   token {id, reason}          ask for a token: first, expiring or refused
-//   tell {reader, update}       something for the reader of a topic
-//   end {reader, error}         the reader's topic is over
-//   finish {as, id, answer | error}  a call is over; `as` is null when nobody waits for it
-//   keep {id, entry}, mark {id, firstSentAt}, forget {id}   for storage; the first two are answered by `kept`, `marked`
-//   status {status}             the client's state is another
-//   log {text}                  for whoever develops
+// The README lists the actions.
 
 import { Calls } from './calls.js';
 import { SwitchboardError, Timers, backOffMs, bounded, errorOf, messageOf } from './parts.js';
 import { answerMs, drainMsMax, faultPauseMs, faults, hastyMs, messageMax, onlineMs, probeMs } from './parts.js';
 import { silenceMs, slowPauseMs, stableMs } from './parts.js';
+import { reason, reasonOf } from './reasons.js';
 import { Tokens, askMs } from './tokens.js';
 import { Topics } from './topics.js';
 
@@ -37,6 +29,8 @@ export class Machine {
   #readyAt = null;
   #attempt = 0;
   #lastClose = null;
+  /** Why there is no connection; null while there is one, and when nobody wants one. */
+  #reason = null;
   #dialledAt = -Infinity;
   #refs = 0;
   #told = '';
@@ -73,7 +67,7 @@ export class Machine {
   get status() {
     const at = this.#timers.get('dial');
     return { phase: this.#phase, isReady: this.isReady, attempt: this.#attempt, lastClose: this.#lastClose,
-      retryInMs: at === undefined ? null : Math.max(0, at - this.now), userId: this.user || null,
+      reason: this.#reason, retryInMs: at === undefined ? null : Math.max(0, at - this.now), userId: this.user || null,
       pendingCalls: this.calls.count };
   }
 
@@ -154,6 +148,7 @@ export class Machine {
     this.#timers = new Timers();
     this.#tokens.asking = null;
     this.#phase = phase;
+    if (phase !== 'unauthorized') this.#reason = null;
   }
 
   #hangUp() {
@@ -206,8 +201,10 @@ export class Machine {
     const isWaiting = this.#phase === 'connecting' && !this.#hasSocket;
     if (!this.#tokens.got(token, this.now)) {
       // A source that fails is no logout: it may be offline, as we are.
-      if (isWaiting) this.#pause(this.#backOff());
-      else if (this.isReady) this.#timers.set('renew', this.now + this.#backOff());
+      if (isWaiting) {
+        this.#reason = reason('token_source', 'The source of tokens failed, or gave none.');
+        this.#pause(this.#backOff());
+      } else if (this.isReady) this.#timers.set('renew', this.now + this.#backOff());
     } else if (isWaiting) {
       this.#open();
     } else if (this.isReady && this.#tokenGen === this.#gen) {
@@ -241,6 +238,7 @@ export class Machine {
     if (this.user !== null && this.user !== user) this.topics.forget();
     this.user = user;
     this.isReady = true;
+    this.#reason = null;
     this.#phase = 'open';
     this.#readyAt = this.now;
     this.topics.ready();
@@ -252,13 +250,16 @@ export class Machine {
     this.#tokens.isRefused = true;
     this.#refusals += 1;
     if (this.#tokens.kind !== 'source' || this.#refusals > 1) return this.#end('unauthorized');
+    this.#reason = null;  // not yet
     this.#dial();
   }
 
-  #closed({ code, reason = '', httpStatus = null }) {
+  #closed(end) {
+    const { code, reason: text = '', httpStatus = null } = end;
     if (this.#readyAt !== null && this.now - this.#readyAt >= stableMs) this.#attempt = this.#refusals = 0;
-    this.#lastClose = { code, reason, httpStatus };
+    this.#lastClose = { code, reason: text, httpStatus };
     const leaveAt = this.#timers.get('drain');
+    this.#reason = leaveAt === undefined ? reasonOf(end, this.isReady) : null;
     const isFault = faults.has(code);
     this.#forgetSocket(isFault);
     // The gateway ends a connection on which nothing is wanted and nobody is named.
@@ -266,7 +267,7 @@ export class Machine {
     if (code === 4401 || httpStatus === 401) return this.#refused();
     if (code === 4403 || httpStatus === 403) return this.#end('unauthorized');
     if (isFault) {
-      this.say({ do: 'log', text: `closed: ${code} ${reason}` });
+      this.say({ do: 'log', text: `closed: ${code} ${text}` });
       return this.#pause(faultPauseMs);
     }
     if (leaveAt !== undefined) return this.#pauseUntil(leaveAt);
@@ -301,9 +302,9 @@ export class Machine {
   }
 
   /** No sign of life, or too much of one: what the socket still says is not heard any more. */
-  #drop(code, reason) {
+  #drop(end) {
     this.say({ do: 'close', gen: this.#gen, code: 1000 });
-    this.#closed({ code, reason });
+    this.#closed(end);
   }
 
   #probe(ms) {
@@ -329,7 +330,7 @@ export class Machine {
   // The protocol.
 
   #text(text) {
-    if (text.length > messageMax) return this.#drop(1009, 'too large');
+    if (text.length > messageMax) return this.#drop({ code: 1009, reason: 'too large' });
     const message = messageOf(text);
     if (message === null) return this.say({ do: 'log', text: 'no message' });
     const { event, topic, ref, offset, told } = message;
@@ -364,10 +365,13 @@ export class Machine {
 
   #failed(ref, topic, told) {
     if (this.#authRef !== null && ref === this.#authRef) {
-      this.#lastClose = { code: 1000, reason: errorOf(told).message, httpStatus: null };
+      const { message } = errorOf(told);
+      const isRefused = told.code === 'unauthorized';
+      this.#lastClose = { code: 1000, reason: message, httpStatus: null };
+      this.#reason = isRefused ? reasonOf({ code: 4401, reason: message }) : reason('unavailable', message);
       this.#hangUp();
       // Another user needs another connection; a busy gateway needs time.
-      if (told.code === 'unauthorized') this.#refused();
+      if (isRefused) this.#refused();
       else this.#pause(this.#backOff());
     } else if (!this.calls.failed(ref, told)) {
       if (!this.topics.failed(ref, topic, told)) this.say({ do: 'log', text: `error ${told.code}` });
@@ -383,7 +387,8 @@ export class Machine {
   #due(name) {
     switch (name) {
       case 'dial': return this.#dial();
-      case 'connect': case 'authenticate': case 'probe': return this.#drop(0, 'no answer');
+      case 'connect': case 'authenticate': case 'probe':
+        return this.#drop({ code: 0, reason: 'no answer', problem: ['no_answer', 'The gateway does not answer.'] });
       case 'silence': return this.#probe(answerMs);
       case 'renew': return this.#expiring();
       case 'ask': return this.#gotToken({ id: this.#tokens.asking, token: null });

@@ -89,6 +89,45 @@ test('without a WebSocket there is a word, not an endless attempt', () => {
   assert.throws(() => new SwitchboardClient('ws://gateway', { WebSocket: null }), TypeError);
 });
 
+test('why there is no connection is said once, and again after there was one', async (t) => {
+  const warn = t.mock.method(console, 'warn', () => {});
+  const said = () => warn.mock.calls.map(({ arguments: [text] }) => text);
+  const { client, socket } = await ready(t, { now: () => 0 });
+  socket.onclose({ code: 1006, reason: '' });
+  assert.match(said()[0], /^Switchboard: ws:\/\/gateway: lost: /);
+  assert.equal(client.status.reason.isPermanent, false);
+  const again = async (act) => {
+    client.stop();
+    client.start();
+    await turn();
+    act(Socket.opened.at(-1));
+  };
+  const missing = (one) => {
+    one.onerror({ message: 'Unexpected server response: 404' });
+    one.onclose({ code: 1006, reason: '' });
+  };
+  for (const act of [missing, missing]) await again(act);
+  assert.equal(said().length, 2);
+  assert.match(said()[1], /: not_found: .* This does not pass by waiting\.$/);
+  assert.deepEqual(client.status.reason, { code: 'not_found', isPermanent: true,
+    message: 'The address has a path that is not there (HTTP 404).' });
+  await again((one) => {
+    one.open();
+    one.hear({ event: 'authenticated', data: { userId: 'ada' }, ref: one.said.pop().ref });
+    assert.equal(client.status.reason, null);
+    one.onclose({ code: 1006, reason: '' });
+  });
+  assert.equal(said().length, 3);
+});
+
+test('a log that is given hears the reason in place of the console', async (t) => {
+  const warn = t.mock.method(console, 'warn', () => {});
+  const lines = [];
+  const { socket } = await ready(t, { log: (text) => lines.push(text) });
+  socket.onclose({ code: 4429, reason: 'too fast' });
+  assert.deepEqual([lines.length, warn.mock.callCount()], [1, 0]);
+});
+
 test('an idle client wakes for its ping and for nothing else', async (t) => {
   let [now, timer, rings, pings] = [0, null, 0, 0];
   t.mock.method(globalThis, 'setTimeout', (act, ms) => { timer = { act, at: now + ms }; });

@@ -5,14 +5,16 @@ export function driver(library, tell, options = {}) {
   let client = null;
   let give = null;
   const orders = {
-    open({ url, token = null, isKept = false }) {
+    open({ url, token = null, isKept = false, headers }) {
       const ask = (reason) => new Promise((resolve) => {
         give = resolve;
         tell({ asked: reason });
       });
       const storage = isKept ? { storage: library.webStorage() } : {};
-      client = new library.SwitchboardClient(url, { ...options, ...storage, token: token === 'source' ? ask : token });
-      watch(client.statuses(), (status) => tell({ phase: status.phase, status }));
+      const sockets = headers === undefined ? {} : { WebSocket: options.dressed(headers) };
+      const who = { token: token === 'source' ? ask : token };
+      client = new library.SwitchboardClient(url, { ...options, ...storage, ...sockets, ...who });
+      watch(client.statuses(), (status) => tell({ phase: status.phase, reason: status.reason?.code, status }));
       watch(client.outbox.results(), ({ id, answer, error }) => tell({ result: id, answer, error: error?.code }));
       client.start();
     },

@@ -70,7 +70,8 @@ function odd(random) {
   const values = [
     10n, { n: 10n }, [[1n]], cyclic, Symbol('s'), { [Symbol.iterator]: 1 }, () => {}, class {}, NaN, Infinity, -0, -1,
     2 ** 60, '', 'x', '\ud800', '\udfff\ud800', '\u0000', '__proto__', 'a:b', 'shop:1', 'x'.repeat(70_000),
-    'e'.repeat(300_000), null, undefined, true, [], {}, [undefined], new Map([[1, 2]]), new Date(NaN), /r/g, new Error('e'),
+    'e'.repeat(300_000), null, undefined, true, [], {}, [undefined], new Map([[1, 2]]), new Date(NaN), /r/g,
+    new Error('e'),
     Promise.resolve(1),
     Object.create(null), { get n() { return boom(); } }, { toJSON: boom }, { toString: boom }, { valueOf: boom },
     { toJSON: () => undefined }, { toJSON: () => 1n }, { __proto__: null, toString: null },

@@ -28,6 +28,7 @@ export async function uses(signal: AbortSignal): Promise<number> {
     if (error instanceof SwitchboardError && error.code === 'uncertain') length = backOffMs(0);
   }
   for await (const { id, error } of client.outbox.results()) if (error === undefined) client.outbox.remove(id);
+  if (client.status.reason?.isPermanent) length = client.status.reason.message.length;
   // @ts-expect-error a shop has no such event
   shop.events('nothing');
   return (await client.publish('shop:42', 'hello', { length })).offset;
