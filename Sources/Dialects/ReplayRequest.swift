@@ -9,10 +9,12 @@ public struct ReplayRequest: Hashable, Sendable {
 
     /// The most events of one replay; as the server of the clients that ask for it.
     public static let eventsMax = 25
+    /// The latest time that scripts read as a number: 2^53 - 1.
+    public static let sinceMsMax = (1 << 53) - 1
 
     /// Takes what a client asks for; a limit beyond its range counts as the nearest within.
     public init(sinceMs: Int, limit: Int = ReplayRequest.eventsMax) {
-        self.sinceMs = min(max(sinceMs, 0), 1 << 53)
+        self.sinceMs = min(max(sinceMs, 0), ReplayRequest.sinceMsMax)
         self.limit = min(max(limit, 1), ReplayRequest.eventsMax)
     }
 }

@@ -7,11 +7,16 @@ public struct FetchQueue {
         let packets: Int
         let item: OutboundItem?
         let enqueuedMs: Int
+        let isOwed: Bool
     }
 
     private var entries: [Entry] = []
     /// Bytes waiting.
     public private(set) var byteCount = 0
+    /// Bytes of the waiting frames that the client asked for by its position.
+    private var owedBytes = 0
+    /// Bytes that count against the bound: it is no slowness that a recovery waits.
+    public var unowedBytes: Int { byteCount - owedBytes }
 
     /// Nothing waits.
     public init() {}
@@ -23,10 +28,15 @@ public struct FetchQueue {
     public var oldestMs: Int? { entries.first?.enqueuedMs }
 
     /// Adds a frame of so many packets that stands for `item`, or for a word of the gateway's own.
-    public mutating func append(_ frame: [UInt8], packets: Int = 1, item: OutboundItem? = nil, nowMs: Int) {
+    ///
+    /// `isOwed`: the client asked for it by its position.
+    public mutating func append(
+        _ frame: [UInt8], packets: Int = 1, item: OutboundItem? = nil, isOwed: Bool = false, nowMs: Int
+    ) {
         if let item { item.counts.waiting += item.count }
-        entries.append(Entry(frame: frame, packets: packets, item: item, enqueuedMs: nowMs))
+        entries.append(Entry(frame: frame, packets: packets, item: item, enqueuedMs: nowMs, isOwed: isOwed))
         byteCount += frame.count
+        if isOwed { owedBytes += frame.count }
     }
 
     /// Takes frames of so many packets and bytes, at least one, and tells how many items of the node's totals they end.
@@ -39,6 +49,7 @@ public struct FetchQueue {
         }
         for entry in taken {
             byteCount -= entry.frame.count
+            if entry.isOwed { owedBytes -= entry.frame.count }
             guard let item = entry.item else { continue }
             item.counts.waiting -= item.count
             item.counts.written += item.count
@@ -53,7 +64,7 @@ public struct FetchQueue {
     /// Takes everything out uncounted: it is sent on a connection that counts it.
     public mutating func handOver() -> [(frame: [UInt8], item: OutboundItem?)] {
         for case let item? in entries.lazy.map(\.item) { item.counts.waiting -= item.count }
-        defer { (entries, byteCount) = ([], 0) }
+        defer { (entries, byteCount, owedBytes) = ([], 0, 0) }
         return entries.map { ($0.frame, $0.item) }
     }
 
@@ -66,8 +77,7 @@ public struct FetchQueue {
             if isSlow { item.counts.droppedSlow += item.count } else { item.counts.droppedGone += item.count }
             if item.isCounted { items += item.count }
         }
-        entries = []
-        byteCount = 0
+        (entries, byteCount, owedBytes) = ([], 0, 0)
         return items
     }
 }

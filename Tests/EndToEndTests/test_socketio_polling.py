@@ -348,3 +348,22 @@ def test_a_client_that_fetches_what_it_missed_is_not_slow(gateway, topic):
             heard += session.hears()
             pass_time(0.05, "the way to a phone and back")
         assert [json.loads(packet[2:])[1]["n"] for packet in heard[1:]] == list(range(600))
+
+
+def test_a_client_that_resumes_behind_much_hears_live_events(gateway, topic):
+    """What it had asked for by its position filled its bound, and the next live event ended it."""
+    gw = gateway("--shards", "1", limits={"shardSweepMs": 20, "outboundBytesMax": 2_000},
+                 config={"namespaces": {"shop": {"log": {"events": 1_000}}}})
+    with gw.http() as http:
+        messages = [{"topic": topic, "event": "e", "data": {"n": n}} for n in range(200)]
+        assert http.post("/v1/broadcast", json={"messages": messages}).status_code == 200
+        epoch = http.get(f"/v1/topics/{topic}").json()["epoch"]
+        with Session(gw) as session:
+            session.enters()
+            session.says('421["subscribe",{"topic":"%s","since":{"epoch":"%s","offset":0}}]' % (topic, epoch))
+            heard = session.hears()
+            for n in range(200, 203):
+                gw.publish(topic, "e", {"n": n})
+            while len(heard) < 204:
+                heard += session.hears()
+            assert [json.loads(packet[2:])[1]["n"] for packet in heard[1:]] == list(range(203))

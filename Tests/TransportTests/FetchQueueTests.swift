@@ -46,6 +46,23 @@ import Testing
         #expect(queue.isEmpty && queue.byteCount == 0 && figures() == [0, 0, 0, 0])
     }
 
+    /// A client that resumed behind much was ended by the next live events.
+    @Test func whatIsOwedCountsAgainstNoBound() {
+        var queue = queue(2)
+        queue.append([7, 7, 7], isOwed: true, nowMs: 30)
+        #expect(queue.byteCount == 5 && queue.unowedBytes == 2)
+        _ = queue.take(1, bytesMax: 1_000_000)
+        #expect(queue.byteCount == 4 && queue.unowedBytes == 1)
+        _ = queue.take(2, bytesMax: 1_000_000)
+        #expect(queue.byteCount == 0 && queue.unowedBytes == 0)
+        queue.append([7], isOwed: true, nowMs: 40)
+        _ = queue.handOver()
+        queue.append([7], isOwed: true, nowMs: 50)
+        _ = queue.removeAll(isSlow: false)
+        queue.append([8, 8], nowMs: 60)
+        #expect(queue.unowedBytes == 2)
+    }
+
     @Test func aRefusedFrameIsAnOfferToASlowClient() {
         OutboundItem(counts: counts).countRefused()
         #expect(figures() == [0, 0, 1, 0])

@@ -78,7 +78,9 @@ struct PhoenixJoin {
     /// Reads `since`, milliseconds since 1970, and `limit`; these are not read leniently, as by the clients' own server.
     private mutating func read(replay wanted: JSON.Value) {
         let limit = NativeDecoder.present(wanted["limit"])
-        guard let sinceMs = wanted["since"]?.int, limit == nil || limit?.int != nil else {
+        guard let sinceMs = wanted["since"]?.int, sinceMs <= ReplayRequest.sinceMsMax,
+            limit == nil || limit?.int != nil
+        else {
             problem = "UnableToReplayMessages: Replay params are not valid"
             return
         }

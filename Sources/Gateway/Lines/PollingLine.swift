@@ -223,7 +223,7 @@ final class PollingLine: Line {
             shard.statistics.transport.itemsDropped.add(1)
             return false
         }
-        append(frame, delivery)
+        append(frame, delivery, isOwed: isOwed)
         flush()
         return true
     }
@@ -271,13 +271,14 @@ final class PollingLine: Line {
     /// Whether the client itself has ended the session.
     private var hasLeft: Bool { endedBy == .normal }
 
-    private func append(_ frame: [UInt8], _ item: OutboundItem?) {
-        queue.append(frame, packets: EnginePayload.packetCount(frame), item: item, nowMs: shard.nowMs)
+    private func append(_ frame: [UInt8], _ item: OutboundItem?, isOwed: Bool = false) {
+        queue.append(
+            frame, packets: EnginePayload.packetCount(frame), item: item, isOwed: isOwed, nowMs: shard.nowMs)
         shard.statistics.transport.queuedBytes.add(frame.count)
     }
 
     private func hasRoom(_ bytes: Int) -> Bool {
-        queue.byteCount + bytes <= shard.limits.outboundBytesMax
+        queue.unowedBytes + bytes <= shard.limits.outboundBytesMax
             && shard.statistics.transport.queuedBytes.value + bytes
                 <= shard.limits.outboundTotalBytesMax / shard.node.shards.count
     }

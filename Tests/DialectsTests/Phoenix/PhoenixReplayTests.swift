@@ -71,7 +71,8 @@ import Testing
     @Test(arguments: [
         ("{\"since\":5}", 5, 25), ("{\"since\":5,\"limit\":null}", 5, 25), ("{\"since\":-5,\"limit\":0}", 0, 1),
         ("{\"since\":5,\"limit\":-1}", 5, 1),
-        ("{\"since\":5,\"limit\":1000000}", 5, 25), ("{\"since\":9223372036854775807,\"limit\":3}", 1 << 53, 3),
+        ("{\"since\":5,\"limit\":1000000}", 5, 25),
+        ("{\"since\":9007199254740991,\"limit\":3}", 9_007_199_254_740_991, 3),
     ])
     func theLimitIsTheNearestThatIsAllowed(_ replay: String, _ sinceMs: Int, _ limit: Int) throws {
         let phoenix = join(.v2, "{\"replay\":\(replay)}")
@@ -86,8 +87,10 @@ import Testing
         "{}", "{\"limit\":3}", "{\"since\":\"5\"}", "{\"since\":1.5}", "{\"since\":1e3}", "{\"since\":null}",
         "{\"since\":5,\"limit\":\"3\"}", "{\"since\":5,\"limit\":2.5}", "{\"since\":5,\"limit\":true}",
         "{\"since\":9223372036854775808}",
+        // No script reads these as a number: the join was refused as a fault of the gateway.
+        "{\"since\":9007199254740992}", "{\"since\":4611686018427387904}",
     ])
-    func whatIsNoNumberIsRefused(_ replay: String) throws {
+    func whatIsNoTimeIsRefused(_ replay: String) throws {
         var phoenix = join(.v2, "{\"replay\":\(replay)}")
         try phoenix.answer()
         let reason = "UnableToReplayMessages: Replay params are not valid"
