@@ -178,6 +178,7 @@ extension Limits {
             LimitEntry(name: "callsDeadMax", range: 1...100_000, path: \.callsDeadMax),
             LimitEntry(name: "mailboxMax", range: size, path: \.mailboxMax),
             LimitEntry(name: "logLinesMax", range: size, path: \.logLinesMax),
+            LimitEntry(name: "clientLinesPerSecond", range: 1...1_000_000, path: \.clientLinesPerSecond),
             LimitEntry(name: "shardSweepMs", range: 1...10_000, path: \.shardSweepMs),
             LimitEntry(name: "reportWaitMs", range: time, path: \.reportWaitMs),
             LimitEntry(name: "listenGraceMs", range: 0...600_000, path: \.listenGraceMs),

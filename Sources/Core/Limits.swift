@@ -373,6 +373,8 @@ public struct Limits: Sendable, Equatable {
     public var mailboxMax = 65_536
     /// Log lines waiting for the writer; beyond: dropped and counted.
     public var logLinesMax = 8_192
+    /// Lines a second of each kind that tell of single clients or webhooks; beyond: left out, and the number told.
+    public var clientLinesPerSecond = 10
     /// Interval in which a shard looks after topics that were left, joins that wait, heartbeats and its link.
     public var shardSweepMs = 250
     /// Time that one shard waits for the others to tell what they know of a topic.

@@ -122,7 +122,18 @@ enum Metrics {
         page.counter(
             "switchboard_reloads_total", "Reloads of certificate and keys, taken or refused.",
             [("result", "ok", node.reloads.done.value), ("result", "refused", node.reloads.refused.value)])
+        log(node, &page)
+    }
+
+    private static func log(_ node: Node, _ page: inout MetricsPage) {
+        let shards = node.shardStatistics.all
+        page.counter(
+            "switchboard_origins_refused_total", "Connections refused to pages of foreign origins.",
+            shards.reduce(0) { $0 + $1.originsRefused.value })
         page.counter("switchboard_log_lines_dropped_total", "Log lines dropped.", node.log.dropped)
+        page.counter(
+            "switchboard_log_lines_left_out_total", "Lines about clients left out, too many a second being due.",
+            node.clientLog.leftOut.value)
     }
 
     private static func hops(_ node: Node, _ page: inout MetricsPage) {

@@ -52,6 +52,8 @@ final class Node: Sendable {
     let allowsAnonymous: Bool
     let probeChannel: [UInt8]
     let log: Log
+    /// The part of the log that names clients.
+    let clientLog: ClientLog
     let health: Health
     let admission: NodeAdmission
     let memory: MemoryWatch
@@ -122,6 +124,7 @@ final class Node: Sendable {
         // `#` cannot occur in a topic, so no client can subscribe to a probe or forge one.
         probeChannel = keys.probe(name)
         self.log = log
+        clientLog = ClientLog(log, node: name, linesPerSecond: settings.limits.clientLinesPerSecond)
         let proxies = settings.trustProxies
         trustedProxies = proxies
         admission = NodeAdmission(

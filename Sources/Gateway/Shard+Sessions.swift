@@ -13,7 +13,9 @@ extension Shard: PeerHost {
     }
 
     /// A connection may be older than what has become of its credentials, so these are judged again.
-    func admit(_ caller: Caller, showing token: [UInt8]?) -> Result<Caller, Refusal> {
+    func admit(
+        _ caller: Caller, showing token: [UInt8]?, at address: IPAddress?
+    ) -> Result<Caller, Refusal> {
         let judged: Result<Caller, TokenFailure>
         if let token {
             judged = verify(token).map { .user($0) }
@@ -26,6 +28,9 @@ extension Shard: PeerHost {
         }
         return judged.mapError { failure in
             statistics.authenticationFailures.add(1)
+            node.clientLog.write(.credentials, nowMs: nowMs) {
+                [("reason", failure.rawValue)] + ClientLog.fields(nil, at: address)
+            }
             return failure.refusal
         }.flatMap(node.unlessAnonymous)
     }
@@ -118,8 +123,28 @@ extension Shard: PeerHost {
         node.log.write(level, message, fields)
     }
 
-    func log(_ message: String, _ failure: TokenFailure) {
-        log(.info, message, [("reason", failure.rawValue)])
+    func log(_ trouble: SessionTrouble, of session: Session) {
+        switch trouble {
+        case .refused(let message, let failure):
+            node.clientLog.write(.credentials, message, nowMs: nowMs) {
+                [("reason", failure.rawValue)] + ClientLog.fields(session.caller, at: session.address)
+                    + ClientLog.fields(session.topicsHeld)
+            }
+        case .failed(let code, let message, let topic):
+            node.clientLog.write(.failed, nowMs: nowMs) {
+                [("reason", code), ("error", message)] + ClientLog.fields(session.caller, at: session.address)
+                    + ClientLog.fields(topic.map { [$0] } ?? [])
+            }
+        }
+    }
+
+    /// Tells the log of the end of a client when it is not the usual one.
+    func logEnd(_ reason: CloseReason, of peer: Peer?, at address: IPAddress?, bytesUnsent: Int) {
+        guard let trouble = ClientTrouble(ending: reason) else { return }
+        node.clientLog.write(trouble, nowMs: nowMs) {
+            [("reason", reason.rawValue)] + ClientLog.fields(peer?.knownCaller, at: address)
+                + ClientLog.fields(peer?.sessions.flatMap(\.topicsHeld) ?? []) + [("bytes", "\(bytesUnsent)")]
+        }
     }
 
     /// What a session's doings cost, and whom.

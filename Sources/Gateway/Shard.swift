@@ -192,7 +192,10 @@ final class Shard {
         sweepAtMs = nowMs + limits.shardSweepMs
         if let single { news.look(at: single) }
         if let cluster { clusterNews.look(at: cluster) }
-        if index == 0 { node.lookAtMemory() }
+        if index == 0 {
+            node.lookAtMemory()
+            node.clientLog.sweep(nowMs: nowMs)
+        }
         topics.sweep()
         presence.sweep()
         store.sweep()

@@ -41,6 +41,9 @@ public final class Log: Sendable {
     /// Lines dropped because the reader of the log was too slow.
     public var dropped: Int { droppedCount.load(ordering: .relaxed) }
 
+    /// Whether lines of this importance are written.
+    public func takes(_ severity: LogLevel) -> Bool { severity <= level }
+
     /// Writes a line; fields in the order given.
     ///
     /// Never blocks.

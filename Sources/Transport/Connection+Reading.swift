@@ -63,7 +63,7 @@ extension Connection {
         case .wantsWrite:
             context.reactor.setInterest(token, [.read, .write])
         case .ended, .truncated:
-            failureText = "the peer ended the TLS handshake"
+            failureText = Connection.endedHandshakeText
             abort(.tlsFailed)
         case .failed(let reason):
             failureText = reason

@@ -5,6 +5,10 @@ public import Reactors
 ///
 /// Thread: the reactor's.
 public protocol ConnectionHandler: AnyObject {
+    /// The connection was accepted: its handler may ask for the address when it ends before ``opened(_:)``.
+    ///
+    /// On a plain listener it comes after ``opened(_:)``.
+    func accepted(_ connection: Connection)
     /// Bytes can flow: the TCP connection is made and TLS, if any, is established.
     func opened(_ connection: Connection)
     /// Bytes came; the handler takes all of them before it returns.
@@ -21,6 +25,9 @@ public protocol ConnectionHandler: AnyObject {
 }
 
 extension ConnectionHandler {
+    /// Most handlers ask for nothing before the connection is open.
+    public func accepted(_ connection: Connection) {}
+
     /// Most handlers have nothing to say and nothing to thin.
     public func readTooSlowly(_ bound: OutboundBound) -> Bool { false }
 }
@@ -74,8 +81,13 @@ public final class Connection: EventSource {
     /// Whether the handshake waits for its turn.
     var isWaitingForTurn = false
     var endReason: CloseReason?
+    /// Bytes that waited for the peer when the end of the connection began.
+    public private(set) var bytesUnsent = 0
     var handlerDeadlineMs = Int.max
     var phaseDeadlineMs = Int.max
+
+    /// The ``failureText`` of a peer that left before TLS was established, as the health checks of balancers do.
+    public static let endedHandshakeText = "the peer ended the TLS handshake"
 
     /// Reads per tick, so that one busy peer does not starve the others.
     static let readsPerTick = 4
@@ -236,6 +248,7 @@ public final class Connection: EventSource {
         guard token != nil else { return }
         switch phase {
         case .open:
+            if endReason == nil { bytesUnsent = queuedBytes }
             if discarding {
                 splitBursts()
                 let before = outbound.queue.byteCount
@@ -259,6 +272,7 @@ public final class Connection: EventSource {
     public func abort(_ reason: CloseReason) {
         guard let token else { return }
         if case .over = phase { return }
+        if endReason == nil { bytesUnsent = queuedBytes }
         endReason = endReason ?? reason
         phase = .over
         context.reactor.remove(token)

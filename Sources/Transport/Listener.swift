@@ -104,10 +104,15 @@ public final class Listener: EventSource {
                 guard accepted.descriptor.raw < ceiling else { return pause() }
                 context.statistics.accepted.add(1)
                 let expectsHeader = style.expectsProxyHeader(accepted.address)
+                let handler = makeHandler()
                 let connection = Connection(
                     context: context, accepted: accepted, tls: style.tls, expectsProxyHeader: expectsHeader,
-                    admission: admission, handler: makeHandler())
-                if !connection.start() { context.statistics.acceptErrors.add(1) }
+                    admission: admission, handler: handler)
+                if connection.start() {
+                    handler.accepted(connection)
+                } else {
+                    context.statistics.acceptErrors.add(1)
+                }
             } catch {
                 guard error != .wouldBlock else { return }
                 guard error != .connectionAborted else { continue }

@@ -177,6 +177,19 @@ def test_what_is_refused_for_good_is_put_aside(gw, courier, receiver, order, db)
     assert dead[b"id"].decode().endswith(":2") and dead[b"e"] == b"step"
 
 
+def test_each_failed_webhook_says_why(gw, courier, receiver, order):
+    """Of a receiver that failed, only a counter told, and not with which answer."""
+    bad = [Answer(500), Answer(503)]
+    receiver.plan = lambda told: bad.pop(0) if bad and told["topic"] == order else None
+    one = courier()
+    gw.publish(order, "step")
+    wait_for(receiver, order, [1])
+    told = [json.loads(line) for line in one.log_text.splitlines() if "a webhook failed" in line and order in line]
+    assert [(line["reason"], line["attempt"]) for line in told] == [("status 500", "1"), ("status 503", "2")]
+    assert all(line["receiver"] == one.hook and line["id"].endswith(":1") for line in told)
+    assert one.metric("switchboard_webhooks_failed_total", receiver=one.hook, reason="status_5xx") == 2
+
+
 def test_what_was_put_aside_is_told_again_in_its_order(gw, courier, receiver, order, db):
     """The receiver is told from that event on, so that the newest word of a topic is still its last."""
     receiver.plan = lambda told: Answer(410) if told["offset"] == 2 else None

@@ -26,6 +26,6 @@ extension QuietHost {
     func came(_ user: [UInt8]) {}
     func left(_ user: [UInt8]) {}
     func count(_ figure: SessionFigure) {}
-    func log(_ message: String, _ failure: TokenFailure) {}
+    func log(_ trouble: SessionTrouble, of session: Session) {}
     func undeliverable(_ delivery: Delivery) { delivery.counts.countUndeliverable() }
 }

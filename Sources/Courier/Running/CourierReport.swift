@@ -80,7 +80,13 @@ struct CourierReport {
             receivers.map { ("receiver", $0.name, figure($0)) }
         }
         page.counter("switchboard_webhooks_sent_total", "Webhooks that a receiver took.", each { $0.counts.sent })
-        page.counter("switchboard_webhooks_failed_total", "Attempts that failed.", each { $0.counts.failed })
+        page.counter(
+            "switchboard_webhooks_failed_total", "Attempts that failed, by reason.",
+            receivers.flatMap { receiver in
+                WebhookOutcome.labels.map { label in
+                    ("receiver", "\(receiver.name)\",reason=\"\(label)", receiver.counts.failed[label] ?? 0)
+                }
+            })
         page.counter("switchboard_webhooks_dead_total", "Events given up.", each { $0.counts.dead })
         page.counter("switchboard_webhooks_gaps_total", "Gaps that a receiver got.", each { $0.counts.gaps })
         page.gauge("switchboard_webhook_topics_busy", "Topics in hand.", each { $0.busy })

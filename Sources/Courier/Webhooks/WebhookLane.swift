@@ -12,7 +12,8 @@ final class WebhookLane {
     /// Events done, attempts that failed, events given up, and holes that were told.
     struct Counts {
         var sent = 0
-        var failed = 0
+        /// By ``WebhookOutcome/label(_:)``.
+        var failed: [String: Int] = [:]
         var dead = 0
         var gaps = 0
     }
@@ -36,6 +37,7 @@ final class WebhookLane {
     private var sinceMs: Int?
     private var toldTrouble = ""
     private var gapNotes = GapNotes()
+    private var failureNotes: LineSampler
     /// Whether nothing more is begun.
     var isDraining = false
 
@@ -58,6 +60,7 @@ final class WebhookLane {
         giveUpMs = receiver.giveUpSeconds * 1_000
         patterns = WebhookPatterns(receiver)
         topics = WebhookTopics(countMax: parts.limits.webhookKnownMax)
+        failureNotes = LineSampler(perSecond: parts.limits.clientLinesPerSecond)
         breaker = Breaker(pauseMinMs: 500, pauseMaxMs: parts.limits.webhookPauseMs)
     }
 
@@ -201,18 +204,30 @@ final class WebhookLane {
             if let after = event.after { gap(work.topic, event, after, nowMs) }
             finished(work)
         case .away(let reason, let retryAfterMs):
-            counts.failed += 1
             breaker.failed(nowMs: nowMs, retryAfterMs: retryAfterMs)
             tell("a receiver of webhooks is away", [("reason", reason)])
-            release(work.topic, againMs: max(breaker.holdMs, nowMs + pauseMs(work.topic, event, nowMs)))
+            let pauseMs = pauseMs(work.topic, event, nowMs)
+            failed(work.topic, event, reason, WebhookOutcome.label(result), nowMs)
+            release(work.topic, againMs: max(breaker.holdMs, nowMs + pauseMs))
         case .refused(let reason, let isFinal):
-            counts.failed += 1
             breaker.succeeded()
             let pauseMs = pauseMs(work.topic, event, nowMs)
+            failed(work.topic, event, reason, WebhookOutcome.label(result), nowMs)
             let sinceMs = failing[work.topic]?.sinceMs ?? nowMs
             guard !isFinal, nowMs - sinceMs < giveUpMs else { return giveUp(work, event, reason) }
             release(work.topic, againMs: nowMs + pauseMs)
         }
+    }
+
+    /// Counts an attempt that failed, and logs it unless too many fail in this second.
+    private func failed(_ topic: Topic, _ event: WebhookEvent, _ reason: String, _ label: String, _ nowMs: Int) {
+        counts.failed[label, default: 0] += 1
+        guard let leftOut = failureNotes.take(nowMs: nowMs) else { return }
+        let attempt = failing[topic].map { [("attempt", String($0.attempts))] } ?? []
+        let more = leftOut > 0 ? [("leftOut", String(leftOut))] : []
+        parts.log.write(
+            .info, "a webhook failed",
+            [("receiver", name), ("reason", reason), ("topic", "\(topic)"), ("id", event.id(topic))] + attempt + more)
     }
 
     /// Counts a gap that the receiver has taken, and logs it.

@@ -18,6 +18,21 @@ enum WebhookOutcome: Sendable, Equatable {
         }
     }
 
+    /// The reason of a failed attempt as the metric's label has it: a failure's own, or the class of the status.
+    static func label(_ result: Result<WebReply, WebFailure>) -> String {
+        switch result {
+        case .failure(let failure): failure.rawValue
+        case .success(let reply):
+            (300..<600).contains(reply.status) ? "status_\(reply.status / 100)xx" : WebhookOutcome.otherStatus
+        }
+    }
+
+    /// Every value of ``label(_:)``.
+    static let labels =
+        WebFailure.allCases.map(\.rawValue) + ["status_3xx", "status_4xx", "status_5xx", otherStatus]
+
+    private static let otherStatus = "status_other"
+
     private static func of(_ status: Int, _ retryAfterSeconds: Int?) -> WebhookOutcome {
         switch status {
         case 408, 429, 502, 503, 504:

@@ -25,6 +25,9 @@ final class HTTPPeer: ConnectionHandler {
         let head: HTTPRequestHead
         /// The request without its body, or why it is refused; a refused one without a body keeps the connection.
         let verdict: Result<HTTPRequest, Refusal>
+
+        /// The caller, unless the request was refused.
+        var caller: Caller? { if case .success(let request) = verdict { request.caller } else { nil } }
     }
 
     private unowned let shard: Shard
@@ -38,6 +41,10 @@ final class HTTPPeer: ConnectionHandler {
     private var crossOrigin: [HTTPResponse.Field] = []
     /// How a refusal of the request under way looks; `nil`: as everywhere.
     private var retelling: ErrorRetelling?
+    /// The head of the request under way; `nil` between two requests.
+    private var asked: HTTPRequestHead?
+    /// Whether the connection ends because no request came any more.
+    private var isIdleEnd = false
     private var isBusy = false
     private var isProcessing = false
     /// What is to be done when the connection ends before the answer; the client is read meanwhile, to see it go.
@@ -49,6 +56,10 @@ final class HTTPPeer: ConnectionHandler {
         self.door = door
         self.isSecure = isSecure
         parser = HTTPRequestParser(limits: HTTPLimits(shard.limits))
+    }
+
+    func accepted(_ connection: Connection) {
+        self.connection = connection
     }
 
     func opened(_ connection: Connection) {
@@ -76,6 +87,7 @@ final class HTTPPeer: ConnectionHandler {
         while let connection, connection.isOpen, let event = parser.next(bytes, at: &position) {
             switch event {
             case .head(let head):
+                asked = head
                 if case .front = door {
                     crossOrigin = shard.router.crossOrigin.fields(head)
                     retelling = shard.router.retelling(head)
@@ -152,15 +164,18 @@ final class HTTPPeer: ConnectionHandler {
 
     private func respond(_ response: HTTPResponse) {
         guard isBusy, let head = pending?.head, let connection else { return }
+        let failure = response.failure
         var response = retelling?.retold(response) ?? response
         response.keepAlive = head.keepAlive && response.keepAlive && !shard.node.health.isDraining
         if (200..<300).contains(response.status) { connection.markEstablished() }
+        let caller = pending?.caller
         pending = nil
         isBusy = false
         onAbandoned = nil
         shard.requestsInFlight -= 1
         retelling = nil
-        guard response.keepAlive else { return refuse(response, method: head.method, reason: .httpDone) }
+        note(response, failure, caller)
+        guard response.keepAlive else { return finish(response, method: head.method, reason: .httpDone) }
         for field in crossOrigin { response.set(field.name, field.value) }
         guard connection.send(response.encoded(for: head.method)) else { return connection.close(.slowConsumer) }
         connection.setDeadline(at: shard.nowMs + shard.limits.keepAliveMs)
@@ -174,10 +189,24 @@ final class HTTPPeer: ConnectionHandler {
 
     /// Answers and ends the connection.
     private func refuse(_ response: HTTPResponse, method: HTTPMethod?, reason: CloseReason = .httpRefused) {
-        var response = retelling?.retold(response) ?? response
+        let retold = retelling?.retold(response) ?? response
+        if reason != .connectionLimit { note(retold, response.failure, pending?.caller) }
+        finish(retold, method: method, reason: reason)
+    }
+
+    private func finish(_ response: HTTPResponse, method: HTTPMethod?, reason: CloseReason) {
+        var response = response
         response.keepAlive = false
         for field in crossOrigin { response.set(field.name, field.value) }
         connection?.close(reason, last: response.encoded(for: method))
+    }
+
+    /// Tells the log of an answer; `failure` is its error before a pack retold it.
+    private func note(_ response: HTTPResponse, _ failure: HTTPResponse.Failure?, _ caller: Caller?) {
+        let address = asked.map { origin($0).address } ?? connection?.address
+        RequestNote(head: asked, caller: caller, address: address, status: response.status, failure: failure)
+            .write(to: shard)
+        asked = nil
     }
 
     // MARK: Conversations
@@ -290,6 +319,21 @@ final class HTTPPeer: ConnectionHandler {
 
     // MARK: End
 
+    /// Tells the log of an end that is not the usual one; a client that leaves between two requests is.
+    private func logEnd(_ reason: CloseReason) {
+        guard !isIdleEnd, reason != .peerGone || isBusy, let connection,
+            var trouble = ClientTrouble(ending: reason)
+        else { return }
+        let detail = connection.failureText
+        // The health checks of balancers connect and say nothing.
+        if reason == .tlsFailed && detail == Connection.endedHandshakeText { trouble = .gone }
+        shard.node.clientLog.write(trouble, nowMs: shard.nowMs) {
+            [("reason", reason.rawValue)] + (detail.isEmpty ? [] : [("detail", detail)])
+                + ClientLog.fields(pending?.caller, at: connection.address)
+                + (connection.bytesUnsent > 0 ? [("bytes", "\(connection.bytesUnsent)")] : [])
+        }
+    }
+
     /// Whether clients of this connection came through the private listener.
     var isOperations: Bool { door.isOperations }
 
@@ -300,12 +344,16 @@ final class HTTPPeer: ConnectionHandler {
 
     func deadlineReached() {
         guard let connection else { return }
-        guard parser.isInsideRequest || pending != nil else { return connection.close(.timeout) }
+        guard parser.isInsideRequest || pending != nil else {
+            isIdleEnd = true
+            return connection.close(.timeout)
+        }
         refuse(.refusal(.requestTimeout("the request did not arrive in time")), method: nil, reason: .timeout)
     }
 
     func ended(_ reason: CloseReason) {
         if reason == .strayProxyHeader || reason == .proxyHeader { shard.node.tell(reason, onTLS: isSecure) }
+        logEnd(reason)
         if isBusy { shard.requestsInFlight -= 1 }
         isBusy = false
         let onAbandoned = onAbandoned

@@ -11,12 +11,19 @@ import Reactors
 struct OperationsRoute {
     unowned let shard: Shard
 
+    private static let names = ["livez", "readyz", "metrics"]
+
+    /// Whether the path is one of these.
+    static func owns(_ path: [UInt8]) -> Bool {
+        path.first == UInt8(ascii: "/") && names.contains { path.dropFirst().elementsEqual($0.utf8) }
+    }
+
     /// Answers the request if it is one of these; false when it is not.
     ///
     /// `isPrivate`: it came by the listener of operations, where everybody may ask everything.
     func answers(_ request: HTTPRequest, isPrivate: Bool, _ respond: Respond) -> Bool {
         guard request.segments.count == 1, let name = request.segments.first,
-            ["livez", "readyz", "metrics"].contains(name)
+            OperationsRoute.names.contains(name)
         else { return false }
         guard request.head.method == .get || request.head.method == .head else {
             respond(.methodNotAllowed([.get, .head], keepAlive: true))

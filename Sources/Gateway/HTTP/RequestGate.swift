@@ -52,6 +52,10 @@ struct RequestGate {
         switch judged {
         case .failure(let refusal):
             shard.statistics.authenticationFailures.add(1)
+            shard.node.clientLog.write(.credentials, nowMs: shard.nowMs) {
+                [("reason", refusal.name), ("error", refusal.message), ("path", ClientLog.text(head.path))]
+                    + ClientLog.fields(nil, at: origin.address)
+            }
             return .failure(refusal)
         case .success(let caller):
             if case .user = caller, !shard.node.knowsEveryRevocation {

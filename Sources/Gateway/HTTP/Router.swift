@@ -226,6 +226,10 @@ final class Router {
         switch judged.flatMap(shard.node.unlessRevoked) {
         case .failure(let refusal):
             shard.statistics.authenticationFailures.add(1)
+            shard.node.clientLog.write(.credentials, nowMs: shard.nowMs) {
+                [("reason", refusal.name), ("error", refusal.message), ("path", ClientLog.text(head.path))]
+                    + ClientLog.fields(nil, at: origin.address)
+            }
             return .failure(RefusedOpening(refusal))
         case .success(let caller):
             // Clients that show a token at each door are judged there.
@@ -238,9 +242,18 @@ final class Router {
 
     private func originRefusal(_ head: HTTPRequestHead, _ origin: RequestOrigin) -> Refusal? {
         let rights = shard.node.rights
-        return shard.node.origins.judge(
-            origins: head.headers.values(of: "origin"), host: head.host, secure: origin.isSecure,
-            isOwnName: { rights.certificate?.isNamed($0) ?? false }
-        ).refusal
+        let asking = head.headers.values(of: "origin")
+        let verdict = shard.node.origins.judge(
+            origins: asking, host: head.host, secure: origin.isSecure,
+            isOwnName: { rights.certificate?.isNamed($0) ?? false })
+        guard let refusal = verdict.refusal else { return nil }
+        shard.statistics.originsRefused.add(1)
+        shard.node.clientLog.write(.origin, nowMs: shard.nowMs) {
+            [
+                ("origin", ClientLog.text(asking.first ?? [])),
+                ("host", ClientLog.text(head.host)), ("path", ClientLog.text(head.path)),
+            ] + ClientLog.fields(nil, at: origin.address)
+        }
+        return refusal
     }
 }

@@ -36,6 +36,11 @@ extension ConnectionLine {
         return connection.send(burst)
     }
 
+    /// Tells the log of an end that is not the usual one; called while the peer is still there.
+    func logEnd(_ reason: CloseReason) {
+        shard.logEnd(reason, of: peer, at: address, bytesUnsent: connection.bytesUnsent)
+    }
+
     func established() {
         connection.markEstablished()
     }

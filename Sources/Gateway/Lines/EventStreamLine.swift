@@ -38,6 +38,7 @@ final class EventStreamLine: ConnectionLine {
     }
 
     func ended(_ reason: CloseReason) {
+        logEnd(reason)
         peer?.ended()
         peer = nil
         shard.left(self)

@@ -232,6 +232,7 @@ final class PollingLine: Line {
 
     func close(_ reason: CloseReason) {
         guard phase == .open else { return }
+        shard.logEnd(reason, of: peer, at: address, bytesUnsent: queue.byteCount)
         endedBy = reason
         if reason == .slowConsumer { drop(isSlow: true) }
         if let heldSend {

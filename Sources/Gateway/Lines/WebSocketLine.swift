@@ -182,6 +182,7 @@ final class WebSocketLine: ConnectionLine {
     }
 
     func ended(_ reason: CloseReason) {
+        logEnd(reason)
         probed?.probed(false)
         probed = nil
         peer?.ended()

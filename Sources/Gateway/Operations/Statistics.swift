@@ -104,6 +104,8 @@ final class ShardStatistics: Sendable {
     let presenceChanges = Counter()
     /// Tokens and keys refused.
     let authenticationFailures = Counter()
+    /// Requests to connect from pages of origins that are not allowed.
+    let originsRefused = Counter()
     /// Connections of this shard.
     let transport: TransportStatistics
     /// The loop of this shard.

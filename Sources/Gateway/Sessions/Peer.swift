@@ -93,6 +93,9 @@ final class Peer: Outlet {
         for entrance in entrances { entrance.session.ended() }
     }
 
+    /// The caller that the log names: the first one that is known, or else the one that opened the connection.
+    var knownCaller: Caller { entrances.first { !$0.session.caller.isAnonymous }?.session.caller ?? caller }
+
     /// The sessions behind the doors.
     var sessions: [Session] { entrances.map(\.session) }
 
@@ -133,7 +136,7 @@ final class Peer: Outlet {
             converse { $0.refused(door, refusal, &$1) }
             return
         }
-        switch host.admit(caller, showing: token) {
+        switch host.admit(caller, showing: token, at: address) {
         case .failure(let refusal):
             converse { $0.refused(door, refusal, &$1) }
         case .success(let caller):

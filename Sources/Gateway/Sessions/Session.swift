@@ -94,6 +94,9 @@ final class Session: TopicClient {
     /// Whose budget pays for what the client asks of Redis.
     var payer: Payer { host.payer(state.caller, at: state.address) }
 
+    /// The client's address; `nil` where it is not known.
+    var address: IPAddress? { state.address }
+
     /// On whose behalf topics are read.
     var asker: TopicAsker? { TopicAsker(caller: CommandCaller(caller), payer: payer) }
 
@@ -126,7 +129,11 @@ final class Session: TopicClient {
 
     private func perform(_ action: SessionAction) {
         switch action {
-        case .send(let message, let ref): outlet?.tell(message, at: door, ref: ref)
+        case .send(let message, let ref):
+            if case .error(let code, let text, let topic, _) = message, Session.isFault(code) {
+                host.log(.failed(code: code, message: text, topic), of: self)
+            }
+            outlet?.tell(message, at: door, ref: ref)
         case .verify(let token, let isRefresh, let ref):
             take(.verified(host.verify(token), isRefresh: isRefresh, wallMs: host.wallMs, ref: ref))
         case .askMembership(let topic, let user):
@@ -162,9 +169,14 @@ final class Session: TopicClient {
         case .left(let user): host.left(user)
         case .establish: outlet?.established()
         case .count(let figure): host.count(figure)
-        case .log(let message, let failure): host.log(message, failure)
+        case .log(let message, let failure): host.log(.refused(message, failure), of: self)
         case .close(let reason): outlet?.close(reason)
         }
+    }
+
+    /// Whether an error is the gateway's or Redis's, as an answer of HTTP with 500 or above.
+    private static func isFault(_ code: String) -> Bool {
+        code == ErrorCode.unavailable.rawValue || code == ErrorCode.internalError.rawValue
     }
 
     private func drawnOrigin() -> SessionOrigin? {

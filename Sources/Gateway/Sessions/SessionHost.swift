@@ -57,10 +57,18 @@ protocol SessionHost: AnyObject {
     func left(_ user: [UInt8])
     /// Counts something.
     func count(_ figure: SessionFigure)
-    /// Says something in the log, and which fault of a token was the reason.
-    func log(_ message: String, _ failure: TokenFailure)
+    /// Says in the log what went wrong for a session.
+    func log(_ trouble: SessionTrouble, of session: Session)
     /// Counts an event whose receiver is gone.
     func undeliverable(_ delivery: Delivery)
+}
+
+/// What went wrong for one session, for the log.
+enum SessionTrouble {
+    /// Its token was refused, now or after it had been good; the text says which.
+    case refused(String, TokenFailure)
+    /// A message of the client got an error that is the gateway's or Redis's.
+    case failed(code: String, message: String, Topic?)
 }
 
 extension SessionHost {

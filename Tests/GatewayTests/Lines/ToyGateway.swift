@@ -48,7 +48,7 @@ final class ToyGateway: PeerHost, QuietHost {
         topics.endTurn()
     }
 
-    func admit(_ caller: Caller, showing token: [UInt8]?) -> Result<Caller, Refusal> {
+    func admit(_ caller: Caller, showing token: [UInt8]?, at address: IPAddress?) -> Result<Caller, Refusal> {
         token.map { $0.elementsEqual("good".utf8) } ?? true
             ? .success(caller) : .failure(Refusal(.unauthorized, "a wrong token"))
     }

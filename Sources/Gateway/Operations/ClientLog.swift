@@ -1,0 +1,125 @@
+import Configuration
+import Core
+import Reactors
+import Rights
+import Service
+
+/// Kinds of lines about clients. Each kind has a rate of its own, so that a flood of one hides no other.
+enum ClientTrouble: Int, CaseIterable, Sendable {
+    /// The client's connection broke without a goodbye, as those of phones do.
+    case gone
+    /// The gateway ended a connection, or let none in, for a reason that is the client's or the network's.
+    case ended
+    /// A client was ended since it read too slowly.
+    case slow
+    /// A token or an API key was refused.
+    case credentials
+    /// A page of an origin that is not allowed asked to connect.
+    case origin
+    /// A request got an answer of 500 or above, or a message of a client an error of that kind.
+    case failed
+
+    /// The kind for the end of a connection; `nil` for an end that is usual.
+    init?(ending reason: CloseReason) {
+        switch reason {
+        case .normal, .restart, .goingAway, .httpDone, .httpRefused: return nil
+        case .peerGone: self = .gone
+        case .slowConsumer: self = .slow
+        default: self = .ended
+        }
+    }
+
+    /// The text of the line.
+    var message: String {
+        switch self {
+        case .gone: "a client went away"
+        case .ended: "a connection was ended"
+        case .slow: "a client read too slowly"
+        case .credentials: "credentials were refused"
+        case .origin: "an origin was refused"
+        case .failed: "a request failed"
+        }
+    }
+
+    /// How important the line is.
+    var level: LogLevel {
+        switch self {
+        case .gone: .debug
+        case .ended, .credentials, .origin: .info
+        case .slow, .failed: .warn
+        }
+    }
+}
+
+/// The part of the log that names clients: one line for each of their troubles, sampled above a rate.
+///
+/// Nothing is built for a line that is left out. Thread: any.
+final class ClientLog: Sendable {
+    private let log: Log
+    private let node: String
+    private let samplers: Guarded<[LineSampler]>
+    /// Lines that were left out, since more than so many a second were due.
+    let leftOut = Counter()
+
+    /// Bytes of a text that came from a client, such as a path.
+    private static let textBytesMax = 256
+
+    /// Writes to the log in the name of a node, at most so many lines of a kind in a second.
+    init(_ log: Log, node: String, linesPerSecond: Int) {
+        self.log = log
+        self.node = node
+        let kinds = ClientTrouble.allCases.map { _ in LineSampler(perSecond: linesPerSecond) }
+        samplers = Guarded(kinds)
+    }
+
+    /// Writes a line, or counts it as left out.
+    func write(
+        _ trouble: ClientTrouble, _ message: String? = nil, nowMs: Int, _ fields: () -> [(String, String)]
+    ) {
+        guard log.takes(trouble.level) else { return }
+        guard let before = samplers.withLock({ $0[trouble.rawValue].take(nowMs: nowMs) }) else {
+            return leftOut.add(1)
+        }
+        let more = before > 0 ? [("leftOut", "\(before)")] : []
+        log.write(trouble.level, message ?? trouble.message, fields() + [("node", node)] + more)
+    }
+
+    /// Tells how many lines were left out where no later line does; called a few times a second.
+    func sweep(nowMs: Int) {
+        let untold = samplers.withLock { samplers in
+            ClientTrouble.allCases.compactMap { trouble in
+                samplers[trouble.rawValue].takeLeftOut(nowMs: nowMs).map { (trouble, $0) }
+            }
+        }
+        for (trouble, count) in untold {
+            log.write(
+                trouble.level, "lines about clients were left out",
+                [("lines", trouble.message), ("leftOut", "\(count)"), ("node", node)])
+        }
+    }
+
+    // MARK: Fields
+
+    /// The fields that name a caller and its address; no token and no key is among them.
+    static func fields(_ caller: Caller?, at address: IPAddress?) -> [(String, String)] {
+        var fields: [(String, String)] = []
+        switch caller {
+        case .user(let identity): fields.append(("user", text(identity.user)))
+        case .service(let holder), .publishable(let holder): fields.append(("key", holder.name))
+        case .anonymous, nil: break
+        }
+        if let address { fields.append(("address", "\(address)")) }
+        return fields
+    }
+
+    /// The fields that name the topics a client held: the first, and how many there were when there are more.
+    static func fields(_ topics: [Topic]) -> [(String, String)] {
+        guard let first = topics.first else { return [] }
+        return [("topic", "\(first)")] + (topics.count > 1 ? [("topics", "\(topics.count)")] : [])
+    }
+
+    /// Bytes of a client as a text of bounded length.
+    static func text(_ bytes: some Collection<UInt8>) -> String {
+        String(decoding: bytes.prefix(textBytesMax), as: UTF8.self)
+    }
+}
