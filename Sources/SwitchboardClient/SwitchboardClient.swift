@@ -19,8 +19,14 @@ public final class SwitchboardClient: Sendable {
         ///
         /// It is told no token and nothing that was said.
         public var log: @Sendable (String) -> Void = { _ in }
+        /// Hears why there is no connection: each reason once, and again after there was a connection.
+        ///
+        /// Default: the system's log.
+        public var warn: @Sendable (String) -> Void = SystemLog.say
         /// Hears what the client could not do about its own files.
-        public var fault: @Sendable (String) -> Void = { _ in }
+        ///
+        /// Default: the system's log.
+        public var fault: @Sendable (String) -> Void = SystemLog.say
 
         /// The defaults.
         public init() {}
@@ -31,7 +37,7 @@ public final class SwitchboardClient: Sendable {
 
     /// A client of the gateway at `url`, e.g.
     ///
-    /// `wss://gateway.example/ws`, over the given transport.
+    /// `wss://gateway.example/ws`, over the given transport. `https://` means the same.
     public init(
         url: URL, token: TokenSource = .none, options: Options = Options(), transport: any SwitchboardTransport
     ) {

@@ -1,6 +1,7 @@
 internal import COpenSSL
 internal import Foundation
 internal import Glibc
+internal import SwitchboardClient
 
 /// A TCP connection, with TLS or without.
 ///
@@ -29,15 +30,27 @@ internal import Glibc
         close(descriptor)
     }
 
-    /// Dials the first address that answers; `nil` when none does.
+    /// Why there is no link.
+    struct Failure: Error {
+        /// The kind, as the status tells it.
+        let code: Status.Reason.Code
+        /// In words.
+        let message: String
+    }
+
+    /// Dials the first address that answers.
     ///
     /// `isOver` is asked while it waits.
-    static func dial(_ host: String, _ port: Int, isOver: () -> Bool) -> ByteLink? {
+    static func dial(_ host: String, _ port: Int, isOver: () -> Bool) throws(Failure) -> ByteLink {
         var hints = unsafe addrinfo()
         unsafe hints.ai_socktype = Int32(SOCK_STREAM.rawValue)
         var found: UnsafeMutablePointer<addrinfo>?
-        guard unsafe getaddrinfo(host, String(port), &hints, &found) == 0 else { return nil }
+        let fault = unsafe getaddrinfo(host, String(port), &hints, &found)
+        guard fault == 0 else {
+            throw unsafe Failure(code: .unresolved, message: "\(host): \(String(cString: gai_strerror(fault)))")
+        }
         defer { unsafe freeaddrinfo(found) }
+        var last = ETIMEDOUT
         var next = unsafe found
         while let address = unsafe next, !isOver() {
             unsafe next = address.pointee.ai_next
@@ -46,19 +59,25 @@ internal import Glibc
             guard descriptor >= 0 else { continue }
             let link = ByteLink(descriptor)
             let answer = unsafe connect(descriptor, address.pointee.ai_addr, address.pointee.ai_addrlen)
-            guard answer == 0 || errno == EINPROGRESS else { continue }
+            guard answer == 0 || errno == EINPROGRESS else {
+                last = errno
+                continue
+            }
             // An address that does not answer must not keep the others from being tried.
             let looks = unsafe next == nil ? Int.max : ByteLink.looksMax
             guard link.wait(Int16(POLLOUT), looks: looks, isOver: isOver) else { continue }
             var failure: Int32 = 0
             var size = socklen_t(MemoryLayout<Int32>.size)
             unsafe getsockopt(descriptor, SOL_SOCKET, SO_ERROR, &failure, &size)
-            guard failure == 0 else { continue }
+            guard failure == 0 else {
+                last = failure
+                continue
+            }
             var one: Int32 = 1
             unsafe setsockopt(descriptor, Int32(IPPROTO_TCP), TCP_NODELAY, &one, size)
             return link
         }
-        return nil
+        throw unsafe Failure(code: .unreachable, message: "\(host), port \(port): \(String(cString: strerror(last)))")
     }
 
     /// How often a tenth of a second is waited for one of several addresses.
@@ -78,11 +97,11 @@ internal import Glibc
     }
 
     /// The TLS handshake; the chain and the name are verified.
-    ///
-    /// Returns what is wrong, or `nil`.
-    func secure(_ host: String, trusting file: String?, isOver: () -> Bool) -> String? {
+    func secure(_ host: String, trusting file: String?, isOver: () -> Bool) throws(Failure) {
         unsafe context = SSL_CTX_new(TLS_client_method())
-        guard let context = unsafe context, unsafe swb_configure_common(context) == 1 else { return "no TLS" }
+        guard let context = unsafe context, unsafe swb_configure_common(context) == 1 else {
+            throw Failure(code: .unreachable, message: "There is no TLS here.")
+        }
         let isTrusting =
             if let file {
                 unsafe SSL_CTX_load_verify_locations(context, file, nil)
@@ -91,19 +110,36 @@ internal import Glibc
             }
         var address = in6_addr()
         let isAddress = unsafe inet_pton(AF_INET, host, &address) == 1 || inet_pton(AF_INET6, host, &address) == 1
-        guard isTrusting == 1, let tls = unsafe SSL_new(context) else { return "no trusted certificates" }
+        guard isTrusting == 1, let tls = unsafe SSL_new(context) else {
+            throw Failure(code: .untrusted, message: "The trusted certificates cannot be read.")
+        }
         unsafe self.tls = tls
         guard unsafe swb_expect_name(tls, host, isAddress ? 1 : 0) == 1, unsafe swb_offer_http11(tls) == 0,
             unsafe SSL_set_fd(tls, descriptor) == 1
-        else { return "no TLS for \(host)" }
+        else { throw Failure(code: .badAddress, message: "There is no TLS for \(host).") }
         while !isOver() {
             let answer = unsafe SSL_connect(tls)
-            if answer == 1 { return nil }
+            if answer == 1 { return }
             guard case .wait(let events) = outcome(answer), wait(events, isOver: isOver) else {
-                return unsafe String(cString: swb_take_tls_error())
+                throw tlsFailure
             }
         }
-        return "too late"
+        throw Failure(code: .noAnswer, message: "The TLS handshake took too long.")
+    }
+
+    /// Why the handshake failed.
+    private var tlsFailure: Failure {
+        let text = unsafe String(cString: swb_take_tls_error())
+        let verified = unsafe SSL_get_verify_result(tls)
+        if verified != Int(X509_V_OK) {
+            let why = unsafe String(cString: X509_verify_cert_error_string(verified))
+            return Failure(code: .untrusted, message: "The certificate is not trusted: \(why).")
+        }
+        // What is no record of TLS is taken for one of an odd version or length.
+        if ["wrong version", "packet length", "record"].contains(where: text.contains) {
+            return Failure(code: .notTLS, message: "The port speaks no TLS; without it an address begins with ws://.")
+        }
+        return Failure(code: .unreachable, message: "The TLS handshake failed: \(text).")
     }
 
     private func outcome(_ answer: Int32) -> Outcome {

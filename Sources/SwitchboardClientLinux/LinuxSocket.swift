@@ -92,15 +92,17 @@ final class LinuxConversation {
     func run(trusting file: String?) -> SocketEvent {
         ByteLink.ignoreBrokenPipes()
         guard let host = request.url.host, let scheme = request.url.scheme, ["ws", "wss"].contains(scheme) else {
-            return over("\(request.url) is no address of a WebSocket")
+            return .failed(.badAddress, "An address begins with wss:// or ws://, and names a host.")
         }
         let isSecure = scheme == "wss"
         let isOver: () -> Bool = { [socket] in socket.isClosing }
-        guard let link = ByteLink.dial(host, request.url.port ?? (isSecure ? 443 : 80), isOver: isOver) else {
-            return over("\(host) does not answer")
+        do {
+            let link = try ByteLink.dial(host, request.url.port ?? (isSecure ? 443 : 80), isOver: isOver)
+            if isSecure { try link.secure(host, trusting: file, isOver: isOver) }
+            return upgrade(link, host) ?? converse(link)
+        } catch {
+            return .failed(error.code, error.message)
         }
-        if isSecure, let fault = link.secure(host, trusting: file, isOver: isOver) { return over(fault) }
-        return upgrade(link, host) ?? converse(link)
     }
 
     // MARK: The upgrade (RFC 6455 section 4)
@@ -123,6 +125,9 @@ final class LinuxConversation {
         while head.count < 16_384, !socket.isClosing {
             guard flush(link), let bytes = read(link) else { break }
             head += bytes
+            if !zip(head, "HTTP/".utf8).allSatisfy({ $0 == $1 }) {
+                return head.first == LinuxConversation.alert ? hungUp : .failed(.wrongProtocol, "It speaks no HTTP.")
+            }
             guard let end = LinuxConversation.headEnd(head) else {
                 if bytes.isEmpty { pause(link) }
                 continue
@@ -132,7 +137,17 @@ final class LinuxConversation {
             events(.opened)
             return handle(reader.take(head[end...]))
         }
-        return over("the upgrade was not answered")
+        guard head.isEmpty, request.url.scheme == "ws", !socket.isClosing else {
+            return .failed(.unreachable, "The upgrade was not answered.")
+        }
+        return hungUp
+    }
+
+    /// The first byte of an alert of TLS (RFC 8446 section 5.1).
+    private static let alert: UInt8 = 21
+
+    private var hungUp: SocketEvent {
+        .failed(.tlsRequired, "The server hung up without an answer. A port for TLS does that: try wss://.")
     }
 
     private static func headEnd(_ bytes: [UInt8]) -> Int? {
@@ -149,7 +164,7 @@ final class LinuxConversation {
             let parts = line.split(separator: ":", maxSplits: 1).map { $0.trimmingCharacters(in: .whitespaces) }
             return parts.count == 2 && parts[0].lowercased() == "sec-websocket-accept" && parts[1] == proof
         }
-        return isProven ? nil : over("this is no WebSocket server")
+        return isProven ? nil : .failed(.notWebSocket, "The server's answer proves no WebSocket.")
     }
 
     // MARK: Frames

@@ -49,6 +49,9 @@ extension ConformancePlayer {
                 "code": .integer(Int64(status.lastClose?.code ?? 0)),
                 "httpStatus": status.lastClose?.httpStatus.map { .integer(Int64($0)) } ?? .null,
             ],
+            "reason": status.reason.map {
+                ["code": .string($0.code.rawValue), "isPermanent": .bool($0.isPermanent)]
+            } ?? .null,
             "userId": status.userID.map { .string($0) } ?? .null, "pendingCalls": .integer(Int64(status.pendingCalls)),
         ]
     }

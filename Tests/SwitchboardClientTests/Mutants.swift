@@ -18,7 +18,7 @@ enum Mutant: String, CaseIterable {
     func before(_ input: ClientInput, _ machine: inout ClientMachine) -> ClientInput {
         switch (self, input) {
         case (.hearsOldSockets, .text(_, let text)): return .text(generation: machine.generation, text)
-        case (.hearsOldSockets, .closed(_, let code, let httpStatus)):
+        case (.hearsOldSockets, .closed(_, let code, let httpStatus, _)):
             return .closed(generation: machine.generation, code: code, httpStatus: httpStatus)
         case (.deliversTwice, .text(_, let text)):
             if let frame = Frame(text), frame.event == "e", let topic = frame.topic, let offset = frame.offset,

@@ -40,9 +40,9 @@ def serve(answer, secure: ssl.SSLContext | None = None) -> int:
 
 
 def head_of(connection) -> bytes:
-    """The head of a request; less when the client ends."""
+    """The head of a request; less when the client ends, or speaks no HTTP."""
     head = b""
-    while b"\r\n\r\n" not in head and (more := connection.recv(4096)):
+    while b"\r\n\r\n" not in head and head[:1] in (b"", b"G") and (more := connection.recv(4096)):
         head += more
     return head
 

@@ -12,8 +12,9 @@ enum ClientInput: Sendable {
     case opened(generation: Int)
     /// The gateway said this, in one text frame.
     case text(generation: Int, String)
-    /// The socket's end. `code` is 0 when there was no close frame; `httpStatus` that of a refused upgrade.
-    case closed(generation: Int, code: Int, httpStatus: Int?)
+    /// The socket's end. `code` is 0 when there was no close frame; `httpStatus` that of a refused upgrade. `message` is
+    /// the transport's, as in `SocketEvent`.
+    case closed(generation: Int, code: Int, httpStatus: Int?, message: String = "")
     /// The time of `wakeAtMs` has come.
     case tick
     /// An iterator reads a topic, from a position that the app has kept where `since` is one.

@@ -17,6 +17,7 @@ extension ClientMachine {
         topicOrder = []
         drop(code: 1_000)
         phase = .stopped
+        reason = nil
         fetch = nil
         fetchAgainAtMs = nil
         attempt = 0
@@ -35,7 +36,10 @@ extension ClientMachine {
         leaveAtMs = nil
         switch credentials {
         // The gateway ends a connection on which nothing is wanted and nobody is named.
-        case .none: if hasWork || lastClose?.code != 4_408 { connect() } else { phase = .idle }
+        case .none:
+            guard !hasWork, lastClose?.code == 4_408 else { return connect() }
+            phase = .idle
+            reason = nil
         case .fixed, .refreshing:
             if let text = spare {
                 spare = nil
@@ -75,6 +79,7 @@ extension ClientMachine {
     /// Topics and calls may flow from now on.
     mutating func becomeReady() {
         phase = .ready
+        reason = nil
         readySinceMs = nowMs
         lastHeardMs = nowMs
         refusals = 0
@@ -136,10 +141,14 @@ extension ClientMachine {
     }
 
     /// The socket ended by itself; the code says whether and when another one is dialled.
-    mutating func closed(code: Int, httpStatus: Int?) {
+    mutating func closed(code: Int, httpStatus: Int?, message: String) {
         guard hasSocket else { return }
         lastClose = Status.Close(code: code, httpStatus: httpStatus)
         let leave = leaveAtMs
+        let isPlanned = leave != nil || (code == 4_408 && credentials == .none && !hasWork)
+        reason =
+            isPlanned
+            ? nil : Status.Reason(code: code, httpStatus: httpStatus, message: message, wasOpen: phase == .ready)
         switch (code, httpStatus) {
         case (_, 401), (4_401, _): tokenClosed()
         case (_, 403), (4_403, _):
@@ -172,7 +181,7 @@ extension ClientMachine {
         switch phase {
         case .waiting(let until): if nowMs >= until { dial() }
         case .connecting(let until), .authenticating(let until):
-            if nowMs >= until { redial(code: 1_000) } else { leaveIfDrained() }
+            if nowMs >= until { unanswered() } else { leaveIfDrained() }
         case .ready: runReadyTimers()
         case .stopped, .idle, .asking, .unauthorized, .suspended: break
         }
@@ -192,10 +201,16 @@ extension ClientMachine {
         if leaveIfDrained() {
             return
         } else if let pong = pongUntilMs {
-            if nowMs >= pong { redial(code: 1_000) }
+            if nowMs >= pong { unanswered() }
         } else if nowMs - lastHeardMs >= times.pingMs {
             ping(withinMs: times.pongMs)
         }
+    }
+
+    /// The gateway was silent for too long.
+    private mutating func unanswered() {
+        reason = Status.Reason(.noAnswer, "The gateway does not answer.")
+        redial(code: 1_000)
     }
 
     @discardableResult
@@ -271,6 +286,7 @@ extension ClientMachine {
         guard phase != .stopped, phase != .unauthorized else { return }
         drop(code: 1_000)
         phase = .suspended
+        reason = nil
     }
 
     private mutating func probe() {

@@ -60,6 +60,8 @@ struct ClientMachine: Sendable {
     var leaveAtMs: Int64?
     /// How the last connection ended, for the status.
     var lastClose: Status.Close?
+    /// Why there is no connection, for the status.
+    var reason: Status.Reason?
     /// When the last socket was opened; long ago before the first.
     var dialledAtMs = Int64.min / 2
     /// Calls go at half the rate until then.
@@ -164,8 +166,8 @@ struct ClientMachine: Sendable {
         case .token(let fetch, let token): fetched(fetch, token)
         case .opened(let generation): if generation == self.generation { opened() }
         case .text(let generation, let text): if generation == self.generation, isOpen { heard(text) }
-        case .closed(let generation, let code, let httpStatus):
-            if generation == self.generation { closed(code: code, httpStatus: httpStatus) }
+        case .closed(let generation, let code, let httpStatus, let message):
+            if generation == self.generation { closed(code: code, httpStatus: httpStatus, message: message) }
         case .tick: break
         case .join(let topic, let listener, let presence, let since): join(topic, listener, presence, since)
         case .leave(let topic, let listener): leave(topic, listener)
@@ -216,6 +218,7 @@ struct ClientMachine: Sendable {
         status.userID = userID
         status.pendingCalls = calls.count
         status.lastClose = lastClose
+        status.reason = reason
         status.isNetworkUsable = isNetworkUsable
         return status
     }

@@ -25,6 +25,8 @@ final class Engine: Sendable {
         var timer: Task<Void, Never>?
         /// When the timer rings.
         var alarm = Alarm()
+        /// The reason that was logged last; `nil` after there was a connection.
+        var loggedReason: Status.Reason.Code?
         /// The last number that was given out.
         var numbers = 0
         /// Callers who wait, by ticket.
@@ -41,14 +43,15 @@ final class Engine: Sendable {
     let state: Locked<State>
     /// What the app chose.
     let options: SwitchboardClient.Options
-    private let url: URL
+    /// The address of the gateway.
+    let url: URL
     private let transport: any SwitchboardTransport
     private let origin = ContinuousClock.now
 
     /// An engine that waits for its first input; nothing is dialled yet.
     init(_ url: URL, _ source: TokenSource, _ options: SwitchboardClient.Options, _ transport: any SwitchboardTransport)
     {
-        self.url = url
+        self.url = Engine.address(url)
         self.options = options
         self.transport = transport
         let machine = ClientMachine(
@@ -188,6 +191,7 @@ final class Engine: Sendable {
         case .forget(let id):
             do { try options.storage?.remove(id) } catch { options.fault("The outbox cannot be written: \(error)") }
         case .status(let status):
+            warn(of: status)
             for reader in state.with({ $0.statusReaders.values.map { $0 } }) { reader.push(status) }
         }
     }
@@ -200,7 +204,7 @@ final class Engine: Sendable {
             case .text(let text): self?.take(.text(generation: generation, text))
             case .closed(let code, let httpStatus, let message):
                 self?.options.log("closed: \(code) \(httpStatus.map(String.init) ?? "") \(message)")
-                self?.take(.closed(generation: generation, code: code, httpStatus: httpStatus))
+                self?.take(.closed(generation: generation, code: code, httpStatus: httpStatus, message: message))
             }
         }
         // The present one may have been dropped by what an event said meanwhile; its `close` comes behind this.

@@ -35,4 +35,9 @@ public enum SocketEvent: Sendable, Hashable {
     case text(String)
     /// The end. `code` is 0 without a close frame; `httpStatus` that of a refused upgrade.
     case closed(code: Int, httpStatus: Int?, message: String)
+
+    /// The end of a dial that failed: its kind stands before the words, where the status finds it.
+    public static func failed(_ code: Status.Reason.Code, _ message: String) -> SocketEvent {
+        .closed(code: 0, httpStatus: nil, message: "\(code.rawValue): \(message)")
+    }
 }

@@ -99,7 +99,7 @@
 
         /// A failure comes before the close code; the delegate is given a second to tell it.
         private func failed(_ error: any Error) {
-            let text = "\(error)"
+            let text = URLSessionSocket.words(error)
             Task { [weak self] in
                 try? await Task.sleep(for: .seconds(1))  // lint:allow It waits for the delegate, at most.
                 guard let self else { return }
@@ -137,8 +137,23 @@
 
         /// The task is over, also by an upgrade that was refused.
         func urlSession(_: URLSession, task: URLSessionTask, didCompleteWithError error: (any Error)?) {
-            over(code: state.with { $0.closeCode } ?? 0, task.response, error.map { "\($0)" } ?? "ended")
+            over(code: state.with { $0.closeCode } ?? 0, task.response, error.map(URLSessionSocket.words) ?? "ended")
         }
+
+        /// What the system tells of a dial that failed, with its kind before the words.
+        private static func words(_ error: any Error) -> String {
+            guard let code = (error as? URLError)?.code, let kind = kinds[code] else { return "\(error)" }
+            return "\(kind.rawValue): \(error.localizedDescription)"
+        }
+
+        private static let kinds: [URLError.Code: Status.Reason.Code] = [
+            .serverCertificateUntrusted: .untrusted, .serverCertificateHasBadDate: .untrusted,
+            .serverCertificateHasUnknownRoot: .untrusted, .serverCertificateNotYetValid: .untrusted,
+            .secureConnectionFailed: .notTLS, .cannotFindHost: .unresolved, .dnsLookupFailed: .unresolved,
+            .badURL: .badAddress, .unsupportedURL: .badAddress,
+            .appTransportSecurityRequiresSecureConnection: .badAddress, .cannotConnectToHost: .unreachable,
+            .notConnectedToInternet: .unreachable, .timedOut: .noAnswer,
+        ]
     }
 
     extension SwitchboardClient {

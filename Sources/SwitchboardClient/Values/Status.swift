@@ -42,6 +42,8 @@ public struct Status: Sendable, Hashable {
     public var pendingCalls = 0
     /// How the last connection ended.
     public var lastClose: Close?
+    /// Why there is no connection; `nil` while there is one, and when nobody wants one.
+    public var reason: Reason?
     /// Whether a network seems to be there; shown, never obeyed.
     public var isNetworkUsable = true
 
