@@ -199,6 +199,7 @@ public final class GatewayNode {
     /// Looks after what the process has of the machine; called once a second.
     public func watch() {
         watchDescriptors()
+        node.lookAtLoops()
         let shards = node.shardStatistics.all
         let topics = shards.reduce(0) { $0 + $1.topics.value }
         let handshakes = shards.reduce(0) { $0 + $1.transport.handshakes.value }
@@ -209,10 +210,8 @@ public final class GatewayNode {
     private func watchDescriptors() {
         guard let (open, limit) = Descriptors.count() else { return }
         let isShort = open * 100 > limit * GatewayNode.descriptorsPercentMax
-        guard node.health.lacksDescriptors(isShort) else { return }
-        node.log.write(
-            isShort ? .error : .info, isShort ? "hardly any file descriptors left" : "file descriptors are left again",
-            [("open", "\(open)"), ("limit", "\(limit)")])
+        let figures = [("open", "\(open)"), ("limit", "\(limit)")]
+        node.health.set(.descriptors, isShort ? .red(figures: figures) : .fine(figures: figures))
     }
 
     private static let descriptorsPercentMax = 95

@@ -1,4 +1,5 @@
 import Configuration
+import Reactors
 import Service
 
 extension Node {
@@ -6,9 +7,16 @@ extension Node {
     func lookAtMemory() {
         guard memory.look() else { return }
         admission.memoryIsShort(memory.isShort)
-        health.memoryIsShort(memory.isShort)
-        log.write(
-            .warn, memory.isShort ? "memory is short, nobody new is let in" : "memory suffices again",
-            [("residentBytes", "\(memory.residentBytes)"), ("boundBytes", "\(memory.boundBytes)")])
+        let figures = [("residentBytes", "\(memory.residentBytes)"), ("boundBytes", "\(memory.boundBytes)")]
+        health.set(.memory, memory.isShort ? .red(figures: figures) : .fine(figures: figures))
     }
+
+    /// Looks at the loops of the shards; each wakes at least every half second, and a stuck one serves nobody.
+    func lookAtLoops() {
+        let nowMs = Clock.monotonicMs()
+        let ageMs = shardStatistics.all.map(\.loop.lastTickMs.value).filter { $0 > 0 }.map { nowMs - $0 }.max() ?? 0
+        health.set(.loop, ageMs > Node.stuckMs ? .red(figures: [("lastTickMs", "\(ageMs)")]) : .fine())
+    }
+
+    private static let stuckMs = 2_000
 }

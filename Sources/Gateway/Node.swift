@@ -97,7 +97,7 @@ final class Node: Sendable {
         keys = settings.keys
         redis = parts.redis
         redisWait = settings.redisWait
-        health = Health(isPartialEnough: settings.readyPartial)
+        health = Health(isPartialEnough: settings.readyPartial, log: log)
         loads = Guarded(LoadBook(user: parts.redis.url.userName))
         outbox = Guarded(OutboxBook(lateMs: settings.limits.outboxLateMs))
         masterFigures = MasterFigures(addressesMax: settings.limits.clusterNodesMax)
@@ -145,11 +145,6 @@ final class Node: Sendable {
         shards = wakes.map { Mailbox(capacity: settings.limits.mailboxMax, wake: $0) }
         brokerWake = try Wake()
         broker = Mailbox(capacity: settings.limits.mailboxMax, wake: brokerWake)
-    }
-
-    /// Faults that every node has alike, for `/readyz`; empty when there are none.
-    var warnings: [Warning] {
-        [loads.withLock { $0.warning }, outbox.withLock { $0.warning }].compactMap(\.self)
     }
 
     /// What is known of keys and names now; replaced by a reload.

@@ -118,14 +118,14 @@ extension Shard {
     /// Asks the masters whether they could load their own files.
     static func loadWatch(_ node: Node) -> LoadWatch {
         LoadWatch(
-            node.loads, log: node.log, prefix: node.keys.prefix, intervalMs: node.limits.redisLoadCheckMs)
+            node.loads, health: node.health, log: node.log, prefix: node.keys.prefix,
+            intervalMs: node.limits.redisLoadCheckMs)
     }
 
     /// Asks how much waits in the outbox.
     static func outboxInquiry(_ node: Node, _ link: any RedisCalls) -> OutboxInquiry {
         OutboxInquiry(
-            node.outbox, log: node.log, link: link, keys: node.keys, script: node.scripts.outboxFigures,
-            wallMs: { Clock.wallMs() })
+            node.outbox, health: node.health, link: link, keys: node.keys, script: node.scripts.outboxFigures)
     }
 
     /// The masters of now, as far as there is a link that works.

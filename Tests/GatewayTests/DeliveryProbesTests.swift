@@ -375,11 +375,11 @@ private struct ProbeWorld {
         health.delivery([], provenMs: 5)
         #expect(health.notReadyBecause == nil)
         #expect(health.probeAgeMs(nowMs: 12) == 7)
-        #expect(health.lacksDescriptors(true))
-        #expect(!health.lacksDescriptors(true), "no news")
+        health.set(.descriptors, .red())
         health.delivery([Condition(.subscriber, .probeLost)], provenMs: 5)
         health.failed(.shard(1), .shardFailed)
         health.drain()
-        #expect(health.conditions.map(\.reason) == [.draining, .shardFailed, .probeLost, .descriptors])
+        #expect(health.conditions.map(\.reason) == [.draining, .shardFailed, .probeLost, .row(.descriptors)])
+        #expect(health.reasons == [.draining, .threads, .redis, .descriptors])
     }
 }

@@ -15,27 +15,27 @@ import Testing
         #expect(line.isWarning && line.text.contains("could not load its own file"))
         #expect(line.fields.last?.value == "ACL SETUSER default off resetpass ~* &* +@all, then ACL SAVE")
         #expect(book.learned(.missing("no 'multi'"), of: "a:1", wallMs: 6) == nil)
-        #expect(book.warning?.sinceMs == 5 && book.figures.map(\.canLoad) == [0])
+        #expect(book.state.sinceMs == 5 && book.figures.map(\.canLoad) == [0])
         let last = book.learned(.sufficient, of: "a:1", wallMs: 7)
         let end = try #require(last)
-        #expect(!end.isWarning && book.warning == nil && book.figures.map(\.canLoad) == [1])
+        #expect(!end.isWarning && book.state == .fine() && book.figures.map(\.canLoad) == [1])
     }
 
     @Test func whatIsRightFromTheStartIsNoNews() {
         var book = LoadBook(user: "default")
         #expect(book.learned(.sufficient, of: "a:1", wallMs: 1) == nil)
         #expect(book.learned(.notNeeded, of: "b:1", wallMs: 1) == nil)
-        #expect(book.warning == nil && book.figures.map(\.server) == ["a:1"])
+        #expect(book.state == .fine() && book.figures.map(\.server) == ["a:1"])
     }
 
     @Test func anUnansweredQuestionStandsBehindAMissingRight() {
         var book = LoadBook(user: "ours")
         _ = book.learned(refused, of: "a:1", wallMs: 1)
-        #expect(book.warning?.mend == "ACL SETUSER ours +acl|dryrun, then ACL SAVE")
+        #expect(book.state.mend == "ACL SETUSER ours +acl|dryrun, then ACL SAVE")
         _ = book.learned(.missing("x"), of: "b:1", wallMs: 2)
-        #expect(book.warning?.sinceMs == 2 && book.figures.map(\.server) == ["b:1"])
+        #expect(book.state.sinceMs == 2 && book.figures.map(\.server) == ["b:1"])
         book.keep(only: ["a:1"])
-        #expect(book.warning?.sinceMs == 1 && book.figures.isEmpty)
+        #expect(book.state.sinceMs == 1 && book.figures.isEmpty)
     }
 
     @Test func whoLogsInAsTheUserDefaultIsNotToldToCloseIt() {

@@ -6,17 +6,15 @@ import Testing
 @Suite struct OutboxBookTests {
     @Test func aWarningStandsFromTheOldEntryOnUntilItIsDone() {
         var book = OutboxBook(lateMs: 5_000)
-        let late = OutboxFigures(entries: 3, oldestMs: 5_000)
-        var news: [OutboxBook.News?] = [book.learned(OutboxFigures(entries: 3, oldestMs: 4_999), wallMs: 1)]
-        #expect(book.warning == nil && book.figures?.entries == 3)
-        news.append(book.learned(late, wallMs: 2))
-        news.append(book.learned(OutboxFigures(entries: 9, oldestMs: 60_000), wallMs: 3))
-        #expect(book.warning?.name == .outbox && book.warning?.sinceMs == 2)
+        book.learned(OutboxFigures(entries: 3, oldestMs: 4_999))
+        #expect(book.state == .fine() && book.figures?.entries == 3)
+        book.learned(OutboxFigures(entries: 3, oldestMs: 5_000))
+        #expect(book.state == .warned(figures: [("entries", "3"), ("oldestSeconds", "5")]))
         // While nobody knows, nothing says that it is mended.
-        news.append(book.learned(nil, wallMs: 4))
-        #expect(book.figures == nil && book.warning?.sinceMs == 2)
-        news.append(book.learned(OutboxFigures(entries: 0, oldestMs: 0), wallMs: 5))
-        #expect(book.warning == nil && news == [nil, .late(late), nil, nil, .inTime])
+        book.learned(nil)
+        #expect(book.figures == nil && book.state.severity == .warned)
+        book.learned(OutboxFigures(entries: 0, oldestMs: 0))
+        #expect(book.state == .fine())
     }
 
     @Test func figuresAreReadAsTheyAreWritten() {

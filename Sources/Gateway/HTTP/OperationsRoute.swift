@@ -44,23 +44,23 @@ struct OperationsRoute {
         return true
     }
 
-    /// 200 only while probes published through Redis come back by every link, no loop is stuck and descriptors are left.
+    /// 200 only while no row of readiness is red.
     ///
     /// With `--ready-partial` also while some masters of a cluster fail, which are told. Otherwise 503 with the reasons, what
     /// matters most first.
     private func readiness() -> HTTPResponse {
-        let nowMs = Clock.monotonicMs()
-        let stuck = stuckLoop(nowMs)
-        let conditions = shard.node.health.conditions + stuck
+        shard.node.lookAtLoops()
+        let health = shard.node.health
+        let conditions = health.conditions
         guard let first = conditions.first else {
             var body: [UInt8] = []
-            let age = shard.node.health.probeAgeMs(nowMs: nowMs) ?? 0
+            let age = health.probeAgeMs(nowMs: Clock.monotonicMs()) ?? 0
             body.append(text: "{\"status\":\"ready\",\"probeAgeMs\":\(age)")
             appendWarnings(to: &body)
             body.append(text: "}")
             return .json(status: 200, body: body, keepAlive: true)
         }
-        let isPartlyReady = stuck.isEmpty && shard.node.health.isReady
+        let isPartlyReady = health.isReady
         var body: [UInt8] = []
         body.append(text: "{\"status\":\"\(isPartlyReady ? "partly" : "not") ready\",\"reason\":")
         body.append(jsonString: first.reason.label)
@@ -71,6 +71,11 @@ struct OperationsRoute {
             body.append(text: ",\"reason\":")
             body.append(jsonString: condition.reason.label)
             body.append(text: "}")
+        }
+        body.append(text: "],\"reasons\":[")
+        for (index, row) in health.reasons.enumerated() {
+            if index > 0 { body.append(UInt8(ascii: ",")) }
+            body.append(jsonString: row.rawValue)
         }
         body.append(text: "]")
         appendWarnings(to: &body)
@@ -83,23 +88,17 @@ struct OperationsRoute {
 
     /// Adds what is wrong on every node alike: a name, the moment since when, and the mend.
     private func appendWarnings(to body: inout [UInt8]) {
-        let warnings = shard.node.warnings
+        let warnings = shard.node.health.warnings
         guard !warnings.isEmpty else { return }
         body.append(text: ",\"warnings\":[")
         for (index, warning) in warnings.enumerated() {
-            let since = Timestamp.text(wallMs: warning.sinceMs)
+            let since = Timestamp.text(wallMs: warning.sinceMs ?? 0)
             body.append(text: index == 0 ? "{\"name\":" : ",{\"name\":")
-            body.append(jsonString: warning.name.rawValue)
+            body.append(jsonString: warning.row.rawValue)
             body.append(text: ",\"since\":\"\(since)\",\"mend\":")
             body.append(jsonString: warning.mend)
             body.append(text: "}")
         }
         body.append(text: "]")
-    }
-
-    /// A shard whose loop has not come round for seconds serves nobody; every shard wakes at least each half second.
-    private func stuckLoop(_ nowMs: Int) -> [Condition] {
-        let isStuck = shard.node.shardStatistics.all.contains { nowMs - $0.loop.lastTickMs.value > 2_000 }
-        return isStuck ? [Condition(.node, .loopStuck)] : []
     }
 }

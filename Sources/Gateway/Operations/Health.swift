@@ -1,93 +1,90 @@
 import Reactors
+import Service
 
 /// Whether this node may be sent clients: earned by delivery, not assumed (design section 8).
 ///
-/// Thread: any.
+/// It holds the table of readiness. A watch reports the state of its row by ``set(_:_:)``. Thread: any.
 final class Health: Sendable {
     private struct State {
-        var isDraining = false
         /// Threads that could not start; for good.
         var failed: [Condition] = []
         /// Why delivery is not proven, by part; empty when it is.
         var delivery = [Condition(.node, .starting)]
-        var lacksDescriptors = false
         /// When the link that waits longest was proven.
         var provenMs: Int?
-        var isShortOfMemory = false
-        /// Whether delivery is proven for a part of what there is, and the rest is known to fail.
-        var isPartlyProven = false
-
-        /// What is wrong but for delivery.
-        var others: [Condition] {
-            var conditions: [Condition] = []
-            if isDraining { conditions.append(Condition(.node, .draining)) }
-            conditions += failed
-            if lacksDescriptors { conditions.append(Condition(.node, .descriptors)) }
-            if isShortOfMemory { conditions.append(Condition(.node, .memory)) }
-            return conditions
-        }
+        var table = ReadinessTable()
     }
 
-    private let state = Guarded(State())
+    private let state: Guarded<State>
     /// Whether a part is enough (`--ready-partial`).
     private let isPartialEnough: Bool
+    private let log: Log?
 
-    init(isPartialEnough: Bool = false) {
+    /// `log` gets a line at each change of a row; `nil` for none.
+    init(isPartialEnough: Bool = false, log: Log? = nil) {
         self.isPartialEnough = isPartialEnough
+        self.log = log
+        var first = State()
+        _ = first.table.set(.redis, .red(NotReadyReason.starting.label), wallMs: Clock.wallMs())
+        state = Guarded(first)
+    }
+
+    /// Takes the state of a row, and logs a change.
+    func set(_ row: ReadinessRow, _ state: RowState) {
+        tell(self.state.withLock { $0.table.set(row, state, wallMs: Clock.wallMs()) })
+    }
+
+    private func tell(_ line: ReadinessTable.Message?) {
+        guard let line else { return }
+        log?.write(line.level, line.text, line.figures.map { ($0.name, $0.value) })
     }
 
     /// What the broker knows of delivery: which parts are not proven, when the one that waits longest was, and whether
     /// those that are proven may be used alone.
     func delivery(_ conditions: [Condition], provenMs: Int?, isPartlyProven: Bool = false) {
-        state.withLock { state in
+        let cause = conditions.first?.reason.label ?? ""
+        let row: RowState =
+            if conditions.isEmpty { .fine() } else if isPartialEnough && isPartlyProven { .warned(cause) } else {
+                .red(cause)
+            }
+        let line = state.withLock { state in
             state.delivery = conditions
             state.provenMs = provenMs
-            state.isPartlyProven = isPartlyProven
+            return state.table.set(.redis, row, wallMs: Clock.wallMs())
         }
+        tell(line)
     }
 
     /// A thread could not start.
     func failed(_ part: Condition.Part, _ reason: NotReadyReason) {
-        state.withLock { $0.failed.append(Condition(part, reason)) }
-    }
-
-    /// Whether hardly any descriptors are left; true when this is news.
-    func lacksDescriptors(_ isTrue: Bool) -> Bool {
-        state.withLock { state in
-            defer { state.lacksDescriptors = isTrue }
-            return state.lacksDescriptors != isTrue
+        let line = state.withLock { state in
+            state.failed.append(Condition(part, reason))
+            return state.table.set(.threads, .red(reason.label), wallMs: Clock.wallMs())
         }
+        tell(line)
     }
 
     /// The node takes no more clients.
-    func drain() {
-        state.withLock { $0.isDraining = true }
-    }
+    func drain() { set(.draining, .red()) }
 
-    /// Memory is short, or is no longer.
-    func memoryIsShort(_ isShort: Bool) {
-        state.withLock { $0.isShortOfMemory = isShort }
-    }
-
-    var isDraining: Bool { state.withLock { $0.isDraining } }
+    var isDraining: Bool { state.withLock { $0.table[.draining]?.isFine == false } }
 
     /// All that is wrong, what matters most first; empty when nothing is.
-    ///
-    /// A loop that has not ended a tick for seconds while it had work is told by the caller.
     var conditions: [Condition] {
         state.withLock { state in
-            let others = state.others
-            let first = others.prefix { $0.reason != .descriptors && $0.reason != .memory }
-            return first + state.delivery + others.dropFirst(first.count)
+            var conditions: [Condition] = []
+            if state.table.red.contains(.draining) { conditions.append(Condition(.node, .draining)) }
+            conditions += state.failed
+            conditions += state.delivery
+            for row in state.table.red where ![.draining, .threads, .redis].contains(row) {
+                conditions.append(Condition(.node, .row(row)))
+            }
+            return conditions
         }
     }
 
-    /// Whether the node may be sent clients: nothing is wrong, or a part of delivery alone and the rest is enough.
-    var isReady: Bool {
-        state.withLock { state in
-            state.others.isEmpty && (state.delivery.isEmpty || isPartialEnough && state.isPartlyProven)
-        }
-    }
+    /// Whether the node may be sent clients: no row is red.
+    var isReady: Bool { state.withLock { $0.table.red.isEmpty } }
 
     /// Whether events arrive by all links, or by as many as are enough.
     var isDeliveryProven: Bool {
@@ -96,6 +93,15 @@ final class Health: Sendable {
 
     /// `nil` when the node is ready; otherwise the first reason why it is not.
     var notReadyBecause: String? { isReady ? nil : conditions.first?.reason.label }
+
+    /// Every row of now.
+    var rows: [ReadinessTable.Entry] { state.withLock { $0.table.entries } }
+
+    /// The names of the rows that are red.
+    var reasons: [ReadinessRow] { state.withLock { $0.table.red } }
+
+    /// The faults that every node has alike.
+    var warnings: [ReadinessTable.Entry] { state.withLock { $0.table.warned } }
 
     /// Milliseconds since the link that waits longest was proven; `nil` while one never was.
     func probeAgeMs(nowMs: Int) -> Int? {

@@ -69,12 +69,14 @@ struct LoadBook {
         for server in entries.keys where !servers.contains(server) { entries[server] = nil }
     }
 
-    /// The warning for `/readyz`: the oldest fault; a missing right goes before an unanswered question.
-    var warning: Warning? {
+    /// The state of the row: the oldest fault; a missing right goes before an unanswered question.
+    var state: RowState {
         let wrong = entries.values.filter { mend($0.rights) != nil }.sorted { $0.sinceMs < $1.sinceMs }
         let isMissing = wrong.filter { if case .missing = $0.rights { true } else { false } }
-        guard let first = isMissing.first ?? wrong.first, let mend = mend(first.rights) else { return nil }
-        return Warning(name: .redisDefaultUser, sinceMs: first.sinceMs, mend: mend)
+        guard let first = isMissing.first ?? wrong.first, let mend = mend(first.rights) else { return .fine() }
+        var state = RowState.warned(mend: mend)
+        state.sinceMs = first.sinceMs
+        return state
     }
 
     /// 1 for a master that could load its file, 0 for one that could not; none for others.

@@ -23,6 +23,7 @@ final class LoadWatch {
     }
 
     private let book: Guarded<LoadBook>
+    private let health: Health
     private let log: Log
     private let prefix: [UInt8]
     private let intervalMs: Int
@@ -31,10 +32,11 @@ final class LoadWatch {
 
     /// `prefix` is that of all keys; `intervalMs` is the time from one question to the next.
     init(
-        _ book: Guarded<LoadBook>, log: Log, prefix: [UInt8], intervalMs: Int,
+        _ book: Guarded<LoadBook>, health: Health, log: Log, prefix: [UInt8], intervalMs: Int,
         wallMs: @escaping () -> Int = { Clock.wallMs() }
     ) {
         self.book = book
+        self.health = health
         self.log = log
         self.prefix = prefix
         self.intervalMs = intervalMs
@@ -46,7 +48,13 @@ final class LoadWatch {
         let names = Set(masters.map(\.name))
         asked = asked.filter { names.contains($0.key) }
         // While no master is known, what the last one said still stands.
-        if !names.isEmpty { book.withLock { $0.keep(only: names) } }
+        if !names.isEmpty {
+            let state = book.withLock { book in
+                book.keep(only: names)
+                return book.state
+            }
+            health.set(.redisDefaultUser, state)
+        }
         for master in masters {
             guard let runID = master.link.facts?.runID else { continue }
             if let last = asked[master.name], last.runID == runID, last.isWaiting || nowMs - last.atMs < intervalMs {
@@ -66,7 +74,9 @@ final class LoadWatch {
             return
         }
         let wallMs = wallMs()
-        guard let line = book.withLock({ $0.learned(rights, of: server, wallMs: wallMs) }) else { return }
+        let (line, state) = book.withLock { ($0.learned(rights, of: server, wallMs: wallMs), $0.state) }
+        health.set(.redisDefaultUser, state)
+        guard let line else { return }
         log.write(line.isWarning ? .warn : .info, line.text, line.fields.map { ($0.name, $0.value) })
     }
 }

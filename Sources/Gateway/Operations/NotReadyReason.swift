@@ -20,14 +20,10 @@ enum NotReadyReason: Hashable, Sendable {
     case brokerFailed
     /// The shard's thread could not start.
     case shardFailed
-    /// A shard's loop has not come round for seconds.
-    case loopStuck
-    /// Nearly all file descriptors are taken.
-    case descriptors
-    /// The process has more memory than it may.
-    case memory
     /// Slots of the cluster have no master.
     case slotsUncovered
+    /// A row of readiness of the whole node is red.
+    case row(ReadinessRow)
     /// What the link failed of.
     case redis(RedisFailure.Kind)
 
@@ -35,7 +31,7 @@ enum NotReadyReason: Hashable, Sendable {
     static let all: [NotReadyReason] =
         [
             .draining, .starting, .connecting, .subscribing, .unproven, .probeLost, .redisMismatch, .brokerFailed,
-            .shardFailed, .loopStuck, .descriptors, .memory, .slotsUncovered,
+            .shardFailed, .row(.loop), .row(.descriptors), .row(.memory), .row(.rights), .slotsUncovered,
         ] + RedisFailure.Kind.allCases.map { .redis($0) }
 
     /// The word of the table.
@@ -50,9 +46,8 @@ enum NotReadyReason: Hashable, Sendable {
         case .redisMismatch: "redis_mismatch"
         case .brokerFailed: "broker_failed"
         case .shardFailed: "shard_failed"
-        case .loopStuck: "loop_stuck"
-        case .descriptors: "descriptors"
-        case .memory: "memory"
+        case .row(.loop): "loop_stuck"
+        case .row(let row): row.rawValue
         case .slotsUncovered: "slots_uncovered"
         case .redis(let kind): kind.rawValue
         }
@@ -62,10 +57,7 @@ enum NotReadyReason: Hashable, Sendable {
     var isFailure: Bool {
         switch self {
         case .draining, .starting, .connecting, .subscribing, .unproven: false
-        case .probeLost, .redisMismatch, .brokerFailed, .shardFailed, .loopStuck, .descriptors, .memory,
-            .slotsUncovered,
-            .redis:
-            true
+        case .probeLost, .redisMismatch, .brokerFailed, .shardFailed, .row, .slotsUncovered, .redis: true
         }
     }
 }

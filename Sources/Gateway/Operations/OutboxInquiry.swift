@@ -1,8 +1,6 @@
-import Configuration
 import Core
 import Reactors
 import RedisLink
-import Service
 
 /// Asks how much waits in the outbox, every two seconds.
 ///
@@ -10,26 +8,23 @@ import Service
 /// many: there it reads what the worker leaves in Redis. Thread: that of the first shard.
 final class OutboxInquiry {
     private let book: Guarded<OutboxBook>
-    private let log: Log
+    private let health: Health
     private let link: any RedisCalls
     private let keys: Keys
     private let script: ScriptID
-    private let wallMs: () -> Int
     private var nextMs = Int.min
 
     private static let everyMs = 2_000
 
     /// `script` is `outbox_figures.lua`.
     init(
-        _ book: Guarded<OutboxBook>, log: Log, link: any RedisCalls, keys: Keys, script: ScriptID,
-        wallMs: @escaping () -> Int
+        _ book: Guarded<OutboxBook>, health: Health, link: any RedisCalls, keys: Keys, script: ScriptID
     ) {
         self.book = book
-        self.log = log
+        self.health = health
         self.link = link
         self.keys = keys
         self.script = script
-        self.wallMs = wallMs
     }
 
     /// Asks when it is time; called four times a second.
@@ -50,17 +45,10 @@ final class OutboxInquiry {
     }
 
     private func learned(_ figures: OutboxFigures?) {
-        let wallMs = wallMs()
-        switch book.withLock({ $0.learned(figures, wallMs: wallMs) }) {
-        case .late(let figures):
-            log.write(
-                .warn, "entries of the outbox wait for too long",
-                [
-                    ("entries", "\(figures.entries)"), ("oldestSeconds", "\(figures.oldestMs / 1_000)"),
-                    ("mend", OutboxBook.mend),
-                ])
-        case .inTime: log.write(.info, "entries of the outbox no longer wait for long", [])
-        case nil: break
+        let state = book.withLock { book in
+            book.learned(figures)
+            return book.state
         }
+        health.set(.outbox, state)
     }
 }

@@ -1,0 +1,60 @@
+import Configuration
+
+/// The state of every row of readiness, and the line of the log for each change.
+///
+/// Pure. A row that no watch has set is fine.
+struct ReadinessTable {
+    /// A row of now.
+    struct Entry: Equatable {
+        let row: ReadinessRow
+        var state: RowState
+        /// When the state began, milliseconds since 1970; `nil` while the promise has always held.
+        var sinceMs: Int?
+
+        /// The operator's mend.
+        var mend: String { state.mend ?? row.mend }
+        /// Whether the promise holds.
+        var isFine: Bool { state.severity == .fine }
+    }
+
+    /// A line for the log.
+    struct Message: Equatable {
+        let level: LogLevel
+        let text: String
+        let figures: [RowState.Figure]
+    }
+
+    /// Every row, in the order of ``ReadinessRow``.
+    private(set) var entries = ReadinessRow.allCases.map { Entry(row: $0, state: .fine()) }
+
+    /// Takes the state of a row at `wallMs`, milliseconds since 1970; a line when a change is to be logged.
+    mutating func set(_ row: ReadinessRow, _ state: RowState, wallMs: Int) -> Message? {
+        guard let index = entries.firstIndex(where: { $0.row == row }) else { return nil }
+        let before = entries[index].state
+        entries[index].state = state
+        if state.severity != before.severity { entries[index].sinceMs = wallMs }
+        if let sinceMs = state.sinceMs { entries[index].sinceMs = sinceMs }
+        return state.isNews(after: before) ? line(entries[index]) : nil
+    }
+
+    private func line(_ entry: Entry) -> Message? {
+        guard let lines = entry.row.lines else { return nil }
+        var figures = [RowState.Figure(name: "row", value: entry.row.rawValue)]
+        if !entry.state.cause.isEmpty { figures.append(RowState.Figure(name: "reason", value: entry.state.cause)) }
+        figures += entry.state.figures
+        guard !entry.isFine else { return Message(level: .info, text: lines.mended, figures: figures) }
+        figures.append(RowState.Figure(name: "mend", value: entry.mend))
+        return Message(
+            level: entry.state.severity == .red ? .error : .warn, text: entry.state.line ?? lines.broken,
+            figures: figures)
+    }
+
+    /// The row of that name.
+    subscript(row: ReadinessRow) -> Entry? { entries.first { $0.row == row } }
+
+    /// The rows that take this node out of a balancer.
+    var red: [ReadinessRow] { entries.filter { $0.state.severity == .red }.map(\.row) }
+
+    /// The faults that every node has alike.
+    var warned: [Entry] { entries.filter { $0.state.severity == .warned } }
+}

@@ -1,0 +1,70 @@
+/// The state of one row of readiness, as a watch reports it.
+struct RowState: Equatable, Sendable {
+    /// How much a broken promise matters.
+    enum Severity: Int, Sendable {
+        /// The promise holds.
+        case fine
+        /// The promise is broken on every node alike; `/readyz` stays 200 and lists a warning.
+        case warned
+        /// This node cannot deliver or cannot judge rights; `/readyz` answers 503.
+        case red
+
+        /// The word of `/v1/health`.
+        var label: String {
+            switch self {
+            case .fine: "fine"
+            case .warned: "warned"
+            case .red: "red"
+            }
+        }
+    }
+
+    /// A name and a value: a field of the log line and of `/v1/health`.
+    struct Figure: Equatable, Sendable {
+        let name: String
+        let value: String
+    }
+
+    let severity: Severity
+    /// One word for the cause, `""` where a row has only one. Another cause is logged anew.
+    var cause = ""
+    /// The line of the log; `nil`: that of the row.
+    var line: String?
+    /// The operator's mend; `nil`: that of the row.
+    var mend: String?
+    /// The moment when it began, milliseconds since 1970; `nil`: when the table learned it.
+    var sinceMs: Int?
+    /// The figures behind the state, which may change while the state stays.
+    var figures: [Figure] = []
+
+    /// The promise holds.
+    static func fine(figures: [(String, String)] = []) -> RowState { RowState(.fine, figures) }
+
+    /// The promise is broken on every node alike.
+    static func warned(_ cause: String = "", mend: String? = nil, line: String? = nil, figures: [(String, String)] = [])
+        -> RowState
+    {
+        RowState(.warned, cause: cause, mend: mend, line: line, figures)
+    }
+
+    /// This node cannot deliver or cannot judge rights.
+    static func red(_ cause: String = "", mend: String? = nil, line: String? = nil, figures: [(String, String)] = [])
+        -> RowState
+    {
+        RowState(.red, cause: cause, mend: mend, line: line, figures)
+    }
+
+    private init(
+        _ severity: Severity, cause: String = "", mend: String? = nil, line: String? = nil,
+        _ figures: [(String, String)]
+    ) {
+        self.severity = severity
+        self.cause = cause
+        self.mend = mend
+        self.line = line
+        self.figures = figures.map { Figure(name: $0.0, value: $0.1) }
+    }
+
+    /// Whether a change from another state to this one is logged: figures alone are no news.
+    func isNews(after before: RowState) -> Bool { severity != before.severity || cause != before.cause }
+}
