@@ -11,8 +11,7 @@ public struct Limits: Sendable, Equatable {
     public var connectionsPerAddressMax = 2_048
     /// Connections, node-wide, that have not finished TLS, their request, or authentication.
     public var unauthenticatedMax = 10_000
-    /// Unauthenticated connections of one address; a fortieth of ``unauthenticatedMax``, so that few addresses cannot
-    /// take all places.
+    /// Unauthenticated connections of one address: a fortieth, so that few addresses cannot take all places.
     public var unauthenticatedPerAddressMax = 256
     /// From accept to the end of the TLS handshake.
     public var tlsHandshakeMs = 5_000
@@ -36,8 +35,7 @@ public struct Limits: Sendable, Equatable {
     public var acceptPauseMs = 100
     /// Time from our close frame to the end of the TCP connection.
     public var closeMs = 2_000
-    /// Resident bytes of the process beyond which nobody new is let in; 0: three quarters of what the machine or its
-    /// control group has.
+    /// Resident bytes beyond which nobody new is let in; 0: three quarters of what machine or control group have.
     public var memoryBytesMax = 0
 
     // MARK: HTTP
@@ -144,8 +142,7 @@ public struct Limits: Sendable, Equatable {
     public var heldPublishBytesMax = 262_144
     /// New connections per second of one address on one node; burst four times the rate.
     public var connectsPerAddressPerSecond = 500
-    /// Addresses, or users, whose token buckets a node keeps for one rate; beyond: new ones are refused
-    /// until a bucket is full again.
+    /// Addresses, or users, whose buckets a node keeps for one rate; beyond: refused until a bucket is full again.
     public var rateBucketsMax = 65_536
     /// HTTP requests per second of one address on one node, API keys' not counted; burst twice the rate.
     public var requestsPerAddressPerSecond = 1_000
@@ -165,6 +162,8 @@ public struct Limits: Sendable, Equatable {
     public var revocationsMax = 100_000
     /// Interval at which a node asks Redis for revocations and for members who were taken out.
     public var rightsPollMs = 500
+    /// Time without an answer to that question after which the row `rights` of readiness is red.
+    public var rightsStaleMs = 10_000
     /// Time within which every membership that a subscription rests on is looked at again.
     public var membershipCheckMs = 30_000
     /// Members of one topic that the API takes in; beyond: `too_large`.
@@ -254,6 +253,14 @@ public struct Limits: Sendable, Equatable {
     public var redisProbeTimeoutMs = 5_000
     /// Time after which a master is asked again whether it could load its own file; ACLs change while servers run.
     public var redisLoadCheckMs = 60_000
+    /// Part of a master's `maxmemory` from which readiness warns, percent.
+    public var redisMemoryPercent = 90
+    /// How long readiness warns of an eviction.
+    public var evictionWarnMs = 600_000
+    /// Time without a live worker after which readiness warns.
+    public var workersMissingMs = 30_000
+    /// Days before the end of the certificate from which readiness and `check` warn.
+    public var certificateDays = 14
     /// How long Redis may be away, with no process left that saw it go, before epochs end: a machine's reboot.
     public var sealGapMs = 120_000
     /// Interval at which Redis writes down that it still syncs every write, far below ``sealGapMs``.
@@ -308,8 +315,7 @@ public struct Limits: Sendable, Equatable {
 
     // MARK: Courier
 
-    /// Requests to things outside that a courier has in flight, for all services and for each receiver of webhooks;
-    /// further ones wait.
+    /// Requests in flight of a courier, for all services and for each receiver of webhooks; further ones wait.
     public var outsideRequestsMax = 128
     /// Requests that wait behind them; beyond: the request fails and is made again later.
     public var outsideWaitingMax = 1_024

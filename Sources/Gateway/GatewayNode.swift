@@ -200,6 +200,7 @@ public final class GatewayNode {
     public func watch() {
         watchDescriptors()
         node.lookAtLoops()
+        node.lookAtCertificate()
         let shards = node.shardStatistics.all
         let topics = shards.reduce(0) { $0 + $1.topics.value }
         let handshakes = shards.reduce(0) { $0 + $1.transport.handshakes.value }

@@ -52,5 +52,5 @@ extension Metrics {
     }
 
     /// A label's value without what would have to be quoted: the path of a socket may have it.
-    private static func bare(_ text: String) -> String { String(text.map { "\"\\".contains($0) ? "?" : $0 }) }
+    static func bare(_ text: String) -> String { String(text.map { "\"\\".contains($0) ? "?" : $0 }) }
 }

@@ -216,7 +216,7 @@ enum Metrics {
                 "switchboard_redis_probe_age_seconds", "Since a probe came back by the link that waits longest.",
                 milliseconds: ageMs)
         }
-        page.gauge("switchboard_ready", "1 while the node may be sent clients.", node.health.isReady ? 1 : 0)
+        readiness(node, &page)
         var failures: [RedisFailure.Kind: Int] = [:]
         var counts = Array(repeating: 0, count: RedisStatistics.boundsUs.count + 1)
         for link in links {

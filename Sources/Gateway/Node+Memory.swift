@@ -1,6 +1,8 @@
 import Configuration
+import Core
 import Reactors
 import Service
+import Transport
 
 extension Node {
     /// Looks at the memory, four times a second; tells admission, readiness and the log when it has changed.
@@ -19,4 +21,22 @@ extension Node {
     }
 
     private static let stuckMs = 2_000
+
+    /// Compares the end of the certificate with the clock.
+    ///
+    /// Also an ended certificate is a warning: every node has the same, and red ones would take away the connections too
+    /// that are open already.
+    func lookAtCertificate() {
+        guard let certificate = rights.certificate else { return }
+        let leftSeconds = certificate.notAfter - Clock.wallMs() / 1_000
+        let figures = [("ends", Timestamp.text(wallMs: certificate.notAfter * 1_000))]
+        if leftSeconds <= 0 {
+            let line = "the certificate has ended: clients refuse new connections"
+            health.set(.certificate, .warned("ended", line: line, figures: figures))
+        } else if leftSeconds < limits.certificateDays * 86_400 {
+            health.set(.certificate, .warned("soon", figures: figures))
+        } else {
+            health.set(.certificate, .fine(figures: figures))
+        }
+    }
 }

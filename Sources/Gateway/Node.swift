@@ -67,6 +67,12 @@ final class Node: Sendable {
     let loads: Guarded<LoadBook>
     /// How much waits in the outbox.
     let outbox: Guarded<OutboxBook>
+    /// Memory, evictions and persistence of the masters.
+    let servers: Guarded<ServerBook>
+    /// Workers that are alive; `nil` while nobody knows.
+    let workersAlive = Guarded<Int?>(nil)
+    /// When the node was made, monotonic milliseconds.
+    let startedMs = Clock.monotonicMs()
     /// Mailboxes and wakes of the shards, by number.
     let shards: [Mailbox<ShardMessage>]
     let shardWakes: [Wake]
@@ -100,6 +106,9 @@ final class Node: Sendable {
         health = Health(isPartialEnough: settings.readyPartial, log: log)
         loads = Guarded(LoadBook(user: parts.redis.url.userName))
         outbox = Guarded(OutboxBook(lateMs: settings.limits.outboxLateMs))
+        servers = Guarded(
+            ServerBook(
+                evictionWarnMs: settings.limits.evictionWarnMs, percentMax: settings.limits.redisMemoryPercent))
         masterFigures = MasterFigures(addressesMax: settings.limits.clusterNodesMax)
         library = parts.library
         scripts = parts.scripts

@@ -61,8 +61,9 @@ public enum Preflight {
         findings += deployment(settings)
         if let tls = parts.tls {
             let days = (tls.notAfter - Clock.wallMs() / 1_000) / 86_400
+            let bound = settings.limits.certificateDays
             let text = "certificate valid for \(days) more days"
-            findings.append(Finding(days < 14 ? .doubtful : .good, days < 14 ? text + ": renew it" : text))
+            findings.append(Finding(days < bound ? .doubtful : .good, days < bound ? text + ": renew it" : text))
         }
         let keys = parts.reloadable.authenticator.verifier.keys
         findings.append(

@@ -128,6 +128,17 @@ extension Shard {
             node.outbox, health: node.health, link: link, keys: node.keys, script: node.scripts.outboxFigures)
     }
 
+    /// Asks the masters for memory, evictions and persistence.
+    static func serverWatch(_ node: Node) -> ServerWatch {
+        ServerWatch(node.servers, health: node.health, intervalMs: 2 * node.limits.redisProbeMs)
+    }
+
+    /// Counts live workers.
+    static func workerInquiry(_ node: Node, _ link: any RedisCalls) -> WorkerInquiry {
+        WorkerInquiry(
+            node.workersAlive, health: node.health, link: link, keys: node.keys, graceMs: node.limits.workersMissingMs)
+    }
+
     /// The masters of now, as far as there is a link that works.
     var masters: [LoadWatch.Master] {
         if let cluster {

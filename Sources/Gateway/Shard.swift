@@ -36,6 +36,10 @@ final class Shard {
     private let loadWatch: LoadWatch?
     /// On the first shard only.
     private let outboxInquiry: OutboxInquiry?
+    /// On the first shard only.
+    private let serverWatch: ServerWatch?
+    /// On the first shard only.
+    private let workerInquiry: WorkerInquiry?
 
     /// HTTP requests that wait for Redis; a drain lets them be answered.
     var requestsInFlight = 0
@@ -113,6 +117,8 @@ final class Shard {
         hopSecret = index == 0 ? HopSecret(node: node, link: link) : nil
         loadWatch = index == 0 ? Shard.loadWatch(node) : nil
         outboxInquiry = index == 0 ? Shard.outboxInquiry(node, link) : nil
+        serverWatch = index == 0 ? Shard.serverWatch(node) : nil
+        workerInquiry = index == 0 ? Shard.workerInquiry(node, link) : nil
         sessionRules = SessionRules(limits: node.limits, access: node.access) { cost, caller in
             Shard.charge(cost, caller, node, nowMs: reactor.nowMs)
         }
@@ -206,6 +212,8 @@ final class Shard {
         hopSecret?.sweep()
         loadWatch?.sweep(masters, nowMs: nowMs)
         outboxInquiry?.sweep(nowMs: nowMs)
+        serverWatch?.sweep(masters, nowMs: nowMs)
+        workerInquiry?.sweep(nowMs: nowMs)
         rightsKeeper.sweep()
         questions.expire(nowMs: nowMs, afterMs: limits.reportWaitMs)
     }

@@ -44,6 +44,8 @@ public final class CallLink: RedisSocketOwner, RedisCalls {
     public private(set) var fence: [UInt8]?
     /// Whether the `+` of the fence may be relied on; `nil` where nobody seals.
     private var seal: RunSeal?
+    /// Whether Redis keeps a note that this run has lost the `+` for good.
+    public var hasLostItsSeal: Bool { facts.map { seal?.isWeak($0) ?? false } ?? false }
     /// Names the last event that the owner of the link knows of, asked when a connection is lost; `nil` for none.
     public var witness: () -> LinkWitness? = { nil }
     /// Is told in words for the operator when positions do not outlive a restart of Redis.

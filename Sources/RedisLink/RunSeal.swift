@@ -54,6 +54,9 @@ struct RunSeal {
         return generation == nil ? nil : .lost
     }
 
+    /// Whether Redis says of the run that it has no `+` for good.
+    func isWeak(_ facts: ServerFacts) -> Bool { facts.runID == weakRun }
+
     /// The question for Redis; `nil` when there is none.
     func question(_ facts: ServerFacts, nowMs: Int) -> ScriptCall? {
         guard facts.tellsPersistence, !facts.isCluster, facts.runID != weakRun, facts.runID != askedRun else {

@@ -20,6 +20,14 @@ public struct MetricsPage {
         for entry in values { bytes.append(text: "\(name){\(entry.label)=\"\(entry.value)\"} \(entry.count)\n") }
     }
 
+    /// A number that goes up and down for the whole, and its parts told apart by one label.
+    public mutating func gauge(
+        _ name: String, _ help: String, _ whole: Int, and parts: [(label: String, value: String, count: Int)]
+    ) {
+        gauge(name, help, whole)
+        for entry in parts { bytes.append(text: "\(name){\(entry.label)=\"\(entry.value)\"} \(entry.count)\n") }
+    }
+
     /// A time that goes up and down; given in milliseconds, written in seconds.
     public mutating func gauge(_ name: String, _ help: String, milliseconds: Int) {
         head(name, help, "gauge")

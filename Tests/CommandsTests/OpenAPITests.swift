@@ -74,7 +74,7 @@ import Testing
         #expect(
             routes.sorted() == [
                 "delete /v1/dead-letters", "delete /v1/topics/{topic}/members/{user}", "get /livez", "get /readyz",
-                "get /v1/dead-letters",
+                "get /v1/dead-letters", "get /v1/health",
                 "get /v1/openapi.json", "get /v1/shops/{shop}/queue",
                 "get /v1/topics/{topic}", "get /v1/topics/{topic}/events", "get /v1/topics/{topic}/presence",
                 "post /realtime/v1/api/broadcast",

@@ -27,8 +27,8 @@ class Certificate:
 
 def write_certificate(
         directory: Path, name: str = "server", starts: datetime.timedelta = datetime.timedelta(minutes=-5),
-        ends: datetime.timedelta = datetime.timedelta(days=1)) -> Certificate:
-    """Makes a P-256 certificate, valid for a day from now; an existing one of that name is replaced in place."""
+        ends: datetime.timedelta = datetime.timedelta(days=30)) -> Certificate:
+    """Makes a P-256 certificate, valid for 30 days from now; an existing one of that name is replaced in place."""
     key = ec.generate_private_key(ec.SECP256R1())
     subject = x509.Name([x509.NameAttribute(NameOID.COMMON_NAME, "localhost")])
     now = datetime.datetime.now(datetime.timezone.utc)

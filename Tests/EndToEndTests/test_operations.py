@@ -34,7 +34,8 @@ def test_readiness_is_red_while_hardly_any_descriptor_is_left(gateway, topic):
             lambda: (answer := gw.ops("/readyz")).status_code == 503 and answer.json(), 5, "readiness red")
         answer.pop("warnings", None)  # What other tests left in the same Redis for a worker.
         assert answer == {
-            "status": "not ready", "reason": "descriptors", "conditions": [{"part": "node", "reason": "descriptors"}]}
+            "status": "not ready", "reason": "descriptors", "reasons": ["descriptors"],
+            "conditions": [{"part": "node", "reason": "descriptors"}]}
         assert gw.ops("/livez").status_code == 200
         subprocess.run(["prlimit", "--nofile=1024:", "--pid", str(gw.process.pid)], check=True)
         gw.wait_ready()

@@ -24,10 +24,15 @@ class Metrics:
     def value(self, name: str, **labels) -> float:
         """The sum over the lines of a metric that have these labels; 0 where there is none of them.
 
+        A line without labels is the whole and stands for itself when no labels are asked for.
         Fails when the page does not have the metric at all, so that a misspelled name cannot pass for 0.
         """
         assert name in self._names or name in self._samples, f"no metric {name} in\n{self.text}"
-        return sum(value for have, value in self._samples.get(name, []) if labels.items() <= have.items())
+        samples = self._samples.get(name, [])
+        whole = [value for have, value in samples if not have]
+        if whole and not labels:
+            return whole[0]
+        return sum(value for have, value in samples if labels.items() <= have.items())
 
     def buckets(self, name: str) -> dict[float, float]:
         """The cumulated counts of a histogram by upper bound; the last bound is infinity."""

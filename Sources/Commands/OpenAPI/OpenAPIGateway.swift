@@ -18,6 +18,7 @@ enum OpenAPIGateway {
             ("get", OpenAPIDeadLetters.path, OpenAPIDeadLetters.list),
             ("delete", OpenAPIDeadLetters.path, OpenAPIDeadLetters.drop),
             ("post", OpenAPIDeadLetters.path + "/retry", OpenAPIDeadLetters.retry),
+            ("get", "/v1/health", OpenAPIHealth.health),
             ("get", "/v1/openapi.json", description),
         ] + (hasOperations ? operations : []) {
             paths.add(method, path, shape: path) { _ in operation }
@@ -256,9 +257,10 @@ enum OpenAPIGateway {
             "properties": ["part": ["type": "string"], "reason": ["type": "string"]],
         ]
         let schema: JSONNode = [
-            "type": "object", "required": ["status", "reason", "conditions"],
+            "type": "object", "required": ["status", "reason", "reasons", "conditions"],
             "properties": [
                 "status": ["const": "not ready"], "reason": ["type": "string"],
+                "reasons": ["type": "array", "items": ["type": "string"], "minItems": 1],
                 "conditions": ["type": "array", "items": condition, "minItems": 1],
             ],
         ]

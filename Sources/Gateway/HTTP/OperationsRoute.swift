@@ -62,7 +62,7 @@ struct OperationsRoute {
         }
         let isPartlyReady = health.isReady
         var body: [UInt8] = []
-        body.append(text: "{\"status\":\"\(isPartlyReady ? "partly" : "not") ready\",\"reason\":")
+        body.append(text: "{\"status\":\"\(isPartlyReady ? "partly ready" : "not ready")\",\"reason\":")
         body.append(jsonString: first.reason.label)
         body.append(text: ",\"conditions\":[")
         for (index, condition) in conditions.enumerated() {

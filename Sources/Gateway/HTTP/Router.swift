@@ -37,6 +37,7 @@ final class Router {
     private let rights: RightsRoute
     private let userData: UserDataRoute
     private let deadLetters: DeadLetterRoute
+    private let health: HealthRoute
     private let demo: DemoRoutes?
     let crossOrigin: CrossOrigin
     private let polling: PollingRoute
@@ -52,6 +53,7 @@ final class Router {
         rights = RightsRoute(shard: shard)
         userData = UserDataRoute(shard: shard)
         deadLetters = DeadLetterRoute(shard: shard)
+        health = HealthRoute(shard: shard)
         polling = PollingRoute(shard: shard)
         demo = shard.node.servesPages ? DemoRoutes(shard: shard) : nil
     }
@@ -61,7 +63,7 @@ final class Router {
     /// Whether a path looks at credentials at all.
     func asksForCredentials(_ segments: [String], _ method: HTTPMethod) -> Bool {
         if RightsRoute.owns(segments) || UserDataRoute.owns(segments) || DeadLetterRoute.owns(segments)
-            || BroadcastRoute.owns(segments) || Router.isTopic(segments)
+            || HealthRoute.owns(segments) || BroadcastRoute.owns(segments) || Router.isTopic(segments)
             || Router.isCommand(segments) || SupabaseRoute.owns(segments)
         {
             return true
@@ -74,6 +76,7 @@ final class Router {
         if RightsRoute.owns(segments) { return RightsRoute.refusal(segments, caller) }
         if UserDataRoute.owns(segments) { return UserDataRoute.refusal(segments, caller) }
         if DeadLetterRoute.owns(segments) { return DeadLetterRoute.refusal(caller) }
+        if HealthRoute.owns(segments) { return HealthRoute.refusal(caller) }
         if BroadcastRoute.owns(segments) { return BroadcastRoute.refusal(caller) }
         if SupabaseRoute.owns(segments) { return SupabaseRoute.refusal(caller) }
         if caller.isAnonymous && !shard.node.allowsAnonymous {
@@ -130,6 +133,7 @@ final class Router {
             if RightsRoute.owns(segments) { return rights.answer(request, respond) }
             if UserDataRoute.owns(segments) { return userData.answer(request, respond) }
             if DeadLetterRoute.owns(segments) { return deadLetters.answer(request, respond) }
+            if HealthRoute.owns(segments) { return health.answer(request, respond) }
             if Router.isTopic(segments) { return topics.answer(request, respond) }
             if Router.isCommand(segments) { return commands.answer(request, name: segments[2], respond) }
             if segments == ["v1", "openapi.json"] { return respond(description(request)) }

@@ -94,8 +94,19 @@ final class Health: Sendable {
     /// `nil` when the node is ready; otherwise the first reason why it is not.
     var notReadyBecause: String? { isReady ? nil : conditions.first?.reason.label }
 
+    /// The word of `/readyz`.
+    var status: String {
+        guard isReady else { return "not ready" }
+        return isPartlyReady ? "partly ready" : "ready"
+    }
+
     /// Every row of now.
     var rows: [ReadinessTable.Entry] { state.withLock { $0.table.entries } }
+
+    /// Whether the node serves a part of a cluster, and is to (`--ready-partial`).
+    var isPartlyReady: Bool {
+        state.withLock { $0.table[.redis]?.state.severity == .warned }
+    }
 
     /// The names of the rows that are red.
     var reasons: [ReadinessRow] { state.withLock { $0.table.red } }

@@ -1,5 +1,6 @@
-/// One promise of a node. Each row of the table has a name, its real cause, a metric, log lines and a mend.
+/// One promise of a node, a row of the table of readiness.
 ///
+/// Each row has a name, a severity, a metric, log lines and a mend.
 /// `docs/readiness.md` lists them for operators, and a test holds the page to this table.
 enum ReadinessRow: String, CaseIterable, Sendable {
     /// The node is not being shut down.

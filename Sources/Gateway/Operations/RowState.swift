@@ -26,7 +26,9 @@ struct RowState: Equatable, Sendable {
     }
 
     let severity: Severity
-    /// One word for the cause, `""` where a row has only one. Another cause is logged anew.
+    /// One word for the cause; empty where a row has only one.
+    ///
+    /// Another cause is logged anew.
     var cause = ""
     /// The line of the log; `nil`: that of the row.
     var line: String?

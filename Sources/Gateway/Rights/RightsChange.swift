@@ -59,6 +59,8 @@ struct RightsPoll {
     private var nextMs = 0
     /// When the last question was answered; `nil` after a failure.
     private var answeredMs: Int?
+    /// When a question was last answered.
+    private var heardMs: Int?
 
     /// Removals are remembered for a minute; who has not asked for half of that looks at everything.
     private static let trustMs = 30_000
@@ -86,6 +88,7 @@ struct RightsPoll {
         isAsking = false
         let isContinued = answeredMs.map { nowMs - $0 < RightsPoll.trustMs } ?? false
         answeredMs = nowMs
+        heardMs = nowMs
         let isBack = page.top < page.position.revoked || page.position.removed < position.removed
         position = page.position
         if page.top < position.revoked {
@@ -96,6 +99,9 @@ struct RightsPoll {
         if page.isFull { nextMs = 0 }
         return Outcome(isComplete: nextMs > 0, checksMemberships: !isContinued || isBack)
     }
+
+    /// Milliseconds since the last answer, or since `startMs` while there was none.
+    func ageMs(nowMs: Int, startMs: Int) -> Int { nowMs - max(heardMs ?? startMs, startMs) }
 
     /// There was no answer, or not everybody could be told of it: the same is asked again.
     mutating func failed() {

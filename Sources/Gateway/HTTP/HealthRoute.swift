@@ -1,0 +1,67 @@
+import Core
+import HTTPCodec
+import Reactors
+import Rights
+
+/// `GET /v1/health`: every row of readiness with its figures, for services.
+///
+/// Thread: the shard's.
+struct HealthRoute {
+    unowned let shard: Shard
+
+    /// Whether the path is this one.
+    static func owns(_ segments: [String]) -> Bool { segments == ["v1", "health"] }
+
+    /// Why a caller may not ask; `nil` when it may.
+    static func refusal(_ caller: Caller) -> Refusal? {
+        guard caller.isService else {
+            return caller.isAnonymous
+                ? Refusal(.unauthorized, "an API key is needed to see the health of a gateway")
+                : Refusal(.forbidden, "only services see the health of a gateway")
+        }
+        guard case .user(let identity) = caller, !identity.topics.isEmpty else { return nil }
+        return Refusal(.forbidden, "this service's token is for its topics only")
+    }
+
+    /// Answers the request.
+    func answer(_ request: HTTPRequest, _ respond: Respond) {
+        guard request.head.method == .get || request.head.method == .head else {
+            return respond(.methodNotAllowed([.get, .head], keepAlive: true))
+        }
+        let node = shard.node
+        node.lookAtLoops()
+        let uptimeSeconds = (Clock.monotonicMs() - node.startedMs) / 1_000
+        var body = Array("{\"status\":\"\(node.health.status)\",\"node\":".utf8)
+        body.append(jsonString: node.name)
+        body.append(text: ",\"version\":")
+        body.append(jsonString: ProductVersion.text)
+        body.append(text: ",\"uptimeSeconds\":\(uptimeSeconds),\"rows\":[")
+        for (index, entry) in node.health.rows.enumerated() {
+            if index > 0 { body.append(UInt8(ascii: ",")) }
+            HealthRoute.append(entry, to: &body)
+        }
+        body.append(text: "]}")
+        respond(.json(status: 200, body: body, keepAlive: true))
+    }
+
+    private static func append(_ entry: ReadinessTable.Entry, to body: inout [UInt8]) {
+        body.append(text: "{\"name\":\"\(entry.row.rawValue)\",\"state\":\"\(entry.state.severity.label)\",\"since\":")
+        if let sinceMs = entry.sinceMs {
+            body.append(jsonString: Timestamp.text(wallMs: sinceMs))
+        } else {
+            body.append(text: "null")
+        }
+        body.append(text: ",\"reason\":")
+        body.append(jsonString: entry.state.cause)
+        body.append(text: ",\"figures\":{")
+        for (index, figure) in entry.state.figures.enumerated() {
+            if index > 0 { body.append(UInt8(ascii: ",")) }
+            body.append(jsonString: figure.name)
+            body.append(UInt8(ascii: ":"))
+            body.append(jsonString: figure.value)
+        }
+        body.append(text: "},\"mend\":")
+        body.append(jsonString: entry.mend)
+        body.append(text: "}")
+    }
+}

@@ -1,0 +1,57 @@
+import Core
+import Reactors
+import RedisLink
+
+/// Counts the workers that are alive, every two seconds.
+///
+/// Time is Redis's own, as in `lease.lua`, so an entry of a dead worker does not count. Thread: that of the first shard.
+final class WorkerInquiry {
+    private let alive: Guarded<Int?>
+    private let health: Health
+    private let link: any RedisCalls
+    private let keys: Keys
+    private let graceMs: Int
+    private var nextMs = Int.min
+    /// Since when no worker is alive, monotonic milliseconds.
+    private var missingMs: Int?
+
+    private static let everyMs = 2_000
+    private static let script: StaticString = """
+        local t = redis.call('TIME')
+        return redis.call('ZCOUNT', KEYS[1], string.format('(%.0f', t[1] * 1000 + t[2] / 1000), '+inf')
+        """
+
+    /// The row is warned once no worker was alive for `graceMs`; `alive` is `nil` while nobody knows the number.
+    init(_ alive: Guarded<Int?>, health: Health, link: any RedisCalls, keys: Keys, graceMs: Int) {
+        self.alive = alive
+        self.health = health
+        self.link = link
+        self.keys = keys
+        self.graceMs = graceMs
+    }
+
+    /// Asks when it is time; called four times a second.
+    func sweep(nowMs: Int) {
+        if let missingMs, nowMs - missingMs >= graceMs { health.set(.workers, .warned()) }
+        guard link.isReady, nextMs <= nowMs else { return }
+        nextMs = nowMs + WorkerInquiry.everyMs
+        var call = RedisCall("EVAL")
+        call.append(WorkerInquiry.script)
+        call.append(decimal: 1)
+        call.append(keys.workers)
+        link.call(call) { [weak self] result in
+            if case .success(let value) = result { self?.learned(value.integer, nowMs: nowMs) }
+        }
+    }
+
+    /// Without an answer the last state still stands.
+    private func learned(_ workers: Int?, nowMs: Int) {
+        alive.withLock { $0 = workers }
+        guard let workers else { return }
+        guard workers == 0 else {
+            missingMs = nil
+            return health.set(.workers, .fine(figures: [("workers", "\(workers)")]))
+        }
+        missingMs = missingMs ?? nowMs
+    }
+}
