@@ -15,17 +15,13 @@ directory=${1:-$deploy/secrets}
 kind=${2:-one}
 case $kind in one | sentinel | cluster) ;; *) echo "not known: $kind" >&2 && exit 2 ;; esac
 
-# Only this user passes the directory. The files themselves are readable to all: compose mounts them with owner and mode
-# as they are, and the container's user is another.
-mkdir -p -m 700 "$directory"
+umask 077
+mkdir -p "$directory"
 cd "$directory"
-umask 022
 
 if [ ! -e tls.crt ] && [ ! -e tls.key ]; then
     openssl req -x509 -newkey ec -pkeyopt ec_paramgen_curve:prime256v1 -nodes -days 365 -subj /CN=localhost \
         -addext 'subjectAltName=DNS:localhost,IP:127.0.0.1' -keyout tls.key -out tls.crt 2>/dev/null
-    # openssl keeps a key to its owner.
-    chmod 644 tls.key
 fi
 [ -e jwt-secret ] || openssl rand -hex 32 >jwt-secret
 [ -e api-keys ] || printf 'backend:%s\n' "$(openssl rand -hex 24)" >api-keys
@@ -72,5 +68,20 @@ END
         url="redis+cluster://switchboard:$password@$hosts"
     fi
     printf '{ "redis": "%s" }\n' "$url" >settings.json
+fi
+
+# Compose mounts the files with owner and mode as they are, and the container's user is another. So the files are
+# readable to all where nobody else passes the directory, and to their owner alone where others do. The operator's
+# password is for no container.
+mode=600
+[ $((0$(stat -c %a .) & 077)) -ne 0 ] || mode=644
+for secret in tls.crt tls.key jwt-secret api-keys settings.json redis.acl redis.conf sentinel.conf; do
+    # A link leads to a file that somebody else keeps.
+    [ ! -f $secret ] || [ -L $secret ] || chmod $mode $secret
+done
+[ ! -e operator-password ] || chmod 600 operator-password
+if [ $mode = 600 ]; then
+    printf 'Others can enter %s, so the secrets are readable to you alone.\n' "$directory" >&2
+    printf 'Containers need to read them: `chmod 700 %s`, run this again.\n' "$directory" >&2
 fi
 printf 'secrets: %s\n' "$(ls -C)"

@@ -66,6 +66,7 @@ public final class GatewayNode {
         self.settings = settings
         let parts = try NodeParts(settings)
         tls = parts.tls
+        SecretFiles.warn(settings, log)
         let guests = servesPages ? try NodeParts.guests(settings) : nil
         do {
             node = try Node(settings, parts: parts, servesPages: servesPages, guests: guests, phones: phones, log: log)
@@ -188,6 +189,7 @@ public final class GatewayNode {
             node.reload(Node.Reloadable(authenticator: authenticator, certificate: tls))
             if let tls { for mailbox in node.shards { _ = mailbox.send(.replaceTLS(tls)) } }
             self.tls = tls
+            SecretFiles.warn(settings, node.log)
             node.reloads.done.add(1)
             node.log.write(.info, "reloaded", [("certificateExpires", tls.map { "\($0.notAfter)" } ?? "none")])
         } catch {

@@ -59,6 +59,9 @@ public enum Preflight {
             findings.append(Finding(.doubtful, "nothing to listen on: a gateway needs --listen or --listen-plain"))
         }
         findings += deployment(settings)
+        findings += SecretFiles.exposed(settings).map { path in
+            Finding(.doubtful, "\(path) can be read by every user: chmod o= \(path)")
+        }
         if let tls = parts.tls {
             let days = (tls.notAfter - Clock.wallMs() / 1_000) / 86_400
             let bound = settings.limits.certificateDays

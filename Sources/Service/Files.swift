@@ -67,6 +67,28 @@ public enum Files {
         return unsafe String(cString: found)
     }
 
+    /// Whether every user of this machine can read the file: its own mode and all directories above let them.
+    ///
+    /// A file that is mounted by itself is a container's secret. Its mode belongs to the host, and nobody else is in there.
+    public static func isReadableByEverybody(_ path: String) -> Bool {
+        guard let full = absolute(path), let file = status(full), file.st_mode & S_IROTH != 0 else { return false }
+        var isParent = true
+        var rest = full[...]
+        while let slash = rest.lastIndex(of: "/") {
+            rest = rest[..<slash]
+            guard let directory = status(rest.isEmpty ? "/" : String(rest)), directory.st_mode & S_IXOTH != 0,
+                !isParent || directory.st_dev == file.st_dev
+            else { return false }
+            isParent = false
+        }
+        return true
+    }
+
+    private static func status(_ path: String) -> stat? {
+        var status = stat()
+        return unsafe stat(path, &status) == 0 ? status : nil
+    }
+
     /// Makes a directory that only the owner may enter; one that exists is left as it is.
     public static func makeDirectory(_ path: String) throws(Errno) {
         do {

@@ -98,6 +98,15 @@ public struct GatewaySettings: Sendable, Equatable {
         Keys(prefix: Array(redisPrefix.utf8), layout: SettingURL.isCluster(redis) ? .tagged : redisLayout)
     }
 
+    /// The config file, where the password of Redis is in it; `nil` where it is not.
+    public var fileWithPassword: String? {
+        // The report shows the URL without its password.
+        guard let line = report.lines.first(where: { $0.name == "redis" }), line.value != redis,
+            case .file(let path, _) = line.source
+        else { return nil }
+        return path
+    }
+
     /// One line for each setting in effect: name, value, source; passwords are masked.
     public func describe() -> String { report.description }
 }

@@ -1,0 +1,22 @@
+import Configuration
+import Service
+
+/// The files of a gateway that nobody else should be able to read.
+enum SecretFiles {
+    /// Those that every user of this machine can read, each once.
+    static func exposed(_ settings: GatewaySettings) -> [String] {
+        var paths = [settings.tlsKey, settings.tlsTicketKeyFile, settings.apiKeys, settings.fileWithPassword]
+            .compactMap(\.self)
+        paths += settings.jwtSecretFiles.map(\.path) + settings.mintSecretFiles
+        var seen: Set<String> = []
+        return paths.filter { seen.insert($0).inserted && Files.isReadableByEverybody($0) }
+    }
+
+    /// Names them in the log.
+    static func warn(_ settings: GatewaySettings, _ log: Log) {
+        for path in exposed(settings) {
+            log.write(
+                .warn, "every user of this machine can read a secret", [("file", path), ("mend", "chmod o= \(path)")])
+        }
+    }
+}
