@@ -222,3 +222,35 @@ def test_a_start_against_the_other_layout_is_refused(server, tmp_path, certifica
         assert "ok: the keys have plain names" in said and not db.exists("#layout"), "check only looks"
         db.set("#layout", "moving:tagged")
         assert "run switchboard move-data again" in check(server, "plain")[1]
+
+
+def test_events_and_positions_go_on_at_the_new_server(server, other, gateway, topic):
+    """The log was there after the move, and nobody could read it: its position counted on the old server only."""
+    node = gateway(server=server)
+    with node.client() as client:
+        before = client.subscribe(topic)
+        told = [node.publish(topic, data={"n": n}) for n in range(5)]
+    node.stop()
+    move(server, other, "tagged")
+    after = gateway("--redis-layout", "tagged", server=other)
+    with after.http() as http, after.client() as client:
+        events = http.get(f"/v1/topics/{topic}/events").json()["events"]
+        assert [event["data"]["n"] for event in events] == [0, 1, 2, 3, 4]
+        answer = client.subscribe(topic, {"epoch": before["epoch"], "offset": before["offset"]})
+        assert answer["recovered"] is True
+        for n in range(5):
+            client.expect("queue:update", data={"n": n})
+        assert after.publish(topic)["offset"] == told[-1]["offset"] + 1
+    # The old server must not go on with the same offsets for other events.
+    back = gateway(server=server)
+    assert back.publish(topic)["epoch"] != told[-1]["epoch"]
+
+
+def test_a_position_that_had_ended_stays_ended(server, other, gateway, topic):
+    node = gateway(server=server)
+    first = node.publish(topic)
+    node.stop()
+    with server.client() as db:
+        db.hset(f"{topic}#meta", "run", "a-run-that-is-over")
+    move(server, other, "plain")
+    assert gateway(server=other).publish(topic)["epoch"] != first["epoch"]

@@ -5,11 +5,12 @@
 -- @cost     O(n log n) in the elements: for data that nobody uses meanwhile
 -- @weight   1000
 --
--- KEYS[1]   any   a key of any type
+-- KEYS[1]   any     a key of any type
+-- ARGV[1]   field   of a hash, which is left out; absent for none
 --
 -- Writes nothing. Hashes and sets tell their elements in an order of their own on each server, so theirs are summed.
 
-if #KEYS ~= 1 or #ARGV ~= 0 then return refuse('BADARG', 'key_digest takes 1 key and no arguments') end
+if #KEYS ~= 1 or #ARGV > 1 then return refuse('BADARG', 'key_digest takes 1 key and at most 1 argument') end
 
 local CHUNK = 1000
 local key = KEYS[1]
@@ -43,7 +44,9 @@ if kind == 'string' then
   link({redis.call('GET', key)})
 elseif kind == 'hash' then
   local all = redis.call('HGETALL', key)
-  for index = 1, #all, 2 do add({all[index], all[index + 1]}) end
+  for index = 1, #all, 2 do
+    if all[index] ~= ARGV[1] then add({all[index], all[index + 1]}) end
+  end
 elseif kind == 'set' then
   for _, member in ipairs(redis.call('SMEMBERS', key)) do add({member}) end
 elseif kind == 'zset' or kind == 'list' then

@@ -145,6 +145,12 @@ public final class WholeRedis {
         return map[HashSlot.of(key)].flatMap { facts($0)?.runID }
     }
 
+    /// The history of writes of the process that has a key; `nil` while it is not known.
+    public func history(of key: [UInt8]) -> [UInt8]? {
+        if let single { return single.facts?.history }
+        return map[HashSlot.of(key)].flatMap { facts($0)?.history }
+    }
+
     /// Why it is not whole, in words for an operator.
     public var trouble: String {
         if watch != nil, !map.masters.isEmpty, let slots = map.uncovered.first {

@@ -36,11 +36,14 @@ public final class DataMove {
     let settings: MoveDataSettings
     let reactor: Reactor
     private let digest: ScriptID
+    private let position: ScriptID
+    /// The generation of the source's `+`; `nil` where it has none.
+    private var generation: [UInt8]?
     private var source: WholeRedis?
     private var target: WholeRedis?
     private var timer: ReactorTimer?
     var outcome = Outcome()
-    private var names = KeyMove(from: Keys(prefix: []), to: Keys(prefix: []))
+    private var names = KeyMove(from: Keys(prefix: []), to: Keys(prefix: []), isSame: false)
     private var hasBegun = false
     /// The processes and slots of both ends when it began.
     private var lives: [[UInt8]] = []
@@ -62,13 +65,12 @@ public final class DataMove {
         let library = try ScriptLibrary(
             packs: [], directory: nil, namespaces: NamespacePolicy.defaults.keys, reservedPaths: [])
         do {
-            guard let entry = library.table["key_digest"] else {
+            // These alone are loaded.
+            let table = try ScriptTable(["key_digest", "position"].compactMap { library.table[$0]?.source })
+            guard let digest = table["key_digest"], let position = table["position"] else {
                 throw StartProblem("the embedded scripts are incomplete")
             }
-            // This one alone is loaded.
-            let table = try ScriptTable([entry.source])
-            guard let only = table["key_digest"] else { throw StartProblem("the embedded scripts are incomplete") }
-            digest = only.id
+            (self.digest, self.position) = (digest.id, position.id)
             reactor = try Reactor(wake: try Wake())
             let context = ConnectionContext(reactor: reactor, limits: ConnectionLimits(limits, reactors: 1))
             func whole(_ url: String) throws -> WholeRedis {
@@ -134,8 +136,14 @@ public final class DataMove {
             case .success(let layout):
                 let from = Keys(prefix: Array(settings.redisPrefix.utf8), layout: layout)
                 let to = Keys(prefix: Array(settings.redisPrefix.utf8), layout: settings.layout)
-                names = KeyMove(from: from, to: to)
-                begin()
+                names = KeyMove(from: from, to: to, isSame: isSame)
+                PositionMove.generation(of: source, sealed: from.sealed) { [self] result in
+                    guard case .success(let generation) = result else {
+                        return stop(result.failed.map(KeyCopy.sentence))
+                    }
+                    self.generation = generation
+                    begin()
+                }
             }
         }
     }
@@ -245,14 +253,27 @@ public final class DataMove {
 
     private func compare(_ name: [UInt8], _ new: [UInt8]) {
         guard let source, let target else { return }
-        KeyCopy(source: source.link, target: target.link, digest: digest).run(name, new) { [self] outcome in
+        let copy = KeyCopy(source: source.link, target: target.link, digest: digest)
+        let isPosition = PositionMove.isPosition(name)
+        copy.run(name, new, leavingOut: isPosition ? PositionMove.field : nil) { [self] outcome in
             switch outcome {
             case .gone: break
             case .copied: changed += 1
-            case .verified: verified += 1
+            case .verified:
+                verified += 1
+                if isPosition { return handOver(name, new) }
             case .different: conflict(name)
             case .failed(let sentence): return stop(sentence)
             }
+            ended()
+        }
+    }
+
+    private func handOver(_ name: [UInt8], _ new: [UInt8]) {
+        guard let source, let target else { return }
+        let move = PositionMove(source: source, target: target, position: position, generation: generation)
+        move.run(name, new) { [self] failure in
+            if let failure { return stop(KeyCopy.sentence(failure)) }
             ended()
         }
     }

@@ -35,9 +35,14 @@ struct KeyCopy {
     }
 
     /// Copies a key to another name where there is none, and compares the two where there is.
-    func run(_ name: [UInt8], _ new: [UInt8], _ completion: @escaping (Outcome) -> Void) {
-        look(source, name, completion) { [self] original in
-            look(target, new, completion) { [self] copy in
+    ///
+    /// The comparison leaves out a field of a hash, if one is named.
+    func run(
+        _ name: [UInt8], _ new: [UInt8], leavingOut field: [UInt8]?, _ completion: @escaping (Outcome) -> Void
+    ) {
+        let fields = field.map { [$0] } ?? []
+        look(source, name, fields, completion) { [self] original in
+            look(target, new, fields, completion) { [self] copy in
                 if original.kind == "none" { return completion(.gone) }
                 if copy.kind == "none" { return restore(name, new, completion) }
                 let isAlive =
@@ -62,10 +67,10 @@ struct KeyCopy {
     }
 
     private func look(
-        _ link: any RedisCalls, _ name: [UInt8], _ completion: @escaping (Outcome) -> Void,
+        _ link: any RedisCalls, _ name: [UInt8], _ fields: [[UInt8]], _ completion: @escaping (Outcome) -> Void,
         _ then: @escaping (Digest) -> Void
     ) {
-        link.run(ScriptCall(script: digest, keys: [name], arguments: []), lane: nil) { result in
+        link.run(ScriptCall(script: digest, keys: [name], arguments: fields), lane: nil) { result in
             switch result {
             case .failure(let failure): completion(.failed(KeyCopy.sentence(failure)))
             case .success(let value):

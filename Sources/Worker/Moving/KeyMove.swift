@@ -20,6 +20,7 @@ struct KeyMove {
 
     private let from: Keys
     private let to: Keys
+    private let isSame: Bool
 
     /// Facets of what belongs to all, without a service's name.
     private static let common: Set<String> = [
@@ -32,15 +33,17 @@ struct KeyMove {
         "#webhook-dead:",
     ]
 
-    /// Both have the same prefix.
-    init(from: Keys, to: Keys) {
-        (self.from, self.to) = (from, to)
+    /// Both have the same prefix; `isSame`: in one server, where also that stays true which is said of the server itself.
+    init(from: Keys, to: Keys, isSame: Bool) {
+        (self.from, self.to, self.isSame) = (from, to, isSame)
     }
 
     /// What a name is.
     func place(_ name: [UInt8]) -> Place {
         if name == from.layoutMark { return .mark }
         guard !name.isEmpty else { return .foreign }
+        // It says whether the runs of that server have kept every write, and nothing of another one.
+        if !isSame && name == from.sealed { return .done }
         if from.outboxStream(name) != nil { return .outbox }
         // Counts of entries end with the entries.
         if from.isOutbox(name) { return .done }

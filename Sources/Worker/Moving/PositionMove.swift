@@ -1,0 +1,82 @@
+import Core
+import RedisLink
+
+/// Hands the positions of topics over to the Redis that has their logs now, so that clients go on there.
+///
+/// A position counts only in the history of writes in which it was written (`run`, lua/README.md). Once log and position
+/// are copied and compared, the copy gets the history of its new server. The original gets it too, and so counts no longer:
+/// else the old server could go on from it, and use offsets again that clients have seen from the new one.
+///
+/// Thread: the reactor's of the links.
+struct PositionMove {
+    /// Where the positions are.
+    let source: WholeRedis
+    /// Where their copies are.
+    let target: WholeRedis
+    /// `position.lua`.
+    let position: ScriptID
+    /// The generation of the source's `+`, see lua/README.md; `nil` where it has no `+`.
+    let generation: [UInt8]?
+
+    /// The field of a position that names the history.
+    static let field = Array("run".utf8)
+
+    /// Whether a key of ours holds a position.
+    static func isPosition(_ name: [UInt8]) -> Bool { name.suffix(5).elementsEqual("#meta".utf8) }
+
+    /// Asks the source whether its run has the `+`, as gateways have found out there.
+    static func generation(
+        of source: WholeRedis, sealed key: [UInt8], _ completion: @escaping (Result<[UInt8]?, RedisFailure>) -> Void
+    ) {
+        var call = RedisCall("HMGET", key)
+        for name in ["run", "weak", "since"] { call.append(Array(name.utf8)) }
+        source.link.call(call) { result in
+            completion(
+                result.map { reply in
+                    let fields = reply.elements?.map(\.bytes) ?? []
+                    guard fields.count == 3, fields[0] == source.runID(of: key), fields[1]?.isEmpty != false else {
+                        return nil
+                    }
+                    return fields[2] ?? []
+                })
+        }
+    }
+
+    /// Hands one position over, if it still counts where it is; the failure if Redis did not do it.
+    func run(_ name: [UInt8], _ new: [UInt8], _ completion: @escaping (RedisFailure?) -> Void) {
+        guard let fence = fence(of: name), let history = target.history(of: new) else {
+            return completion(RedisFailure(.disconnected))
+        }
+        let keys = [name.dropLast(4) + Array("log".utf8), name]
+        source.link.run(ScriptCall(script: position, keys: keys, arguments: [fence]), lane: nil) { result in
+            guard case .success(let reply) = result else { return completion(result.failed) }
+            guard let facts = reply.elements, facts.count > 2, facts[2].integer == 1 else { return completion(nil) }
+            write(target, new, history) { failure in
+                guard failure == nil else { return completion(failure) }
+                write(source, name, history, completion)
+            }
+        }
+    }
+
+    /// The history in which positions of the source count.
+    private func fence(of name: [UInt8]) -> [UInt8]? {
+        guard let fence = source.link.fence(of: name), fence.last == UInt8(ascii: "+") else {
+            return source.link.fence(of: name)
+        }
+        return generation.map { fence + $0 } ?? fence.dropLast()
+    }
+
+    private func write(
+        _ whole: WholeRedis, _ key: [UInt8], _ history: [UInt8], _ completion: @escaping (RedisFailure?) -> Void
+    ) {
+        whole.link.call(RedisCall("HSET", key, PositionMove.field, history)) { completion($0.failed) }
+    }
+}
+
+extension Result where Failure == RedisFailure {
+    /// Why there is no value; `nil` when there is one.
+    var failed: RedisFailure? {
+        if case .failure(let failure) = self { return failure }
+        return nil
+    }
+}
