@@ -187,6 +187,7 @@ extension Limits {
             LimitEntry(name: "shardSweepMs", range: 1...10_000, path: \.shardSweepMs),
             LimitEntry(name: "reportWaitMs", range: time, path: \.reportWaitMs),
             LimitEntry(name: "listenGraceMs", range: 0...600_000, path: \.listenGraceMs),
+            LimitEntry(name: "stuckExitMs", range: 0...3_600_000, path: \.stuckExitMs),
             LimitEntry(name: "drainMs", range: time, path: \.drainMs),
             LimitEntry(name: "drainGraceMs", range: 0...86_400_000, path: \.drainGraceMs),
             LimitEntry(name: "drainStepMs", range: 1...10_000, path: \.drainStepMs),

@@ -387,6 +387,8 @@ public struct Limits: Sendable, Equatable {
     public var reportWaitMs = 1_000
     /// Longest wait of a starting gateway for its links to Redis before it listens all the same.
     public var listenGraceMs = 3_000
+    /// How long a loop may stand still before the process ends itself; 0: for ever.
+    public var stuckExitMs = 30_000
     /// Time between the first notice of a drain and the last close.
     public var drainMs = 20_000
     /// Silence kept after readiness turns red, for balancers to see it.

@@ -76,6 +76,7 @@ final class Broker: SubscriberLinkOwner, ClusterHubOwner {
         timer = try ReactorTimer(reactor) { [unowned self] in probeDue() }
         timer?.set(atMs: reactor.nowMs)
         node.redisStatistics.add(link?.statistics)
+        node.brokerLoop.withLock { $0 = reactor.statistics }
         reactor.onMailbox = { [unowned self] in takeMessages() }
         reactor.onTickEnd = { [unowned self] in tickEnded() }
     }

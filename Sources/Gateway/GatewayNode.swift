@@ -198,6 +198,17 @@ public final class GatewayNode {
         }
     }
 
+    /// The watch over the loops of this node.
+    public func stuckExit() -> StuckExit {
+        StuckExit(loops: node.shards.count + 1, exitMs: settings.limits.stuckExitMs, log: node.log)
+    }
+
+    /// How often the loops of the broker and of each shard have turned; what has not begun is missing.
+    public var turns: [Int] {
+        (node.brokerLoop.withLock { $0 }.map { [$0] } ?? []).map(\.ticks.value)
+            + node.shardStatistics.all.map(\.loop.ticks.value)
+    }
+
     /// Looks after what the process has of the machine; called once a second.
     public func watch() {
         watchDescriptors()

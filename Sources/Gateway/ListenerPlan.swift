@@ -8,7 +8,7 @@ import Transport
 struct ListenerPlan: Sendable {
     /// What it is called in the log and in the ready file: `tls`, `plain`, `ops`.
     let name: String
-    /// `nil` for plain TCP. A reload may replace it before the address is open.
+    /// `nil` for plain TCP; a reload may replace it before the address is open.
     var tls: TLSContext?
     let door: HTTPPeer.Door
     let expectsProxyHeader: @Sendable (IPAddress?) -> Bool

@@ -60,6 +60,8 @@ final class Node: Sendable {
     let statistics = BrokerStatistics()
     let reloads = ReloadStatistics()
     let shardStatistics = Registry<ShardStatistics>()
+    /// The figures of the broker's loop; `nil` until it runs.
+    let brokerLoop = Guarded<LoopStatistics?>(nil)
     let redisStatistics = Registry<RedisStatistics>()
     let sentinelStatistics = SentinelStatistics()
     let masterFigures: MasterFigures

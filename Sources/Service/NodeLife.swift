@@ -8,11 +8,15 @@ import Reactors
 public enum NodeLife {
     /// Runs until SIGTERM or SIGINT; 0 then, 1 when the node ended by itself.
     ///
-    /// `readyFile` gets the process id and where operations are served.
-    public static func run(_ node: NodeThread, readyFile: String?) throws(StartProblem) -> Int32 {
+    /// `readyFile` gets the process id and where operations are served. A loop that stands for `stuckExitMs` ends the process.
+    public static func run(
+        _ node: NodeThread, readyFile: String?, stuckExitMs: Int, log: Log
+    ) throws(StartProblem) -> Int32 {
         var isAnnounced = false
+        var watch = StuckExit(loops: 1, exitMs: stuckExitMs, log: log)
         while !node.hasEnded {
-            let signal = Signals.wait(timeoutMs: isAnnounced ? 1_000 : 50)
+            let signal = Signals.wait(timeoutMs: isAnnounced ? watch.lookMs : 50)
+            watch.look(node.turns(), nowMs: Clock.monotonicMs())
             if !isAnnounced && node.isReady {
                 isAnnounced = true
                 try write(readyFile, node.operations)

@@ -21,6 +21,7 @@ public final class NodeThread: Sendable {
     private let ready = Atomic<Bool>(false)
     private let ended = Atomic<Bool>(false)
     private let thread = Guarded<Reactors.Thread?>(nil)
+    private let loop = Guarded<LoopStatistics?>(nil)
     /// Where operations are served, the real port; `nil` for nowhere.
     public let operations: HostPort?
 
@@ -47,6 +48,7 @@ public final class NodeThread: Sendable {
         defer { ended.store(true, ordering: .releasing) }
         do throws(Errno) {
             let reactor = try Reactor(wake: wake)
+            loop.withLock { $0 = reactor.statistics }
             let resident = try move(reactor) { [self] in ready.store(true, ordering: .releasing) }
             reactor.onMailbox = { [self] in
                 if isReloading.exchange(false, ordering: .acquiringAndReleasing) { resident.reload() }
@@ -63,6 +65,12 @@ public final class NodeThread: Sendable {
 
     /// Whether the thread has ended, asked to or not.
     public var hasEnded: Bool { ended.load(ordering: .acquiring) }
+
+    /// How often its loop has turned, and lets it turn once more, since one without work waits for long.
+    public func turns() -> [Int] {
+        wake.signal()
+        return loop.withLock { $0 }.map { [$0.ticks.value] } ?? []
+    }
 
     /// Has the resident read again what files say.
     public func reload() {

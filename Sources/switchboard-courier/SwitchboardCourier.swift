@@ -48,6 +48,7 @@ struct SwitchboardCourier {
         defer { log.close() }
         let node = try CourierNode.start(settings, log: log)
         defer { node.stop() }
-        return try NodeLife.run(node, readyFile: settings.readyFile)
+        return try NodeLife.run(
+            node, readyFile: settings.readyFile, stuckExitMs: settings.limits.stuckExitMs, log: log)
     }
 }

@@ -37,8 +37,10 @@ enum GatewayCommand {
         onReady: () -> Void
     ) throws(StartProblem) -> Int32 {
         var wasReady = false
+        var watch = node.stuckExit()
         while true {
-            let signal = Signals.wait(timeoutMs: wasReady ? 1_000 : node.isListening ? 100 : 10)
+            let signal = Signals.wait(timeoutMs: wasReady ? watch.lookMs : node.isListening ? 100 : 10)
+            watch.look(node.turns, nowMs: Clock.monotonicMs())
             if node.isListening { node.watch() } else if try node.listenIfDue() { try onListening() }
             if !wasReady && node.isListening && node.notReadyBecause == nil {
                 wasReady = true

@@ -12,6 +12,7 @@ enum WorkerCommand {
         defer { log.close() }
         let worker = try WorkerNode.start(settings, log: log)
         defer { worker.stop() }
-        return try NodeLife.run(worker, readyFile: settings.readyFile)
+        return try NodeLife.run(
+            worker, readyFile: settings.readyFile, stuckExitMs: settings.limits.stuckExitMs, log: log)
     }
 }

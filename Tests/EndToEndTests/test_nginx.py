@@ -1,6 +1,8 @@
 """Two real gateways behind a real nginx, both ways of deploy/: published on one, received on the other."""
 
 
+import signal
+
 import httpx
 import pytest
 from websockets.exceptions import ConnectionClosed, InvalidHandshake
@@ -82,9 +84,33 @@ def test_a_client_moves_when_its_gateway_dies(pair, nginx, certificate, topic):
             back.expect("e", data={"n": number})
 
 
-def reconnected(nginx, certificate):
+@pytest.mark.parametrize("way", ["stream", "http"])
+def test_clients_leave_a_gateway_that_hangs(gateway, tmp_path, certificate, way):
+    """nginx kept the clients of a stopped gateway for 75 s, though it pings every 25 s."""
+    flags = ["--listen-plain", "127.0.0.1:0", "--trust-proxy", "127.0.0.1/32", "--proxy-protocol", "tls"]
+    pair = [gateway(*flags, limits={"pingMs": 1_000, "pongMs": 1_000}) for _ in range(2)]
+    tls, plain = (tuple("%s:%d" % one.address(kind) for one in pair) for kind in ("tls", "plain"))
+    # As far above the time between two pings as in the files, or more.
+    shorter = {"proxy_timeout 40s": "proxy_timeout 3s", "proxy_read_timeout 40s": "proxy_read_timeout 3s"}
+    with RunningNginx(
+            tmp_path / "nginx", tls, plain, certificate.cert, certificate.key, more=shorter) as nginx:
+        address = getattr(nginx, way)
+        client = Client(f"wss://{address}/ws", certificate.trusting_context())
+        client.request("ping")
+        [holder] = [one for one in pair if sessions(one) == 1]
+        holder.signal(signal.SIGSTOP)
+        try:
+            with pytest.raises(ConnectionClosed):
+                client.receive(timeout=10)
+            with eventually(lambda: reconnected(nginx, certificate, way), 20, "the other gateway") as back:
+                back.request("ping")
+        finally:
+            holder.signal(signal.SIGCONT)
+
+
+def reconnected(nginx, certificate, way="stream"):
     try:
-        return Client(f"wss://{nginx.stream}/ws", certificate.trusting_context())
+        return Client(f"wss://{getattr(nginx, way)}/ws", certificate.trusting_context())
     except (OSError, InvalidHandshake):
         return None
 

@@ -1,0 +1,118 @@
+"""What a supervisor hears of a gateway, and a gateway that hangs."""
+
+import ctypes
+import os
+import signal
+import socket
+from pathlib import Path
+
+import pytest
+
+from gateway_process import Gateway
+from tokens import SECRET
+from waiting import eventually, pass_time
+
+
+class Supervisor:
+    """The socket at which systemd would listen."""
+
+    def __init__(self, directory):
+        self.path = str(directory / "notify")
+        self.socket = socket.socket(socket.AF_UNIX, socket.SOCK_DGRAM)
+        self.socket.bind(self.path)
+        self.socket.settimeout(10)
+
+    def hears(self, word: str) -> None:
+        """Waits for a message."""
+        while self.socket.recv(4_096).decode() != word:
+            pass
+
+    def forget(self) -> None:
+        """Drops what has come."""
+        self.socket.setblocking(False)
+        try:
+            while True:
+                self.socket.recv(4_096)
+        except BlockingIOError:
+            self.socket.settimeout(10)
+
+    def has_heard(self) -> bool:
+        """Whether anything has come."""
+        self.socket.setblocking(False)
+        try:
+            return bool(self.socket.recv(4_096, socket.MSG_PEEK))
+        except BlockingIOError:
+            return False
+        finally:
+            self.socket.settimeout(10)
+
+
+@pytest.fixture
+def supervisor(tmp_path):
+    one = Supervisor(tmp_path)
+    yield one
+    one.socket.close()
+
+
+@pytest.fixture
+def supervised(tmp_path, server, certificate, supervisor):
+    """A gateway that systemd would watch, with three loops and a limit of 3 s for each."""
+    gateway = Gateway(tmp_path / "supervised", server.url, certificate, SECRET, "--shards", "2",
+                      limits={"stuckExitMs": 3_000})
+    # A third of it is the time between two signs of life.
+    gateway.environment = {"NOTIFY_SOCKET": supervisor.path, "WATCHDOG_USEC": "600000"}
+    yield gateway.start()
+    if gateway.process and gateway.process.poll() is None:
+        gateway.stop()
+
+
+def test_a_supervisor_hears_of_the_start_of_life_and_of_the_end(supervised, supervisor):
+    supervisor.hears("READY=1")
+    for _ in range(3):
+        supervisor.hears("WATCHDOG=1")
+    supervised.process.send_signal(signal.SIGTERM)
+    supervisor.hears("STOPPING=1")
+
+
+def test_a_stopped_gateway_is_silent_and_does_not_end_itself_afterwards(supervised, supervisor):
+    supervisor.hears("WATCHDOG=1")
+    supervised.signal(signal.SIGSTOP)
+    supervisor.forget()
+    pass_time(4, "longer than a loop may stand")
+    assert not supervisor.has_heard()
+    supervised.signal(signal.SIGCONT)
+    # It did not run meanwhile, so nothing is held against its loops.
+    for _ in range(3):
+        supervisor.hears("WATCHDOG=1")
+    supervised.wait_ready()
+
+
+class Held:
+    """One thread of a process, held by ptrace(2): it stands as an endless loop would, and the others go on."""
+
+    SEIZE, INTERRUPT, DETACH, ALL = 0x4206, 0x4207, 17, 0x40000000
+
+    def __init__(self, pid: int, name: str):
+        tasks = Path(f"/proc/{pid}/task").iterdir()
+        self.thread = next(int(task.name) for task in tasks if (task / "comm").read_text().strip() == name)
+        self.call = ctypes.CDLL(None).ptrace
+        self.call.argtypes = [ctypes.c_long, ctypes.c_long, ctypes.c_void_p, ctypes.c_void_p]
+        self.call.restype = ctypes.c_long
+
+    def __enter__(self):
+        for request in (self.SEIZE, self.INTERRUPT):
+            assert self.call(request, self.thread, None, None) == 0
+        return self
+
+    def __exit__(self, *_):
+        if self.call(self.DETACH, self.thread, None, None) != 0:
+            # It has ended, and its process with it only when its tracer has heard of that.
+            os.waitpid(self.thread, self.ALL)
+
+
+def test_a_loop_that_hangs_ends_the_process(supervised, supervisor):
+    supervisor.hears("WATCHDOG=1")
+    with Held(supervised.process.pid, "shard-1"):
+        eventually(lambda: "a loop is stuck, the process ends itself" in supervised.log_text, 20, "its last line")
+    assert supervised.wait() == -signal.SIGABRT
+    supervised.process = None
