@@ -87,9 +87,7 @@ final class Health: Sendable {
     var isReady: Bool { state.withLock { $0.table.red.isEmpty } }
 
     /// Whether events arrive by all links, or by as many as are enough.
-    var isDeliveryProven: Bool {
-        state.withLock { $0.delivery.isEmpty || isPartialEnough && $0.isPartlyProven }
-    }
+    var isDeliveryProven: Bool { state.withLock { $0.table[.redis]?.state.severity != .red } }
 
     /// `nil` when the node is ready; otherwise the first reason why it is not.
     var notReadyBecause: String? { isReady ? nil : conditions.first?.reason.label }
