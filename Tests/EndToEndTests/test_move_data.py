@@ -212,7 +212,8 @@ def test_a_start_against_the_other_layout_is_refused(server, tmp_path, certifica
                 assert db.delete("#layout"), "as versions left it that wrote no layout down"
             code, said = check(server, "tagged")
             assert code == 1 and sentence in said
-            node = Gateway(tmp_path / f"other-{marked}", server.url, certificate, SECRET, "--redis-layout", "tagged")
+            node = Gateway(tmp_path / f"other-{marked}", server.url, certificate, SECRET, "--redis-layout", "tagged",
+                           limits={"listenGraceMs": 0})
             node.start()
             eventually(lambda: sentence in node.log_text, 10, "the refusal in the log")
             assert node.ops("/readyz").status_code == 503

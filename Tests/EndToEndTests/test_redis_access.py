@@ -15,7 +15,7 @@ PASSWORD = "correct horse battery staple"
 
 
 def gateway_of(tmp_path, url, certificate, secret):
-    return Gateway(tmp_path / "gateway", url, certificate, secret)
+    return Gateway(tmp_path / "gateway", url, certificate, secret, limits={"listenGraceMs": 0})
 
 
 def serves(gateway, topic):

@@ -118,7 +118,7 @@ def test_scripts_that_redis_has_are_not_loaded_again(gateway, server, topic):
 
 def test_gateway_starts_without_redis_and_becomes_ready_with_it(tmp_path, certificate, secret, topic):
     server = RedisServer(tmp_path / "late")
-    gw = Gateway(tmp_path / "gateway", server.url, certificate, secret).start()
+    gw = Gateway(tmp_path / "gateway", server.url, certificate, secret, limits={"listenGraceMs": 0}).start()
     try:
         assert gw.ops("/livez").status_code == 200 and gw.ops("/readyz").status_code == 503
         server.start()
