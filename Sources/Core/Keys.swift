@@ -169,6 +169,8 @@ public struct Keys: Sendable {
     public var removed: [UInt8] { common("#removed") }
     /// The hash that says whether positions outlive a restart of Redis (`seal.lua`); not on a Cluster.
     public var sealed: [UInt8] { common("#sealed") }
+    /// The hash of the processes that live: gateways, workers and couriers.
+    public var nodes: [UInt8] { common("#nodes") }
     /// The string that holds the secret of all nodes.
     public var nodeSecret: [UInt8] { common("#node-secret") }
     /// The channel on which a gateway's probes come back to it.

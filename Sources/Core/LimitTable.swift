@@ -125,6 +125,7 @@ extension Limits {
             LimitEntry(name: "publishWaitingBytesMax", range: bytes, path: \.publishWaitingBytesMax),
             LimitEntry(name: "redisProbeMs", range: time, path: \.redisProbeMs),
             LimitEntry(name: "redisProbeTimeoutMs", range: time, path: \.redisProbeTimeoutMs),
+            LimitEntry(name: "clockMs", range: time, path: \.clockMs),
             LimitEntry(name: "redisLoadCheckMs", range: time, path: \.redisLoadCheckMs),
             LimitEntry(name: "redisMemoryPercent", range: 1...100, path: \.redisMemoryPercent),
             LimitEntry(name: "evictionWarnMs", range: time, path: \.evictionWarnMs),

@@ -251,6 +251,8 @@ public struct Limits: Sendable, Equatable {
     public var redisProbeMs = 2_500
     /// Time a probe may take to come back.
     public var redisProbeTimeoutMs = 5_000
+    /// Difference between two clocks up to which they count as equal; beyond: readiness says which one is wrong.
+    public var clockMs = 5_000
     /// Time after which a master is asked again whether it could load its own file; ACLs change while servers run.
     public var redisLoadCheckMs = 60_000
     /// Part of a master's `maxmemory` from which readiness warns, percent.

@@ -89,6 +89,7 @@ public final class GatewayNode {
         if settings.testFault != .none {
             log.write(.warn, "this node is broken on purpose", [("testFault", settings.testFault.rawValue)])
         }
+        watchDescriptors()
     }
 
     private static func startBroker(_ node: Node) throws(Errno) -> Reactors.Thread {
@@ -223,12 +224,9 @@ public final class GatewayNode {
     /// Turns readiness red while hardly any file descriptors are left, since the next client may not be accepted.
     private func watchDescriptors() {
         guard let (open, limit) = Descriptors.count() else { return }
-        let isShort = open * 100 > limit * GatewayNode.descriptorsPercentMax
-        let figures = [("open", "\(open)"), ("limit", "\(limit)")]
-        node.health.set(.descriptors, isShort ? .red(figures: figures) : .fine(figures: figures))
+        let room = DescriptorRoom(open: open, limit: limit)
+        node.health.set(.descriptors, room.state(connectionsMax: settings.limits.connectionsMax))
     }
-
-    private static let descriptorsPercentMax = 95
 
     /// Turns readiness red; balancers then send nobody new.
     public func announceDrain() {

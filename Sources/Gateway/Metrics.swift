@@ -17,6 +17,7 @@ enum Metrics {
         presence(node, &page)
         loops(node, &page)
         redis(node, &page)
+        page.tell(node.nodes.withLock { $0 })
         return page.bytes
     }
 
@@ -27,7 +28,9 @@ enum Metrics {
         func sum(_ path: (TransportStatistics) -> Counter) -> Int { transports.reduce(0) { $0 + path($1).value } }
         page.gauge("switchboard_connections", "Client connections open.", figures.open)
         page.gauge("switchboard_connections_unauthenticated", "Of them, not established yet.", figures.unauthenticated)
-        page.counter("switchboard_connections_refused_total", "Connections over a limit.", figures.refused)
+        page.counter(
+            "switchboard_connections_refused_total", "Connections over a limit, that of descriptors included.",
+            figures.refused + sum(\.descriptorRefusals))
         page.counter("switchboard_connections_accepted_total", "Connections accepted.", sum(\.accepted))
         page.counter(
             "switchboard_accept_pauses_total", "Times accepting waited for handshakes.", sum(\.acceptPauses))

@@ -75,6 +75,10 @@ final class Node: Sendable {
     let workersAlive = Guarded<Int?>(nil)
     /// When the node was made, monotonic milliseconds.
     let startedMs = Clock.monotonicMs()
+    /// The time by which tokens, revocations and scripts are judged.
+    let clock: NodeClock
+    /// What is known of this machine's clock, and of the other processes that share the Redis.
+    let nodes: Guarded<NodeBook>
     /// Mailboxes and wakes of the shards, by number.
     let shards: [Mailbox<ShardMessage>]
     let shardWakes: [Wake]
@@ -100,7 +104,8 @@ final class Node: Sendable {
         _ settings: GatewaySettings, parts: NodeParts, servesPages: Bool, guests: DemoGuests?,
         phones: DemoPhones?, log: Log
     ) throws(Errno) {
-        name = String(decoding: SecureRandom.text(byteCount: 6), as: UTF8.self)
+        let name = String(decoding: SecureRandom.text(byteCount: 6), as: UTF8.self)
+        self.name = name
         limits = settings.limits
         keys = settings.keys
         redis = parts.redis
@@ -111,6 +116,9 @@ final class Node: Sendable {
         servers = Guarded(
             ServerBook(
                 evictionWarnMs: settings.limits.evictionWarnMs, percentMax: settings.limits.redisMemoryPercent))
+        clock = parts.clock
+        nodes = Guarded(
+            NodeBook(NodeEntry(.gateway, name: Array(name.utf8)), boundMs: settings.limits.clockMs))
         masterFigures = MasterFigures(addressesMax: settings.limits.clusterNodesMax)
         library = parts.library
         scripts = parts.scripts

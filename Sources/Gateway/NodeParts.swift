@@ -21,6 +21,8 @@ struct NodeParts {
     let reloadable: Node.Reloadable
     let tls: TLSContext?
     let shardCount: Int
+    /// The time by which the node decides.
+    let clock = NodeClock()
 
     init(_ settings: GatewaySettings) throws(StartProblem) {
         var redis = try RedisTarget.reading(settings.redis, limits: settings.limits)
@@ -59,7 +61,7 @@ struct NodeParts {
             doneSeconds: settings.limits.idempotencySeconds,
             membersMax: settings.limits.membersMax, callsMax: settings.limits.callsMax,
             answerLimits: settings.limits.answers, answerBytesMax: settings.limits.answerBytesMax,
-            nowMs: { Clock.wallMs() })
+            nowMs: { [clock] in clock.wallMs })
     }
 
     /// Reads the files of tokens and API keys; also for a reload.

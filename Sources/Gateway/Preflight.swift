@@ -58,7 +58,7 @@ public enum Preflight {
         if settings.listen == nil && settings.listenPlain == nil {
             findings.append(Finding(.doubtful, "nothing to listen on: a gateway needs --listen or --listen-plain"))
         }
-        findings += deployment(settings)
+        findings += deployment(settings) + descriptors(settings.limits.connectionsMax)
         findings += SecretFiles.exposed(settings).map { path in
             Finding(.doubtful, "\(path) can be read by every user: chmod o= \(path)")
         }
@@ -124,6 +124,16 @@ public enum Preflight {
         return findings
     }
 
+    /// Whether the limit of file descriptors lets so many clients in.
+    private static func descriptors(_ connectionsMax: Int) -> [Finding] {
+        guard let limit = Descriptors.allowed() else { return [] }
+        guard DescriptorRoom(open: 0, limit: limit).isTooSmall(for: connectionsMax) else {
+            return [Finding(.good, "\(limit) file descriptors, enough for connectionsMax=\(connectionsMax)")]
+        }
+        let text = "\(limit) file descriptors are too few for connectionsMax=\(connectionsMax): "
+        return [Finding(.doubtful, text + DescriptorRoom.mend(connectionsMax))]
+    }
+
     private static func isLocal(_ address: HostPort) -> Bool {
         address.host == "localhost" || IPAddress(text: Array(address.host.utf8))?.isLoopback == true
     }
@@ -165,6 +175,7 @@ public enum Preflight {
             var replicas = ReplicaSettings()
             var broken: [Finding] = []
             var loads: [ServerLoad] = []
+            var nodes: [Finding] = []
             let survey = LoadSurvey(context, parts.redis, prefix: settings.keys.prefix)
             let table = parts.library.table
             var target = parts.redis
@@ -186,6 +197,7 @@ public enum Preflight {
                             take(value.flatMap { ASCII.decimal($0) })
                         }
                     }
+                    if let link { Preflight.ask(link, settings.keys, boundMs: limits.clockMs) { nodes = $0 } }
                     ask("min-replicas-to-write") { replicas.leastReplicas = $0 }
                     ask("repl-backlog-ttl") { replicas.backlogSeconds = $0 }
                     // The link loads all scripts first, so the answer comes when each of them was tried.
@@ -218,7 +230,7 @@ public enum Preflight {
                 return (sentinels + [Finding(.wrong, "Redis at \(parts.redis.url) cannot be used: \(reason)")], [])
             }
             let node = Finding(.wrong, "the server is a node of a cluster: name it by redis+cluster://")
-            let said = judge(facts) + layout(parts) + judge(facts, replicas, wait: settings.redisWait)
+            let said = judge(facts) + layout(parts) + judge(facts, replicas, wait: settings.redisWait) + nodes
             return (sentinels + said + broken + (facts.isCluster ? [node] : []), loads)
         } catch {
             return ([Finding(.wrong, "cannot look at Redis: \(error)")], [])

@@ -139,6 +139,22 @@ extension Shard {
             node.workersAlive, health: node.health, link: link, keys: node.keys, graceMs: node.limits.workersMissingMs)
     }
 
+    /// Tells Redis that this node lives, and reads the time.
+    static func nodeWatch(_ node: Node, _ link: any RedisCalls) -> NodeWatch {
+        let watch = NodeWatch(
+            node.nodes, link: link, keys: node.keys, clock: node.clock, log: node.log,
+            everyMs: node.limits.redisProbeMs)
+        watch.onLearned = { [health = node.health] in health.set(.clock, clockState($0)) }
+        return watch
+    }
+
+    /// The state of the row `clock`: red where this machine alone is wrong.
+    private static func clockState(_ book: NodeBook) -> RowState {
+        let figures = [("offsetMs", "\(book.offsetMs ?? 0)"), ("others", "\(book.others.count)")]
+        guard let mend = book.verdict?.mend else { return .fine(figures: figures) }
+        return book.isAlone ? .red(mend: mend, figures: figures) : .warned(mend: mend, figures: figures)
+    }
+
     /// The masters of now, as far as there is a link that works.
     var masters: [LoadWatch.Master] {
         if let cluster {

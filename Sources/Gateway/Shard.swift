@@ -40,6 +40,8 @@ final class Shard {
     private let serverWatch: ServerWatch?
     /// On the first shard only.
     private let workerInquiry: WorkerInquiry?
+    /// On the first shard only.
+    private let nodeWatch: NodeWatch?
 
     /// HTTP requests that wait for Redis; a drain lets them be answered.
     var requestsInFlight = 0
@@ -106,7 +108,7 @@ final class Shard {
         self.desk = desk
         store = Store(
             reactor, link: link, scripts: node.scripts, keys: node.keys, limits: node.limits, access: node.access,
-            desk: desk, replicas: replicas)
+            desk: desk, replicas: replicas, wallMs: { [clock = node.clock] in clock.wallMs })
         rightsStore = RightsStore(link: link, scripts: node.scripts, keys: node.keys, limits: node.limits)
         deadLetters = DeadLetters(link: link, scripts: node.scripts, keys: node.keys, limits: node.limits)
         let origin = PresenceStore.Origin(node: Array(node.name.utf8), shard: index)
@@ -119,6 +121,10 @@ final class Shard {
         outboxInquiry = index == 0 ? Shard.outboxInquiry(node, link) : nil
         serverWatch = index == 0 ? Shard.serverWatch(node) : nil
         workerInquiry = index == 0 ? Shard.workerInquiry(node, link) : nil
+        let nodeWatch = index == 0 ? Shard.nodeWatch(node, link) : nil
+        self.nodeWatch = nodeWatch
+        // Revocations are read once the time is known, and until they are read no token counts.
+        nodeWatch?.onSettled = { watch?.linkIsNew() }
         sessionRules = SessionRules(limits: node.limits, access: node.access) { cost, caller in
             Shard.charge(cost, caller, node, nowMs: reactor.nowMs)
         }
@@ -138,7 +144,7 @@ final class Shard {
         store.lastDelivered = { [unowned topics] in topics.position($0) }
         news.onConnected = { [unowned topics, hopSecret] in
             topics.relinked()
-            watch?.linkIsNew()
+            nodeWatch?.linkIsNew(nowMs: reactor.nowMs)
             hopSecret?.linkIsNew()
         }
         node.shardStatistics.add(statistics)
@@ -153,7 +159,7 @@ final class Shard {
         let isSecure = plan.tls != nil
         let style = Listener.Style(
             tls: plan.tls, expectsProxyHeader: plan.expectsProxyHeader, acceptsPerTick: limits.acceptsPerTick,
-            acceptPauseMs: limits.acceptPauseMs, descriptorReserve: plan.door.isOperations ? 4 : 32)
+            acceptPauseMs: limits.acceptPauseMs, descriptorReserve: plan.door.isOperations ? 4 : DescriptorRoom.reserve)
         let listener = try Listener(
             context: context, listening: FileDescriptor(owning: plan.descriptors[index]), style: style,
             admission: plan.admission
@@ -183,8 +189,8 @@ final class Shard {
     var nowMs: Int { reactor.nowMs }
     /// When this shard last came back from a stop of the process, monotonic milliseconds.
     var stalledMs: Int { reactor.stalledMs }
-    /// Milliseconds since 1970; for tokens only.
-    var wallMs: Int { Clock.wallMs() }
+    /// Milliseconds since 1970 by the clock of all nodes; for tokens only.
+    var wallMs: Int { node.clock.wallMs }
     /// Seconds since 1970; for tokens only.
     var wallSeconds: Int { wallMs / 1_000 }
 
@@ -208,6 +214,7 @@ final class Shard {
         desk.sweep()
         commands.sweep()
         polling.sweep()
+        nodeWatch?.work(nowMs: nowMs)
         rightsWatch?.sweep()
         hopSecret?.sweep()
         loadWatch?.sweep(masters, nowMs: nowMs)
@@ -284,7 +291,7 @@ final class Shard {
         case .listen(let plan): open(plan)
         case .replaceTLS(let tls): for listener in secureListeners { listener.replaceTLS(tls) }
         case .drain(let overMs): beginDrain(overMs)
-        case .stop: reactor.stop()
+        case .stop: stop()
         }
     }
 
@@ -366,8 +373,14 @@ final class Shard {
             news.ended()
             clusterNews.ended()
             polling.end()
-            reactor.stop()
+            stop()
         }
+    }
+
+    /// Ends the loop with this tick, which still sends what was said.
+    private func stop() {
+        nodeWatch?.leave()
+        reactor.stop()
     }
 
     /// Whether all connections but the link and those of operations have ended; late, those that matter have.

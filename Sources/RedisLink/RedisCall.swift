@@ -76,11 +76,12 @@ public struct RedisCall: Equatable, Sendable {
 
     /// The key or channel by which a cluster finds the master; `nil` for a call that any of them takes.
     ///
-    /// Every call of the product that has a key has it behind its name, `PUBSUB` and `XGROUP` behind their second word, and
-    /// `XREADGROUP` behind `STREAMS`.
+    /// Every call of the product that has a key has it behind its name, `PUBSUB` and `XGROUP` behind their second word, `EVAL`
+    /// behind the number of keys, and `XREADGROUP` behind `STREAMS`.
     public var key: [UInt8]? {
         guard let name = argument(0), !RedisCall.keyless.contains(Array(name)) else { return nil }
         var place = name.elementsEqual("PUBSUB".utf8) || name.elementsEqual("XGROUP".utf8) ? 2 : 1
+        if name.elementsEqual("EVAL".utf8) { place = 3 }
         if name.elementsEqual("XREADGROUP".utf8) {
             guard let word = (4..<count).first(where: { argument($0)?.elementsEqual("STREAMS".utf8) == true }) else {
                 return nil

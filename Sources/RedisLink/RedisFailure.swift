@@ -54,6 +54,8 @@ public struct RedisFailure: Error, Equatable, Sendable {
         case disconnected
         /// The keys have names of another layout than this process uses; told by ``LayoutGuard``, never by a server.
         case otherLayout = "layout"
+        /// A process that lives keeps data of another format; told by ``LayoutGuard``, never by a server.
+        case otherFormat = "format"
         /// Too many calls wait on the link; nothing was sent.
         case inFlightFull = "inflight_full"
         /// The call exceeds a limit; nothing was sent.
@@ -130,7 +132,7 @@ public struct RedisFailure: Error, Equatable, Sendable {
         case .loading: .retrySame(afterMs: 250)
         case .noReplicas, .clusterDown: .retrySame(afterMs: 500)
         case .readOnly, .masterDown, .noAuthentication, .wrongPassword, .maxClients, .timedOut, .disconnected,
-            .protocolViolation, .unblocked, .noMaster, .otherLayout:
+            .protocolViolation, .unblocked, .noMaster, .otherLayout, .otherFormat:
             .reconnect
         // The links to a cluster know where it goes; on one server nothing is moved.
         case .moved, .misconfigured, .outOfMemory, .noPermission, .wrongType, .crossSlot, .aborted, .script,
@@ -148,7 +150,7 @@ public struct RedisFailure: Error, Equatable, Sendable {
         case .timedOut, .disconnected, .protocolViolation, .script, .wrongType, .unblocked, .other: true
         case .readOnly, .loading, .masterDown, .busy, .noReplicas, .misconfigured, .outOfMemory, .noAuthentication,
             .wrongPassword, .noPermission, .noScript, .clusterDown, .moved, .tryAgain, .crossSlot, .aborted,
-            .maxClients, .inFlightFull, .tooLarge, .noMaster, .otherLayout:
+            .maxClients, .inFlightFull, .tooLarge, .noMaster, .otherLayout, .otherFormat:
             false
         }
     }
@@ -166,7 +168,7 @@ public struct RedisFailure: Error, Equatable, Sendable {
             Refusal(.unavailable, "the store did not answer in time; try again with the same id")
         case .readOnly, .loading, .masterDown, .busy, .noReplicas, .misconfigured, .outOfMemory, .noAuthentication,
             .wrongPassword, .noScript, .clusterDown, .moved, .tryAgain, .maxClients, .disconnected, .protocolViolation,
-            .unblocked, .noMaster, .otherLayout:
+            .unblocked, .noMaster, .otherLayout, .otherFormat:
             Refusal(.unavailable, "the store is not available; try again")
         }
     }

@@ -45,6 +45,8 @@ public final class TransportStatistics: Sendable {
     public let acceptPauses = Counter()
     /// Handshakes that wait for their turn now.
     public let handshakesWaiting = Counter()
+    /// Connections closed as soon as they were accepted, because hardly any descriptors were left.
+    public let descriptorRefusals = Counter()
     /// Failed accepts (EMFILE and its kin).
     public let acceptErrors = Counter()
     /// Handshakes that ended well, and those of them that resumed a session.

@@ -13,11 +13,12 @@ public protocol Admission: AnyObject, Sendable {
     func release(_ address: IPAddress?, wasEstablished: Bool)
 }
 
-/// One shard's listening socket; accepts in bounded batches, and pauses when descriptors run out or too many handshakes
-/// wait for their turn.
+/// One shard's listening socket; accepts in bounded batches, refuses new peers when descriptors run out, and pauses when
+/// too many handshakes wait for their turn.
 ///
-/// While it pauses the kernel's backlog holds who comes. The last descriptors are left to the process itself, which
-/// needs them to reach Redis again and to read its files anew.
+/// While it pauses the kernel's backlog holds new peers. The last descriptors are left to the process itself, which
+/// needs them to reach Redis again and to read its files anew. A peer that would take one of them is accepted and closed
+/// at once, so that it tries elsewhere instead of waiting in the backlog.
 ///
 /// Thread: the reactor's.
 public final class Listener: EventSource {
@@ -54,8 +55,6 @@ public final class Listener: EventSource {
     private let admission: any Admission
     private let makeHandler: () -> any ConnectionHandler
     private var token: EventToken?
-    /// Whether descriptors had run out when it last tried.
-    private var isStarved = false
     /// Whether it waits for handshakes.
     private var isHeld = false
 
@@ -92,16 +91,17 @@ public final class Listener: EventSource {
     public func ready(_ readiness: Readiness) {
         guard !isHeld else { return }
         let ceiling = Sockets.descriptorCeiling(reserve: style.descriptorReserve)
-        // Without a look first, each try would take a peer out of the backlog only to drop it.
-        if isStarved {
-            guard let free = Sockets.lowestFreeDescriptor(raw), free < ceiling else { return pause() }
-            isStarved = false
-        }
+        var refused = 0
         for _ in 0..<style.acceptsPerTick {
             if style.tls != nil && context.isCrowded { return hold() }
             do {
                 let accepted = try Sockets.accept(raw)
-                guard accepted.descriptor.raw < ceiling else { return pause() }
+                guard accepted.descriptor.raw < ceiling else {
+                    // Closed here: the descriptor ends with this round.
+                    context.statistics.descriptorRefusals.add(1)
+                    refused += 1
+                    continue
+                }
                 context.statistics.accepted.add(1)
                 let expectsHeader = style.expectsProxyHeader(accepted.address)
                 let handler = makeHandler()
@@ -116,16 +116,16 @@ public final class Listener: EventSource {
             } catch {
                 guard error != .wouldBlock else { return }
                 guard error != .connectionAborted else { continue }
+                context.statistics.acceptErrors.add(1)
                 return pause()
             }
         }
+        if refused > 0 { pause() }
     }
 
     /// Out of descriptors or memory: accepting again at once would spin, so the backlog holds the peers a while.
     private func pause() {
         guard let token else { return }
-        isStarved = true
-        context.statistics.acceptErrors.add(1)
         context.reactor.setInterest(token, [])
         context.reactor.setDeadline(token, at: context.reactor.nowMs + style.acceptPauseMs)
     }

@@ -75,17 +75,11 @@ public enum Sockets {
     static func descriptorCeiling(reserve: Int) -> Int32 {
         var limit = rlimit()
         guard unsafe getrlimit(__rlimit_resource_t(RLIMIT_NOFILE.rawValue), &limit) == 0 else { return Int32.max }
-        let all = Int(clamping: limit.rlim_cur)
-        return Int32(clamping: all - min(reserve, all / 4))
+        return Int32(clamping: descriptorCeiling(of: Int(clamping: limit.rlim_cur), reserve: reserve))
     }
 
-    /// The number the next descriptor would get; `nil` when there is none left.
-    static func lowestFreeDescriptor(_ any: Int32) -> Int32? {
-        let raw = fcntl(any, F_DUPFD_CLOEXEC, 0)
-        guard raw >= 0 else { return nil }
-        _ = Glibc.close(raw)
-        return raw
-    }
+    /// The same of a soft limit that is known.
+    public static func descriptorCeiling(of limit: Int, reserve: Int) -> Int { limit - min(reserve, limit / 4) }
 
     /// Takes a waiting connection and its peer's address.
     public static func accept(_ listener: Int32) throws(Errno) -> Accepted {

@@ -184,7 +184,9 @@ def test_without_descriptors_nothing_spins_and_nobody_is_lost(gateway, server, t
                 connection.setblocking(False)
                 connection.connect_ex(gw.address())
                 crowd.append(connection)
-            eventually(lambda: gw.metric("switchboard_accept_errors_total") > 2, 5, "starvation")
+            # All who find no descriptor are closed, so that they go elsewhere, and readiness says so.
+            eventually(lambda: gw.metric("switchboard_connections_refused_total") > 150, 5, "starvation")
+            eventually(lambda: gw.ops("/readyz").status_code == 503, 5, "readiness red")
             errors, used, started = (
                 gw.metric("switchboard_accept_errors_total"), cpu_seconds(pid), time.monotonic())
             pass_time(1, "what it uses and tries in a second")
@@ -201,7 +203,7 @@ def test_without_descriptors_nothing_spins_and_nobody_is_lost(gateway, server, t
                 db.execute_command("CLIENT", "KILL", "TYPE", "normal")
                 db.execute_command("CLIENT", "KILL", "TYPE", "pubsub")
             eventually(lambda: gw.metric("switchboard_redis_connects_total") > connects, 10, "a new link")
-            gw.wait_ready()
+            eventually(lambda: gw.ops("/readyz").json()["reason"] == "descriptors", 10, "nothing else is wrong")
         finally:
             for connection in crowd:
                 connection.close()

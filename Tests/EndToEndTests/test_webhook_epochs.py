@@ -8,9 +8,9 @@ import time
 import pytest
 
 from courier_process import CourierProcess
+from faked_clock import FAKETIME
 from support.outside import Answer, OutsideServer
 from support.redis_server import RedisServer
-from test_clock_jumps import FAKETIME
 from test_reset_epochs import reset
 from waiting import eventually
 

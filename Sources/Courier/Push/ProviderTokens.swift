@@ -12,20 +12,22 @@ final class ProviderTokens {
     private let apns: APNsKey
     private let link: any RedisCalls
     private let key: [UInt8]
+    private let clock: NodeClock
     private var current: ProviderToken?
     private var waiting: [Completion] = []
 
-    init(_ apns: APNsKey, _ link: any RedisCalls, _ keys: Keys) {
+    init(_ apns: APNsKey, _ link: any RedisCalls, _ keys: Keys, _ clock: NodeClock) {
         self.apns = apns
+        self.clock = clock
         self.link = link
         key = keys.providerToken(of: apns.keyID)
     }
 
-    private static var second: Int { Clock.wallMs() / 1_000 }
+    private var second: Int { clock.wallMs / 1_000 }
 
     /// The token to send with; `nil` when Redis cannot be asked and there is none.
     func token(_ completion: @escaping Completion) {
-        if let current, current.isGood(at: ProviderTokens.second) { return completion(current) }
+        if let current, current.isGood(at: second) { return completion(current) }
         waiting.append(completion)
         if waiting.count == 1 { read(isLast: false) }
     }
@@ -33,7 +35,7 @@ final class ProviderTokens {
     /// Gives up a token that APNs calls too old; false when it is too young to be replaced.
     func replace(_ refused: ProviderToken) -> Bool {
         guard current == refused else { return current != nil }
-        guard refused.mayBeReplaced(at: ProviderTokens.second) else { return false }
+        guard refused.mayBeReplaced(at: second) else { return false }
         current = nil
         link.call(RedisCall("DEL", key)) { _ in }
         return true
@@ -44,7 +46,7 @@ final class ProviderTokens {
             guard let self else { return }
             guard case .success(let value) = result else { return tell(nil) }
             let shared = value.bytes.flatMap { ProviderToken(shared: $0) }
-            if let shared, shared.isGood(at: ProviderTokens.second) { return tell(shared) }
+            if let shared, shared.isGood(at: second) { return tell(shared) }
             if isLast { return tell(nil) }
             make(over: value.bytes != nil)
         }
@@ -52,7 +54,7 @@ final class ProviderTokens {
 
     /// Makes a token and offers it; another courier may have been faster, so what stands there then is taken.
     private func make(over broken: Bool) {
-        let second = ProviderTokens.second
+        let second = self.second
         guard let text = apns.token(second: second) else { return tell(nil) }
         let made = ProviderToken(madeSecond: second, text: text)
         // What stands there and is not good is of a clock that is ahead, or nobody of ours wrote it.

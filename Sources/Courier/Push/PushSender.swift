@@ -17,6 +17,7 @@ final class PushSender {
     private let engines: [PushDevice.Environment: WebEngine]
     private let reactor: Reactor
     private let log: Log
+    private let clock: NodeClock
     /// Nothing can be sent before that time, milliseconds since 1970.
     private(set) var closedUntilMs: Int?
 
@@ -28,7 +29,8 @@ final class PushSender {
         self.apns = apns
         self.reactor = reactor
         log = parts.log
-        tokens = ProviderTokens(apns, link, parts.keys)
+        clock = parts.clock
+        tokens = ProviderTokens(apns, link, parts.keys, parts.clock)
         var limits = parts.webLimits(hostConnectionsMax: 1)
         limits.inFlightMax = PushSender.inFlightMax
         var engines: [PushDevice.Environment: WebEngine] = [:]
@@ -114,7 +116,7 @@ final class PushSender {
         default: break
         }
         if pauseMs > 0 {
-            let wallMs = Clock.wallMs()
+            let wallMs = clock.wallMs
             guard closedUntilMs.map({ $0 <= wallMs }) ?? true else { return }
             closedUntilMs = wallMs + pauseMs
         }

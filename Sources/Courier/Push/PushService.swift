@@ -66,8 +66,8 @@ final class PushService: OutsideService {
             return completion(.failure(.final("the request names no pushes")))
         }
         let leftMs = max(deadlineMs - reactor.nowMs - PushService.lastMs, 0)
-        let call = Call(request, untilMs: Clock.wallMs() + leftMs, completion)
-        step(call, call.run.start(nowMs: Clock.wallMs(), closedUntilMs: sender.closedUntilMs))
+        let call = Call(request, untilMs: parts.clock.wallMs + leftMs, completion)
+        step(call, call.run.start(nowMs: parts.clock.wallMs, closedUntilMs: sender.closedUntilMs))
     }
 
     /// One call in hand.
@@ -88,7 +88,7 @@ final class PushService: OutsideService {
         case .read(let item):
             reader.facts(of: item, user: call.user) { [weak self] facts in
                 guard let self else { return }
-                let nowMs = Clock.wallMs()
+                let nowMs = parts.clock.wallMs
                 guard let facts else { return self.step(call, call.run.failed(nowMs: nowMs)) }
                 let zone = facts.zone.flatMap { zones.zone($0) } ?? .utc
                 let jitter = Double.random(in: 0..<1, using: &random)
@@ -110,7 +110,7 @@ final class PushService: OutsideService {
         let label = PushService.label(verdict)
         counts.pushes[label, default: 0] += 1
         if label != "sent" { failures += 1 }
-        if let next = call.run.answered(push.device, verdict, nowMs: Clock.wallMs()) { step(call, next) }
+        if let next = call.run.answered(push.device, verdict, nowMs: parts.clock.wallMs) { step(call, next) }
     }
 
     /// Every label of ``Counts/pushes``.

@@ -17,6 +17,7 @@ final class Courier: NodeResident {
     private let services: ServiceDesk
     private let push: PushService?
     private let webhooks: WebhookDesk
+    private let nodes: NodeWatch
     private var timer: ReactorTimer?
     private var listener: Listener?
     private let onReady: () -> Void
@@ -48,7 +49,11 @@ final class Courier: NodeResident {
         if let push { all.append(push) }
         services = try ServiceDesk(parts, all, redis: redis, reactor: reactor)
         webhooks = try WebhookDesk(parts, redis: redis, context: context, reactor: reactor)
+        nodes = NodeWatch(
+            .courier, name: parts.name, link: redis.link, keys: parts.keys, clock: parts.clock, log: parts.log,
+            limits: parts.limits)
         timer = try ReactorTimer(reactor) {}
+        nodes.onSettled = { [unowned self] in clockSettled() }
         connected.action = { [unowned self] in self.connected() }
         listener = try parts.door?.open(context, limits: parts.limits) { [unowned self] in
             OperationsPeer(reactor: reactor, limits: parts.limits) { [unowned self] in report.response(to: $0) }
@@ -67,6 +72,11 @@ final class Courier: NodeResident {
         toldFailure = ""
         parts.log.write(.info, "connected to redis", [])
         guard !parts.onlyLooks else { return }
+        nodes.linkIsNew(nowMs: reactor.nowMs)
+    }
+
+    /// What courier does with calls and events goes by Redis's time, so it begins once that is known.
+    private func clockSettled() {
         services.connected()
         webhooks.connected()
     }
@@ -74,13 +84,14 @@ final class Courier: NodeResident {
     private func work() {
         let nowMs = reactor.nowMs
         if !parts.onlyLooks {
+            nodes.work(nowMs: nowMs)
             services.work(nowMs: nowMs)
             webhooks.work(nowMs: nowMs)
         }
         if let endMs, endMs <= nowMs || (services.isIdle && webhooks.isIdle) { return stop() }
         tellTrouble()
         becomeReady()
-        let workMs = parts.onlyLooks ? Int.max : min(services.nextMs, webhooks.nextMs)
+        let workMs = parts.onlyLooks ? Int.max : min(services.nextMs, webhooks.nextMs, nodes.nextMs)
         let nextMs = min(workMs, endMs ?? Int.max)
         // While Redis is away its link says when it is back.
         timer?.set(atMs: link.isReady || endMs != nil ? max(nextMs, nowMs + 1) : nowMs + 1_000)
@@ -111,8 +122,10 @@ final class Courier: NodeResident {
 
     private var report: CourierReport {
         var report = CourierReport()
-        report.isReady = redis.isWhole && webhooks.isLive && endMs == nil
-        report.trouble = redis.isWhole ? "" : redis.failure?.metricLabel ?? ""
+        report.nodes = nodes.book.withLock { $0 }
+        let isAlone = report.nodes?.isAlone == true
+        report.isReady = redis.isWhole && webhooks.isLive && endMs == nil && !isAlone
+        report.trouble = redis.isWhole ? isAlone ? "clock" : "" : redis.failure?.metricLabel ?? ""
         report.questions = (services.counts.answered, services.counts.failed)
         report.calls = (services.counts.called, services.counts.given)
         report.held = services.heldCount
@@ -162,6 +175,7 @@ final class Courier: NodeResident {
         serviceEngine.stop()
         push?.stop()
         webhooks.stop()
+        if !parts.onlyLooks { nodes.leave() }
         parts.log.write(.info, "ended", [])
         // Calls of the link run in order: what was begun before is done when this is answered.
         redis.callEverywhere(RedisCall("PING")) { [reactor] _ in reactor.stop() }

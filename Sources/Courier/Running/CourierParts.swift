@@ -11,6 +11,8 @@ import Service
 struct CourierParts: Sendable {
     /// A random name, to tell couriers apart in Redis and logs.
     let name = SecureRandom.text(byteCount: 9)
+    /// The time by which calls end, and that webhooks and tokens are signed with.
+    let clock = NodeClock()
     let redis: RedisTarget
     let keys: Keys
     let limits: Limits

@@ -154,7 +154,7 @@ final class ServiceDesk {
             let text = words[1].bytes, let service = services.first(where: { parts.keys.asks(of: $0.name) == key }),
             let question = ServiceQuestion(text, parts.keys)
         else { return }
-        let leftMs = question.untilMs - Clock.wallMs()
+        let leftMs = question.untilMs - parts.clock.wallMs
         guard leftMs > 0 else { return }
         questions += 1
         service.ask(question.request, deadlineMs: reactor.nowMs + min(leftMs, ServiceDesk.questionMs)) {

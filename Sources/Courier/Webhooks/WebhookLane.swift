@@ -153,7 +153,7 @@ final class WebhookLane {
             failing[topic] = nil
             topics.ended(topic)
         case 3:
-            let (since, now) = (sinceMs ?? 0, Clock.wallMs())
+            let (since, now) = (sinceMs ?? 0, parts.clock.wallMs)
             guard let work = WebhookWork(topic, reply: reply, patterns: patterns, sinceMs: since, wallMs: now) else {
                 tell("the log of a topic cannot be read", [("topic", topic.description)])
                 return topics.ended(topic, againMs: nowMs + parts.limits.webhookPauseMs)
@@ -179,7 +179,7 @@ final class WebhookLane {
         guard !isDraining, breaker.admits(nowMs: reactor.nowMs) else {
             return release(work.topic, againMs: breaker.holdMs)
         }
-        let (id, time, body) = (event.id(work.topic), Clock.wallMs() / 1_000, event.body(work.topic))
+        let (id, time, body) = (event.id(work.topic), parts.clock.wallMs / 1_000, event.body(work.topic))
         let request = WebRequest(
             .post(body), url,
             headers: [

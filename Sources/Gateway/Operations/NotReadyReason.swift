@@ -31,7 +31,8 @@ enum NotReadyReason: Hashable, Sendable {
     static let all: [NotReadyReason] =
         [
             .draining, .starting, .connecting, .subscribing, .unproven, .probeLost, .redisMismatch, .brokerFailed,
-            .shardFailed, .row(.loop), .row(.descriptors), .row(.memory), .row(.rights), .slotsUncovered,
+            .shardFailed, .row(.loop), .row(.descriptors), .row(.memory), .row(.rights), .row(.clock),
+            .slotsUncovered,
         ] + RedisFailure.Kind.allCases.map { .redis($0) }
 
     /// The word of the table.

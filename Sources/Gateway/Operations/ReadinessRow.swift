@@ -17,6 +17,8 @@ enum ReadinessRow: String, CaseIterable, Sendable {
     case memory
     /// Revocations and removals of members can be read from Redis, and were read lately.
     case rights
+    /// The clock of this machine agrees with those of most others, and with that of Redis.
+    case clock
     /// Every master could load its own append-only file.
     case redisDefaultUser = "redis_default_user"
     /// No master evicts keys.
@@ -37,7 +39,7 @@ enum ReadinessRow: String, CaseIterable, Sendable {
     /// Red takes this node out of a balancer. A warning is for faults that every node has alike.
     var severity: RowState.Severity {
         switch self {
-        case .draining, .threads, .loop, .redis, .descriptors, .memory, .rights: .red
+        case .draining, .threads, .loop, .redis, .descriptors, .memory, .rights, .clock: .red
         case .redisDefaultUser, .redisEviction, .redisMemory, .redisPersistence, .outbox, .workers, .certificate:
             .warned
         }
@@ -48,7 +50,7 @@ enum ReadinessRow: String, CaseIterable, Sendable {
     /// `nil` for rows whose parts are logged one by one, with more words.
     var lines: (broken: String, mended: String)? {
         switch self {
-        case .draining, .threads, .redis, .redisDefaultUser: nil
+        case .draining, .threads, .redis, .clock, .redisDefaultUser: nil
         case .loop: ("a loop is stuck", "every loop turns again")
         case .descriptors: ("hardly any file descriptors left", "file descriptors are left again")
         case .memory: ("memory is short, nobody new is let in", "memory suffices again")
@@ -73,6 +75,7 @@ enum ReadinessRow: String, CaseIterable, Sendable {
         case .descriptors: "raise LimitNOFILE of the gateway's unit, or lower connectionsMax"
         case .memory: "give the gateway more memory or memoryBytesMax, or add a node"
         case .rights: "see the reason: keys #revoked, #revoked-before and #removed, and the rights of the user of Redis"
+        case .clock: "set the clock of this machine: timedatectl set-ntp true"
         case .redisDefaultUser: "give the user default of Redis the rights to load the append-only file"
         case .redisEviction: "CONFIG SET maxmemory-policy noeviction, then CONFIG REWRITE; look for lost revocations"
         case .redisMemory: "raise maxmemory, or lower what is kept: see docs/capacity.md"

@@ -39,12 +39,12 @@ final class RightsWatch {
     func sweep() {
         if nowMs() >= forgetMs {
             forgetMs = nowMs() + RightsWatch.forgetEveryMs
-            node.forgetRevocations(now: Clock.wallMs() / 1_000)
+            node.forgetRevocations(now: node.clock.wallMs / 1_000)
         }
         let ageMs = poll.ageMs(nowMs: nowMs(), startMs: startMs)
         lateSweeps = ageMs > node.limits.rightsStaleMs ? lateSweeps + 1 : 0
         if lateSweeps > RightsWatch.lateSweepsMax { stale(ageMs) }
-        guard poll.asks(nowMs: nowMs()) else { return }
+        guard node.clock.isSettled, poll.asks(nowMs: nowMs()) else { return }
         store.changes(after: poll.position) { [weak self] result in self?.took(result) }
     }
 

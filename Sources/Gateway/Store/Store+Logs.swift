@@ -86,7 +86,7 @@ extension Store {
         }
         let candidate = epochs.next()
         var arguments: [[UInt8]] = [
-            candidate, run, top(topic)?.fenceText ?? [], Store.decimal(Clock.wallMs()),
+            candidate, run, top(topic)?.fenceText ?? [], Store.decimal(wallMs()),
             Store.decimal(policy.positionSeconds), pages.since?.epoch ?? [], Store.decimal(pages.since?.offset ?? 0),
             Array(pages.order.rawValue.utf8), Store.decimal(pages.next.events), Store.decimal(pages.next.bytes),
             Store.decimal(limits.idlePositionSeconds), Store.decimal(before),
@@ -95,7 +95,7 @@ extension Store {
         if personal != nil {
             // Without a caller nobody is let in: the script is told of one who is nobody.
             let caller = read.asker?.caller ?? .nobody
-            arguments += StateProvider.arguments(topic, caller, nowMs: Clock.wallMs())
+            arguments += StateProvider.arguments(topic, caller, nowMs: wallMs())
         }
         let json = limits.answers
         let call = ScriptCall(script: script, keys: callKeys, arguments: arguments, fenceAt: 1)

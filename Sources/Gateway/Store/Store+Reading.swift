@@ -91,7 +91,7 @@ extension Store {
         }
         let stateful = isTold ? scripts.stateful(topic) : nil
         let asked = asker.flatMap { asker in stateful?.personal.map { (asker.caller, $0) } }
-        let more = asked.map { StateProvider.arguments(topic, $0.0, nowMs: Clock.wallMs()) } ?? []
+        let more = asked.map { StateProvider.arguments(topic, $0.0, nowMs: wallMs()) } ?? []
         let call = ScriptCall(
             script: stateful?.position ?? scripts.position,
             keys: [keys.log(topic), keys.meta(topic)] + (stateful?.keys(topic, keys, user: asked?.0.user) ?? []),

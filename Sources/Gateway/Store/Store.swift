@@ -55,6 +55,8 @@ final class Store: TopicReader {
     /// What this shard was told by its publishes and reads.
     var known: KnownPositions
     let desk: ReadDesk
+    /// Now, milliseconds since 1970.
+    let wallMs: () -> Int
     let budgets: Budgets
     let pages: SharedReader<History>
     let peeks: SharedReader<Peek>
@@ -74,8 +76,10 @@ final class Store: TopicReader {
 
     init(
         _ reactor: Reactor, link: any RedisCalls, scripts: StoreScripts, keys: Keys, limits: Limits,
-        access: AccessPolicy, desk: ReadDesk, replicas: ReplicaWaits? = nil
+        access: AccessPolicy, desk: ReadDesk, replicas: ReplicaWaits? = nil,
+        wallMs: @escaping () -> Int = { Clock.wallMs() }
     ) {
+        self.wallMs = wallMs
         self.replicas = replicas
         self.reactor = reactor
         publishes = PublishQueue(PublishQueue.Bounds(limits))
@@ -158,7 +162,7 @@ final class Store: TopicReader {
             publishes.finished(topic)
             return Store.tell(group, .failure(RedisFailure(.disconnected).refusal))
         }
-        let moment = CommandCallBuilder.Moment(nowMs: Clock.wallMs(), run: run, epoch: epochs.next(), random: [])
+        let moment = CommandCallBuilder.Moment(nowMs: wallMs(), run: run, epoch: epochs.next(), random: [])
         let call = PublishCall(topic, group.events).call(
             scripts.publish, keys: keys, policy: policy, seenSeconds: limits.idempotencySeconds, moment,
             top: top(topic))

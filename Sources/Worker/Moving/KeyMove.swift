@@ -25,7 +25,7 @@ struct KeyMove {
     /// Facets of what belongs to all, without a service's name.
     private static let common: Set<String> = [
         "#workers", "#leases", "#revoked", "#revoked-before", "#removed", "#node-secret", "#here-nodes", "#outbox-dead",
-        "#outbox-figures", "#sealed",
+        "#outbox-figures", "#sealed", "#nodes",
     ]
     /// What the names of what belongs to a service outside begin with.
     private static let ofServices = [

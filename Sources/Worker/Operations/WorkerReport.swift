@@ -26,6 +26,8 @@ struct WorkerReport {
     /// Entries in Redis as last asked: waiting, and given up; `nil` before the first answer.
     var outbox: OutboxFigures?
     var outboxDead: Int?
+    /// The clock, and the other processes.
+    var nodes: NodeBook?
     /// What waits for couriers, by service.
     var calls: [(service: String, counts: CallsWatch.Counts)] = []
 
@@ -55,6 +57,7 @@ struct WorkerReport {
         }
         if let outboxDead { page.gauge("switchboard_outbox_dead_entries", "Entries given up, kept.", outboxDead) }
         if !calls.isEmpty { tellCalls(&page) }
+        if let nodes { page.tell(nodes) }
         return page.bytes
     }
 

@@ -222,7 +222,7 @@ final class OutboxRelay {
         }
         guard let run = link.fence(of: parts.keys.meta(topic)) else { return retry(queued) }
         let moment = CommandCallBuilder.Moment(
-            nowMs: Clock.wallMs(), run: run, epoch: epochs.next(), random: [])
+            nowMs: parts.clock.wallMs, run: run, epoch: epochs.next(), random: [])
         let call = PublishCall(topic, [event]).call(
             parts.publish, keys: parts.keys, policy: policy, seenSeconds: parts.limits.relayedSeconds, moment,
             top: nil)

@@ -147,7 +147,7 @@ final class RefreshDesk {
         guard let root = try? JSON(parsing: answer, limits: parts.limits.answers).root else {
             return .done(idle: false, againMs: nil)
         }
-        let inMs = root["again_ms"]?.double.map { min(max($0 - Double(Clock.wallMs()), 0), 86_400_000) }
+        let inMs = root["again_ms"]?.double.map { min(max($0 - Double(parts.clock.wallMs), 0), 86_400_000) }
         return .done(idle: root["idle"]?.bool == true, againMs: inMs.map { nowMs + Int($0.rounded(.up)) })
     }
 

@@ -26,6 +26,7 @@ final class Worker: PatternLinkOwner, NodeResident {
     private let outboxWatch: OutboxWatch
     private let dataWatch: DataWatch
     private let calls: CallsWatch
+    private let nodes: NodeWatch
     private var book: LeaseBook
     private var askMs = Int.min
     private var isAsking = false
@@ -74,6 +75,7 @@ final class Worker: PatternLinkOwner, NodeResident {
                 context, parts.redis, servers.board, name: name, registry: parts.library.table.registry,
                 onReady: { _ in connected.action() })
         }
+        nodes = Worker.nodeWatch(parts, link)
         connected.action = { [unowned self] in self.connected() }
         let throttle = FaultThrottle(parts.log, reactor)
         let runner = CommandRunner(link: link, scripts: parts.library.table, settings: parts.commands) {
@@ -110,6 +112,12 @@ final class Worker: PatternLinkOwner, NodeResident {
         timer?.set(atMs: reactor.nowMs)
     }
 
+    private static func nodeWatch(_ parts: WorkerParts, _ link: any RedisCalls) -> NodeWatch {
+        NodeWatch(
+            .worker, name: parts.name, link: link, keys: parts.keys, clock: parts.clock, log: parts.log,
+            limits: parts.limits)
+    }
+
     /// Lets the link be made before what it tells.
     private final class Connected {
         var action: () -> Void = {}
@@ -127,6 +135,7 @@ final class Worker: PatternLinkOwner, NodeResident {
         let nowMs = reactor.nowMs
         guard !isEnding else { return }
         apply(book.expire(nowMs: nowMs), nowMs)
+        nodes.work(nowMs: nowMs)
         ask(nowMs)
         let areTold = cluster?.isComplete ?? (keyspace?.isOn == true && patterns?.isLive == true)
         refreshes?.trustEvents(areTold, nowMs: nowMs)
@@ -148,8 +157,8 @@ final class Worker: PatternLinkOwner, NodeResident {
         var nextMs = min(figuresMs, recheckMs, refreshes?.nextMs(nowMs: nowMs) ?? Int.max, relay?.nextMs ?? Int.max)
         nextMs = min(nextMs, keyspace?.nextMs ?? cluster?.nextMs ?? Int.max)
         if book.heldCount > 0 { nextMs = min(nextMs, book.endMs) }
-        if link.isReady { nextMs = min(nextMs, outboxWatch.dueMs) }
-        if link.isReady && !isAsking { nextMs = min(nextMs, askMs) }
+        if link.isReady { nextMs = min(nextMs, outboxWatch.dueMs, nodes.nextMs) }
+        if link.isReady && parts.clock.isSettled && !isAsking { nextMs = min(nextMs, askMs) }
         timer?.set(atMs: max(nextMs, nowMs + 1))
     }
 
@@ -170,7 +179,8 @@ final class Worker: PatternLinkOwner, NodeResident {
     // MARK: Leases
 
     private func ask(_ nowMs: Int) {
-        guard link.isReady, !isAsking, askMs <= nowMs else { return }
+        // What is due is judged by Redis's time, so nothing is worked on before it is known.
+        guard link.isReady, parts.clock.isSettled, !isAsking, askMs <= nowMs else { return }
         isAsking = true
         askMs = nowMs + parts.limits.leaseMs / 3
         let wanted = book.ask(nowMs: nowMs)
@@ -233,6 +243,7 @@ final class Worker: PatternLinkOwner, NodeResident {
     private func connected() {
         toldFailure = ""
         parts.log.write(.info, "connected to redis", [])
+        nodes.linkIsNew(nowMs: reactor.nowMs)
         dataWatch.connected(link, nowMs: reactor.nowMs)
         askMs = reactor.nowMs
         keyspace?.connected()
@@ -287,8 +298,10 @@ final class Worker: PatternLinkOwner, NodeResident {
     private var report: WorkerReport {
         var report = WorkerReport()
         report.figures = figures.counts
-        report.isReady = link.isReady && book.endMs > reactor.nowMs
-        report.trouble = link.isReady ? "" : link.lastFailure?.metricLabel ?? ""
+        report.nodes = nodes.book.withLock { $0 }
+        let isAlone = report.nodes?.isAlone == true
+        report.isReady = link.isReady && book.endMs > reactor.nowMs && !isAlone
+        report.trouble = link.isReady ? isAlone ? "clock" : "" : link.lastFailure?.metricLabel ?? ""
         (report.partitions, report.workers) = (book.heldCount, book.workers.count)
         (report.known, report.scanMs) = (refreshes?.knownCount ?? 0, refreshes?.discoveryMs)
         report.lagMs = figures.lagMs
@@ -311,6 +324,7 @@ final class Worker: PatternLinkOwner, NodeResident {
         listener?.close()
         listener = nil
         _ = book.dropAll()
+        nodes.leave()
         // Calls of the link run in order: what was begun before is done when this is answered.
         link.run(leaseCall([], leaseMs: 0), lane: nil) { [reactor] _ in reactor.stop() }
     }

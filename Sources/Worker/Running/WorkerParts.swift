@@ -12,6 +12,8 @@ import Service
 struct WorkerParts: Sendable {
     /// A random name, to tell workers apart in leases, logs and `CLIENT LIST`.
     let name = SecureRandom.text(byteCount: 9)
+    /// The time by which bookings and everything else are due.
+    let clock = NodeClock()
     let redis: RedisTarget
     let library: ScriptLibrary
     let commands: CommandSettings
@@ -63,7 +65,7 @@ struct WorkerParts: Sendable {
             doneSeconds: settings.limits.relayedSeconds,
             membersMax: settings.limits.membersMax, callsMax: settings.limits.callsMax,
             answerLimits: settings.limits.answers, answerBytesMax: settings.limits.answerBytesMax,
-            nowMs: { Clock.wallMs() })
+            nowMs: { [clock] in clock.wallMs })
         dataTimeFile = settings.dataTimeFile
         dataSeenMs =
             try settings.dataTimeFile.map { (file) throws(StartProblem) in try DataWatch.remembered(file) } ?? nil

@@ -1,0 +1,40 @@
+import Transport
+
+/// How much room the limit of file descriptors (RLIMIT_NOFILE) leaves for clients.
+///
+/// Pure.
+struct DescriptorRoom: Equatable {
+    /// Descriptors that the process has open.
+    let open: Int
+    /// The soft limit.
+    let limit: Int
+
+    /// Descriptors that listeners for clients leave to the process itself: for Redis, its files and operators.
+    static let reserve = 32
+    /// What a gateway opens beside its clients' connections: links, listeners, timers, files.
+    private static let own = 64
+
+    /// Clients are refused once so many descriptors are open.
+    private var ceiling: Int { Sockets.descriptorCeiling(of: limit, reserve: DescriptorRoom.reserve) }
+
+    /// Whether new clients are about to be refused: 5 % of the limit are left for them, or eight descriptors.
+    var isShort: Bool { open >= ceiling - max(8, limit / 20) }
+
+    /// Whether `connectionsMax` clients can never be served.
+    func isTooSmall(for connectionsMax: Int) -> Bool { ceiling - DescriptorRoom.own < connectionsMax }
+
+    /// The state of the row `descriptors`.
+    func state(connectionsMax: Int) -> RowState {
+        let figures = [("open", "\(open)"), ("limit", "\(limit)"), ("connectionsMax", "\(connectionsMax)")]
+        if isShort { return .red(figures: figures) }
+        guard isTooSmall(for: connectionsMax) else { return .fine(figures: figures) }
+        return .warned(
+            mend: DescriptorRoom.mend(connectionsMax), line: "fewer file descriptors than clients are allowed",
+            figures: figures)
+    }
+
+    /// What an operator does about a limit that is too small.
+    static func mend(_ connectionsMax: Int) -> String {
+        "allow \(connectionsMax + own + reserve) open files (ulimit -n, LimitNOFILE=), or lower --limit connectionsMax"
+    }
+}

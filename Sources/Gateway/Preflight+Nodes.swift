@@ -1,0 +1,37 @@
+import Core
+import Reactors
+import RedisLink
+import Service
+
+/// What `switchboard check` says of the machine's clock, and of the processes that live.
+extension Preflight {
+    /// Asks Redis for its time and for the processes that live; `take` gets the findings.
+    static func ask(_ link: any RedisCalls, _ keys: Keys, boundMs: Int, _ take: @escaping ([Finding]) -> Void) {
+        let beganMs = Clock.wallMs()
+        link.call(NodeCall.call(keys, nil, keepMs: 0)) { result in
+            guard case .success(let value) = result, let answer = NodeCall.Answer(value) else { return take([]) }
+            take(judge(answer, offsetMs: (beganMs + Clock.wallMs()) / 2 - answer.timeMs, boundMs: boundMs))
+        }
+    }
+
+    /// Judges the answer; `offsetMs` is how far this machine's clock is ahead of Redis's.
+    static func judge(_ answer: NodeCall.Answer, offsetMs: Int, boundMs: Int) -> [Finding] {
+        let verdict = ClockVerdict(own: offsetMs, others: answer.others.compactMap(\.offsetMs), boundMs: boundMs)
+        var findings: [Finding] = []
+        if let mend = verdict.mend {
+            findings.append(
+                Finding(.doubtful, "this machine's clock is \(offsetMs) ms ahead of Redis's: \(mend)"))
+        } else {
+            findings.append(Finding(.good, "this machine's clock agrees with Redis's"))
+        }
+        let versions = Set(answer.others.map(\.version)).subtracting([ProductVersion.text]).sorted()
+        if !versions.isEmpty {
+            findings.append(
+                Finding(
+                    .doubtful,
+                    "this is version \(ProductVersion.text), and processes of version \(versions.joined(separator: ", "))"
+                        + " work on the same keys: let all have one version soon"))
+        }
+        return findings
+    }
+}

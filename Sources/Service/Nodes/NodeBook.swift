@@ -1,0 +1,132 @@
+public import RedisLink
+
+/// What a process knows of its clock and of the others that share its Redis, and what of that is news.
+///
+/// Pure.
+public struct NodeBook: Sendable {
+    /// One line for the log.
+    public struct Line: Equatable, Sendable {
+        /// Whether it is a warning; otherwise it is good news.
+        public let isWarning: Bool
+        /// The message.
+        public let text: String
+        /// Names and values.
+        public let fields: [Field]
+
+        /// A name and a value.
+        public struct Field: Equatable, Sendable {
+            /// The name.
+            public let name: String
+            /// The value.
+            public let value: String
+        }
+
+        init(_ isWarning: Bool, _ text: String, _ fields: [(String, String)]) {
+            (self.isWarning, self.text) = (isWarning, text)
+            self.fields = fields.map { Field(name: $0.0, value: $0.1) }
+        }
+    }
+
+    /// Processes of one kind and version.
+    public struct Group: Hashable, Sendable {
+        /// What kind they are.
+        public let kind: NodeEntry.Kind
+        /// Their version, of printable ASCII.
+        public let version: String
+        /// The format of what they keep in Redis.
+        public let format: Int
+    }
+
+    /// This process.
+    public let own: NodeEntry
+    /// The others that lived when Redis was asked last.
+    public private(set) var others: [NodeEntry] = []
+    /// Which clock is wrong; `nil` while Redis has not told its time.
+    public private(set) var verdict: ClockVerdict?
+    /// How far this process's wall clock is ahead of Redis's, milliseconds; `nil` while Redis has not told its time.
+    public private(set) var offsetMs: Int?
+    private var toldVersions: [String]
+    private let boundMs: Int
+
+    /// Groups that are told apart in metrics; the rest is left out.
+    private static let groupsMax = 16
+
+    /// Knows of `own` alone; clocks that differ by `boundMs` at most are equal.
+    public init(_ own: NodeEntry, boundMs: Int) {
+        (self.own, self.boundMs) = (own, boundMs)
+        toldVersions = [own.version]
+    }
+
+    /// Takes an answer of Redis and the offset found by it; what is to be logged.
+    public mutating func learned(_ others: [NodeEntry], offsetMs: Int) -> [Line] {
+        self.others = others
+        self.offsetMs = offsetMs
+        let now = ClockVerdict(own: offsetMs, others: others.compactMap(\.offsetMs), boundMs: boundMs)
+        let before = verdict
+        verdict = now
+        return [clockLine(now, before), versionLine()].compactMap(\.self)
+    }
+
+    private func clockLine(_ now: ClockVerdict, _ before: ClockVerdict?) -> Line? {
+        guard now != before, now != .right || before != nil else { return nil }
+        let fields = [("offsetMs", "\(offsetMs ?? 0)"), ("others", "\(others.count)")]
+        guard let mend = now.mend else { return Line(false, "the clock agrees with redis again", fields) }
+        return Line(true, now.text, fields + [("mend", mend)])
+    }
+
+    private mutating func versionLine() -> Line? {
+        let versions = Set((others + [own]).map(\.version)).sorted()
+        guard versions != toldVersions else { return nil }
+        defer { toldVersions = versions }
+        guard versions.count > 1 else {
+            return toldVersions.count > 1
+                ? Line(false, "all processes have one version", [("version", versions[0])]) : nil
+        }
+        let text = "processes of several versions share this redis"
+        return Line(
+            true, text,
+            [("own", own.version), ("versions", versions.prefix(NodeBook.groupsMax).joined(separator: ","))])
+    }
+
+    /// Whether this process's clock is wrong while those of most others are right.
+    public var isAlone: Bool { verdict == .alone }
+
+    /// How many processes of each kind and version live, this one included, in order.
+    public var groups: [(group: Group, count: Int)] {
+        var counts: [Group: Int] = [:]
+        for entry in others + [own] {
+            counts[Group(kind: entry.kind, version: entry.version, format: entry.format), default: 0] += 1
+        }
+        let sorted = counts.sorted {
+            ($0.key.kind.rawValue, $0.key.version, $0.key.format) < (
+                $1.key.kind.rawValue, $1.key.version, $1.key.format
+            )
+        }
+        return sorted.prefix(NodeBook.groupsMax).map { ($0.key, $0.value) }
+    }
+}
+
+extension ClockVerdict {
+    /// The message of the log.
+    var text: String {
+        switch self {
+        case .right: "the clock agrees with redis"
+        case .alone: "the clock of this process is wrong"
+        case .undecided: "the clock of this process and that of redis differ"
+        case .redisIsWrong: "the clock of redis is wrong"
+        case .othersAreWrong: "the clocks of most other processes are wrong"
+        }
+    }
+
+    /// What an operator does; `nil` where nothing is wrong.
+    public var mend: String? {
+        switch self {
+        case .right: nil
+        case .alone: "set the clock of this machine: timedatectl set-ntp true"
+        case .undecided:
+            "compare the clocks of this machine and of redis, and set the wrong one: timedatectl set-ntp true"
+        case .redisIsWrong: "set the clock of the machine of redis: timedatectl set-ntp true"
+        case .othersAreWrong: "set the clocks of the machines of the other processes: timedatectl set-ntp true"
+        }
+    }
+}
