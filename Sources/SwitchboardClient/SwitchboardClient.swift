@@ -91,12 +91,14 @@ public final class SwitchboardClient: Sendable {
         async throws(SwitchboardError) -> State
     {
         var hasAsked = false
+        var updates = events(of: topic)
+        updates.wantsCurrent = true
         do {
-            for try await update in events(of: topic) {
+            for try await update in updates {
                 guard case .live(let state, _, _) = update else { continue }
                 if let state { return try state.decode(type) }
                 if hasAsked { throw SwitchboardError(.undecodable, "\(topic) has no state.") }
-                // Others read the topic already, and events have made its state an old one.
+                // It may have been resumed, without a state.
                 hasAsked = true
                 resynchronise(topic)
             }

@@ -22,8 +22,8 @@ export class SwitchboardError extends Error {
 /** The events of a topic by name, with their data: `{ 'queue:update': { queueLength: number } }`. */
 export type EventMap = { readonly [name: string]: unknown };
 
-/** The topic is subscribed. Without recovery what was known before is void; `state` is missing for a loop that began
- *  when others had read on: then `client.state(name)` or `topic.resynchronise()` asks for it. */
+/** The topic is subscribed. Without recovery what was known before is void, and `state` replaces it where the namespace
+ *  has one. A loop on a topic that others read already begins with the last state and the events since. */
 export interface Live<State> {
   readonly type: 'live';
   readonly recovered: boolean;

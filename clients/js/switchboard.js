@@ -403,6 +403,8 @@ return null;
 const joinsAtOnceMax=64;
 const joinsPerSecond=18;
 const heldMax=1_000;
+const sinceMax=100;
+const metasMax=1_000;
 const lingerMs=2_000;
 const retryable=new Set(['unavailable','rate_limited','conflict','internal']);
 const gapReasons=new Set(['missed','reset','conflated']);
@@ -413,6 +415,7 @@ class Topics{
 #allowance=new Allowance(joinsAtOnceMax,joinsPerSecond);
 #byName=new Map();
 #names=new Map();
+#metas=new Map();
 #isDirty=false;
 wakeAt=Infinity;
 constructor(machine){
@@ -421,28 +424,27 @@ this.#machine=machine;
 get count(){
 return this.#byName.size;
 }
-join(reader,name,{since=null,presence=false}={}){
+join(reader,name,{since=null,presence=false,isCurrent=false}={}){
 let topic=this.#byName.get(name);
 if(topic===undefined){
-topic={name,readers:new Set(),position:positionOf(since),isLive:false,ask:'wanted',ref:null,
-attempt:0,restUntil:-Infinity,lingerUntil:Infinity,presence,meta:null,stateAt:-1,held:[]};
+topic={name,readers:new Set(),late:new Set(),position:positionOf(since),isLive:false,ask:'wanted',
+ref:null,attempt:0,restUntil:-Infinity,lingerUntil:Infinity,presence,held:[],stateAt:null,
+since:null,meta:this.#metas.get(name)??null};
 this.#byName.set(name,topic);
-}
+this.#metas.delete(name);
+}else topic.late.add(reader);
 topic.readers.add(reader);
 this.#names.set(reader,name);
 this.#isDirty=true;
+if(presence)topic.presence=true;
 if(!topic.isLive)return;
-const update={type:'live',recovered:false,position:topic.position};
-if(topic.stateAt===topic.position.offset)update.state=topic.state;
-this.#machine.say({do:'tell',reader,update});
-if(presence){
-topic.presence=true;
-topic.ask='wanted';
-}
+this.#greet(topic,reader,isCurrent);
+if(presence)topic.ask='wanted';
 }
 leave(reader){
 const topic=this.#byName.get(this.#names.get(reader));
 this.#names.delete(reader);
+topic?.late.delete(reader);
 if(!topic?.readers.delete(reader)||topic.readers.size>0)return;
 topic.lingerUntil=this.#machine.now+lingerMs;
 this.#isDirty=true;
@@ -455,17 +457,27 @@ this.#isDirty=true;
 }
 track(name,meta){
 const topic=this.#byName.get(name);
-if(topic===undefined)return;
+if(topic===undefined)return this.#remember(name,meta);
 topic.meta=meta;
 if(topic.isLive)this.#sayMeta(topic);
+}
+#remember(name,meta){
+this.#metas.delete(name);
+if(meta===null)return;
+if(this.#metas.size>=metasMax)this.#metas.delete(this.#metas.keys().next().value);
+this.#metas.set(name,meta);
 }
 stop(error){
 for(const reader of this.#names.keys())this.#machine.say({do:'end',reader,error});
 this.#byName.clear();
 this.#names.clear();
+this.#metas.clear();
 }
 forget(){
-for(const topic of this.#byName.values())[topic.position,topic.state,topic.meta]=[null,undefined,null];
+for(const topic of this.#byName.values()){
+Object.assign(topic,{position:null,state:undefined,since:null,meta:null});
+}
+this.#metas.clear();
 }
 ready(){
 this.#allowance.refill();
@@ -493,10 +505,11 @@ Object.assign(topic,{isLive:true,isFresh:false,ask:'no',attempt:0,held:[]});
 if(isRecovered){
 topic.held=held.filter(({offset})=>offset>now.offset);
 this.#tell(topic,{type:'live',recovered:true,position:before});
+for(const reader of topic.late)this.#greet(topic,reader);
 }else{
-topic.position=now;
-[topic.state,topic.stateAt]=[told.state,now.offset];
+Object.assign(topic,{position:now,state:told.state,stateAt:now,since:[]});
 this.#tellLoss(topic,before,now);
+topic.late.clear();
 this.#tell(topic,{type:'live',recovered:false,state:told.state,position:now});
 }
 for(const{event,data,offset}of held){
@@ -531,6 +544,8 @@ continue;
 this.#again(topic,error);
 }else if(ref!==undefined&&topic.isLive){
 topic.ask='no';
+topic.since??=[];
+for(const reader of topic.late)this.#greet(topic,reader);
 }else{
 this.#refuse(topic,error);
 }
@@ -543,6 +558,7 @@ const now=positionOf(told);
 if(topic?.ask==='asked'&&!topic.isLive)this.resynchronise(name,topic.isFresh);
 if(!topic?.isLive)return;
 const before=topic.position;
+if(topic.state!==undefined)topic.since=null;
 if(now===null)return this.#tell(topic,{type:'gap',reason:'followed',missed:null,position:before});
 const isOneLog=before.epoch===now.epoch;
 const missed=isOneLog&&now.offset>before.offset?now.offset-before.offset:null;
@@ -628,7 +644,9 @@ this.#isDirty=true;
 return this.#tell(topic,{type:'pending'});
 }
 topic.position={epoch,offset};
-this.#tell(topic,{type:'event',event,data,position:topic.position});
+const update={type:'event',event,data,position:topic.position};
+if(topic.state!==undefined&&topic.since?.push(update)>sinceMax)topic.since=null;
+this.#tell(topic,update);
 if(topic.held[0]?.offset<=offset+1){
 const next=topic.held.shift();
 this.#deliver(topic,next.event,next.data,next.offset);
@@ -640,8 +658,18 @@ const isOneLog=before.epoch===now.epoch;
 const missed=isOneLog&&now.offset>before.offset?now.offset-before.offset:null;
 this.#tell(topic,{type:'gap',reason:isOneLog?'notRecovered':'reset',missed,position:now});
 }
+#greet(topic,reader,isCurrent=false){
+const{since,state,stateAt,position}=topic;
+if(since===null||(isCurrent&&since.length>0))return this.resynchronise(topic.name);
+topic.late.delete(reader);
+const live={type:'live',recovered:false,state,position:since.length>0?stateAt:position};
+for(const update of[live,...since])this.#machine.say({do:'tell',reader,update});
+return undefined;
+}
 #tell(topic,update){
-for(const reader of topic.readers)this.#machine.say({do:'tell',reader,update});
+for(const reader of topic.readers){
+if(update.type==='pending'||!topic.late.has(reader))this.#machine.say({do:'tell',reader,update});
+}
 }
 #sayMeta({name,meta}){
 const ref=this.#machine.nextRef();
@@ -1226,12 +1254,15 @@ return this.#watch(this.#watchers,new Inbox(()=>'status'),signal,{type:'event',s
 ({status})=>status);
 }
 topic(name,options={}){
+return this.#topic(name,options,false);
+}
+#topic(name,options,isCurrent){
 const{since,presence,...more}=topicOf(name,options);
 return new Topic(name,more,{
 join:(inbox)=>{
 const reader=++this.#numbers;
 this.#readers.set(reader,inbox);
-this.#take({type:'join',reader,topic:name,since,presence});
+this.#take({type:'join',reader,topic:name,since,presence,isCurrent});
 return()=>{
 inbox.end();
 if(this.#readers.delete(reader))this.#take({type:'leave',reader});
@@ -1241,7 +1272,7 @@ take:(input)=>this.#take({...input,topic:name}),
 });
 }
 async state(name,options={}){
-const topic=this.topic(name,options);
+const topic=this.#topic(name,options,true);
 for await(const update of topic){
 if('state'in update)return update.state;
 if(update.type==='live')topic.resynchronise();

@@ -17,8 +17,9 @@ enum ClientInput: Sendable {
     case closed(generation: Int, code: Int, httpStatus: Int?, message: String = "")
     /// The time of `wakeAtMs` has come.
     case tick
-    /// An iterator reads a topic, from a position that the app has kept where `since` is one.
-    case join(topic: String, listener: Int, presence: Bool, since: Position?)
+    /// An iterator reads a topic, from a position that the app has kept where `since` is one. With `wantsCurrent` an
+    /// earlier state with the events since will not do.
+    case join(topic: String, listener: Int, presence: Bool, since: Position?, wantsCurrent: Bool = false)
     /// The app wants the state anew.
     case resynchronise(topic: String)
     /// An iterator is gone.

@@ -16,13 +16,20 @@ extension ClientMachine {
         topic.rests = 0
         topic.isAlone = false
         topic.asksAnew = false
-        topic.state = frame.data["state"]
-        // The answer's state has the events that are still to come.
-        topic.isStateCurrent = !recovered || asked == answer
+        // The state of a recovery has the events that are still to come.
+        let state = !recovered || asked == answer ? frame.data["state"] : nil
+        if !recovered || state != nil {
+            topic.state = state
+            topic.stateAt = answer
+            topic.sinceState = []
+        }
         if !recovered { topic.position = answer }
-        let state = topic.isStateCurrent ? topic.state : nil
         for index in topic.listeners.indices {
             let listener = topic.listeners[index]
+            if recovered, !listener.isLive {
+                greet(&topic, index)
+                continue
+            }
             topic.listeners[index].isLive = true
             if !recovered, listener.isLive, asked != nil, asked != answer {
                 tell(listener.id, .gap(lostGap(from: asked, to: answer)))
@@ -33,6 +40,26 @@ extension ClientMachine {
         topics[name] = topic
         trackAgain(name)
         if !recovered { for frame in early { event(frame) } }
+    }
+
+    /// A late iterator has seen nothing of what others have: it is told the last state, and what came since.
+    ///
+    /// - Parameter wantsCurrent: whether it wants the state of now, and not an earlier one with events.
+    func greeting(_ topic: TopicState, wantsCurrent: Bool) -> [TopicUpdate]? {
+        guard let since = topic.sinceState, since.isEmpty || !wantsCurrent else { return nil }
+        let position = since.isEmpty ? topic.position : topic.stateAt
+        return [.live(state: topic.state, recovered: false, position: position)] + since.map { .event($0) }
+    }
+
+    /// Greets a listener; where the state of before does not lead to now, the topic is asked for anew.
+    mutating func greet(_ topic: inout TopicState, _ index: Int, wantsCurrent: Bool = false) {
+        guard let updates = greeting(topic, wantsCurrent: wantsCurrent) else {
+            topic.asksAnew = true
+            topic.asksAgain = true
+            return
+        }
+        topic.listeners[index].isLive = true
+        for update in updates { tell(topic.listeners[index].id, update) }
     }
 
     private func lostGap(from old: Position?, to new: Position?) -> Gap {
@@ -56,7 +83,7 @@ extension ClientMachine {
         if offset <= position.offset { return }
         guard offset - position.offset == 1 else { return hole(name) }
         topic.position = Position(epoch: position.epoch, offset: offset)
-        topic.isStateCurrent = false
+        topic.keep(TopicEvent(topic: name, name: frame.event, data: frame.data, position: topic.position))
         let isNext = topic.early.first?.offset.map { $0 - offset == 1 } == true
         let next = isNext ? topic.early.removeFirst() : nil
         topics[name] = topic
@@ -90,7 +117,8 @@ extension ClientMachine {
             return
         }
         let told = Gap.Reason(rawValue: frame.data["reason"]?.string ?? "") ?? .missed
-        topic.isStateCurrent = false
+        // An earlier state leads to the present one no more.
+        if topic.state != nil { topic.sinceState = nil }
         var gap = Gap(reason: .followed, missed: nil, position: topic.position)
         if let position = Position(frame.data) {
             gap.reason = told

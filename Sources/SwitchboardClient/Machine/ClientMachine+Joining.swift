@@ -1,7 +1,7 @@
 /// Joining and leaving topics.
 extension ClientMachine {
     /// An iterator begins to read a topic; at a live topic it is told at once.
-    mutating func join(_ name: String, _ listener: Int, _ presence: Bool, _ since: Position?) {
+    mutating func join(_ name: String, _ listener: Int, _ presence: Bool, _ since: Position?, wantsCurrent: Bool) {
         var entry = TopicState.Listener(id: listener, wantsPresence: presence)
         var topic = topics[name] ?? TopicState()
         if topics[name] == nil {
@@ -15,17 +15,15 @@ extension ClientMachine {
             tell(listener, .gap(Gap(reason: .notRecovered, missed: nil, position: topic.position)))
         }
         topic.lingerUntilMs = nil
+        topic.listeners.append(entry)
         if topic.stage == .live {
             if presence, !topic.hasPresence {
                 topic.asksAgain = true
             } else {
-                entry.isLive = true
-                let state = topic.isStateCurrent ? topic.state : nil
-                tell(listener, .live(state: state, recovered: false, position: topic.position))
+                greet(&topic, topic.listeners.count - 1, wantsCurrent: wantsCurrent)
                 if presence, let members = topic.members { tell(listener, .members(members)) }
             }
         }
-        topic.listeners.append(entry)
         topics[name] = topic
     }
 

@@ -169,7 +169,8 @@ struct ClientMachine: Sendable {
         case .closed(let generation, let code, let httpStatus, let message):
             if generation == self.generation { closed(code: code, httpStatus: httpStatus, message: message) }
         case .tick: break
-        case .join(let topic, let listener, let presence, let since): join(topic, listener, presence, since)
+        case .join(let topic, let listener, let presence, let since, let wantsCurrent):
+            join(topic, listener, presence, since, wantsCurrent: wantsCurrent)
         case .leave(let topic, let listener): leave(topic, listener)
         case .track(let topic, let meta): track(topic, meta)
         case .call(let entry, let terms): call(entry, terms)

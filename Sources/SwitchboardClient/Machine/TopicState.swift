@@ -32,8 +32,12 @@ struct TopicState: Sendable {
     var position: Position?
     /// The state as the gateway last told it.
     var state: JSONValue?
-    /// Whether no event came since.
-    var isStateCurrent = false
+    /// Where the topic stood then.
+    var stateAt: Position?
+    /// The events since, `sinceMax` at most: an iterator that comes later is told the state and them.
+    ///
+    /// `nil` when they do not lead from the state to now.
+    var sinceState: [TopicEvent]?
     /// A live topic is asked for once more: for presence, or for its state.
     var asksAgain = false
     /// It is asked for without a position.
@@ -55,6 +59,16 @@ struct TopicState: Sendable {
 
     /// How many events may wait for an answer; one more, and the topic is asked for again after a pause.
     static let earlyMax = 1_000
+
+    /// How many events are kept behind a state; one more, and a late iterator has the topic asked for anew.
+    static let sinceMax = 100
+
+    /// Keeps an event for iterators that come later; a topic without a state needs none.
+    mutating func keep(_ event: TopicEvent) {
+        guard state != nil else { return }
+        sinceState?.append(event)
+        if sinceState.map({ $0.count > TopicState.sinceMax }) == true { sinceState = nil }
+    }
 
     /// Whether anybody is to be told who is here.
     var wantsPresence: Bool { listeners.contains { $0.wantsPresence } }
@@ -79,7 +93,7 @@ struct TopicState: Sendable {
     mutating func forget() {
         position = nil
         state = nil
-        isStateCurrent = false
+        sinceState = nil
         members = nil
         for index in listeners.indices { listeners[index].isLive = false }
     }

@@ -14,6 +14,8 @@ public struct TopicUpdates: AsyncSequence, Sendable {
     let since: Position?
     /// Whether its iterators are told who is at the topic.
     let wantsPresence: Bool
+    /// Whether the first state must be that of now.
+    var wantsCurrent = false
     /// The key of an event of which only the newest is kept; `nil` keeps all, up to `updatesMax`.
     var latestBy: (@Sendable (TopicEvent) -> String?)?
 
@@ -61,8 +63,10 @@ public struct TopicUpdates: AsyncSequence, Sendable {
             self.inbox = inbox
             engine.startOnUse()
             engine.state.with { $0.readers[number] = inbox }
-            let wantsPresence = updates.wantsPresence
-            engine.take(.join(topic: topic, listener: number, presence: wantsPresence, since: updates.since))
+            engine.take(
+                .join(
+                    topic: topic, listener: number, presence: updates.wantsPresence, since: updates.since,
+                    wantsCurrent: updates.wantsCurrent))
         }
 
         deinit {

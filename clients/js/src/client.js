@@ -72,12 +72,16 @@ export class SwitchboardClient {
 
   /** A topic: subscribed while somebody iterates. */
   topic(name, options = {}) {
+    return this.#topic(name, options, false);
+  }
+
+  #topic(name, options, isCurrent) {
     const { since, presence, ...more } = topicOf(name, options);
     return new Topic(name, more, {
       join: (inbox) => {
         const reader = ++this.#numbers;
         this.#readers.set(reader, inbox);
-        this.#take({ type: 'join', reader, topic: name, since, presence });
+        this.#take({ type: 'join', reader, topic: name, since, presence, isCurrent });
         return () => {
           inbox.end();
           if (this.#readers.delete(reader)) this.#take({ type: 'leave', reader });
@@ -89,10 +93,10 @@ export class SwitchboardClient {
 
   /** The topic's present state; undefined where its namespace has none. */
   async state(name, options = {}) {
-    const topic = this.topic(name, options);
+    const topic = this.#topic(name, options, true);
     for await (const update of topic) {
       if ('state' in update) return update.state;
-      if (update.type === 'live') topic.resynchronise();  // others read it, and what they know is of before
+      if (update.type === 'live') topic.resynchronise();  // it was resumed, without a state
     }
     throw new SwitchboardError('stopped');
   }
@@ -362,7 +366,8 @@ class Topic {
     }
   }
 
-  /** Lists the client here, on every connection, or with null no longer; the topic has to be iterated. */
+  /** Lists the client here while somebody iterates, on every connection, or with null no longer. Before the first loop
+   *  it is remembered. */
   track(meta = {}) {
     this.#client.take({ type: 'track', meta: metaOf(this.name, meta) });
   }

@@ -9,6 +9,10 @@ const joinsAtOnceMax = 64;
 /** The gateway allows 20; what is refused costs more than what waits. */
 const joinsPerSecond = 18;
 const heldMax = 1_000;
+/** Events that are kept behind a state, for readers that come later; beyond, the topic is asked for anew. */
+const sinceMax = 100;
+/** Topics that `track` names before anybody reads them; beyond, the oldest is forgotten. */
+const metasMax = 1_000;
 const lingerMs = 2_000;
 /** An answer that says come again may be about something other than a rate. */
 const retryable = new Set(['unavailable', 'rate_limited', 'conflict', 'internal']);
@@ -23,6 +27,7 @@ export class Topics {
   #allowance = new Allowance(joinsAtOnceMax, joinsPerSecond);
   #byName = new Map();
   #names = new Map();
+  #metas = new Map();
   #isDirty = false;
   wakeAt = Infinity;
 
@@ -36,30 +41,29 @@ export class Topics {
 
   // What the program wants.
 
-  join(reader, name, { since = null, presence = false } = {}) {
+  /** `isCurrent`: the state of now is wanted, and not an earlier one with the events since. */
+  join(reader, name, { since = null, presence = false, isCurrent = false } = {}) {
     let topic = this.#byName.get(name);
     if (topic === undefined) {
-      topic = { name, readers: new Set(), position: positionOf(since), isLive: false, ask: 'wanted', ref: null,
-        attempt: 0, restUntil: -Infinity, lingerUntil: Infinity, presence, meta: null, stateAt: -1, held: [] };
+      topic = { name, readers: new Set(), late: new Set(), position: positionOf(since), isLive: false, ask: 'wanted',
+        ref: null, attempt: 0, restUntil: -Infinity, lingerUntil: Infinity, presence, held: [], stateAt: null,
+        since: null, meta: this.#metas.get(name) ?? null };
       this.#byName.set(name, topic);
-    }
+      this.#metas.delete(name);
+    } else topic.late.add(reader);
     topic.readers.add(reader);
     this.#names.set(reader, name);
     this.#isDirty = true;
+    if (presence) topic.presence = true;
     if (!topic.isLive) return;
-    const update = { type: 'live', recovered: false, position: topic.position };
-    // A state of an earlier position would be an old one.
-    if (topic.stateAt === topic.position.offset) update.state = topic.state;
-    this.#machine.say({ do: 'tell', reader, update });
-    if (presence) {
-      topic.presence = true;
-      topic.ask = 'wanted';  // whoever asks is told who is here
-    }
+    this.#greet(topic, reader, isCurrent);
+    if (presence) topic.ask = 'wanted';  // whoever asks is told who is here
   }
 
   leave(reader) {
     const topic = this.#byName.get(this.#names.get(reader));
     this.#names.delete(reader);
+    topic?.late.delete(reader);
     if (!topic?.readers.delete(reader) || topic.readers.size > 0) return;
     topic.lingerUntil = this.#machine.now + lingerMs;
     this.#isDirty = true;
@@ -76,20 +80,32 @@ export class Topics {
   /** Lists the client, now and on every later connection; `meta` is JSON text, null for no longer. */
   track(name, meta) {
     const topic = this.#byName.get(name);
-    if (topic === undefined) return;
+    if (topic === undefined) return this.#remember(name, meta);
     topic.meta = meta;
     if (topic.isLive) this.#sayMeta(topic);
+  }
+
+  /** It is said once the topic is read. */
+  #remember(name, meta) {
+    this.#metas.delete(name);
+    if (meta === null) return;
+    if (this.#metas.size >= metasMax) this.#metas.delete(this.#metas.keys().next().value);
+    this.#metas.set(name, meta);
   }
 
   stop(error) {
     for (const reader of this.#names.keys()) this.#machine.say({ do: 'end', reader, error });
     this.#byName.clear();
     this.#names.clear();
+    this.#metas.clear();
   }
 
   /** Another user: what this one has seen is not a position of theirs. */
   forget() {
-    for (const topic of this.#byName.values()) [topic.position, topic.state, topic.meta] = [null, undefined, null];
+    for (const topic of this.#byName.values()) {
+      Object.assign(topic, { position: null, state: undefined, since: null, meta: null });
+    }
+    this.#metas.clear();
   }
 
   // The connection.
@@ -126,10 +142,11 @@ export class Topics {
       topic.held = held.filter(({ offset }) => offset > now.offset);
       // A state that comes with a recovery is newer than the events that follow.
       this.#tell(topic, { type: 'live', recovered: true, position: before });
+      for (const reader of topic.late) this.#greet(topic, reader);
     } else {
-      topic.position = now;
-      [topic.state, topic.stateAt] = [told.state, now.offset];
+      Object.assign(topic, { position: now, state: told.state, stateAt: now, since: [] });
       this.#tellLoss(topic, before, now);
+      topic.late.clear();
       this.#tell(topic, { type: 'live', recovered: false, state: told.state, position: now });
     }
     for (const { event, data, offset } of held) {
@@ -168,6 +185,8 @@ export class Topics {
         this.#again(topic, error);
       } else if (ref !== undefined && topic.isLive) {
         topic.ask = 'no';  // a refusal leaves the present subscription as it is
+        topic.since ??= [];
+        for (const reader of topic.late) this.#greet(topic, reader);
       } else {
         this.#refuse(topic, error);
       }
@@ -182,6 +201,7 @@ export class Topics {
     if (topic?.ask === 'asked' && !topic.isLive) this.resynchronise(name, topic.isFresh);
     if (!topic?.isLive) return;
     const before = topic.position;
+    if (topic.state !== undefined) topic.since = null;  // an earlier state leads to the present one no more
     if (now === null) return this.#tell(topic, { type: 'gap', reason: 'followed', missed: null, position: before });
     const isOneLog = before.epoch === now.epoch;
     const missed = isOneLog && now.offset > before.offset ? now.offset - before.offset : null;
@@ -281,7 +301,9 @@ export class Topics {
       return this.#tell(topic, { type: 'pending' });
     }
     topic.position = { epoch, offset };
-    this.#tell(topic, { type: 'event', event, data, position: topic.position });
+    const update = { type: 'event', event, data, position: topic.position };
+    if (topic.state !== undefined && topic.since?.push(update) > sinceMax) topic.since = null;
+    this.#tell(topic, update);
     if (topic.held[0]?.offset <= offset + 1) {
       const next = topic.held.shift();
       this.#deliver(topic, next.event, next.data, next.offset);
@@ -295,8 +317,20 @@ export class Topics {
     this.#tell(topic, { type: 'gap', reason: isOneLog ? 'notRecovered' : 'reset', missed, position: now });
   }
 
+  /** A late reader has seen nothing of what others have: it is told the last state, and what came since. */
+  #greet(topic, reader, isCurrent = false) {
+    const { since, state, stateAt, position } = topic;
+    if (since === null || (isCurrent && since.length > 0)) return this.resynchronise(topic.name);
+    topic.late.delete(reader);
+    const live = { type: 'live', recovered: false, state, position: since.length > 0 ? stateAt : position };
+    for (const update of [live, ...since]) this.#machine.say({ do: 'tell', reader, update });
+    return undefined;
+  }
+
   #tell(topic, update) {
-    for (const reader of topic.readers) this.#machine.say({ do: 'tell', reader, update });
+    for (const reader of topic.readers) {
+      if (update.type === 'pending' || !topic.late.has(reader)) this.#machine.say({ do: 'tell', reader, update });
+    }
   }
 
   #sayMeta({ name, meta }) {
