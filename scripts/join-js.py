@@ -10,7 +10,7 @@ import sys
 from pathlib import Path
 
 FOLDER = Path(__file__).resolve().parents[1] / "clients/js"
-PARTS = ("parts", "reasons", "calls", "topics", "given", "tokens", "machine", "values", "client")
+PARTS = ("parts", "reasons", "calls", "topics", "given", "keeper", "tokens", "machine", "values", "client")
 EXPORTS = ("Optimistic", "SwitchboardClient", "SwitchboardError", "backOffMs", "operationId", "webStorage")
 HEAD = "// Made of src/ by scripts/join-js.py.\n"
 

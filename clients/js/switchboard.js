@@ -217,19 +217,19 @@ deadline:now+Math.min(keepMsMax,entry.expiresAt-wall),attempt:0,faults:0});
 for(const call of later)this.#byId.set(call.entry.id,call);
 this.#isLoaded=this.#isDirty=true;
 }
-kept(id,isKept){
+kept(id,{isKept,isLeft=false}){
 const call=this.#byId.get(id);
 if(call?.phase!=='keeping')return;
-if(!isKept)return this.#fail(call,'storage');
+if(!isKept)return this.#unkept(call,isLeft);
 call.phase='queued';
 this.#isDirty=true;
 }
-marked(id,{isKept,firstSentAt=null}){
+marked(id,{isKept,isLeft=false,firstSentAt=null}){
 const call=this.#byId.get(id);
 if(call?.phase!=='marking')return;
 call.phase='queued';
 this.#isDirty=true;
-if(!isKept)return this.#fail(call,'storage');
+if(!isKept)return this.#unkept(call,isLeft);
 if(firstSentAt===null){
 call.isKept=false;
 return this.#uncertain(call);
@@ -354,6 +354,10 @@ return age>=repeatMs||wall<entry.firstSentAt-clockSlackMs;
 if(!call.isKept)this.#fail(call,'timeout','There was no answer.');
 else if(call.entry.firstSentAt===null)this.#fail(call,'expired');
 else this.#uncertain(call);
+}
+#unkept(call,isLeft){
+if(isLeft)this.#uncertain(call);
+else this.#fail(call,'storage');
 }
 #uncertain(call){
 this.#fail(call,'uncertain','It may have happened.');
@@ -722,6 +726,97 @@ keepMs:keepMs===null||keepMs===undefined?null:ms(keepMs),repeatable:Boolean(repe
 failOffline:Boolean(failOffline),data:data===undefined?'{}':jsonOf(data)};
 }
 const bytesOf=(text)=>new TextEncoder().encode(text).length;
+const storageMs=10_000;
+function inTime(work){
+let timer=null;
+const late=new Promise((_,reject)=>{
+const error=Object.assign(new Error('The storage does not answer.'),{isLate:true});
+timer=setTimeout(()=>reject(error),storageMs);
+});
+return Promise.race([Promise.resolve().then(work),late]).finally(()=>clearTimeout(timer));
+}
+class Keeper{
+#storage;
+#warn;
+#bornAt;
+#last;
+constructor(storage,{warn,wall,loaded}){
+this.#storage=storage;
+this.#warn=(error)=>warn(`Switchboard: storage: ${textOf(error)}`);
+this.#bornAt=wall();
+this.#last=this.#load(loaded);
+}
+keep(entry,done){
+this.#then(entry.id,(storage)=>storage.put(entry),done);
+}
+mark({id,firstSentAt},done){
+this.#then(id,async(storage)=>{
+const stored=entryOf(await storage.get(id));
+if(stored===null)return{firstSentAt:null};
+const earliest=Math.min(stored.firstSentAt??firstSentAt,firstSentAt);
+await storage.put({...stored,firstSentAt:earliest});
+return{firstSentAt:earliest};
+},done);
+}
+forget(id){
+this.#then(id,(storage)=>storage.remove(id),()=>{});
+}
+#then(id,work,done){
+if(this.#storage===null)return done({isKept:true});
+this.#last=this.#last.then(async()=>done(await this.#tried(id,work)));
+return undefined;
+}
+async #tried(id,work){
+try{
+const more=await inTime(()=>work(this.#storage));
+return{isKept:true,firstSentAt:more?.firstSentAt};
+}catch(error){
+this.#warn(error);
+return{isKept:false,isLeft:error?.isLate===true||!await this.#removes(id)};
+}
+}
+async #removes(id){
+try{
+await inTime(()=>this.#storage.remove(id));
+return true;
+}catch(error){
+this.#warn(error);
+return false;
+}
+}
+async #load(loaded){
+await null;
+if(this.#storage===null)return loaded([]);
+const reading=this.#read();
+try{
+loaded(await inTime(()=>reading));
+}catch(error){
+this.#warn(error);
+loaded([]);
+const before=(all)=>all.filter(({createdAt})=>createdAt<this.#bornAt);
+if(error?.isLate)reading.then((all)=>loaded(before(all)),()=>{});
+}
+return undefined;
+}
+async #read(){
+const entries=[];
+for(const value of await this.#storage.load()??[]){
+const entry=entryOf(value);
+if(entry===null)await this.#spoilt(value);
+else entries.push(entry);
+}
+return entries;
+}
+async #spoilt(value){
+try{
+const{id}=value;
+this.#warn(`the entry ${textOf(id)} is spoilt, and is removed`);
+await inTime(()=>this.#storage.remove(id));
+}catch(error){
+this.#warn(error);
+}
+}
+}
 const freshShare=0.8;
 const askMs=60_000;
 const renewMs=1_000;
@@ -856,7 +951,7 @@ case'call':return this.calls.add(input);
 case'cancel':return this.calls.cancel(input.as);
 case'remove':return this.calls.remove(input.id);
 case'loaded':return this.calls.load(input.entries);
-case'kept':return this.calls.kept(input.id,input.isKept);
+case'kept':return this.calls.kept(input.id,input);
 case'marked':return this.calls.marked(input.id,input);
 case'offline':return this.#probe(probeMs);
 case'online':return this.#hurry(onlineMs);
@@ -1218,17 +1313,18 @@ class SwitchboardClient{
 #waiters=new Map();
 #watchers=new Set();
 #results=new Set();
-#storing;
+#keeper;
 #unlisten=null;
 #told=null;
 constructor(url,{token=null,WebSocket=globalThis.WebSocket,storage=null,log,
 random=Math.random,now=()=>performance.now(),wall=()=>Date.now()}={}){
 if(typeof WebSocket!=='function')throw new TypeError('no WebSocket');
 this.#url=String(url).replace(/^http/i,'ws');
-this.#options={WebSocket,storage,log,now,wall};
+this.#options={WebSocket,log,now,wall};
 this.#machine=new Machine({random});
 this.setToken(token);
-this.#storing=this.#load();
+this.#keeper=new Keeper(storage,{wall,warn:(text)=>this.#warn(text),
+loaded:(entries)=>this.#take({type:'loaded',entries})});
 }
 start(){
 this.#unlisten??=this.#listen();
@@ -1359,9 +1455,9 @@ case'end':
 this.#readers.get(action.reader)?.end(action.error.code==='stopped'?null:action.error);
 return this.#readers.delete(action.reader);
 case'finish':return this.#finish(as,action);
-case'keep':return this.#store(async(storage)=>{await storage.put(action.entry);},{type:'kept',id});
-case'mark':return this.#store((storage)=>mark(storage,action),{...action,type:'marked'});
-case'forget':return this.#store(async(storage)=>{await storage.remove(id);},{type:'forgotten'});
+case'keep':return this.#keeper.keep(action.entry,(how)=>this.#take({type:'kept',id,...how}));
+case'mark':return this.#keeper.mark(action,(how)=>this.#take({...action,type:'marked',...how}));
+case'forget':return this.#keeper.forget(id);
 case'status':
 this.#watchers.forEach((inbox)=>inbox.push({type:'event',status:action.status}));
 return this.#tellReason(action.status);
@@ -1406,34 +1502,6 @@ waiter.done();
 if(error===undefined)waiter.resolve(answer);
 else waiter.reject(error);
 }
-async #load(){
-const{storage}=this.#options;
-const entries=[];
-try{
-for(const value of await storage?.load()??[]){
-const entry=entryOf(value);
-if(entry!==null)entries.push(entry);
-else await storage.remove(value?.id);
-}
-}catch(error){
-this.#log(`storage: ${textOf(error)}`);
-}
-this.#take({type:'loaded',entries});
-}
-#store(work,input){
-const{storage}=this.#options;
-if(storage===null)return this.#take({...input,isKept:true});
-this.#storing=this.#storing.then(async()=>{
-let more={isKept:false};
-try{
-more={isKept:true,...await work(storage)};
-}catch(error){
-this.#log(`storage: ${textOf(error)}`);
-}
-this.#take({...input,...more});
-});
-return undefined;
-}
 #listen(){
 const page=globalThis.document;
 if(page===undefined||typeof addEventListener!=='function')return()=>{};
@@ -1456,13 +1524,6 @@ return act();
 console.error(error);
 return undefined;
 }
-}
-async function mark(storage,{id,firstSentAt}){
-const stored=entryOf(await storage.get(id));
-if(stored===null)return{firstSentAt:null};
-const earliest=Math.min(stored.firstSentAt??firstSentAt,firstSentAt);
-await storage.put({...stored,firstSentAt:earliest});
-return{firstSentAt:earliest};
 }
 class Topic{
 #options;

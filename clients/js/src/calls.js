@@ -105,21 +105,22 @@ export class Calls {
     this.#isLoaded = this.#isDirty = true;
   }
 
-  kept(id, isKept) {
+  /** `isLeft`: the storage failed, and may have the entry all the same, which a later process would send. */
+  kept(id, { isKept, isLeft = false }) {
     const call = this.#byId.get(id);
     if (call?.phase !== 'keeping') return;
-    if (!isKept) return this.#fail(call, 'storage');
+    if (!isKept) return this.#unkept(call, isLeft);
     call.phase = 'queued';
     this.#isDirty = true;
   }
 
   /** `firstSentAt` is what storage has now: another page may have sent the call before; null when it is done there. */
-  marked(id, { isKept, firstSentAt = null }) {
+  marked(id, { isKept, isLeft = false, firstSentAt = null }) {
     const call = this.#byId.get(id);
     if (call?.phase !== 'marking') return;
     call.phase = 'queued';
     this.#isDirty = true;
-    if (!isKept) return this.#fail(call, 'storage');
+    if (!isKept) return this.#unkept(call, isLeft);
     if (firstSentAt === null) {
       call.isKept = false;  // another page has told its outcome, unless somebody waits for it here
       return this.#uncertain(call);
@@ -268,6 +269,11 @@ export class Calls {
     if (!call.isKept) this.#fail(call, 'timeout', 'There was no answer.');
     else if (call.entry.firstSentAt === null) this.#fail(call, 'expired');
     else this.#uncertain(call);
+  }
+
+  #unkept(call, isLeft) {
+    if (isLeft) this.#uncertain(call);
+    else this.#fail(call, 'storage');
   }
 
   #uncertain(call) {

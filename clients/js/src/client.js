@@ -1,6 +1,6 @@
 // The client: sockets, timers and promises around the machine, which decides.
 
-import { entryOf } from './calls.js';
+import { Keeper } from './keeper.js';
 import { Machine } from './machine.js';
 import { callOf, metaOf, textOf, topicOf } from './given.js';
 import { SwitchboardError } from './parts.js';
@@ -24,7 +24,7 @@ export class SwitchboardClient {
   #waiters = new Map();
   #watchers = new Set();
   #results = new Set();
-  #storing;
+  #keeper;
   #unlisten = null;
   #told = null;
 
@@ -32,10 +32,11 @@ export class SwitchboardClient {
     random = Math.random, now = () => performance.now(), wall = () => Date.now() } = {}) {
     if (typeof WebSocket !== 'function') throw new TypeError('no WebSocket');
     this.#url = String(url).replace(/^http/i, 'ws');
-    this.#options = { WebSocket, storage, log, now, wall };
+    this.#options = { WebSocket, log, now, wall };
     this.#machine = new Machine({ random });
     this.setToken(token);
-    this.#storing = this.#load();
+    this.#keeper = new Keeper(storage, { wall, warn: (text) => this.#warn(text),
+      loaded: (entries) => this.#take({ type: 'loaded', entries }) });
   }
 
   /** Connects and stays connected. */
@@ -200,9 +201,9 @@ export class SwitchboardClient {
         this.#readers.get(action.reader)?.end(action.error.code === 'stopped' ? null : action.error);
         return this.#readers.delete(action.reader);
       case 'finish': return this.#finish(as, action);
-      case 'keep': return this.#store(async (storage) => { await storage.put(action.entry); }, { type: 'kept', id });
-      case 'mark': return this.#store((storage) => mark(storage, action), { ...action, type: 'marked' });
-      case 'forget': return this.#store(async (storage) => { await storage.remove(id); }, { type: 'forgotten' });
+      case 'keep': return this.#keeper.keep(action.entry, (how) => this.#take({ type: 'kept', id, ...how }));
+      case 'mark': return this.#keeper.mark(action, (how) => this.#take({ ...action, type: 'marked', ...how }));
+      case 'forget': return this.#keeper.forget(id);
       case 'status':
         this.#watchers.forEach((inbox) => inbox.push({ type: 'event', status: action.status }));
         return this.#tellReason(action.status);
@@ -252,38 +253,6 @@ export class SwitchboardClient {
     else waiter.reject(error);
   }
 
-  // Storage: one thing after the other. Without one, calls are kept while the program runs.
-
-  async #load() {
-    const { storage } = this.#options;
-    const entries = [];
-    try {
-      for (const value of await storage?.load() ?? []) {
-        const entry = entryOf(value);
-        if (entry !== null) entries.push(entry);
-        else await storage.remove(value?.id);
-      }
-    } catch (error) {
-      this.#log(`storage: ${textOf(error)}`);
-    }
-    this.#take({ type: 'loaded', entries });
-  }
-
-  #store(work, input) {
-    const { storage } = this.#options;
-    if (storage === null) return this.#take({ ...input, isKept: true });
-    this.#storing = this.#storing.then(async () => {
-      let more = { isKept: false };
-      try {
-        more = { isKept: true, ...await work(storage) };
-      } catch (error) {
-        this.#log(`storage: ${textOf(error)}`);
-      }
-      this.#take({ ...input, ...more });
-    });
-    return undefined;
-  }
-
   /** The network and the page, where there is one. */
   #listen() {
     const page = globalThis.document;
@@ -309,15 +278,6 @@ function attempt(act) {
     console.error(error);
     return undefined;
   }
-}
-
-/** Notes that a call is sent, unless another page has ended it: then it is not in the storage any more. */
-async function mark(storage, { id, firstSentAt }) {
-  const stored = entryOf(await storage.get(id));
-  if (stored === null) return { firstSentAt: null };
-  const earliest = Math.min(stored.firstSentAt ?? firstSentAt, firstSentAt);
-  await storage.put({ ...stored, firstSentAt: earliest });
-  return { firstSentAt: earliest };
 }
 
 /** A topic. Each loop over it has its own bounded buffer, and ends the subscription when it is the last one. */

@@ -112,7 +112,7 @@ export class Machine {
       case 'cancel': return this.calls.cancel(input.as);
       case 'remove': return this.calls.remove(input.id);
       case 'loaded': return this.calls.load(input.entries);
-      case 'kept': return this.calls.kept(input.id, input.isKept);
+      case 'kept': return this.calls.kept(input.id, input);
       case 'marked': return this.calls.marked(input.id, input);
       case 'offline': return this.#probe(probeMs);
       case 'online': return this.#hurry(onlineMs);
