@@ -122,6 +122,13 @@ public final class SwitchboardClient: Sendable {
     /// `meta` is what it says of itself.
     public func track(_ topic: String, meta: some Encodable) throws(SwitchboardError) {
         let text = try JSONValue.encode(meta)
+        guard TopicState.isName(topic) else {
+            throw SwitchboardError(.server("bad_request"), "There can be no topic of this name.")
+        }
+        // The gateway would end the connection, and the next one, which says the same.
+        guard text.utf8.count + topic.utf8.count + 256 <= engine.options.times.messageBytesMax else {
+            throw SwitchboardError(.tooLarge, "The message is too long.")
+        }
         engine.startOnUse()
         engine.take(.track(topic: topic, meta: text))
     }

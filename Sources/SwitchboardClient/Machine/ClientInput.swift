@@ -34,8 +34,8 @@ enum ClientInput: Sendable {
     case remove(id: String)
     /// What the storage held.
     case loaded([OutboxEntry])
-    /// The entry could not be stored.
-    case unstored(id: String, String)
+    /// The entry could not be stored. `isLeft`: the storage may have it all the same, for a later process to send.
+    case unstored(id: String, String, isLeft: Bool = false)
     /// A route came or went; `changed` when it is another one than before.
     case network(usable: Bool, changed: Bool)
     /// The app goes away, and may not come back.

@@ -75,10 +75,10 @@ extension ClientMachine {
     }
 
     /// The storage failed: the call is not kept, and its caller is told.
-    mutating func unstored(_ id: String, _ message: String) {
+    mutating func unstored(_ id: String, _ message: String, isLeft: Bool) {
         guard let index = calls.firstIndex(where: { $0.entry.id == id }) else { return }
         let call = calls.remove(at: index)
-        finish(call, .failure(SwitchboardError(.storage, message)))
+        finish(call, .failure(SwitchboardError(isLeft ? .uncertain : .storage, message)))
     }
 
     /// The caller waits no more: a call neither sent nor kept is taken back, any other goes on without a caller.

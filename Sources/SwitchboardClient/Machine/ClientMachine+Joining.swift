@@ -2,6 +2,12 @@
 extension ClientMachine {
     /// An iterator begins to read a topic; at a live topic it is told at once.
     mutating func join(_ name: String, _ listener: Int, _ presence: Bool, _ since: Position?, wantsCurrent: Bool) {
+        guard TopicState.isName(name) else {
+            let error = SwitchboardError(.server("bad_request"), "There can be no topic of this name.")
+            return outputs.append(.end(listener: listener, error))
+        }
+        // An epoch that can be none would make a message that ends the connection.
+        let since = since.flatMap { (1...64).contains($0.epoch.utf8.count) ? $0 : nil }
         var entry = TopicState.Listener(id: listener, wantsPresence: presence)
         var topic = topics[name] ?? TopicState()
         if topics[name] == nil {

@@ -178,7 +178,7 @@ struct ClientMachine: Sendable {
         case .remove(let id): remove(id)
         case .loaded(let entries): loaded(entries)
         case .resynchronise(let topic): resynchronise(topic)
-        case .unstored(let id, let message): unstored(id, message)
+        case .unstored(let id, let message, let isLeft): unstored(id, message, isLeft: isLeft)
         case .network(let usable, let changed): network(usable, changed)
         case .suspend: suspend()
         case .background: backgroundAtMs = nowMs

@@ -70,6 +70,18 @@ struct TopicState: Sendable {
         if sinceState.map({ $0.count > TopicState.sinceMax }) == true { sinceState = nil }
     }
 
+    /// Whether there can be a topic of this name: one that cannot would spoil the batch it is asked in.
+    static func isName(_ text: String) -> Bool {
+        let parts = text.utf8.split(separator: UInt8(ascii: ":"), maxSplits: 1, omittingEmptySubsequences: false)
+        guard parts.count == 2, let first = parts[0].first, isLower(first) else { return false }
+        return parts[0].count <= 32 && (1...200).contains(parts[1].count)
+            && parts[0].allSatisfy { isLower($0) || isDigit($0) || $0 == UInt8(ascii: "-") }
+            && parts[1].allSatisfy { isLower($0 | 32) && $0 < 128 || isDigit($0) || "._~:-".utf8.contains($0) }
+    }
+
+    private static func isLower(_ byte: UInt8) -> Bool { (UInt8(ascii: "a")...UInt8(ascii: "z")).contains(byte) }
+    private static func isDigit(_ byte: UInt8) -> Bool { (UInt8(ascii: "0")...UInt8(ascii: "9")).contains(byte) }
+
     /// Whether anybody is to be told who is here.
     var wantsPresence: Bool { listeners.contains { $0.wantsPresence } }
 

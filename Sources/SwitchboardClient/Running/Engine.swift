@@ -91,6 +91,7 @@ final class Engine: Sendable {
         if mustLoad, let storage = options.storage {
             do {
                 take(.loaded(try storage.load()))
+                if let damage = (storage as? any ReportsDamage)?.damage { options.fault(damage) }
             } catch {
                 options.fault("The outbox cannot be read: \(error)")
             }
@@ -160,11 +161,22 @@ final class Engine: Sendable {
                 } catch {
                     // What could not be marked as sent must not be sent: after a restart it would be sent again.
                     unmarked = entry.message
-                    take(.unstored(id: entry.id, "\(error)"))
+                    take(.unstored(id: entry.id, "\(error)", isLeft: !isRemoved(entry.id)))
                 }
             case .send(_, let text) where text == unmarked: unmarked = nil
             default: perform(output)
             }
+        }
+    }
+
+    /// Takes an entry out of a storage that has just failed: what stays there, a later process would send.
+    private func isRemoved(_ id: String) -> Bool {
+        do {
+            try options.storage?.remove(id)
+            return true
+        } catch {
+            options.fault("The outbox cannot be written: \(error)")
+            return false
         }
     }
 

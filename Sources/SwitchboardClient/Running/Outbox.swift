@@ -12,11 +12,20 @@ public protocol OutboxStorage: Sendable {
     func remove(_ id: String) throws
 }
 
+/// A storage that can tell what it had to leave aside.
+protocol ReportsDamage {
+    /// What the last `load` found; `nil` when all was well.
+    var damage: String? { get }
+}
+
 /// An outbox in a file: one record a line, each with a checksum; a torn last record is dropped.
+///
+/// Damaged records in the middle are appended to a file beside it, whose name ends with `.damaged`, and `Options.fault`
+/// hears of them.
 ///
 /// The file is written anew when it is loaded, and when most of its records are over. It survives the end of the app; a loss of power
 /// may cost the last record. One client at a time may use a file.
-public final class OutboxFile: OutboxStorage {
+public final class OutboxFile: OutboxStorage, ReportsDamage {
     private struct Record: Codable {
         var put: OutboxEntry?
         var drop: String?
@@ -25,6 +34,7 @@ public final class OutboxFile: OutboxStorage {
     private struct State: Sendable {
         var entries: [OutboxEntry] = []
         var records = 0
+        var damage: String?
     }
 
     private let url: URL
@@ -37,25 +47,49 @@ public final class OutboxFile: OutboxStorage {
     public func load() throws -> [OutboxEntry] {
         guard FileManager.default.fileExists(atPath: url.path) else { return [] }
         var entries: [OutboxEntry] = []
-        for line in try Data(contentsOf: url).split(separator: UInt8(ascii: "\n")) {
-            guard let record = OutboxFile.record(line) else { continue }
+        var damaged: [Data] = []
+        let lines = try Data(contentsOf: url).split(separator: UInt8(ascii: "\n"))
+        for (index, line) in lines.enumerated() {
+            guard let record = OutboxFile.record(line) else {
+                // Only the end of the app tears the last one.
+                if index < lines.count - 1 { damaged.append(line) }
+                continue
+            }
             if let entry = record.put { OutboxFile.put(entry, in: &entries) }
             if let id = record.drop { entries.removeAll { $0.id == id } }
         }
+        try setAside(damaged)
         try write(all: entries)
         return entries
     }
 
-    /// Appends a record.
-    public func store(_ entry: OutboxEntry) throws {
-        state.with { OutboxFile.put(entry, in: &$0.entries) }
-        try append(Record(put: entry))
+    /// What the last `load` found.
+    var damage: String? { state.with { $0.damage } }
+
+    /// Keeps damaged records for whoever wants to know what they were; while that fails, the outbox is not written anew.
+    private func setAside(_ records: [Data]) throws {
+        state.with { $0.damage = nil }
+        guard !records.isEmpty else { return }
+        let aside = url.appendingPathExtension("damaged")
+        let known = FileManager.default.fileExists(atPath: aside.path) ? try Data(contentsOf: aside) : Data()
+        let added = Data(records.map { $0 + Data("\n".utf8) }.joined())
+        // Damage without end must not fill the device.
+        try (known + added).suffix(1 << 20).write(to: aside, options: OutboxFile.writing)
+        state.with { $0.damage = "\(records.count) damaged records of the outbox are in \(aside.path)." }
     }
 
     /// Appends a record.
+    public func store(_ entry: OutboxEntry) throws {
+        var entries = state.with { $0.entries }
+        OutboxFile.put(entry, in: &entries)
+        try append(Record(put: entry), whereupon: entries)
+    }
+
+    /// Appends a record; for an entry that is not there nothing happens, also where the device is full.
     public func remove(_ id: String) throws {
-        state.with { state in state.entries.removeAll { $0.id == id } }
-        try append(Record(drop: id))
+        let entries = state.with { $0.entries }
+        guard entries.contains(where: { $0.id == id }) else { return }
+        try append(Record(drop: id), whereupon: entries.filter { $0.id != id })
     }
 
     private static func put(_ entry: OutboxEntry, in entries: inout [OutboxEntry]) {
@@ -66,23 +100,27 @@ public final class OutboxFile: OutboxStorage {
         }
     }
 
-    private func append(_ record: Record) throws {
-        let (entries, isMostlyOver) = state.with { state in
-            state.records += 1
-            return (state.entries, state.records > 4 * state.entries.count + 256)
-        }
+    private func append(_ record: Record, whereupon entries: [OutboxEntry]) throws {
+        let isMostlyOver = state.with { $0.records + 1 > 4 * entries.count + 256 }
         guard !isMostlyOver, FileManager.default.fileExists(atPath: url.path) else { return try write(all: entries) }
         let file = try FileHandle(forWritingTo: url)
         defer { try? file.close() }
         // A record that was torn must not swallow this one.
         let end = try file.seekToEnd()
         try file.write(contentsOf: (end == 0 ? Data() : Data("\n".utf8)) + OutboxFile.line(record))
+        state.with { state in
+            state.entries = entries
+            state.records += 1
+        }
     }
 
     private func write(all entries: [OutboxEntry]) throws {
         let lines = try entries.map { try OutboxFile.line(Record(put: $0)) }
         try Data(lines.joined(separator: Data("\n".utf8))).write(to: url, options: OutboxFile.writing)
-        state.with { $0 = State(entries: entries, records: entries.count) }
+        state.with { state in
+            state.entries = entries
+            state.records = entries.count
+        }
     }
 
     private static var writing: Data.WritingOptions {

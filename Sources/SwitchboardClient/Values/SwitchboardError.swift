@@ -15,6 +15,8 @@ public struct SwitchboardError: Error, Sendable, Hashable {
         /// It was kept, and not sent before it expired. Nothing has happened.
         case expired
         /// It was sent, no answer came, and sending it again might do it twice.
+        ///
+        /// Or the storage failed and may still have it, so that it is sent after a restart.
         case uncertain
         /// JSON and the app's type do not fit.
         case undecodable
@@ -22,7 +24,7 @@ public struct SwitchboardError: Error, Sendable, Hashable {
         case unauthorized
         /// Too much waits, or is too big.
         case tooLarge
-        /// The storage of the outbox failed.
+        /// The storage of the outbox failed; the call was not sent, and is not sent later.
         case storage
     }
 
