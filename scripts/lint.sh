@@ -63,7 +63,7 @@ unsafe_files=(
     # C functions of the system
     Sources/Reactors/{Clock,Errno,EventBuffer,Guarded,Thread,Wake}.swift
     Sources/Transport/{Resolver,Sockets}.swift
-    Sources/Service/{Descriptors,Environment,Files,Log,Supervisor}.swift
+    Sources/Service/{Descriptors,Environment,Files,LineWriter,Supervisor}.swift
     Sources/Service/{ProcessEnvironment,ProcessSetUp,Signals,Terminal}.swift
     Sources/Gateway/Operations/MemoryWatch.swift
     Sources/switchboard/{ChildProcess,CourierProgram,DevCommand,PrivateRedis}.swift

@@ -37,6 +37,7 @@ extension Limits {
             LimitEntry(name: "headersMax", range: size, path: \.headersMax),
             LimitEntry(name: "bodyBytesMax", range: bytes, path: \.bodyBytesMax),
             LimitEntry(name: "anonymousBodyBytesMax", range: bytes, path: \.anonymousBodyBytesMax),
+            LimitEntry(name: "hstsSeconds", range: 0...63_072_000, path: \.hstsSeconds),
             LimitEntry(name: "batchMax", range: 1...4_096, path: \.batchMax),
             LimitEntry(name: "publishBytesMax", range: bytes, path: \.publishBytesMax),
             LimitEntry(name: "inboundMessageBytesMax", range: bytes, path: \.inboundMessageBytesMax),

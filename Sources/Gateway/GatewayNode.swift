@@ -68,8 +68,11 @@ public final class GatewayNode {
         tls = parts.tls
         SecretFiles.warn(settings, log)
         let guests = servesPages ? try NodeParts.guests(settings) : nil
+        let accessLog = try GatewayNode.accessLog(settings)
         do {
-            node = try Node(settings, parts: parts, servesPages: servesPages, guests: guests, phones: phones, log: log)
+            node = try Node(
+                settings, parts: parts, servesPages: servesPages, guests: guests, phones: phones, log: log,
+                accessLog: accessLog)
         } catch {
             throw StartProblem("cannot start: \(error)")
         }
@@ -90,6 +93,11 @@ public final class GatewayNode {
             log.write(.warn, "this node is broken on purpose", [("testFault", settings.testFault.rawValue)])
         }
         watchDescriptors()
+    }
+
+    private static func accessLog(_ settings: GatewaySettings) throws(StartProblem) -> AccessLog? {
+        guard let path = settings.accessLog else { return nil }
+        return try AccessLog(path, settings.log, linesMax: settings.limits.logLinesMax)
     }
 
     private static func startBroker(_ node: Node) throws(Errno) -> Reactors.Thread {
@@ -183,7 +191,14 @@ public final class GatewayNode {
     public var notReadyBecause: String? { node.health.notReadyBecause }
 
     /// Reads certificate, tokens' keys and API keys again; keeps everything as it was when any of them is wrong.
+    ///
+    /// The access log is opened anew, whatever became of the others.
     public func reload() {
+        do {
+            try node.accessLog?.log.reopen()
+        } catch {
+            node.log.write(.error, "the access log cannot be opened anew", [("reason", error.description)])
+        }
         do {
             let authenticator = try NodeParts.authenticator(settings)
             let tls = try NodeParts.tls(settings, replacing: tls)
@@ -258,6 +273,7 @@ public final class GatewayNode {
         _ = node.broker.send(.stop)
         brokerThread?.join()
         brokerThread = nil
+        node.accessLog?.log.close()
         guard let began = drainBeganMs else { return }
         drainBeganMs = nil
         node.log.write(

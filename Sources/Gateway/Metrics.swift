@@ -137,6 +137,9 @@ enum Metrics {
         page.counter(
             "switchboard_log_lines_left_out_total", "Lines about clients left out, too many a second being due.",
             node.clientLog.leftOut.value)
+        page.counter(
+            "switchboard_access_log_lines_dropped_total", "Lines of the access log dropped.",
+            node.accessLog?.log.dropped ?? 0)
     }
 
     private static func hops(_ node: Node, _ page: inout MetricsPage) {

@@ -1,6 +1,7 @@
 import Commands
 import Configuration
 import Core
+import HTTPCodec
 import Reactors
 import RedisLink
 import Rights
@@ -54,6 +55,12 @@ final class Node: Sendable {
     let log: Log
     /// The part of the log that names clients.
     let clientLog: ClientLog
+    /// Tells browsers that came over TLS to come no other way; `nil` where nothing is told, as by `switchboard dev`.
+    let strictTransport: HTTPResponse.Field?
+    /// `nil` unless every request and connection is written down.
+    let accessLog: ClientAccess?
+    /// The number of the newest connection, for the access log.
+    private let connectionNumber = Atomic<Int>(0)
     let health: Health
     let admission: NodeAdmission
     let memory: MemoryWatch
@@ -102,7 +109,7 @@ final class Node: Sendable {
 
     init(
         _ settings: GatewaySettings, parts: NodeParts, servesPages: Bool, guests: DemoGuests?,
-        phones: DemoPhones?, log: Log
+        phones: DemoPhones?, log: Log, accessLog: AccessLog?
     ) throws(Errno) {
         let name = String(decoding: SecureRandom.text(byteCount: 6), as: UTF8.self)
         self.name = name
@@ -143,6 +150,11 @@ final class Node: Sendable {
         // `#` cannot occur in a topic, so no client can subscribe to a probe or forge one.
         probeChannel = keys.probe(name)
         self.log = log
+        let hstsSeconds = settings.limits.hstsSeconds
+        strictTransport = HTTPHeaderValue("max-age=\(hstsSeconds)").flatMap { value in
+            hstsSeconds > 0 && !servesPages ? HTTPResponse.Field(.strictTransportSecurity, value) : nil
+        }
+        self.accessLog = accessLog.map { ClientAccess(log: $0) }
         clientLog = ClientLog(log, node: name, linesPerSecond: settings.limits.clientLinesPerSecond)
         let proxies = settings.trustProxies
         trustedProxies = proxies
@@ -165,6 +177,9 @@ final class Node: Sendable {
         brokerWake = try Wake()
         broker = Mailbox(capacity: settings.limits.mailboxMax, wake: brokerWake)
     }
+
+    /// A number that no other connection of this node had.
+    func newConnectionNumber() -> Int { connectionNumber.add(1, ordering: .relaxed).newValue }
 
     /// What is known of keys and names now; replaced by a reload.
     var rights: Reloadable { reloadable.withLock { $0 } }

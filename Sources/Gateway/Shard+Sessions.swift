@@ -5,6 +5,7 @@ import Dialects
 import Reactors
 import Rights
 import Service
+import Transport
 
 /// What peers and their sessions need of their shard.
 extension Shard: PeerHost {
@@ -145,6 +146,17 @@ extension Shard: PeerHost {
             [("reason", reason.rawValue)] + ClientLog.fields(peer?.knownCaller, at: address)
                 + ClientLog.fields(peer?.sessions.flatMap(\.topicsHeld) ?? []) + [("bytes", "\(bytesUnsent)")]
         }
+    }
+
+    /// Writes the end of a connection into the access log.
+    func writeAccess(
+        _ connection: Connection, _ transport: ClientAccess.Transport, _ reason: CloseReason, by caller: Caller?
+    ) {
+        guard let access = node.accessLog, connection.number > 0 else { return }
+        let tally = ClientAccess.Tally(
+            number: connection.number, lastedMs: nowMs - connection.openedMs, bytesIn: connection.bytesIn,
+            bytesOut: connection.bytesOut)
+        access.ended(tally, transport, reason, by: caller, at: connection.address)
     }
 
     /// What a session's doings cost, and whom.

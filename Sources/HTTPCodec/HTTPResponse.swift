@@ -159,6 +159,9 @@ public struct HTTPResponse: Sendable, Equatable {
         add(name, value)
     }
 
+    /// Whether there is a field of that name.
+    public func has(_ name: HTTPHeaderName) -> Bool { fields.contains { $0.name == name } }
+
     /// Adds a field beside others of its name.
     public mutating func add(_ name: HTTPHeaderName, _ value: HTTPHeaderValue) {
         fields.append(Field(name, value))

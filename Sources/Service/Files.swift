@@ -39,6 +39,13 @@ public enum Files {
         _ = try retrying { unsafe rename(temporary, path) }
     }
 
+    /// Opens a file to write at its end, and makes it when it is not there; the caller owns the descriptor.
+    ///
+    /// Others than the owner's group may not read it.
+    static func openToAppend(_ path: String) throws(Errno) -> Int32 {
+        try retrying { unsafe open(path, O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC, 0o640) }
+    }
+
     /// The names in a directory, sorted by bytes, without `.` and `..`; fails with E2BIG beyond the bound.
     public static func names(in directory: String, max: Int) throws(Errno) -> [String] {
         guard let stream = unsafe opendir(directory) else { throw Errno.current }

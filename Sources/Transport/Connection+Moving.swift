@@ -14,6 +14,9 @@ public final class MovingConnection: @unchecked Sendable {
     let raw: Int32
     let isEstablished: Bool
     let needsTLS: Bool
+    let number: Int
+    let openedMs: Int
+    let bytes: (read: Int, written: Int)
     var descriptor: FileDescriptor?
     var tls: TLSSession?
     /// Where it has a place; `nil` when it has none, or when the place was taken over.
@@ -24,6 +27,9 @@ public final class MovingConnection: @unchecked Sendable {
         raw = connection.raw
         isEstablished = connection.isEstablished
         needsTLS = connection.needsTLS
+        number = connection.number
+        openedMs = connection.openedMs
+        bytes = (connection.bytesIn, connection.bytesOut)
         self.descriptor = consume descriptor
         tls = connection.tls
         admission = connection.isAdmitted ? connection.admission : nil

@@ -4,6 +4,9 @@ internal import Reactors
 
 /// How bytes come in: connect, PROXY header, handshake, data.
 extension Connection {
+    /// The ``failureText`` of a peer that left before TLS was established, as the health checks of balancers do.
+    public static let endedHandshakeText = "the peer ended the TLS handshake"
+
     func finishConnecting() {
         if let failure = Sockets.pendingError(raw) {
             failureText = failure.description
@@ -90,6 +93,7 @@ extension Connection {
             switch outcome {
             case .moved(let count):
                 context.statistics.bytesIn.add(count)
+                bytesIn += count
                 unsafe handler?.received(Span(_unsafeBytes: UnsafeRawBufferPointer(rebasing: buffer[..<count])))
                 guard isOpen, !isReadPaused else { return }
                 // A plain read that did not fill the buffer has emptied the socket. Of TLS, what the socket may still

@@ -34,6 +34,7 @@ extension Connection {
                 budget -= written
                 context.statistics.itemsWritten.add(progress.items)
                 context.statistics.bytesOut.add(written)
+                bytesOut += written
                 context.statistics.queuedBytes.add(-written)
                 if progress.isAll { return true }
             case .wantsRead:

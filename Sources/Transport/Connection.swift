@@ -81,13 +81,18 @@ public final class Connection: EventSource {
     /// Whether the handshake waits for its turn.
     var isWaitingForTurn = false
     var endReason: CloseReason?
+    /// A number for logs, which its owner sets.
+    public var number = 0
+    /// When the connection was opened, monotonic milliseconds; its owner sets it.
+    public var openedMs = 0
+    /// Bytes read, after decryption.
+    public internal(set) var bytesIn = 0
+    /// Bytes written, before encryption.
+    public internal(set) var bytesOut = 0
     /// Bytes that waited for the peer when the end of the connection began.
     public private(set) var bytesUnsent = 0
     var handlerDeadlineMs = Int.max
     var phaseDeadlineMs = Int.max
-
-    /// The ``failureText`` of a peer that left before TLS was established, as the health checks of balancers do.
-    public static let endedHandshakeText = "the peer ended the TLS handshake"
 
     /// Reads per tick, so that one busy peer does not starve the others.
     static let readsPerTick = 4
@@ -173,6 +178,8 @@ public final class Connection: EventSource {
         self.handler = handler
         tls = moving.tls
         needsTLS = moving.needsTLS
+        (number, openedMs) = (moving.number, moving.openedMs)
+        (bytesIn, bytesOut) = moving.bytes
         phase = .handshaking
     }
 

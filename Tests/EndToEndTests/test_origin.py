@@ -1,9 +1,11 @@
 """Which pages may connect (cross-site WebSocket hijacking): an exact list, and the gateway's own pages."""
 
+import httpx
 import pytest
 
 import raw
 from gateway_process import Gateway
+from support.running_gateway import RunningGateway
 from tokens import SECRET
 
 ALLOWED = ["https://app.example", "https://app.example:8443", "http://localhost:3000"]
@@ -70,3 +72,39 @@ def test_without_a_list_only_own_pages(gw):
     assert status(gw, f"Origin: https://{host}:{port}") == 101
     assert status(gw, "Origin: https://app.example") == 403
     assert status(gw) == 101
+
+
+@pytest.mark.parametrize("path", ["/metrics", "/readyz"])
+def test_a_rebound_name_reads_nothing_that_is_for_this_machine(gateway, path):
+    """A page of a name that was made to lead here reads its own origin's answers, and shows no `Origin`."""
+    gw = gateway("--listen-plain", "127.0.0.1:0", has_ops=False)
+    host, port = gw.address("plain")
+    for name, status in (("evil.example", 403), (f"evil.example:{port}", 403), (f"localhost:{port}", 200),
+                         (f"{host}:{port}", 200), (f"[::1]:{port}", 200)):
+        got = httpx.get(f"http://{host}:{port}{path}", headers={"host": name}, trust_env=False)
+        assert got.status_code == status, name
+    foreign = httpx.get(f"http://{host}:{port}{path}", headers={"origin": "http://evil.example"}, trust_env=False)
+    assert foreign.status_code == 403 and gw.metric("switchboard_origins_refused_total") == 3
+
+
+def test_the_demo_asks_where_its_callers_come_from(tmp_path):
+    """`switchboard dev` made a guest with a token for any name, and took orders from foreign pages."""
+    with RunningGateway(tmp_path / "node", "--demo=false", "--listen-plain", "127.0.0.1:0") as dev:
+        url = "http://%s:%d" % dev.address("plain")
+        with httpx.Client(base_url=url, trust_env=False, timeout=10) as http:
+            assert http.get("/demo/guest", headers={"host": "evil.example"}).status_code == 403
+            assert "token" in http.get("/demo/guest").json()
+            order = {"outcome": "ready"}
+            assert http.post("/demo/order", json=order, headers={"origin": "http://evil.example"}).status_code == 403
+            assert http.post("/demo/order", json=order, headers={"origin": url}).status_code == 202
+
+
+def test_answers_are_kept_by_nobody_and_tls_is_to_be_kept(gateway):
+    gw = gateway("--listen-plain", "127.0.0.1:0", limits={"hstsSeconds": 600})
+    with gw.http() as http:
+        answer = http.get("/v1/topics/shop:1")
+        assert answer.headers["cache-control"] == "no-store"
+        assert answer.headers["strict-transport-security"] == "max-age=600"
+        assert http.get("/nowhere").headers["cache-control"] == "no-store"
+    plain = httpx.get("http://%s:%d/nowhere" % gw.address("plain"), trust_env=False)
+    assert "strict-transport-security" not in plain.headers

@@ -61,6 +61,8 @@ public struct GatewaySettings: Sendable, Equatable {
     public var log = LogFormat.text
     /// The least important level that is logged.
     public var logLevel = LogLevel.info
+    /// The file of the access log, `-` for standard output; `nil`: none.
+    public var accessLog: String?
     /// Whether the node is ready while one master of a cluster at least is proven.
     public var readyPartial = false
     /// Where the bound addresses are written once everything listens.
@@ -142,6 +144,7 @@ extension GatewaySettings {
         shards = values.integer("shards") ?? shards
         log = values.choice("log", default: log)
         logLevel = values.choice("log-level", default: logLevel)
+        accessLog = values.text("access-log")
         readyFile = values.text("ready-file")
         limits = values.limits
         packs = file.packs

@@ -143,6 +143,9 @@ extension Setting {
             "log-level", .choice(LogLevel.allCases.map(\.rawValue)), runningProcesses, default: "info",
             "The least important lines to log."),
         Setting(
+            "access-log", .file, nodeAndDev,
+            "Write a line for each request and each connection of a client to this file, `-` for standard output."),
+        Setting(
             "test-fault", .choice(TestFault.allCases.map(\.rawValue)), node, default: "none",
             "Break the node on purpose, to prove that tests see it; never in production."),
         Setting(

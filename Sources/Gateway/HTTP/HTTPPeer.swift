@@ -42,7 +42,7 @@ final class HTTPPeer: ConnectionHandler {
     /// How a refusal of the request under way looks; `nil`: as everywhere.
     private var retelling: ErrorRetelling?
     /// The head of the request under way; `nil` between two requests.
-    private var asked: HTTPRequestHead?
+    private var asked: (head: HTTPRequestHead, atMs: Int)?
     /// Whether the connection ends because no request came any more.
     private var isIdleEnd = false
     private var isBusy = false
@@ -65,6 +65,11 @@ final class HTTPPeer: ConnectionHandler {
     func opened(_ connection: Connection) {
         self.connection = connection
         shard.opened(self)
+        if let access = shard.node.accessLog, !isOperations {
+            connection.number = shard.node.newConnectionNumber()
+            connection.openedMs = shard.nowMs
+            access.opened(connection.number, overTLS: isSecure, at: connection.address)
+        }
         connection.setDeadline(at: shard.nowMs + shard.limits.requestHeadMs)
     }
 
@@ -87,7 +92,7 @@ final class HTTPPeer: ConnectionHandler {
         while let connection, connection.isOpen, let event = parser.next(bytes, at: &position) {
             switch event {
             case .head(let head):
-                asked = head
+                asked = (head, shard.nowMs)
                 if case .front = door {
                     crossOrigin = shard.router.crossOrigin.fields(head)
                     retelling = shard.router.retelling(head)
@@ -176,7 +181,7 @@ final class HTTPPeer: ConnectionHandler {
         retelling = nil
         note(response, failure, caller)
         guard response.keepAlive else { return finish(response, method: head.method, reason: .httpDone) }
-        for field in crossOrigin { response.set(field.name, field.value) }
+        addStandingFields(&response)
         guard connection.send(response.encoded(for: head.method)) else { return connection.close(.slowConsumer) }
         connection.setDeadline(at: shard.nowMs + shard.limits.keepAliveMs)
         guard !isProcessing else { return }
@@ -190,22 +195,42 @@ final class HTTPPeer: ConnectionHandler {
     /// Answers and ends the connection.
     private func refuse(_ response: HTTPResponse, method: HTTPMethod?, reason: CloseReason = .httpRefused) {
         let retold = retelling?.retold(response) ?? response
-        if reason != .connectionLimit { note(retold, response.failure, pending?.caller) }
+        note(retold, response.failure, pending?.caller, isTold: reason == .connectionLimit)
         finish(retold, method: method, reason: reason)
     }
 
     private func finish(_ response: HTTPResponse, method: HTTPMethod?, reason: CloseReason) {
         var response = response
         response.keepAlive = false
-        for field in crossOrigin { response.set(field.name, field.value) }
+        addStandingFields(&response)
         connection?.close(reason, last: response.encoded(for: method))
     }
 
-    /// Tells the log of an answer; `failure` is its error before a pack retold it.
-    private func note(_ response: HTTPResponse, _ failure: HTTPResponse.Failure?, _ caller: Caller?) {
-        let address = asked.map { origin($0).address } ?? connection?.address
-        RequestNote(head: asked, caller: caller, address: address, status: response.status, failure: failure)
-            .write(to: shard)
+    /// Adds the fields that every answer bears: for pages of other origins, for caches, and for browsers on TLS.
+    private func addStandingFields(_ response: inout HTTPResponse) {
+        for field in crossOrigin { response.set(field.name, field.value) }
+        if !response.has(.cacheControl) { response.add(.cacheControl, "no-store") }
+        if isSecure, let field = shard.node.strictTransport { response.set(field.name, field.value) }
+    }
+
+    /// Tells the logs of an answer; `failure` is its error before a pack retold it.
+    private func note(
+        _ response: HTTPResponse, _ failure: HTTPResponse.Failure?, _ caller: Caller?, isTold: Bool = false
+    ) {
+        note(status: response.status, bytes: response.body.count, failure, by: caller, isTold: isTold)
+    }
+
+    private func note(
+        status: Int, bytes: Int = 0, _ failure: HTTPResponse.Failure? = nil, by caller: Caller?,
+        isTold: Bool = false
+    ) {
+        guard let connection else { return }
+        let address = asked.map { origin($0.head).address } ?? connection.address
+        let tookMs = asked.map { shard.nowMs - $0.atMs } ?? 0
+        RequestNote(
+            head: asked?.head, caller: caller, address: address, status: status, failure: failure, bytes: bytes,
+            tookMs: tookMs, connection: connection.number, isTold: isTold
+        ).write(to: shard)
         asked = nil
     }
 
@@ -232,6 +257,7 @@ final class HTTPPeer: ConnectionHandler {
             return move(connection, to: home, session, answer: answer, deflate, hasRest: from < bytes.count)
         }
         guard connection.send(answer) else { return connection.abort(.internalError) }
+        note(status: 101, by: opening.caller)
         let line: WebSocketLine
         switch opening {
         case .echo:
@@ -276,8 +302,10 @@ final class HTTPPeer: ConnectionHandler {
         }
         guard let opening = admit(head, { shard.router.open(entry, head, $0) }) else { return }
         guard case .conversation(let dialect, let caller) = opening,
-            connection.send(HTTPResponse.eventStream(crossOrigin))
+            connection.send(
+                HTTPResponse.eventStream(crossOrigin + (isSecure ? [shard.node.strictTransport].compactMap(\.self) : [])))
         else { return connection.abort(.internalError) }
+        note(status: 200, by: caller)
         let peer = Peer(host: shard, dialect: dialect, caller: caller)
         let line = EventStreamLine(shard: shard, connection: connection, peer: peer)
         hand(connection, to: line)
@@ -354,6 +382,10 @@ final class HTTPPeer: ConnectionHandler {
     func ended(_ reason: CloseReason) {
         if reason == .strayProxyHeader || reason == .proxyHeader { shard.node.tell(reason, onTLS: isSecure) }
         logEnd(reason)
+        if let connection {
+            if isBusy { note(status: RequestNote.abandoned, by: pending?.caller) }
+            shard.writeAccess(connection, .http, reason, by: nil)
+        }
         if isBusy { shard.requestsInFlight -= 1 }
         isBusy = false
         let onAbandoned = onAbandoned

@@ -34,6 +34,10 @@ struct OperationsRoute {
             respond(.refusal(Refusal(.forbidden, text), keepAlive: true))
             return true
         }
+        if !isPrivate, name != "livez", let refusal = shard.router.foreignPage(request.head, request.origin) {
+            respond(.refusal(refusal, keepAlive: true))
+            return true
+        }
         switch name {
         case "livez": respond(.json(status: 200, body: Array("{\"status\":\"alive\"}".utf8), keepAlive: true))
         case "readyz": respond(readiness())

@@ -16,6 +16,18 @@ struct RequestNote {
     let status: Int
     /// The error of the answer, where it tells one.
     let failure: HTTPResponse.Failure?
+    /// Bytes of the answer's body.
+    let bytes: Int
+    /// Milliseconds from the head to the answer.
+    let tookMs: Int
+    /// The connection's number; 0 where the access log does not have it.
+    let connection: Int
+
+    /// Whether the log has the trouble already, as the end of the connection.
+    var isTold = false
+
+    /// The status of a request whose client left before it was answered; no client ever gets it.
+    static let abandoned = 499
 
     /// Whether the answer is a fault of the gateway or of Redis.
     ///
@@ -26,7 +38,12 @@ struct RequestNote {
 
     /// Writes the lines that are due.
     func write(to shard: Shard) {
-        guard isFault else { return }
+        if let access = shard.node.accessLog, connection > 0 {
+            access.answered(
+                connection, request + ClientLog.fields(caller, at: address), status: status, tookMs: tookMs,
+                bytes: bytes)
+        }
+        guard isFault, !isTold else { return }
         shard.node.clientLog.write(.failed, nowMs: shard.nowMs) {
             let reason = failure.map { [("reason", $0.code), ("error", $0.message)] } ?? []
             return [("status", "\(status)")] + request + reason + ClientLog.fields(caller, at: address)

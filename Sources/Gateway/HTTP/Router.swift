@@ -22,6 +22,11 @@ final class Router {
         /// The same, of a session on that shard.
         case moveElsewhere(Int, session: [UInt8])
 
+        /// The caller that the upgrade's credentials name.
+        var caller: Caller? {
+            if case .conversation(_, let caller) = self { caller } else { nil }
+        }
+
         /// What is spoken; `nil` for the echo.
         var dialect: (any Dialect)? {
             if case .conversation(let dialect, _) = self { dialect } else { nil }
@@ -144,7 +149,12 @@ final class Router {
                         Refusal(.badRequest, "this path opens a WebSocket; send an upgrade"), status: 426,
                         keepAlive: true))
             }
-            if let demo, demo.answers(request, respond) { return }
+            if let demo, segments.first == "demo" {
+                if let refusal = foreignPage(request.head, request.origin) {
+                    return respond(.refusal(refusal, keepAlive: true))
+                }
+                if demo.answers(request, respond) { return }
+            }
             if shard.node.servesPages, let page = page(request) { return respond(page) }
         }
         respond(.refusal(Refusal(.notFound, "there is no such path"), keepAlive: true))
@@ -244,20 +254,34 @@ final class Router {
         }
     }
 
-    private func originRefusal(_ head: HTTPRequestHead, _ origin: RequestOrigin) -> Refusal? {
+    /// Why a page may not ask for what the gateway gives to its own machine; `nil` when it is no page of elsewhere.
+    func foreignPage(_ head: HTTPRequestHead, _ origin: RequestOrigin) -> Refusal? {
         let rights = shard.node.rights
-        let asking = head.headers.values(of: "origin")
-        let verdict = shard.node.origins.judge(
-            origins: asking, host: head.host, secure: origin.isSecure,
-            isOwnName: { rights.certificate?.isNamed($0) ?? false })
-        guard let refusal = verdict.refusal else { return nil }
+        if shard.node.origins.isOwn(host: head.host, isOwnName: { rights.certificate?.isNamed($0) ?? false }) {
+            return originRefusal(head, origin)
+        }
+        refuseOrigin(head, origin)
+        return Refusal(
+            .forbidden, "Host is no name of this gateway: ask by an address, by localhost, or by a name of its certificate.")
+    }
+
+    private func refuseOrigin(_ head: HTTPRequestHead, _ origin: RequestOrigin) {
         shard.statistics.originsRefused.add(1)
         shard.node.clientLog.write(.origin, nowMs: shard.nowMs) {
             [
-                ("origin", ClientLog.text(asking.first ?? [])),
+                ("origin", ClientLog.text(head.headers.values(of: "origin").first ?? [])),
                 ("host", ClientLog.text(head.host)), ("path", ClientLog.text(head.path)),
             ] + ClientLog.fields(nil, at: origin.address)
         }
+    }
+
+    private func originRefusal(_ head: HTTPRequestHead, _ origin: RequestOrigin) -> Refusal? {
+        let rights = shard.node.rights
+        let verdict = shard.node.origins.judge(
+            origins: head.headers.values(of: "origin"), host: head.host, secure: origin.isSecure,
+            isOwnName: { rights.certificate?.isNamed($0) ?? false })
+        guard let refusal = verdict.refusal else { return nil }
+        refuseOrigin(head, origin)
         return refusal
     }
 }

@@ -38,6 +38,8 @@ extension ConnectionLine {
 
     /// Tells the log of an end that is not the usual one; called while the peer is still there.
     func logEnd(_ reason: CloseReason) {
+        shard.writeAccess(
+            connection, framing == .eventStream ? .eventStream : .websocket, reason, by: peer?.knownCaller)
         shard.logEnd(reason, of: peer, at: address, bytesUnsent: connection.bytesUnsent)
     }
 

@@ -77,6 +77,18 @@ public struct OriginPolicy: Sendable {
         return isKnown(own.host) || isOwnName(own.host) ? .allowed : .refused
     }
 
+    /// Whether a request was sent to a name that the gateway knows to be its own; so was one without `Host`.
+    ///
+    /// A page of a name that was made to lead here (DNS rebinding) asks its own origin and so shows none: `Host` alone
+    /// betrays it.
+    public func isOwn(host: [UInt8], isOwnName: ([UInt8]) -> Bool) -> Bool {
+        if host.isEmpty { return true }
+        guard host.count <= Origin.bytesMax, let (name, _) = Origin.authority(host.map(ASCII.lowercased)) else {
+            return false
+        }
+        return isKnown(name) || isOwnName(name)
+    }
+
     /// The value of `Access-Control-Allow-Origin` for a request's origin; `nil`: send no such field.
     ///
     /// `Access-Control-Allow-Credentials` must never be sent with it. The same list as for connections; the value
