@@ -44,10 +44,10 @@ import Testing
             LoadRights.unknown(RedisFailure(.other)).mend(for: "ours")?.contains("ACL DRYRUN default MULTI") == true)
     }
 
-    @Test func everyWarningIsInTheDocumentation() throws {
+    @Test func everyRowOfReadinessIsInTheDocumentation() throws {
         let root = #filePath.split(separator: "/").dropLast(3).joined(separator: "/")
-        let text = try String(contentsOfFile: "/" + root + "/docs/protocol.md", encoding: .utf8)
-        for name in Warning.Name.allCases { #expect(text.contains("\n- `\(name.rawValue)`: "), "\(name)") }
+        let text = try String(contentsOfFile: "/" + root + "/docs/readiness.md", encoding: .utf8)
+        for row in ReadinessRow.allCases { #expect(text.contains("\n| `\(row.rawValue)` | "), "\(row)") }
     }
 
     // check --upgrade
