@@ -51,7 +51,7 @@ public struct Limits: Sendable, Equatable {
     /// Bytes of a request body of a caller without credentials; beyond: 413.
     public var anonymousBodyBytesMax = 65_536
     /// Seconds for which browsers that came over TLS are to come by TLS alone (HSTS); 0: they are not told.
-    public var hstsSeconds = 31_536_000
+    public var hstsSeconds = 86_400
     /// Messages in one batch of `POST /v1/broadcast`; beyond: 400.
     public var batchMax = 256
     /// Bytes of one published message's data; beyond: `too_large`.

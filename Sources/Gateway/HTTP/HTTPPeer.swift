@@ -301,9 +301,9 @@ final class HTTPPeer: ConnectionHandler {
                 .refusal(Refusal(.rateLimited, text, retryAfterMs: waitMs), keepAlive: false), method: head.method)
         }
         guard let opening = admit(head, { shard.router.open(entry, head, $0) }) else { return }
+        let more = [isSecure ? shard.node.strictTransport : nil].compactMap(\.self)
         guard case .conversation(let dialect, let caller) = opening,
-            connection.send(
-                HTTPResponse.eventStream(crossOrigin + (isSecure ? [shard.node.strictTransport].compactMap(\.self) : [])))
+            connection.send(HTTPResponse.eventStream(crossOrigin + more))
         else { return connection.abort(.internalError) }
         note(status: 200, by: caller)
         let peer = Peer(host: shard, dialect: dialect, caller: caller)

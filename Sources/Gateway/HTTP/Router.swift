@@ -262,7 +262,7 @@ final class Router {
         }
         refuseOrigin(head, origin)
         return Refusal(
-            .forbidden, "Host is no name of this gateway: ask by an address, by localhost, or by a name of its certificate.")
+            .forbidden, "Host is no name of this gateway: ask by an address, localhost, or a name of its certificate.")
     }
 
     private func refuseOrigin(_ head: HTTPRequestHead, _ origin: RequestOrigin) {

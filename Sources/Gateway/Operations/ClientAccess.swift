@@ -41,7 +41,9 @@ struct ClientAccess: Sendable {
     }
 
     /// A connection ended.
-    func ended(_ tally: Tally, _ transport: Transport, _ reason: CloseReason, by caller: Caller?, at address: IPAddress?) {
+    func ended(
+        _ tally: Tally, _ transport: Transport, _ reason: CloseReason, by caller: Caller?, at address: IPAddress?
+    ) {
         log.write(
             "close",
             [

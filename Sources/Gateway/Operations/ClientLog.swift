@@ -4,7 +4,9 @@ import Reactors
 import Rights
 import Service
 
-/// Kinds of lines about clients. Each kind has a rate of its own, so that a flood of one hides no other.
+/// Kinds of lines about clients.
+///
+/// Each kind has a rate of its own, so that a flood of one hides no other.
 enum ClientTrouble: Int, CaseIterable, Sendable {
     /// The client's connection broke without a goodbye, as those of phones do.
     case gone
