@@ -55,8 +55,9 @@ class RedisWatch:
 
     @staticmethod
     def _is_look(words):
-        """Whether it asks what waits in the outbox, or whether the writes of this run are proven to be kept."""
-        return words[0] == "EVALSHA" and any(word.endswith(("#outbox:next", "#sealed")) for word in words[3:])
+        """Whether it asks what waits in the outbox, which processes live, or whether what is written is kept."""
+        return words[0] in ("EVAL", "EVALSHA") and any(
+            word.endswith(("#outbox:next", "#sealed", "#workers", "#nodes")) for word in words[3:])
 
     @staticmethod
     def _is_rights_poll(words):

@@ -126,7 +126,7 @@ def test_where_all_agree_but_redis_they_keep_their_time_and_warn(gateway, worker
         answer = gw.ops("/readyz")
         return answer.status_code == 200 and {one["name"]: one["mend"] for one in answer.json().get("warnings", ())}
 
-    eventually(lambda: "of redis" in (warnings() or {}).get("clock", ""), 10, "the warning")
+    eventually(lambda: "of redis" in (warnings() or {}).get("clock", ""), 30, "the warning")
     eventually(lambda: "the clock of redis is wrong" in gw.log_text, 5, "the log")
     now = int(time.time()) + seconds
     assert status(gw, token("u1", iat=now - 600, exp=now + 900)) == 200
