@@ -84,12 +84,14 @@ show "$clients" "$logs/clients.log" || clients_status=$?
 
 # 1: some failed; anything else is no matter of single tests.
 if [ "$clients_status" = 1 ]; then
-    count=$(grep -c '": true' Tests/.pytest_cache/v/cache/lastfailed || true)
-    if [ "$count" -le "$again_max" ]; then
+    # Behind a name may stand the group of tests that one process runs (`@`).
+    mapfile -t failed < <(sed -nE 's/^ *"(.*)": true,?$/\1/p' Tests/.pytest_cache/v/cache/lastfailed |
+        sed -E 's/@(BrowserTests\/[0-9]+|[a-z_]+\.py)$//')
+    count=${#failed[@]}
+    if [ "$count" -ge 1 ] && [ "$count" -le "$again_max" ]; then
         printf 'test: %s failed beside others; once more, alone:\n' "$count"
         clients_status=0
-        .venv/bin/python -m pytest -ra --verbose --last-failed --last-failed-no-failures none "$@" \
-            "${folders[@]/#/Tests/}" || clients_status=$?
+        .venv/bin/python -m pytest -ra --verbose "${failed[@]/#/Tests/}" || clients_status=$?
     fi
 fi
 

@@ -6,6 +6,7 @@ import pytest
 from playwright.sync_api import expect
 
 from scripted_gateway import answer_requests
+from waiting import eventually
 
 MIDDLE = (52.52, 13.405)
 
@@ -104,6 +105,8 @@ def test_dragging_sends_the_place_where_it_ends_and_not_more_than_the_rate(live)
     assert len(calls(asked, "PUT /v1/location")) == 1
     page.clock.run_for(6_000)
     expect(page.locator("#nearby-sending")).to_have_text("")
+    # The page's requests come in while it is asked something.
+    eventually(lambda: page.evaluate("1") and len(calls(asked, "PUT /v1/location")) == 2, 10, "the second place")
     _, sent = calls(asked, "PUT /v1/location")
     # A quarter of the map is 750 m: to the east, since that is where it was dragged.
     assert sent["longitude"] == pytest.approx(MIDDLE[1] + 750 / 111_195 / 0.6086, abs=0.0005)
