@@ -28,6 +28,6 @@ def contents(db: redis.Redis) -> dict:
 
 
 def lasting(found: dict) -> dict:
-    """What of it has not expired by now."""
+    """What of it has not expired by now, without the entries of processes, which each renews at every probe."""
     now_ms = time.time() * 1_000
-    return {key: one for key, one in found.items() if one[1] < 0 or one[1] > now_ms}
+    return {key: one for key, one in found.items() if not key.endswith(b"#nodes") and (one[1] < 0 or one[1] > now_ms)}
