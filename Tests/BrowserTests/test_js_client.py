@@ -12,9 +12,8 @@ from waiting import eventually
 
 @pytest.fixture(scope="module")
 def server(tmp_path_factory):
-    server = RedisServer(tmp_path_factory.mktemp("redis")).start()
-    yield server
-    server.stop()
+    with RedisServer(tmp_path_factory.mktemp("redis")).running() as server:
+        yield server
 
 
 @pytest.fixture

@@ -136,18 +136,28 @@ class GroupRounds(Rounds):
         proxy.heal()
         return self.green(began)
 
+    def lose_lagged_master(self, lag_seconds: float, links) -> float:
+        """Delays the chosen links, then cuts them and kills the master; returns the time of the kill.
+
+        The replica lacks the last writes when it takes over. The proxy keeps refusing until the caller heals it.
+        """
+        master = self.group.master
+        proxy = self.group.proxy_of(master)
+        proxy.delay(LAG_MS, links)
+        pass_time(lag_seconds, "the replica lags")
+        began = time.monotonic()
+        proxy.refuse(links)
+        proxy.reset_all(links)
+        master.kill()
+        self.group.wait_master(master)
+        return began
+
     def _host(self) -> float:
         """A kernel delivers what a dead process wrote; a dead host does not."""
         master = self.group.master
         proxy = self.group.proxy_of(master)
         self._acknowledged()
-        proxy.delay(LAG_MS, others)
-        pass_time(self.rng.uniform(1, 2), "the replica lags")
-        began = time.monotonic()
-        proxy.refuse(others)
-        proxy.reset_all(others)
-        master.kill()
-        self.group.wait_master(master)
+        began = self.lose_lagged_master(self.rng.uniform(1, 2), others)
         with self.group.client() as client:
             stored = {key.rsplit(b"#", 1)[1].decode() for key in client.scan_iter("*#seen#*", count=1_000)}
         lost = self._acknowledged() - stored

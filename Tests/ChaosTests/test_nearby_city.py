@@ -19,9 +19,8 @@ def test_everybody_is_told_what_the_model_says_and_no_exact_place_is_kept(tmp_pa
 
 @pytest.fixture(scope="module")
 def server(tmp_path_factory):
-    server = RedisServer(tmp_path_factory.mktemp("redis")).start()
-    yield server
-    server.stop()
+    with RedisServer(tmp_path_factory.mktemp("redis")).running() as server:
+        yield server
 
 
 @pytest.mark.parametrize("wrong, right, problem", [

@@ -47,7 +47,6 @@ from world import LIMITS, NAMESPACES, PERSISTENCE, World
 KINDS = ("kill", "reset", "failover", "move")
 ANSWER_SECONDS = 0.25
 BURST_PER_TOPIC = 6
-LAG_MS = 300
 CALM_SECONDS_MAX = 20
 LEFT_SECONDS_MAX = 120
 TIMEOUTS_MAX = 4
@@ -94,13 +93,7 @@ class Group(Patient, fleet.GroupRounds):
         """The replica has none of what was acknowledged last."""
         master = self.group.master
         proxy = self.group.proxy_of(master)
-        proxy.delay(LAG_MS, of_others)
-        pass_time(self.rng.uniform(0.5, 1), "the replica lags")
-        began = time.monotonic()
-        proxy.refuse(of_others)
-        proxy.reset_all(of_others)
-        master.kill()
-        self.group.wait_master(master)
+        began = self.lose_lagged_master(self.rng.uniform(0.5, 1), of_others)
         proxy.heal()
         master.start()
         return self.green(began)

@@ -18,9 +18,8 @@ JUMPS = ["+1h", "-1h", "+1y", "-1y", "+0"]
 
 @pytest.fixture
 def redis_server(tmp_path):
-    server = RedisServer(tmp_path / "own").start()
-    yield server
-    server.stop()
+    with RedisServer(tmp_path / "own").running() as server:
+        yield server
 
 
 @needs_faketime

@@ -31,9 +31,8 @@ TOPIC = "/v1/topics/shop:7"
 @pytest.fixture
 def server(tmp_path):
     """A Redis of its own: its processes must know of no others."""
-    server = RedisServer(tmp_path / "own").start()
-    yield server
-    server.stop()
+    with RedisServer(tmp_path / "own").running() as server:
+        yield server
 
 
 @pytest.fixture

@@ -30,9 +30,8 @@ def proxy(server):
 @pytest.fixture
 def second(tmp_path):
     """Another Redis that has nothing to do with the first."""
-    server = RedisServer(tmp_path / "second").start()
-    yield server
-    server.stop()
+    with RedisServer(tmp_path / "second").running() as server:
+        yield server
 
 
 @pytest.fixture

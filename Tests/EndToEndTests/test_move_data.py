@@ -112,9 +112,8 @@ def killed(source, target, layout, calls):
 
 @pytest.fixture
 def other(tmp_path):
-    server = RedisServer(tmp_path / "other").start()
-    yield server
-    server.stop()
+    with RedisServer(tmp_path / "other").running() as server:
+        yield server
 
 
 def test_keys_are_renamed_there_and_back_however_often_it_is_killed(server, rng):

@@ -12,9 +12,8 @@ from waiting import eventually
 
 @pytest.fixture(params=["unix", "tcp"])
 def own_server(request, tmp_path):
-    server = RedisServer(tmp_path / "own-redis", tcp=request.param == "tcp").start()
-    yield server
-    server.stop()
+    with RedisServer(tmp_path / "own-redis", tcp=request.param == "tcp").running() as server:
+        yield server
 
 
 def broadcast(http, topic, **more):

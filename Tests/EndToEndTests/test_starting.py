@@ -91,22 +91,24 @@ def test_without_redis_a_gateway_listens_after_the_grace(starting, server):
     gateway.wait_ready()
 
 
-def test_clients_can_connect_when_redis_comes_before_the_grace_is_over(starting, server):
+@pytest.fixture
+def waiting_gateway(starting, server):
+    """A gateway that serves operations and waits for Redis, which is stopped."""
     server.stop()
     gateway = starting(limits={"listenGraceMs": 600_000})
     begin(gateway)
     eventually(lambda: is_open(gateway.address("ops")), 10, "operations are served")
+    return gateway
+
+
+def test_clients_can_connect_when_redis_comes_before_the_grace_is_over(waiting_gateway, server):
     server.start()
-    eventually(lambda: is_open(gateway.address()), 10, "clients can connect")
-    gateway.wait_ready()
+    eventually(lambda: is_open(waiting_gateway.address()), 10, "clients can connect")
+    waiting_gateway.wait_ready()
 
 
-def test_a_gateway_that_waits_for_redis_can_be_ended(starting, server):
-    server.stop()
-    gateway = starting(limits={"listenGraceMs": 600_000})
-    begin(gateway)
-    eventually(lambda: is_open(gateway.address("ops")), 10, "operations are served")
-    gateway.stop()
+def test_a_gateway_that_waits_for_redis_can_be_ended(waiting_gateway):
+    waiting_gateway.stop()
 
 
 # Ports

@@ -20,9 +20,8 @@ TOPIC = "shop:7"
 
 @pytest.fixture
 def redis_server(tmp_path):
-    server = RedisServer(tmp_path / "own").start("--appendonly", "yes")
-    yield server
-    server.stop()
+    with RedisServer(tmp_path / "own").running("--appendonly", "yes") as server:
+        yield server
 
 
 class Receiver:

@@ -15,9 +15,8 @@ SCRIPTS_KEPT_MAX = 150
 
 @pytest.fixture(scope="session")
 def server(tmp_path_factory):
-    server = RedisServer(tmp_path_factory.mktemp("redis")).start()
-    yield server
-    server.stop()
+    with RedisServer(tmp_path_factory.mktemp("redis")).running() as server:
+        yield server
 
 
 @pytest.fixture

@@ -80,6 +80,15 @@ class RedisServer:
                     raise RuntimeError((self.directory / "redis.log").read_text()) from error
                 time.sleep(0.01)  # lint:allow between two looks, with a deadline
 
+    @contextlib.contextmanager
+    def running(self, *options: str):
+        """Starts the server, gives it to the block, and ends it afterwards, also when a test has stopped it."""
+        self.start(*options)
+        try:
+            yield self
+        finally:
+            self.stop()
+
     def stop(self) -> None:
         """Ends the server by SIGTERM (it saves what its configuration says)."""
         self._end(signal.SIGTERM)
