@@ -128,7 +128,7 @@ if [ "$unchecked" -gt "$unchecked_sendable_max" ]; then
 fi
 
 # What is made of files is as long as these together; the table of limits has a row for each.
-each "${code[@]}" ':!clients/js/switchboard.js' ':!Sources/Core/Limits.swift' -- awk -v max="$file_lines_max" \
+each "${code[@]}" ':!clients/js/switchboard.js' -- awk -v max="$file_lines_max" \
     'FNR == max + 1 { print FILENAME ": more than " max " lines; is it still one thing?" }' | report 'file length'
 
 # Swift's columns are counted by `swift format lint`; the ready-made bytes of recorded fixtures are not counted.

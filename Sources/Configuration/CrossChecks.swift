@@ -104,7 +104,7 @@ struct CrossChecks {
         }
         let limits = values.limits
         ordered("drainGraceMs", limits.drainGraceMs, "drainMs", limits.drainMs)
-        ordered("webhookMs", limits.webhookMs, "webhookLeaseMs", limits.webhookLeaseMs)
+        ordered("webhookMs", limits.courier.webhookMs, "webhookLeaseMs", limits.courier.webhookLeaseMs)
         ordered("redisBackOffMinMs", limits.redisBackOffMinMs, "redisBackOffMaxMs", limits.redisBackOffMaxMs)
     }
 

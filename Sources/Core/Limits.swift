@@ -317,65 +317,14 @@ public struct Limits: Sendable, Equatable {
     /// Time a read waits for its turn.
     public var readWaitMs = 1_000
 
-    // MARK: Courier
+    // MARK: Looks through all keys, and the outbox
 
-    /// Requests in flight of a courier, for all services and for each receiver of webhooks; further ones wait.
-    public var outsideRequestsMax = 128
-    /// Requests that wait behind them; beyond: the request fails and is made again later.
-    public var outsideWaitingMax = 1_024
-    /// From the first look-up of a name to the end of the TLS handshake with something outside.
-    public var outsideConnectMs = 5_000
-    /// Bytes of the head of an answer from outside; beyond: the request failed.
-    public var outsideHeadBytesMax = 16_384
-    /// Bytes of the body of an answer from outside; beyond: the request failed.
-    public var outsideBodyBytesMax = 1_048_576
-    /// How long a receiver of a webhook may take to answer.
-    public var webhookMs = 15_000
-    /// How long a topic's webhooks are a courier's without a sign of life; longer than ``webhookMs``.
-    public var webhookLeaseMs = 30_000
-    /// The longest pause between two attempts at a receiver that does not answer.
-    public var webhookPauseMs = 30_000
-    /// Topics with events for one receiver that a courier works on; further ones wait.
-    public var webhookTopicsMax = 64
-    /// Events given up that are kept for one receiver; beyond: the oldest are dropped.
-    public var webhookDeadMax = 1_000
-    /// Topics that a courier remembers to look at; beyond: it looks through all of them again later.
-    public var webhookKnownMax = 100_000
-    /// Interval at which a courier looks through all topics for events that nobody told of.
-    public var webhookSweepMs = 300_000
-
-    // MARK: Worker
-
-    /// How long a worker's hold on its shops lasts without renewal; renewed every third of it.
-    public var leaseMs = 3_000
-    /// Every known id is refreshed at least this often while Redis does not tell changes, and after each change.
-    public var sweepMs = 5_000
-    /// The longest pause between two refreshes of an id of which no change is told; it doubles from ``sweepMs`` on.
-    public var sweepMaxMs = 300_000
     /// Keys that one SCAN looks at.
     public var scanKeys = 1_000
     /// Pause between two SCANs.
     public var scanPauseMs = 40
-    /// Refreshes in flight.
-    public var refreshesMax = 64
-    /// Refreshes of ids known to one worker; beyond: left to the next look through the keys.
-    public var refreshIDsMax = 500_000
-    /// Entries of the outbox read and not done.
-    public var relayWindowMax = 4_096
-    /// Entries of the outbox being done.
-    public var relaysMax = 256
-    /// Part of the time for which what users have caused may keep Redis busy by way of the outbox, percent.
-    public var relayUsersPercent = 50
     /// Age of the oldest entry of the outbox from which gateways and the worker warn, ms.
     public var outboxLateMs = 5_000
-    /// Interval of looks into the outbox that nobody woke.
-    public var relaySweepMs = 1_000
-    /// Entries kept that could not be relayed; beyond: the oldest are dropped.
-    public var outboxDeadMax = 10_000
-    /// How long a call of a service outside waits for a courier; then it is given up, seconds.
-    public var callSeconds = 3_600
-    /// Calls kept that were given up, of each service; beyond: the oldest are dropped.
-    public var callsDeadMax = 1_000
 
     // MARK: Threads and drain
 
@@ -401,6 +350,13 @@ public struct Limits: Sendable, Equatable {
     public var drainStepMs = 20
     /// Time between the last new connection and the close of the listeners, in which all are accepted.
     public var drainAcceptMs = 100
+
+    // MARK: Other processes
+
+    /// Limits of couriers alone.
+    public var courier = CourierLimits()
+    /// Limits of workers alone.
+    public var worker = WorkerLimits()
 
     /// The defaults.
     public init() {}

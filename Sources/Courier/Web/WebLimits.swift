@@ -21,11 +21,11 @@ public struct WebLimits: Sendable {
 
     /// The figures of the process; `hostConnectionsMax` says how many connections a host stands.
     public init(_ limits: Limits, hostConnectionsMax: Int = 4, authorities: String? = nil, proxy: String? = nil) {
-        inFlightMax = limits.outsideRequestsMax
-        waitingMax = limits.outsideWaitingMax
-        connectMs = limits.outsideConnectMs
-        headBytesMax = limits.outsideHeadBytesMax
-        bodyBytesMax = limits.outsideBodyBytesMax
+        inFlightMax = limits.courier.outsideRequestsMax
+        waitingMax = limits.courier.outsideWaitingMax
+        connectMs = limits.courier.outsideConnectMs
+        headBytesMax = limits.courier.outsideHeadBytesMax
+        bodyBytesMax = limits.courier.outsideBodyBytesMax
         self.hostConnectionsMax = hostConnectionsMax
         self.authorities = authorities
         self.proxy = proxy

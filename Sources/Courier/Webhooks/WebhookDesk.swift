@@ -126,7 +126,7 @@ final class WebhookDesk {
         let isOver = next == WebhookDesk.firstCursor
         if isOver { isWide = false }
         cursor = isOver ? nil : next
-        sweepMs = reactor.nowMs + (isOver ? self.parts.limits.webhookSweepMs : self.parts.limits.scanPauseMs)
+        sweepMs = reactor.nowMs + (isOver ? self.parts.limits.courier.webhookSweepMs : self.parts.limits.scanPauseMs)
     }
 
     /// A key that a look has found: a topic with a log, a past log, a cursor or a position.

@@ -111,7 +111,7 @@ final class WebhookEars: PatternLinkOwner {
             .warn, "webhooks come late: keyspace events of a master are not seen to be on",
             [
                 ("reason", failure.metricLabel), ("remedy", "CONFIG SET notify-keyspace-events Kt"),
-                ("meanwhile", "all logs are looked through every \(parts.limits.webhookSweepMs) ms"),
+                ("meanwhile", "all logs are looked through every \(parts.limits.courier.webhookSweepMs) ms"),
             ])
     }
 

@@ -59,9 +59,9 @@ final class WebhookLane {
         (name, url) = (receiver.name, receiver.url)
         giveUpMs = receiver.giveUpSeconds * 1_000
         patterns = WebhookPatterns(receiver)
-        topics = WebhookTopics(countMax: parts.limits.webhookKnownMax)
+        topics = WebhookTopics(countMax: parts.limits.courier.webhookKnownMax)
         failureNotes = LineSampler(perSecond: parts.limits.clientLinesPerSecond)
-        breaker = Breaker(pauseMinMs: 500, pauseMaxMs: parts.limits.webhookPauseMs)
+        breaker = Breaker(pauseMinMs: 500, pauseMaxMs: parts.limits.courier.webhookPauseMs)
     }
 
     /// Topics in hand and waiting, for metrics and the end.
@@ -112,7 +112,7 @@ final class WebhookLane {
     /// Takes up topics as long as there is room.
     func work(nowMs: Int) {
         guard link.isReady, sinceMs != nil, !isDraining else { return }
-        while topics.busyCount < parts.limits.webhookTopicsMax, breaker.wouldAdmit(nowMs: nowMs),
+        while topics.busyCount < parts.limits.courier.webhookTopicsMax, breaker.wouldAdmit(nowMs: nowMs),
             !(breaker.isOpen && topics.busyCount > 0), let topic = topics.next(nowMs: nowMs)
         {
             step(topic, done: nil, count: WebhookLane.pageEvents) { [weak self] in self?.began(topic, $0) }
@@ -130,7 +130,8 @@ final class WebhookLane {
                 keys.meta(topic), keys.log(topic), keys.pastLog(topic),
             ],
             arguments: [
-                parts.name, text(parts.limits.webhookLeaseMs), done?.epoch ?? [], done.map { text($0.offset) } ?? [],
+                parts.name, text(parts.limits.courier.webhookLeaseMs), done?.epoch ?? [],
+                done.map { text($0.offset) } ?? [],
                 text(count), text(WebhookLane.cursorMs), text(sinceMs ?? 0),
             ])
         link.run(call, lane: nil) { result in
@@ -147,7 +148,7 @@ final class WebhookLane {
         switch reply?.first?.integer {
         case 0:
             let otherMs = reply?.last?.integer ?? 0
-            let pauseMs = min(max(otherMs, 0), parts.limits.webhookLeaseMs) + Int.random(in: 20...200)
+            let pauseMs = min(max(otherMs, 0), parts.limits.courier.webhookLeaseMs) + Int.random(in: 20...200)
             topics.ended(topic, againMs: nowMs + pauseMs)
         case 2:
             failing[topic] = nil
@@ -156,7 +157,7 @@ final class WebhookLane {
             let (since, now) = (sinceMs ?? 0, parts.clock.wallMs)
             guard let work = WebhookWork(topic, reply: reply, patterns: patterns, sinceMs: since, wallMs: now) else {
                 tell("the log of a topic cannot be read", [("topic", topic.description)])
-                return topics.ended(topic, againMs: nowMs + parts.limits.webhookPauseMs)
+                return topics.ended(topic, againMs: nowMs + parts.limits.courier.webhookPauseMs)
             }
             go(on: work)
         default:
@@ -185,7 +186,7 @@ final class WebhookLane {
             headers: [
                 ("content-type", "application/json"), ("webhook-id", id), ("webhook-timestamp", String(time)),
                 ("webhook-signature", signer.signature(id: id, timestamp: time, body: body)),
-            ], deadlineMs: reactor.nowMs + parts.limits.webhookMs)
+            ], deadlineMs: reactor.nowMs + parts.limits.courier.webhookMs)
         engine.send(request) { [weak self] in self?.ended(work, event, $0) }
     }
 
@@ -245,8 +246,8 @@ final class WebhookLane {
         var known = (id: id, sinceMs: nowMs, attempts: 0)
         if let before = failing[topic], before.id == id { known = before }
         known.attempts += 1
-        if failing.count < parts.limits.webhookKnownMax || failing[topic] != nil { failing[topic] = known }
-        let ceilingMs = min(500 << min(known.attempts, 16), parts.limits.webhookPauseMs)
+        if failing.count < parts.limits.courier.webhookKnownMax || failing[topic] != nil { failing[topic] = known }
+        let ceilingMs = min(500 << min(known.attempts, 16), parts.limits.courier.webhookPauseMs)
         return Int.random(in: ceilingMs / 2...ceilingMs)
     }
 
@@ -274,7 +275,7 @@ final class WebhookLane {
     private func giveUp(_ work: WebhookWork, _ event: WebhookEvent, _ reason: String) {
         let key = parts.keys.webhookDead(name)
         var call = RedisCall("XADD", key, Array("MAXLEN".utf8), Array("~".utf8))
-        call.append(decimal: parts.limits.webhookDeadMax)
+        call.append(decimal: parts.limits.courier.webhookDeadMax)
         for word in ["*", "id", event.id(work.topic), "topic", work.topic.description, "reason", reason] {
             call.append(word.utf8)
         }

@@ -54,7 +54,7 @@ final class CallsWatch {
         nextMs = nowMs + everyMs
         for service in services {
             let keys = parts.keys
-            let bounds = [parts.limits.callSeconds * 1_000, parts.limits.callsDeadMax]
+            let bounds = [parts.limits.worker.callSeconds * 1_000, parts.limits.worker.callsDeadMax]
             let call = ScriptCall(
                 script: parts.expireCalls,
                 keys: [keys.calls(of: service), keys.callsDead(of: service), keys.courier(of: service)],

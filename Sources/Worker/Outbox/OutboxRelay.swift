@@ -50,19 +50,20 @@ final class OutboxRelay {
         self.figures = figures
         queue = OutboxRelay.queue(parts.limits)
         streams = OutboxRelay.streams(parts)
-        budget = RelayBudget(percent: parts.limits.relayUsersPercent)
+        budget = RelayBudget(percent: parts.limits.worker.relayUsersPercent)
     }
 
     private static func streams(_ parts: WorkerParts) -> OutboxStreams {
         OutboxStreams(
-            slots: parts.keys.outboxSlots, sweepMs: parts.limits.relaySweepMs, window: parts.limits.relayWindowMax)
+            slots: parts.keys.outboxSlots, sweepMs: parts.limits.worker.relaySweepMs,
+            window: parts.limits.worker.relayWindowMax)
     }
 
     private static func queue(_ limits: Limits) -> Queue {
         Queue(
-            inFlightMax: limits.relaysMax, retryMinMs: 50, retryMaxMs: 5_000,
+            inFlightMax: limits.worker.relaysMax, retryMinMs: 50, retryMaxMs: 5_000,
             payerInFlightMax: OutboxRelay.payerInFlightMax,
-            followUpsMax: min(OutboxRelay.followUpsMax, limits.relayWindowMax))
+            followUpsMax: min(OutboxRelay.followUpsMax, limits.worker.relayWindowMax))
     }
 
     /// How many parts of entries were read and are not done.
@@ -71,7 +72,7 @@ final class OutboxRelay {
     /// When there is something to do.
     var nextMs: Int {
         guard isHeld, link.isReady else { return Int.max }
-        let read = queue.count >= parts.limits.relayWindowMax ? Int.max : streams.nextMs
+        let read = queue.count >= parts.limits.worker.relayWindowMax ? Int.max : streams.nextMs
         let users = queue.hasUsers && budget.pausesUntilMs > reactor.nowMs ? budget.pausesUntilMs : Int.max
         return min(read, users, queue.nextDueMs ?? Int.max)
     }
@@ -92,7 +93,7 @@ final class OutboxRelay {
     func restart() {
         generation += 1
         queue = OutboxRelay.queue(parts.limits)
-        budget = RelayBudget(percent: parts.limits.relayUsersPercent)
+        budget = RelayBudget(percent: parts.limits.worker.relayUsersPercent)
         done = [:]
         streams = OutboxRelay.streams(parts)
     }
@@ -121,7 +122,7 @@ final class OutboxRelay {
             guard link.isReady else { return }
         }
         delete()
-        while queue.count < parts.limits.relayWindowMax, let step = streams.next(nowMs: nowMs) {
+        while queue.count < parts.limits.worker.relayWindowMax, let step = streams.next(nowMs: nowMs) {
             switch step {
             case .read(let stream, let step): read(stream, step)
             case .look(let slots): look(slots)
@@ -307,7 +308,7 @@ final class OutboxRelay {
         let part = queued.item
         let fields = part.fields
         var command = RedisCall("XADD", parts.keys.outboxDead, Array("MAXLEN".utf8), Array("~".utf8))
-        command.append(decimal: parts.limits.outboxDeadMax)
+        command.append(decimal: parts.limits.worker.outboxDeadMax)
         for text in ["*", "id"] { command.append(Array(text.utf8)) }
         command.append(part.entry.id)
         command.append("reason")

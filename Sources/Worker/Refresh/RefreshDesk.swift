@@ -46,9 +46,10 @@ final class RefreshDesk {
         let limits = parts.limits
         queue = RefreshQueue(
             RefreshQueue.Limits(
-                windowsMs: refreshes.map { $0.refresh?.coalesceMs ?? 20 }, sweepMs: limits.sweepMs,
-                sweepMaxMs: limits.sweepMaxMs, inFlightMax: limits.refreshesMax, knownMax: limits.refreshIDsMax))
-        discovery = Discovery(pauseMs: limits.scanPauseMs, intervalMs: limits.sweepMs)
+                windowsMs: refreshes.map { $0.refresh?.coalesceMs ?? 20 }, sweepMs: limits.worker.sweepMs,
+                sweepMaxMs: limits.worker.sweepMaxMs, inFlightMax: limits.worker.refreshesMax,
+                knownMax: limits.worker.refreshIDsMax))
+        discovery = Discovery(pauseMs: limits.scanPauseMs, intervalMs: limits.worker.sweepMs)
     }
 
     /// What to subscribe to.
@@ -159,7 +160,7 @@ final class RefreshDesk {
         toldOverflows = queue.overflows
         parts.log.write(
             .error, "more ids than the worker may know: the rest wait for the next look through the keys",
-            [("limit", "refreshIDsMax=\(parts.limits.refreshIDsMax)"), ("leftOut", "\(queue.overflows)")])
+            [("limit", "refreshIDsMax=\(parts.limits.worker.refreshIDsMax)"), ("leftOut", "\(queue.overflows)")])
     }
 
     // MARK: Discovery

@@ -74,7 +74,7 @@ final class ClusterEvents {
                 ? nil
                 : KeyspaceWatch(
                     link: calls, reactor: reactor, log: parts.log, setting: parts.keyspaceEvents,
-                    sweepMs: parts.limits.sweepMs)
+                    sweepMs: parts.limits.worker.sweepMs)
             masters[master.id] = Master(address: master.address, patterns: patterns, keyspace: keyspace)
         }
     }

@@ -46,7 +46,7 @@ final class Worker: PatternLinkOwner, NodeResident {
         self.parts = parts
         self.reactor = reactor
         self.onReady = onReady
-        book = LeaseBook(name: parts.name, leaseMs: parts.limits.leaseMs)
+        book = LeaseBook(name: parts.name, leaseMs: parts.limits.worker.leaseMs)
         figuresMs = reactor.nowMs + Worker.figuresEveryMs
         dataWatch = DataWatch(
             keys: parts.keys, file: parts.dataTimeFile, seenMs: parts.dataSeenMs, log: parts.log)
@@ -97,7 +97,7 @@ final class Worker: PatternLinkOwner, NodeResident {
             if !refreshes.globs.isEmpty {
                 keyspace = KeyspaceWatch(
                     link: link, reactor: reactor, log: parts.log, setting: parts.keyspaceEvents,
-                    sweepMs: parts.limits.sweepMs)
+                    sweepMs: parts.limits.worker.sweepMs)
             }
             patterns = try PatternLink(
                 context, parts.redis, servers.board, name: name + "-events", patterns: refreshes.globs,
@@ -179,12 +179,12 @@ final class Worker: PatternLinkOwner, NodeResident {
     // MARK: Leases
 
     private func ask(_ nowMs: Int) {
-        // What is due is judged by Redis's time, so nothing is worked on before it is known.
+        // Due times are judged by Redis's time, so no work begins before it is known.
         guard link.isReady, parts.clock.isSettled, !isAsking, askMs <= nowMs else { return }
         isAsking = true
-        askMs = nowMs + parts.limits.leaseMs / 3
+        askMs = nowMs + parts.limits.worker.leaseMs / 3
         let wanted = book.ask(nowMs: nowMs)
-        link.run(leaseCall(wanted, leaseMs: parts.limits.leaseMs), lane: nil) { [weak self] result in
+        link.run(leaseCall(wanted, leaseMs: parts.limits.worker.leaseMs), lane: nil) { [weak self] result in
             self?.answered(result)
         }
     }
@@ -200,7 +200,7 @@ final class Worker: PatternLinkOwner, NodeResident {
         isAsking = false
         let nowMs = reactor.nowMs
         guard case .success(let value) = result, let reply = LeaseBook.Reply(value) else {
-            askMs = min(askMs, nowMs + parts.limits.leaseMs / 10)
+            askMs = min(askMs, nowMs + parts.limits.worker.leaseMs / 10)
             if case .failure(let failure) = result { tellTrouble("no leases: " + failure.metricLabel, failure.detail) }
             return
         }
