@@ -48,7 +48,7 @@ public final class GatewayNode {
     private var drainBeganMs: Int?
     /// Connections that were open when the node was told to end at once.
     private var connectionsCut = 0
-    /// Where it listens, or will.
+    /// Addresses on which the gateway listens, or will listen.
     public let addresses: Addresses
     /// Listeners of clients that are bound and not open yet.
     private var awaiting: [ListenerPlan]

@@ -6,14 +6,14 @@ import Transport
 
 /// A listening address: one socket a shard, bound together, and how its connections begin.
 struct ListenerPlan: Sendable {
-    /// What it is called in the log and in the ready file: `tls`, `plain`, `ops`.
+    /// Name in the log and in the ready file: `tls`, `plain`, `ops`.
     let name: String
     /// `nil` for plain TCP; a reload may replace it before the address is open.
     var tls: TLSContext?
     let door: HTTPPeer.Door
     let expectsProxyHeader: @Sendable (IPAddress?) -> Bool
     let admission: any Admission
-    /// Where it listens, with the port that it got.
+    /// Address of the listener, with the port that the system gave.
     let address: HostPort
     /// Owned by the shard of the same number once it listens.
     let descriptors: [Int32]

@@ -84,7 +84,7 @@ final class Node: Sendable {
     let startedMs = Clock.monotonicMs()
     /// The time by which tokens, revocations and scripts are judged.
     let clock: NodeClock
-    /// What is known of this machine's clock, and of the other processes that share the Redis.
+    /// State of this machine's clock, and the other processes that share the Redis.
     let nodes: Guarded<NodeBook>
     /// Mailboxes and wakes of the shards, by number.
     let shards: [Mailbox<ShardMessage>]

@@ -5,7 +5,7 @@ import Transport
 
 /// The answer of a server of data about loading its own append-only file.
 struct ServerLoad: Equatable, Sendable {
-    /// Where it is: `host:port`, or the path of a socket.
+    /// Address of the server: `host:port`, or the path of a socket.
     let place: String
     let rights: LoadRights
     let isReplica: Bool

@@ -3,7 +3,7 @@ import Reactors
 import RedisLink
 import Service
 
-/// What `switchboard check` says of the machine's clock, and of the processes that live.
+/// Lines of `switchboard check` about the machine's clock and the live processes.
 extension Preflight {
     /// Asks Redis for its time and for the processes that live; `take` gets the findings.
     static func ask(_ link: any RedisCalls, _ keys: Keys, boundMs: Int, _ take: @escaping ([Finding]) -> Void) {

@@ -83,7 +83,7 @@ public enum Preflight {
             ? cluster(parts, settings, wait: settings.redisWait) : redis(parts, settings)
         let user = parts.redis.url.userName
         findings += redis + judge(loads, user: user)
-        // Where no server answered, nothing is known of what is to be changed.
+        // Without an answer of any server, the steps of the upgrade are unknown.
         let upgrade = loads.isEmpty ? [] : UpgradeStep.report(UpgradeStep.Facts(servers: loads, user: user))
         return Report(findings: findings, upgrade: upgrade)
     }

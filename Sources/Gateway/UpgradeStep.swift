@@ -15,7 +15,7 @@ struct UpgradeStep: Sendable {
 
     /// The fault and its effect: one or two sentences.
     let words: String
-    /// Where it is due: servers of data; empty where nothing is to be done.
+    /// Servers of data on which the step is due; empty when nothing is to be done.
     let places: @Sendable (Facts) -> [String]
     /// The commands that an operator types there, in the words of `redis-cli` and quoted for a shell.
     let commands: @Sendable (Facts) -> [String]

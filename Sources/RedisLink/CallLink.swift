@@ -307,7 +307,7 @@ public final class CallLink: RedisSocketOwner, RedisCalls {
         guard let facts else { return }
         tell(seal?.look(facts))
         fence = makeFence()
-        // What was asked beside the settings said what they were before.
+        // Answers asked for beside the settings describe the settings before them.
         if facts.isDurable != wasDurable { askSeal() }
     }
 

@@ -31,7 +31,7 @@ public struct LayoutGuard: Sendable {
     /// Keys that tell a layout where nobody wrote it down.
     public static func signs(_ keys: Keys) -> [[UInt8]] { [keys.leases, keys.nodeSecret] }
 
-    /// What to ask, each of one key at most.
+    /// Questions to Redis, each about one key at most.
     var questions: [RedisCall] {
         let other = Keys(prefix: keys.prefix, layout: keys.layout == .plain ? .tagged : .plain)
         return [RedisCall("TIME"), RedisCall("HGETALL", keys.nodes), RedisCall("GET", keys.layoutMark)]

@@ -39,7 +39,7 @@ extension RedisURL: CustomStringConvertible, CustomDebugStringConvertible, Custo
 }
 
 extension RedisURL.Endpoint {
-    /// Where it is, for logs and metrics: `host:port`, the path of a socket, or several by commas.
+    /// Address for logs and metrics: `host:port`, the path of a socket, or several by commas.
     public var place: String {
         switch self {
         case .network(let host, let port, _): ClusterAddress(host: host, port: port).description

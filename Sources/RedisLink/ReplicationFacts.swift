@@ -18,7 +18,7 @@ public struct ReplicationFacts: Equatable, Sendable {
     public let offset: Int
     /// `connected_slaves` of a master.
     public let connectedReplicas: Int
-    /// Where the replicas of a master are reached, as far as they tell; at most 64.
+    /// Addresses of a master's replicas, as far as they announce them; at most 64.
     public let replicas: [SentinelGroup.Address]
     /// Whether this is a master.
     public let isMaster: Bool

@@ -4,7 +4,7 @@ public import Reactors
 
 /// One line for each request and each connection of clients, in a file of its own or on standard output.
 ///
-/// What the disk does not take in time is dropped and counted; no reactor waits. Thread: any.
+/// Lines that the disk does not take in time are dropped and counted; no reactor waits. Thread: any.
 public final class AccessLog: Sendable {
     private let path: String
     private let format: LogFormat

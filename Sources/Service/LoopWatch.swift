@@ -3,7 +3,7 @@
 /// It counts how long it has seen a loop stand, not what the clock says: a process that was stopped as a whole, or a machine
 /// that slept, did not look meanwhile either. So after SIGCONT nothing is held against the loops. Pure: time is a parameter.
 public struct LoopWatch {
-    /// What a look found.
+    /// Finding of one look.
     public enum Verdict: Equatable, Sendable {
         /// Every loop has turned of late.
         case turning

@@ -135,7 +135,7 @@ internal import SwitchboardClient
             let why = unsafe String(cString: X509_verify_cert_error_string(verified))
             return Failure(code: .untrusted, message: "The certificate is not trusted: \(why).")
         }
-        // What is no record of TLS is taken for one of an odd version or length.
+        // OpenSSL takes plain bytes for a TLS record of an odd version or length.
         if ["wrong version", "packet length", "record"].contains(where: text.contains) {
             return Failure(code: .notTLS, message: "The port speaks no TLS; without it an address begins with ws://.")
         }

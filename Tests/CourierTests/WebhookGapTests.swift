@@ -29,7 +29,7 @@ import Testing
         return WebhookWork(topic, reply: reply, patterns: patterns, sinceMs: 100, wallMs: 5)
     }
 
-    /// Where a page's gap stands, behind what, and its data; then the offsets of its events.
+    /// Position of a page's gap, the one before it, and its data; then the offsets of its events.
     private func told(_ work: WebhookWork?) -> [String] {
         guard let work else { return ["no page"] }
         return work.events.map { event in

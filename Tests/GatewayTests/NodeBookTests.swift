@@ -5,7 +5,7 @@ import Testing
 
 @testable import Gateway
 
-/// What a process logs of clocks and versions, and the room that descriptors leave.
+/// Log lines about clocks and versions, and the room that descriptors leave.
 struct NodeBookTests {
     private var book = NodeBook(NodeEntry(.gateway, name: [1]), boundMs: 5_000)
 

@@ -3,7 +3,7 @@ import Testing
 
 @testable import RedisLink
 
-/// What processes write of themselves in Redis.
+/// Entries that processes write about themselves in Redis.
 struct NodeEntryTests {
     private func entry(_ text: String) -> NodeEntry? { NodeEntry(name: bytes("n1"), bytes(text)) }
 

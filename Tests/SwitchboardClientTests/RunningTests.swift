@@ -141,7 +141,7 @@ struct RunningTests {
         }
     }
 
-    /// Where it cannot be removed either, a restart would send it, though its caller was told that it was not sent.
+    /// An entry that cannot be removed either would be sent by a restart, though its caller was told that it was not sent.
     @Test("a call that cannot be marked as sent is not sent", arguments: [true, false])
     func unmarked(_ removes: Bool) async throws {
         let echo = Echo()

@@ -56,7 +56,7 @@ import Testing
         stream.read(batch: 256)
         #expect(stream.hands.count == 11 && stream.hands.last?.payer == Array("other".utf8))
         #expect(stream.reads <= 5_000 / 256 + 3)
-        // What was passed over comes when half of the share is done, and costs no look at everything.
+        // Passed-over entries come when half of the share is done, and cost no look at everything.
         for _ in 0..<5 { stream.finish(0) }
         stream.reads = 0
         stream.read(batch: 256)

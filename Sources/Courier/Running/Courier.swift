@@ -75,7 +75,7 @@ final class Courier: NodeResident {
         nodes.linkIsNew(nowMs: reactor.nowMs)
     }
 
-    /// What courier does with calls and events goes by Redis's time, so it begins once that is known.
+    /// Calls and events go by Redis's time, so the courier begins once it knows that time.
     private func clockSettled() {
         services.connected()
         webhooks.connected()

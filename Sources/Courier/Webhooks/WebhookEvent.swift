@@ -43,7 +43,7 @@ struct WebhookEvent: Sendable, Equatable {
 
     /// A gap between a position and the event at `offset`, which may be yet to come.
     ///
-    /// Where both have the same epoch, the number of missed events is known.
+    /// The number of missed events is known only when both have the same epoch.
     init(gapBefore offset: Int, epoch: [UInt8], after: WebhookPlace, isCounted: Bool, timeMs: Int) {
         self.epoch = epoch
         self.offset = offset
@@ -54,7 +54,7 @@ struct WebhookEvent: Sendable, Equatable {
         self.timeMs = timeMs
     }
 
-    /// Where it stands; of a gap, where the event behind it stands.
+    /// Position of the event; for a gap, the position of the event behind it.
     var place: WebhookPlace { WebhookPlace(epoch: epoch, offset: offset) }
 
     /// Whether name and data are what they should be; both come from Redis.

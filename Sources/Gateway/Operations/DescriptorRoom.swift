@@ -11,7 +11,7 @@ struct DescriptorRoom: Equatable {
 
     /// Descriptors that listeners for clients leave to the process itself: for Redis, its files and operators.
     static let reserve = 32
-    /// What a gateway opens beside its clients' connections: links, listeners, timers, files.
+    /// Descriptors that a gateway opens beside its clients' connections: links, listeners, timers, files.
     private static let own = 64
 
     /// Clients are refused once so many descriptors are open.
@@ -33,7 +33,7 @@ struct DescriptorRoom: Equatable {
             figures: figures)
     }
 
-    /// What an operator does about a limit that is too small.
+    /// Mend for the operator whose limit is too small.
     static func mend(_ connectionsMax: Int) -> String {
         "allow \(connectionsMax + own + reserve) open files (ulimit -n, LimitNOFILE=), or lower --limit connectionsMax"
     }

@@ -63,7 +63,7 @@ protocol SessionHost: AnyObject {
     func undeliverable(_ delivery: Delivery)
 }
 
-/// What went wrong for one session, for the log.
+/// A failure of one session, for the log.
 enum SessionTrouble {
     /// Its token was refused, now or after it had been good; the text says which.
     case refused(String, TokenFailure)

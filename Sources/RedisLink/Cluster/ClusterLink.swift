@@ -113,7 +113,7 @@ public final class ClusterLink: RedisCalls {
     /// The masters that there are links to.
     public var linkedNodes: [[UInt8]] { masters.ids }
 
-    /// Where a master with slots is reached; `nil` for any other node.
+    /// Address of a master with slots; `nil` for any other node.
     public func address(of node: [UInt8]) -> ClusterAddress? { map.master(node)?.address }
 
     /// The link to a node, whether it is ready or not; `nil` when there is none.

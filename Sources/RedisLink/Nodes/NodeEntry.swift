@@ -1,8 +1,8 @@
 import Core
 
-/// What a gateway, worker or courier writes of itself in Redis, for the others to read.
+/// Entry that a gateway, worker or courier writes about itself in Redis, for the others to read.
 public struct NodeEntry: Equatable, Sendable {
-    /// What kind of process it is; the raw value is its word in Redis and in metrics.
+    /// Kind of process; the raw value is its word in Redis and in metrics.
     public enum Kind: String, CaseIterable, Sendable {
         /// Clients connect to it.
         case gateway
@@ -12,7 +12,7 @@ public struct NodeEntry: Equatable, Sendable {
         case courier
     }
 
-    /// What kind of process it is.
+    /// Kind of process.
     public var kind: Kind
     /// Its random name, as logs and `CLIENT LIST` have it.
     public var name: [UInt8]

@@ -1,6 +1,6 @@
 public import RedisLink
 
-/// What a process knows of its clock and of the others that share its Redis, and what of that is news.
+/// Knowledge of a process about its clock and the others that share its Redis, and the part that is news.
 ///
 /// Pure.
 public struct NodeBook: Sendable {
@@ -29,7 +29,7 @@ public struct NodeBook: Sendable {
 
     /// Processes of one kind and version.
     public struct Group: Hashable, Sendable {
-        /// What kind they are.
+        /// Kind of the processes.
         public let kind: NodeEntry.Kind
         /// Their version, of printable ASCII.
         public let version: String
@@ -118,7 +118,7 @@ extension ClockVerdict {
         }
     }
 
-    /// What an operator does; `nil` where nothing is wrong.
+    /// Mend for the operator; `nil` when nothing is wrong.
     public var mend: String? {
         switch self {
         case .right: nil

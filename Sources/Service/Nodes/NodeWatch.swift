@@ -7,7 +7,7 @@ public import RedisLink
 ///
 /// The time goes into the process's ``NodeClock``. Thread: the link's.
 public final class NodeWatch {
-    /// What it knows.
+    /// Clock and processes as of the last look.
     public let book: Guarded<NodeBook>
     /// When there is something to ask; `Int.max` while an answer is on its way.
     public var nextMs: Int { isAsking ? Int.max : dueMs }
@@ -95,7 +95,7 @@ public final class NodeWatch {
             } else {
                 clock.follow(baseMs: answer.timeMs - (beganMs + nowMs) / 2)
             }
-            // What the others read of this process should not wait for the next turn.
+            // The others read this process's entry, so it should not wait for the next turn.
             if entry.offsetMs == nil { dueMs = Int.min }
             entry.offsetMs = offsetMs
             for line in lines {

@@ -32,7 +32,7 @@ struct TopicState: Sendable {
     var position: Position?
     /// The state as the gateway last told it.
     var state: JSONValue?
-    /// Where the topic stood then.
+    /// Position of the topic at that moment.
     var stateAt: Position?
     /// The events since, `sinceMax` at most: an iterator that comes later is told the state and them.
     ///

@@ -14,7 +14,7 @@ public protocol OutboxStorage: Sendable {
 
 /// A storage that can tell what it had to leave aside.
 protocol ReportsDamage {
-    /// What the last `load` found; `nil` when all was well.
+    /// Problem that the last `load` found; `nil` when all was well.
     var damage: String? { get }
 }
 
@@ -63,7 +63,7 @@ public final class OutboxFile: OutboxStorage, ReportsDamage {
         return entries
     }
 
-    /// What the last `load` found.
+    /// Problem that the last `load` found.
     var damage: String? { state.with { $0.damage } }
 
     /// Keeps damaged records for whoever wants to know what they were; while that fails, the outbox is not written anew.

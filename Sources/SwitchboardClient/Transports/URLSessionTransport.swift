@@ -140,7 +140,7 @@
             over(code: state.with { $0.closeCode } ?? 0, task.response, error.map(URLSessionSocket.words) ?? "ended")
         }
 
-        /// What the system tells of a dial that failed, with its kind before the words.
+        /// Description of a failed dial by the system, with its kind before the words.
         private static func words(_ error: any Error) -> String {
             guard let code = (error as? URLError)?.code, let kind = kinds[code] else { return "\(error)" }
             return "\(kind.rawValue): \(error.localizedDescription)"

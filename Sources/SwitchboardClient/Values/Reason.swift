@@ -42,7 +42,7 @@ extension Status {
             /// The app's source of tokens threw.
             public static let tokenSource = Code(rawValue: "token_source")
 
-            /// What a transport may tell of a dial (`SocketEvent.failed`).
+            /// Words that a transport may report about a dial (`SocketEvent.failed`).
             static let ofDials: Set<Code> = [
                 .badAddress, .unresolved, .unreachable, .untrusted, .notTLS, .tlsRequired, .wrongProtocol,
                 .notWebSocket, .noAnswer,
@@ -55,7 +55,7 @@ extension Status {
             ]
         }
 
-        /// What kind.
+        /// Kind of the reason.
         public var code: Code
         /// In words, for a developer.
         public var message: String

@@ -9,9 +9,9 @@ import RedisLink
 ///
 /// Thread: the reactor's of the links.
 struct PositionMove {
-    /// Where the positions are.
+    /// Redis that has the positions.
     let source: WholeRedis
-    /// Where their copies are.
+    /// Redis that receives the copies.
     let target: WholeRedis
     /// `position.lua`.
     let position: ScriptID

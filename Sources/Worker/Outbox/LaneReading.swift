@@ -43,7 +43,7 @@ struct LaneReading {
     private var full: Set<[UInt8]> = []
     /// The last entry that was looked at as new.
     private var newest: StreamID?
-    /// Where to go on with what was passed over.
+    /// Id from which to read the passed-over entries again.
     private var againFrom: StreamID?
     private var isDue = false
     /// Whether more is new than one reading has brought: others may wait behind a flood, so it goes first.

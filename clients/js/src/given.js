@@ -1,4 +1,4 @@
-// What programs give, judged before it reaches the machine: a value that cannot be sent is its caller's error.
+// Values of the app, judged before they reach the machine: a value that cannot be sent is its caller's error.
 
 import { SwitchboardError, frameBytesMax, operationId, positionOf } from './parts.js';
 import { isTopic } from './topics.js';

@@ -85,7 +85,7 @@ export class Keeper {
     } catch (error) {
       this.#warn(error);
       loaded([]);
-      // What comes late may hold calls of this process, and some of them are over.
+      // A late answer may hold calls of this process, and some of them are over.
       const before = (all) => all.filter(({ createdAt }) => createdAt < this.#bornAt);
       if (error?.isLate) reading.then((all) => loaded(before(all)), () => {});
     }
