@@ -2,8 +2,8 @@
 
 Thousands of TLS clients hear ten events a second, a tenth of them coming and going; users vote, bookings change, a
 worker refreshes queues. Memory, descriptors and keys of every process are written as a table and a plot. The run fails
-when a figure still grows in its last half, by the line through its points and that line's error, or when the load was
-not carried.
+when a figure still grows in its last half, by the line through its points and that line's error, when the load was
+not carried, or when a row of the gateway's readiness was red or warned at any look.
 
 usage: .venv/bin/python Tests/ChaosTests/soak.py --minutes 60 --seed 1
 """
@@ -21,6 +21,7 @@ import paths
 import runs
 from certificates import write_certificate
 from gateway_process import API_KEY, Gateway
+from green_watch import GreenWatch
 from soak_figures import Figures
 from support.process_figures import descriptors, private_bytes, resident_bytes
 from support.redis_server import RedisServer
@@ -69,6 +70,7 @@ class Soak:
                 self.stack.callback(process.stop)
                 process.start()
             self.gateway.wait_ready()
+            self.watch = self.stack.enter_context(GreenWatch(self.gateway))
             self._prepare()
         except BaseException:
             self.__exit__()
@@ -198,6 +200,8 @@ class Soak:
     def _end(self) -> None:
         """Looks at what the tools say, and whether the gateway gives everything back."""
         self._look_at_lives()
+        print(f"readiness: {self.watch.looks} looks, {len(self.watch.problems)} of them not green")
+        self.problems += self.watch.problems[:5]
         for name in ("listeners", "voters", "bookings"):
             try:
                 self.tools[name].wait(PATIENCE_SECONDS)
