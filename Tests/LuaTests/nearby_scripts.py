@@ -101,7 +101,8 @@ def texts_of(db):
         elif kind == b"stream":
             parts += [part for _, fields in db.xrange(name) for pair in fields.items() for part in pair]
         else:
-            parts.append(db.get(name))
+            # A key may have expired since it was found.
+            parts.append(db.get(name) or b"")
     return "\n".join(part.decode("utf-8", "replace") for part in parts)
 
 
