@@ -45,6 +45,8 @@ export class Tabs {
     if (next === undefined) return;
     event.preventDefault();
     location.hash = next;
+    // `hashchange` comes later, perhaps after the next key.
+    this.#show(next);
     element(`tab-${next}`).focus();
   }
 }
