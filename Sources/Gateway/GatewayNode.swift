@@ -216,7 +216,8 @@ public final class GatewayNode {
 
     /// The watch over the loops of this node.
     public func stuckExit() -> StuckExit {
-        StuckExit(loops: node.shards.count + 1, exitMs: settings.limits.stuckExitMs, log: node.log)
+        StuckExit(
+            loops: node.shards.count + 1, exitMs: settings.limits.stuckExitMs, stalls: node.stalls, log: node.log)
     }
 
     /// How often the loops of the broker and of each shard have turned; what has not begun is missing.

@@ -18,6 +18,7 @@ enum Metrics {
         loops(node, &page)
         redis(node, &page)
         page.tell(node.nodes.withLock { $0 })
+        page.tell(node.stalls)
         return page.bytes
     }
 

@@ -82,6 +82,8 @@ final class Node: Sendable {
     let workersAlive = Guarded<Int?>(nil)
     /// When the node was made, monotonic milliseconds.
     let startedMs = Clock.monotonicMs()
+    /// Times for which the whole process stood still.
+    let stalls = ProcessStalls()
     /// The time by which tokens, revocations and scripts are judged.
     let clock: NodeClock
     /// State of this machine's clock, and the other processes that share the Redis.

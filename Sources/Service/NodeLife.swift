@@ -13,7 +13,7 @@ public enum NodeLife {
         _ node: NodeThread, readyFile: String?, stuckExitMs: Int, log: Log
     ) throws(StartProblem) -> Int32 {
         var isAnnounced = false
-        var watch = StuckExit(loops: 1, exitMs: stuckExitMs, log: log)
+        var watch = StuckExit(loops: 1, exitMs: stuckExitMs, stalls: node.stalls, log: log)
         while !node.hasEnded {
             let signal = Signals.wait(timeoutMs: isAnnounced ? watch.lookMs : 50)
             watch.look(node.turns(), nowMs: Clock.monotonicMs())

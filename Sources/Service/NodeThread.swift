@@ -24,15 +24,17 @@ public final class NodeThread: Sendable {
     private let loop = Guarded<LoopStatistics?>(nil)
     /// Where operations are served, the real port; `nil` for nowhere.
     public let operations: HostPort?
+    /// Times for which the process stood still, for the resident's metrics.
+    public let stalls: ProcessStalls
 
     /// Starts the thread `name`; `move` makes the resident there, which calls `onReady` when it is ready.
     public init(
-        _ name: String, operations: HostPort?, log: Log,
+        _ name: String, operations: HostPort?, stalls: ProcessStalls, log: Log,
         _ move:
             @escaping @Sendable (_ reactor: Reactor, _ onReady: @escaping () -> Void) throws(Errno) ->
             any NodeResident
     ) throws(StartProblem) {
-        self.operations = operations
+        (self.operations, self.stalls) = (operations, stalls)
         do {
             wake = try Wake()
             let started = try Reactors.Thread.start(name) { [self] in run(name, log, move) }

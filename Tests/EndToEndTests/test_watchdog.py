@@ -116,3 +116,17 @@ def test_a_loop_that_hangs_ends_the_process(supervised, supervisor):
         eventually(lambda: "a loop is stuck, the process ends itself" in supervised.log_text, 20, "its last line")
     assert supervised.wait() == -signal.SIGABRT
     supervised.process = None
+
+
+def test_a_process_that_stood_still_says_so_when_it_goes_on(gateway, worker):
+    """A gateway that had been stopped for seconds went on as if nothing had been."""
+    for node in (gateway("--shards", "1"), worker("--worker-ops", "127.0.0.1:0")):
+        # The page of metrics is there before the first look at the loops.
+        eventually(lambda node=node: node.metric("switchboard_process_stalls_total") == 0, 10, "its metrics")
+        pass_time(1.2, "two looks at the loops")
+        node.signal(signal.SIGSTOP)
+        pass_time(3.5, "longer than a machine that is only busy lets it stand")
+        node.signal(signal.SIGCONT)
+        eventually(lambda node=node: node.metric("switchboard_process_stalls_total") == 1, 10, "the metric")
+        assert node.metric("switchboard_process_stall_milliseconds_total") >= 2_000
+        eventually(lambda node=node: "the process stood still and goes on" in node.log_text, 5, "the log")

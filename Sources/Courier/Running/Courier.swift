@@ -121,7 +121,7 @@ final class Courier: NodeResident {
     }
 
     private var report: CourierReport {
-        var report = CourierReport()
+        var report = CourierReport(stalls: parts.stalls)
         report.nodes = nodes.book.withLock { $0 }
         let isAlone = report.nodes?.isAlone == true
         report.isReady = redis.isWhole && webhooks.isLive && endMs == nil && !isAlone

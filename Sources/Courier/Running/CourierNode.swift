@@ -11,7 +11,9 @@ public enum CourierNode {
     /// Stopping lets what is in hand end and waits a few seconds at most.
     public static func start(_ settings: CourierSettings, log: Log) throws(StartProblem) -> NodeThread {
         let parts = try CourierParts(settings, log: log)
-        return try NodeThread("courier", operations: parts.door?.address, log: log) { reactor, onReady throws(Errno) in
+        return try NodeThread(
+            "courier", operations: parts.door?.address, stalls: parts.stalls, log: log
+        ) { reactor, onReady throws(Errno) in
             try Courier(parts, reactor: reactor, onReady: onReady)
         }
     }

@@ -13,6 +13,8 @@ struct CourierParts: Sendable {
     let name = SecureRandom.text(byteCount: 9)
     /// The time by which calls end, and that webhooks and tokens are signed with.
     let clock = NodeClock()
+    /// Times for which the whole process stood still.
+    let stalls = ProcessStalls()
     let redis: RedisTarget
     let keys: Keys
     let limits: Limits

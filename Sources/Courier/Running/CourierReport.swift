@@ -30,6 +30,8 @@ struct CourierReport {
     var services: [(name: String, requests: Int, failures: Int, isOpen: Bool)] = []
     /// What became of pushes; `nil` when none are sent.
     var push: PushService.Counts?
+    /// Times for which the whole process stood still.
+    let stalls: ProcessStalls
     /// The clock, and the other processes.
     var nodes: NodeBook?
     /// What receivers were sent.
@@ -64,6 +66,7 @@ struct CourierReport {
         if let push { tell(push, &page) }
         if !receivers.isEmpty { tellReceivers(&page) }
         if let nodes { page.tell(nodes) }
+        page.tell(stalls)
         return page.bytes
     }
 

@@ -26,6 +26,8 @@ struct WorkerReport {
     /// Entries in Redis as last asked: waiting, and given up; `nil` before the first answer.
     var outbox: OutboxFigures?
     var outboxDead: Int?
+    /// Times for which the whole process stood still.
+    let stalls: ProcessStalls
     /// The clock, and the other processes.
     var nodes: NodeBook?
     /// What waits for couriers, by service.
@@ -58,6 +60,7 @@ struct WorkerReport {
         if let outboxDead { page.gauge("switchboard_outbox_dead_entries", "Entries given up, kept.", outboxDead) }
         if !calls.isEmpty { tellCalls(&page) }
         if let nodes { page.tell(nodes) }
+        page.tell(stalls)
         return page.bytes
     }
 

@@ -296,7 +296,7 @@ final class Worker: PatternLinkOwner, NodeResident {
 
     /// What is told over HTTP now.
     private var report: WorkerReport {
-        var report = WorkerReport()
+        var report = WorkerReport(stalls: parts.stalls)
         report.figures = figures.counts
         report.nodes = nodes.book.withLock { $0 }
         let isAlone = report.nodes?.isAlone == true

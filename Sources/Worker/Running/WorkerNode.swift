@@ -15,7 +15,9 @@ public enum WorkerNode {
         for script in parts.library.catalogue.disabled {
             log.write(.info, "a script is left out", [("script", script.name), ("reason", script.reason)])
         }
-        return try NodeThread("worker", operations: parts.door?.address, log: log) { reactor, onReady throws(Errno) in
+        return try NodeThread(
+            "worker", operations: parts.door?.address, stalls: parts.stalls, log: log
+        ) { reactor, onReady throws(Errno) in
             try Worker(parts, reactor: reactor, onReady: onReady)
         }
     }

@@ -14,6 +14,8 @@ struct WorkerParts: Sendable {
     let name = SecureRandom.text(byteCount: 9)
     /// The time by which bookings and everything else are due.
     let clock = NodeClock()
+    /// Times for which the whole process stood still.
+    let stalls = ProcessStalls()
     let redis: RedisTarget
     let library: ScriptLibrary
     let commands: CommandSettings
