@@ -134,6 +134,9 @@ enum Metrics {
         page.counter(
             "switchboard_origins_refused_total", "Connections refused to pages of foreign origins.",
             shards.reduce(0) { $0 + $1.originsRefused.value })
+        page.counter(
+            "switchboard_upgrades_missing_total", "Requests to a path of WebSockets without an upgrade.",
+            shards.reduce(0) { $0 + $1.upgradesMissing.value })
         page.counter("switchboard_log_lines_dropped_total", "Log lines dropped.", node.log.dropped)
         page.counter(
             "switchboard_log_lines_left_out_total", "Lines about clients left out, too many a second being due.",

@@ -131,11 +131,18 @@ extension Shard: PeerHost {
                 [("reason", failure.rawValue)] + ClientLog.fields(session.caller, at: session.address)
                     + ClientLog.fields(session.topicsHeld)
             }
-        case .failed(let code, let message, let topic):
-            node.clientLog.write(.failed, nowMs: nowMs) {
-                [("reason", code), ("error", message)] + ClientLog.fields(session.caller, at: session.address)
-                    + ClientLog.fields(topic.map { [$0] } ?? [])
-            }
+        case .failed(let code, let message, let topic): log(.failed, code, message, topic, session)
+        case .limited(let message, let topic):
+            log(.limited, ErrorCode.rateLimited.rawValue, message, topic, session)
+        }
+    }
+
+    private func log(
+        _ trouble: ClientTrouble, _ code: String, _ message: String, _ topic: Topic?, _ session: Session
+    ) {
+        node.clientLog.write(trouble, nowMs: nowMs) {
+            [("reason", code), ("error", message)] + ClientLog.fields(session.caller, at: session.address)
+                + ClientLog.fields(topic.map { [$0] } ?? [])
         }
     }
 

@@ -8,8 +8,10 @@ import raw
 from gateway_process import API_KEY
 from waiting import eventually
 
+LOST_UPGRADE = "a WebSocket was asked for without Upgrade; a proxy may drop it"
 TROUBLES = {"a connection was ended", "a client read too slowly", "credentials were refused", "an origin was refused",
-            "a request failed", "authentication refused", "session ended", "lines about clients were left out"}
+            "a request failed", "a client asks more than its rate", LOST_UPGRADE,
+            "authentication refused", "session ended", "lines about clients were left out"}
 
 
 def lines(node, *messages) -> list[dict]:
@@ -123,3 +125,35 @@ def test_a_flood_is_sampled_and_the_rest_is_counted(gateway, count):
     left_out = eventually(accounted, 10, "every line, written or counted")
     assert gw.metric("switchboard_log_lines_left_out_total") == left_out
     assert gw.metric("switchboard_origins_refused_total") == count
+
+
+@pytest.mark.parametrize("path", ["/ws", "/socket/websocket?vsn=1.0.0", "/socket.io/?EIO=4&transport=websocket"])
+def test_a_websocket_without_upgrade_is_logged_and_counted(gateway, path):
+    """A proxy that dropped `Upgrade` kept every client out, and the gateway was silent."""
+    gw = gateway("--shards", "1")
+    with gw.http(key=None) as http:
+        fields = {"Sec-WebSocket-Version": "13", "Sec-WebSocket-Key": "dGhlIHNhbXBsZSBub25jZQ=="}
+        assert http.get(path, headers=fields).status_code in (400, 426)
+    found = line(gw, LOST_UPGRADE)
+    assert (found["path"], found["level"]) == (path.split("?")[0], "warn")
+    assert gw.metric("switchboard_upgrades_missing_total") == 1
+
+
+def test_a_user_that_floods_is_named_on_both_ways(gateway, token, topics):
+    """A flooding user was refused, and an operator saw only a sum without a name."""
+    gw = gateway("--shards", "1", limits={"userActionsPerSecond": 1, "messagesPerSecond": 5})
+    topic = topics("order")
+    with gw.http(token("ann")) as http:
+        answers = [http.post("/v1/commands/vote", json={"shopId": "1"}).status_code for _ in range(8)]
+    assert 429 in answers
+    first = eventually(lambda: lines(gw, "a client asks more than its rate"), 10, "the line")[0]
+    assert (first["user"], first["path"], first["level"]) == ("ann", "/v1/commands/vote", "warn")
+    with gw.client(token=token("bob", topics=[topic])) as client:
+        client.subscribe(topic)
+        for number in range(30):
+            client.send("publish", {"topic": topic, "event": "e", "data": number})
+
+        def named() -> list[dict]:
+            return [one for one in lines(gw, "a client asks more than its rate") if one["user"] == "bob"]
+
+        assert eventually(named, 10, "the line")[0]["reason"] == "rate_limited"

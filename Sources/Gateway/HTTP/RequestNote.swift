@@ -1,5 +1,6 @@
 import Core
 import HTTPCodec
+import Reactors
 import Rights
 
 /// An answered request, for the log.
@@ -29,11 +30,21 @@ struct RequestNote {
     /// The status of a request whose client left before it was answered; no client ever gets it.
     static let abandoned = 499
 
-    /// Whether the answer is a fault of the gateway or of Redis.
+    /// Kind of trouble that the answer's status stands for; `nil` for none.
     ///
     /// The routes of operations answer 503 as their usual word.
-    private var isFault: Bool {
-        status >= 500 && !(head.map { OperationsRoute.owns($0.path) } ?? false)
+    private var trouble: ClientTrouble? {
+        switch status {
+        case 400 where asksForWebSocket, 426: .upgradeMissing
+        case 429: .limited
+        case 500...: head.map { OperationsRoute.owns($0.path) } ?? false ? nil : .failed
+        default: nil
+        }
+    }
+
+    /// Whether a client sent the head for a WebSocket; proxies that drop `Upgrade` pass this field on.
+    private var asksForWebSocket: Bool {
+        head?.headers.values(of: "sec-websocket-key").isEmpty == false
     }
 
     /// Writes the lines that are due.
@@ -43,8 +54,9 @@ struct RequestNote {
                 connection, request + ClientLog.fields(caller, at: address), status: status, tookMs: tookMs,
                 bytes: bytes)
         }
-        guard isFault, !isTold else { return }
-        shard.node.clientLog.write(.failed, nowMs: shard.nowMs) {
+        guard let trouble, !isTold else { return }
+        if trouble == .upgradeMissing { shard.statistics.upgradesMissing.add(1) }
+        shard.node.clientLog.write(trouble, nowMs: shard.nowMs) {
             let reason = failure.map { [("reason", $0.code), ("error", $0.message)] } ?? []
             return [("status", "\(status)")] + request + reason + ClientLog.fields(caller, at: address)
         }

@@ -18,6 +18,10 @@ enum ClientTrouble: Int, CaseIterable, Sendable {
     case credentials
     /// A page of an origin that is not allowed asked to connect.
     case origin
+    /// A request or a message was refused, since its caller asks more than a rate or a budget allows.
+    case limited
+    /// A request without an upgrade came to a path of WebSockets, as from a proxy that drops `Upgrade`.
+    case upgradeMissing
     /// A request got an answer of 500 or above, or a message of a client an error of that kind.
     case failed
 
@@ -39,6 +43,8 @@ enum ClientTrouble: Int, CaseIterable, Sendable {
         case .slow: "a client read too slowly"
         case .credentials: "credentials were refused"
         case .origin: "an origin was refused"
+        case .limited: "a client asks more than its rate"
+        case .upgradeMissing: "a WebSocket was asked for without Upgrade; a proxy may drop it"
         case .failed: "a request failed"
         }
     }
@@ -48,7 +54,7 @@ enum ClientTrouble: Int, CaseIterable, Sendable {
         switch self {
         case .gone: .debug
         case .ended, .credentials, .origin: .info
-        case .slow, .failed: .warn
+        case .slow, .limited, .upgradeMissing, .failed: .warn
         }
     }
 }

@@ -106,6 +106,8 @@ final class ShardStatistics: Sendable {
     let authenticationFailures = Counter()
     /// Requests to connect from pages of origins that are not allowed.
     let originsRefused = Counter()
+    /// Requests to a path of WebSockets that asked for no upgrade.
+    let upgradesMissing = Counter()
     /// Connections of this shard.
     let transport: TransportStatistics
     /// The loop of this shard.

@@ -130,9 +130,7 @@ final class Session: TopicClient {
     private func perform(_ action: SessionAction) {
         switch action {
         case .send(let message, let ref):
-            if case .error(let code, let text, let topic, _) = message, Session.isFault(code) {
-                host.log(.failed(code: code, message: text, topic), of: self)
-            }
+            log(message)
             outlet?.tell(message, at: door, ref: ref)
         case .verify(let token, let isRefresh, let ref):
             take(.verified(host.verify(token), isRefresh: isRefresh, wallMs: host.wallMs, ref: ref))
@@ -174,9 +172,18 @@ final class Session: TopicClient {
         }
     }
 
-    /// Whether an error is the gateway's or Redis's, as an answer of HTTP with 500 or above.
-    private static func isFault(_ code: String) -> Bool {
-        code == ErrorCode.unavailable.rawValue || code == ErrorCode.internalError.rawValue
+    /// Writes an error or a warning to the client into the log, where an operator looks for it.
+    private func log(_ message: ServerMessage) {
+        switch message {
+        case .warning(code: .rateLimited, let text, _): host.log(.limited(message: text, nil), of: self)
+        case .error(let code, let text, let topic, _):
+            switch ErrorCode(rawValue: code) {
+            case .unavailable, .internalError: host.log(.failed(code: code, message: text, topic), of: self)
+            case .rateLimited: host.log(.limited(message: text, topic), of: self)
+            default: break
+            }
+        default: break
+        }
     }
 
     private func drawnOrigin() -> SessionOrigin? {

@@ -69,6 +69,8 @@ enum SessionTrouble {
     case refused(String, TokenFailure)
     /// A message of the client got an error that is the gateway's or Redis's.
     case failed(code: String, message: String, Topic?)
+    /// A message of the client was refused, since the client asks more than a rate or a budget allows.
+    case limited(message: String, Topic?)
 }
 
 extension SessionHost {
