@@ -27,6 +27,9 @@ extension Metrics {
         if let workers = node.workersAlive.withLock({ $0 }) {
             page.gauge("switchboard_workers_live", "Workers alive.", workers)
         }
+        let couriers = node.nodes.withLock { $0.offsetMs == nil ? nil : $0.others.filter { $0.kind == .courier }.count }
+        if let couriers { page.gauge("switchboard_couriers_live", "Couriers alive.", couriers) }
+        page.tell(node.outsideCalls.withLock { $0.sorted { $0.key < $1.key }.map { ($0.key, $0.value) } })
         if let certificate = node.rights.certificate {
             page.gauge(
                 "switchboard_certificate_ends_seconds", "When the certificate ends, seconds since 1970.",

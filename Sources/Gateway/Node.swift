@@ -80,6 +80,8 @@ final class Node: Sendable {
     let servers: Guarded<ServerBook>
     /// Workers that are alive; `nil` while nobody knows.
     let workersAlive = Guarded<Int?>(nil)
+    /// Calls of services outside, by service.
+    let outsideCalls = Guarded<[String: CallsFigures]>([:])
     /// When the node was made, monotonic milliseconds.
     let startedMs = Clock.monotonicMs()
     /// Times for which the whole process stood still.

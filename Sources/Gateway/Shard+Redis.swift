@@ -139,6 +139,12 @@ extension Shard {
             node.workersAlive, health: node.health, link: link, keys: node.keys, graceMs: node.limits.workersMissingMs)
     }
 
+    /// Counts the calls that wait for couriers.
+    static func callsInquiry(_ node: Node, _ link: any RedisCalls) -> CallsInquiry {
+        CallsInquiry(
+            node.outsideCalls, link: link, keys: node.keys, services: node.library.catalogue.services)
+    }
+
     /// Tells Redis that this node lives, and reads the time.
     static func nodeWatch(_ node: Node, _ link: any RedisCalls) -> NodeWatch {
         let watch = NodeWatch(

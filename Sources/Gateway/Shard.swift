@@ -41,6 +41,8 @@ final class Shard {
     /// On the first shard only.
     private let workerInquiry: WorkerInquiry?
     /// On the first shard only.
+    private let callsInquiry: CallsInquiry?
+    /// On the first shard only.
     private let nodeWatch: NodeWatch?
 
     /// HTTP requests that wait for Redis; a drain lets them be answered.
@@ -121,6 +123,7 @@ final class Shard {
         outboxInquiry = index == 0 ? Shard.outboxInquiry(node, link) : nil
         serverWatch = index == 0 ? Shard.serverWatch(node) : nil
         workerInquiry = index == 0 ? Shard.workerInquiry(node, link) : nil
+        callsInquiry = index == 0 ? Shard.callsInquiry(node, link) : nil
         let nodeWatch = index == 0 ? Shard.nodeWatch(node, link) : nil
         self.nodeWatch = nodeWatch
         // Revocations are read once the time is known, and until they are read no token counts.
@@ -221,6 +224,7 @@ final class Shard {
         outboxInquiry?.sweep(nowMs: nowMs)
         serverWatch?.sweep(masters, nowMs: nowMs)
         workerInquiry?.sweep(nowMs: nowMs)
+        callsInquiry?.sweep(nowMs: nowMs)
         rightsKeeper.sweep()
         questions.expire(nowMs: nowMs, afterMs: limits.reportWaitMs)
     }

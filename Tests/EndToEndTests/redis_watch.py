@@ -55,9 +55,10 @@ class RedisWatch:
 
     @staticmethod
     def _is_look(words):
-        """Whether it asks what waits in the outbox, which processes live, or whether what is written is kept."""
+        """Whether it looks at the outbox, calls for couriers, live processes, or the seal of what is written."""
         return words[0] in ("EVAL", "EVALSHA") and any(
-            word.endswith(("#outbox:next", "#sealed", "#workers", "#nodes")) for word in words[3:])
+            word.endswith(("#outbox:next", "#sealed", "#workers", "#nodes")) or "#courier:" in word
+            for word in words[3:])
 
     @staticmethod
     def _is_rights_poll(words):

@@ -31,7 +31,7 @@ struct WorkerReport {
     /// The clock, and the other processes.
     var nodes: NodeBook?
     /// What waits for couriers, by service.
-    var calls: [(service: String, counts: CallsWatch.Counts)] = []
+    var calls: [(service: String, figures: CallsFigures)] = []
 
     /// The answer to a request.
     func response(to head: HTTPRequestHead) -> HTTPResponse {
@@ -58,20 +58,9 @@ struct WorkerReport {
                 "switchboard_outbox_oldest_seconds", "Age of the oldest entry of the outbox.", outbox.oldestMs / 1_000)
         }
         if let outboxDead { page.gauge("switchboard_outbox_dead_entries", "Entries given up, kept.", outboxDead) }
-        if !calls.isEmpty { tellCalls(&page) }
+        page.tell(calls)
         if let nodes { page.tell(nodes) }
         page.tell(stalls)
         return page.bytes
-    }
-
-    private func tellCalls(_ page: inout MetricsPage) {
-        func each(_ figure: (CallsWatch.Counts) -> Int) -> [(label: String, value: String, count: Int)] {
-            calls.map { ("service", $0.service, figure($0.counts)) }
-        }
-        page.gauge("switchboard_calls_waiting", "Calls of a service outside that wait or are made.", each(\.waiting))
-        page.gauge(
-            "switchboard_calls_oldest_seconds", "Age of the oldest of them.", each { $0.oldestMs / 1_000 })
-        page.gauge("switchboard_calls_dead_entries", "Calls given up, kept.", each(\.dead))
-        page.gauge("switchboard_courier_alive", "1 while a courier of the service lives.", each(\.alive))
     }
 }

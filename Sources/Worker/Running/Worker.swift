@@ -307,7 +307,7 @@ final class Worker: PatternLinkOwner, NodeResident {
         report.lagMs = figures.lagMs
         report.outboxInHand = relay?.waitingCount ?? 0
         (report.outbox, report.outboxDead) = (outboxWatch.figures, outboxWatch.dead)
-        report.calls = calls.counts
+        report.calls = calls.calls
         return report
     }
 

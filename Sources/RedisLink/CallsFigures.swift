@@ -1,0 +1,23 @@
+/// Calls of one service outside, as Redis holds them.
+public struct CallsFigures: Equatable, Sendable {
+    /// Calls that wait, those that couriers have claimed among them.
+    public let waiting: Int
+    /// Age of the oldest by Redis's clock, milliseconds; 0 without calls.
+    public let oldestMs: Int
+    /// Calls given up that are kept.
+    public let dead: Int
+    /// Whether a courier of the service lives.
+    public let hasCourier: Bool
+
+    /// Makes figures.
+    public init(waiting: Int, oldestMs: Int, dead: Int, hasCourier: Bool) {
+        (self.waiting, self.oldestMs, self.dead, self.hasCourier) = (waiting, oldestMs, dead, hasCourier)
+    }
+
+    /// Reads four numbers of a script's reply, the last 1 or 0; `nil` for another one.
+    public init?(_ reply: RESPValue) {
+        let numbers = (reply.elements ?? []).compactMap(\.integer)
+        guard numbers.count == 4, numbers.allSatisfy({ $0 >= 0 }) else { return nil }
+        self.init(waiting: numbers[0], oldestMs: numbers[1], dead: numbers[2], hasCourier: numbers[3] == 1)
+    }
+}
