@@ -9,6 +9,7 @@ import signal
 import socket
 import time
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Callable
 
 import raw
@@ -16,6 +17,7 @@ from certificates import Certificate, write_certificate
 from courier_process import CourierProcess
 from night_site import DAY, Named, Site
 from support.outside import Answer, OutsideServer
+from support.running_nginx import RunningNginx
 from waiting import eventually, pass_time
 
 FAKETIME = sorted(Path("/usr/lib").glob("*/faketime/libfaketimeMT.so.1"))
@@ -224,13 +226,25 @@ def descriptors_1024(site):
     yield from crowded(site, 1024)
 
 
-@fault(None, "rate|budget", "switchboard_budget_refusals_total")
+@fault(None, "asks more than its rate.*flooder", "switchboard_rate_warnings_total")
 def user_floods(site):
+    """One user publishes as fast as a socket takes it."""
+    gateway = site.gateway()
+    with gateway.client(token=site.token("flooder", topics=["order:1"])) as client:
+        client.subscribe("order:1")
+        yield
+        for number in range(400):
+            client.send("publish", {"topic": "order:1", "event": "e", "data": number})
+        yield
+
+
+@fault(None, "asks more than its rate.*flooder", "switchboard_rate_limited_total")
+def user_floods_by_http(site):
     gateway = site.gateway()
     yield
-    with gateway.http(key=None, headers={"Authorization": "Bearer " + site.token("flood")}) as http:
-        for _ in range(400):
-            http.get("/v1/topics/shop:1/events")
+    with gateway.http(site.token("flooder")) as http:
+        for number in range(400):
+            http.post("/v1/commands/vote", json={"shopId": "1", "trackId": "t", "number": number})
     yield
 
 
@@ -252,9 +266,9 @@ def clock_two_hours_fast(site):
     path.write_text("+0\n")
 
 
-@fault("loop", "loop", speaker="gateway")
+@fault(None, "stood still", "switchboard_process_stalls_total")
 def gateway_stopped(site):
-    """It stands for six seconds, then goes on: while it stands nobody can ask it."""
+    """It stands for six seconds, then goes on: while it stands it answers nobody."""
     gateway = site.gateway()
     yield
     gateway.signal(signal.SIGSTOP)
@@ -297,10 +311,20 @@ def http_to_a_tls_port(site):
         yield
 
 
-@fault(None, "pgrade|WebSocket", "switchboard_connections_refused_total")
+@fault(None, "asked for without Upgrade", "switchboard_upgrades_missing_total")
 def upgrade_dropped(site):
-    gateway = site.gateway()
-    yield
-    with gateway.http(key=None) as http:
-        http.get("/ws", headers={"Sec-WebSocket-Version": "13", "Sec-WebSocket-Key": "dGhlIHNhbXBsZSBub25jZQ=="})
-    yield
+    """A client comes through nginx, whose configuration forgot the two lines about `Upgrade`."""
+    gateway = site.gateway("--listen-plain", "127.0.0.1:0", "--trust-proxy", "127.0.0.1/32")
+    plain = "%s:%s" % gateway.address("plain")
+    forgotten = {f"proxy_set_header {field} {value};": "" for field, value in (
+        ("Upgrade", "$http_upgrade"), ("Connection", "$connection_to_gateway"))}
+    with RunningNginx(site.directory / "nginx", ("127.0.0.1:9", "127.0.0.1:9"), (plain, plain),
+                      site.certificate.cert, site.certificate.key, more=forgotten) as nginx:
+        yield
+        host, port = nginx.http.split(":")
+        before = SimpleNamespace(address=lambda: (host, int(port)), certificate=site.certificate)
+        with raw.connect(before) as connection:
+            connection.sendall(b"GET /ws HTTP/1.1\r\nHost: localhost\r\nConnection: Upgrade\r\nUpgrade: websocket\r\n"
+                               b"Sec-WebSocket-Version: 13\r\nSec-WebSocket-Key: dGhlIHNhbXBsZSBub25jZQ==\r\n\r\n")
+            assert b"426" in connection.recv(4_096)
+        yield

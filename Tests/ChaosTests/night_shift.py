@@ -17,6 +17,7 @@ from pathlib import Path
 from typing import NamedTuple
 
 import paths  # noqa: F401
+import night_rows  # noqa: F401  adds its faults
 from night_faults import FAULTS
 from night_site import Named, Site
 from waiting import eventually
