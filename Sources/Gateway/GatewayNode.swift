@@ -121,12 +121,14 @@ public final class GatewayNode {
         node.shardsRunning.add(1, ordering: .relaxed)
         return try Reactors.Thread.start("shard-\(index)") {
             defer { node.shardsRunning.subtract(1, ordering: .releasing) }
+            var unopened = plans[...]
             do throws(Errno) {
                 let reactor = try Reactor(wake: node.shardWakes[index])
                 let shard = try Shard(node: node, index: index, reactor: reactor, mailbox: node.shards[index])
-                for plan in plans { try shard.listen(plan) }
+                while let plan = unopened.popFirst() { try shard.listen(plan) }
                 withExtendedLifetime(shard) { reactor.run() }
             } catch {
+                for var plan in unopened { plan.close([index]) }
                 node.log.write(.error, "a shard cannot run", [("shard", "\(index)"), ("reason", error.description)])
                 node.health.failed(.shard(index), .shardFailed)
             }
@@ -178,6 +180,7 @@ public final class GatewayNode {
         isListening = true
         for var plan in awaiting {
             if plan.tls != nil { plan.tls = tls }
+            plan.close(node.health.failedShards)
             try GatewayNode.listen(plan, node.log)
             for mailbox in node.shards { _ = mailbox.send(.listen(plan)) }
         }

@@ -15,8 +15,8 @@ struct ListenerPlan: Sendable {
     let admission: any Admission
     /// Address of the listener, with the port that the system gave.
     let address: HostPort
-    /// Owned by the shard of the same number once it listens.
-    let descriptors: [Int32]
+    /// A socket for each shard, which owns it once it listens; `nil` for a shard that could not start.
+    private(set) var descriptors: [Int32?]
 
     /// Connections that the kernel holds for each socket until they are accepted.
     private static let backlog: Int32 = 4_096
@@ -48,13 +48,22 @@ struct ListenerPlan: Sendable {
     /// The first one listens alone, so that of two processes which bound the address at once only one gets it.
     func listen() throws(StartProblem) {
         do {
-            for (index, raw) in descriptors.enumerated() {
+            for (index, raw) in descriptors.compactMap(\.self).enumerated() {
                 if index > 0 { Sockets.share(raw) }
                 try Sockets.listen(on: raw, backlog: ListenerPlan.backlog)
                 if index == 0 { Sockets.share(raw) }
             }
         } catch {
             throw ListenerPlan.problem(address, error)
+        }
+    }
+
+    /// Closes the sockets of shards that could not start: the kernel would hand them clients that nobody accepts.
+    mutating func close(_ shards: some Sequence<Int>) {
+        for shard in shards {
+            guard let raw = descriptors[shard] else { continue }
+            descriptors[shard] = nil
+            _ = FileDescriptor(owning: raw)
         }
     }
 

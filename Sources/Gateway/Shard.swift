@@ -159,12 +159,13 @@ final class Shard {
 
     /// Begins to accept on a listening socket.
     func listen(_ plan: ListenerPlan) throws(Errno) {
+        guard let descriptor = plan.descriptors[index] else { return }
         let isSecure = plan.tls != nil
         let style = Listener.Style(
             tls: plan.tls, expectsProxyHeader: plan.expectsProxyHeader, acceptsPerTick: limits.acceptsPerTick,
             acceptPauseMs: limits.acceptPauseMs, descriptorReserve: plan.door.isOperations ? 4 : DescriptorRoom.reserve)
         let listener = try Listener(
-            context: context, listening: FileDescriptor(owning: plan.descriptors[index]), style: style,
+            context: context, listening: FileDescriptor(owning: descriptor), style: style,
             admission: plan.admission
         ) { [unowned self] in HTTPPeer(shard: self, door: plan.door, isSecure: isSecure) }
         if plan.door.isOperations { return operationsListeners.append(listener) }

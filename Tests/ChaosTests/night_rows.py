@@ -1,9 +1,12 @@
 """Rows of readiness that no fault of an operator's night breaks: each by its real cause (night_shift.py)."""
 
 import signal
+import subprocess
 import time
 
 from night_faults import fault
+from node_process import ENVIRONMENT
+from support.ports import free_port
 from test_readiness import MEGABYTE
 from test_watchdog import Held
 from waiting import eventually
@@ -31,8 +34,14 @@ def thread_cannot_start(site):
     gateway = site.gateway("--shards", "8")
     gateway.stop()
     yield
-    before, gateway.arguments = gateway.arguments, ["prlimit", f"--nofile={DESCRIPTORS}", *gateway.arguments]
-    gateway.start()
+    before, port = gateway.arguments, free_port()
+    # Its ready file would need one more, so its address is given.
+    words = [word for word in before if word not in ("--ready-file", str(gateway.ready_path.absolute()))]
+    words[words.index("--ops") + 1] = f"127.0.0.1:{port}"
+    with open(gateway.log_path, "ab") as log:
+        gateway.process = subprocess.Popen(
+            ["prlimit", f"--nofile={DESCRIPTORS}", *words], stdout=log, stderr=log, env=ENVIRONMENT)
+    gateway.addresses = {"ops": [{"host": "127.0.0.1", "port": port}]}
     yield
     gateway.kill()
     gateway.arguments = before
@@ -41,8 +50,8 @@ def thread_cannot_start(site):
 
 @fault("loop", "a loop is stuck")
 def shard_hangs(site):
-    """One thread stands, as in an endless loop, and the others go on."""
-    gateway = site.gateway("--shards", "2")
+    """One thread stands, as in an endless loop, and the others go on; what it would answer is not answered."""
+    gateway = site.gateway("--shards", "6")
     held = Held(gateway.process.pid, "shard-1")
     yield
     with held:
@@ -76,6 +85,7 @@ def revocations_of_another_type(site):
 @fault("redis_default_user", "could not load its own file")
 def default_user_is_off(site):
     with site.redis.client() as db:
+        db.config_set("appendonly", "yes")
         db.execute_command("ACL", "SETUSER", "app", "on", ">ours", "~*", "&*", "+@all")
         gateway = site.gateway(url=f"redis://app:ours@127.0.0.1:{site.redis.port}", limits={"redisLoadCheckMs": 1_000})
         eventually(lambda: gateway.metric("switchboard_redis_default_user_can_load") == 1, 10, "the first look")

@@ -3,11 +3,16 @@
 At limits of 96 and 400 readiness stayed green, nothing was logged, and 88 and 110 clients hung in the backlog.
 """
 
+import contextlib
+import re
 import resource
 import socket
+import subprocess
 
 import pytest
 
+from node_process import ENVIRONMENT
+from support.ports import free_port
 from waiting import eventually
 
 # One address, as many connections as it likes; they never shake hands.
@@ -73,3 +78,30 @@ def test_who_finds_no_descriptor_is_refused_and_readiness_says_so_before(gateway
             late.request("ping")
         resource.prlimit(pid, resource.RLIMIT_NOFILE, before)
         eventually(lambda: "descriptors" not in warnings(gw), 5, "the end of the warning")
+
+
+def test_a_shard_that_cannot_start_takes_no_connection(gateway, server):
+    """Its sockets stayed open: half of the questions about readiness, and of the clients, were never answered."""
+    gw = gateway("--shards", "32", server=server)
+    gw.stop()
+    # Enough for the process, and not for all of its shards; a ready file would need one more.
+    port = free_port()
+    words = [word for word in gw.arguments if word not in ("--ready-file", str(gw.ready_path.absolute()))]
+    words[words.index("--ops") + 1] = f"127.0.0.1:{port}"
+    with open(gw.log_path, "ab") as log:
+        gw.process = subprocess.Popen(["prlimit", "--nofile=110", *words], stdout=log, stderr=log, env=ENVIRONMENT)
+    gw.addresses = {"ops": [{"host": "127.0.0.1", "port": port}]}
+    eventually(lambda: "a shard cannot run" in gw.log_text, 10, "the log")
+    # Until clients are let in, the sockets of all shards leave no descriptor for a question.
+    eventually(lambda: '"listener":"tls"' in gw.log_text.split("a shard cannot run")[-1], 10, "clients are let in")
+    for _ in range(24):
+        answer = gw.ops("/readyz")
+        assert answer.status_code == 503 and "threads" in answer.json()["reasons"], answer.text
+    clients = int(re.findall(r'"listener":"tls","address":"127.0.0.1:(\d+)"', gw.log_text)[-1])
+    for _ in range(24):
+        with socket.create_connection(("127.0.0.1", clients), timeout=5) as connection:
+            connection.sendall(b"no TLS\r\n\r\n")
+            # The answer is an alert or the end; one that hangs is a TimeoutError.
+            with contextlib.suppress(ConnectionError):
+                connection.recv(64)
+    gw.kill()

@@ -64,6 +64,13 @@ final class Health: Sendable {
         tell(line)
     }
 
+    /// Numbers of the shards that could not start.
+    var failedShards: [Int] {
+        state.withLock { state in
+            state.failed.compactMap { if case .shard(let index) = $0.part { index } else { nil } }
+        }
+    }
+
     /// The node takes no more clients.
     func drain() { set(.draining, .red()) }
 
