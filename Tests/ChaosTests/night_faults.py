@@ -19,6 +19,7 @@ from night_site import DAY, Named, Site
 from support.outside import Answer, OutsideServer
 from support.running_nginx import RunningNginx
 from waiting import eventually, pass_time
+from websockets.exceptions import ConnectionClosed
 
 FAKETIME = sorted(Path("/usr/lib").glob("*/faketime/libfaketimeMT.so.1"))
 FAULTS: dict[str, tuple[Callable, Named]] = {}
@@ -106,7 +107,7 @@ def certificate_ends_soon(site):
     site.nodes["gateway"].signal(signal.SIGHUP)
 
 
-@fault("certificate", "certificate")
+@fault("certificate", "the certificate has ended")
 def certificate_ended(site):
     """It ends while the gateway serves it."""
     site.certificate = write_certificate(site.directory, ends=datetime.timedelta(seconds=20))
@@ -233,8 +234,10 @@ def user_floods(site):
     with gateway.client(token=site.token("flooder", topics=["order:1"])) as client:
         client.subscribe("order:1")
         yield
-        for number in range(400):
-            client.send("publish", {"topic": "order:1", "event": "e", "data": number})
+        # It is warned, read later, refused, and ended.
+        with contextlib.suppress(ConnectionClosed):
+            for number in range(400):
+                client.send("publish", {"topic": "order:1", "event": "e", "data": number})
         yield
 
 

@@ -24,7 +24,9 @@ from waiting import eventually
 
 pytestmark = needs_faketime
 LIMITS = {"redisProbeMs": 200}
-JUMPS = [("-1h", -3_600), ("+2d", 172_800)]
+JUMPS = [("-1h", -3_600), ("+1d", 86_400)]
+# A booking that is made by Redis's clock is overdue to a worker that is two days fast.
+FURTHER = [*JUMPS, ("+2d", 172_800)]
 TOPIC = "/v1/topics/shop:7"
 
 
@@ -75,7 +77,7 @@ def test_a_gateway_with_a_wrong_clock_judges_tokens_by_redis(gateway, worker, se
     assert booked["createdAt"].startswith(time.strftime("%Y-%m-%dT", time.gmtime(now))) or now % 86_400 > 86_300
 
 
-@pytest.mark.parametrize("offset, seconds", JUMPS, ids=[jump[0] for jump in JUMPS])
+@pytest.mark.parametrize("offset, seconds", FURTHER, ids=[jump[0] for jump in FURTHER])
 def test_a_worker_with_a_wrong_clock_cancels_no_booking(gateway, worker, server, offset, seconds):
     gw = gateway(server=server, limits=LIMITS)
     one = restart(worker("--worker-ops", "127.0.0.1:0", server=server, limits=LIMITS), offset)
