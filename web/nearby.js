@@ -22,7 +22,7 @@ export class NearbyPanel {
   #sentAt = -sendEveryMs;
   #sendTimer = null;
   #signTimer = null;
-  #rounding = 0;
+  #rounding = 100;
   #ownId = null;
   /** Counts what was heard, so that an answer that is older than an event is not believed. */
   #heard = 0;

@@ -89,9 +89,11 @@ def app(nodes, token):
     """A factory of apps of users whom no other test has."""
     apps = []
 
-    def start(name):
+    def start(name, has_chosen=True):
         one = App(nodes[0], token, f"{name}-{next(_numbers)}")
         apps.append(one)
+        if has_chosen:
+            assert one.put("/v1/privacy", rounding=0) == {"visible": "everyone", "rounding": 0}
         return one
 
     yield start
@@ -143,6 +145,24 @@ def test_the_app_meets_listeners_nearby(app, town, nodes):
     assert ann.http.delete("/v1/location").json() == {"deleted": True}
     bea.hears("nearby:leave", ann.user)
     assert error_code(ann.http.get("/v1/nearby")) == "no_place"
+
+
+def test_a_newcomer_is_shown_within_100_metres_until_it_chooses(app, town):
+    """The app's first call is a place. It was told to everybody around as exactly as the phone knew it."""
+    ann, new = app("ann"), app("new", has_chosen=False)
+    ann.go(town)
+    place = north(town, 207.3)
+    new.go(place)
+    square = rounded(place, 100)
+    seen = ann.hears("nearby:enter", new.user)
+    there = seen["user"]["location"]
+    assert (there["latitude"], there["longitude"]) == pytest.approx(square, abs=1e-6)
+    assert seen["distance"] == pytest.approx(metres(town, square), abs=1)
+    assert new.put("/v1/privacy", visible="everyone") == {"visible": "everyone", "rounding": 100}
+    assert new.put("/v1/privacy", rounding=0) == {"visible": "everyone", "rounding": 0}
+    new.go(place)
+    (found,) = ann.nearby()["nearby"]
+    assert found["user"]["location"]["latitude"] == pytest.approx(place[0], abs=1e-6)
 
 
 @pytest.fixture

@@ -35,7 +35,7 @@ def rounded(place, size):
 @dataclass
 class Listener:
     visible: str = "everyone"
-    rounding: int = 0
+    rounding: int = 100
     place: tuple | None = None
     ends: int = 0
     # Where it was when its place was last told.

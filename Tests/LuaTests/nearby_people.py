@@ -27,6 +27,8 @@ def north(distance, place=HERE):
 
 
 def put(pack, user, place=HERE, **more):
+    """Puts a listener at the very place: geometry is tested with those who have chosen so, unless they chose else."""
+    pack.db.hsetnx(f"user:{user}#listener", "rounding", "exact")
     return pack.set_location(userId=user, latitude=place[0], longitude=place[1], **more)
 
 

@@ -26,7 +26,7 @@ def test_a_cell_is_the_geohash_of_three_letters_and_rounding_stays_in_it(db, pac
         put(pack, "u", place)
         kept = db.hgetall("user:u#place")
         assert kept[b"cell"].decode() == geohash(*place), place
-        size = int(db.hget("user:u#listener", "rounding"))
+        size = {b"exact": 0, b"100": 100, b"1000": 1_000}[db.hget("user:u#listener", "rounding")]
         there = float(kept[b"latitude"]), float(kept[b"longitude"])
         assert metres(there, rounded(place, size)) < 0.1
         assert metres(there, place) <= size * 0.8 + 0.02

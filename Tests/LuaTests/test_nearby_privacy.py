@@ -32,6 +32,54 @@ def test_no_exact_place_of_a_rounded_or_hidden_listener_is_anywhere(db, pack, ea
             assert member == "a" or metres((latitude, longitude), place) > 1
 
 
+def test_without_a_choice_nobody_is_shown_nearer_than_to_100_metres(db, pack, ears, rng):
+    """A listener who had chosen nothing was shown to everybody at the exact place. Whatever a probe beside it is told
+    is the same wherever in the square of 100 m it stands: places, distances, events, pages, and what Redis keeps."""
+    corner = rounded((52.5234567, 13.4012345), 1_000)
+    middle = rounded(corner, 100)
+    put(pack, "probe", north(300, middle))
+    told_of, heard = set(), []
+    for number in range(12):
+        place = middle[0] + rng.uniform(-40, 40) / DEGREE_METRES, middle[1] + rng.uniform(-40, 40) / DEGREE_METRES
+        pack.now_ms += 20_000
+        pack.set_location(userId="new", latitude=place[0], longitude=place[1])
+        pack.set_track(userId="new", **TRACK)
+        everything = texts_of(db)
+        pack.relay()
+        heard += ears.heard()
+        (seen,) = pack.nearby(userId="probe", radius=20_000)["nearby"]
+        (answered,) = put(pack, "probe", north(300, middle))["nearby"]
+        told_of |= {json.dumps([one["distance"], one["user"]["location"]]) for one in (seen, answered)}
+        everything += texts_of(db) + json.dumps(heard)
+        assert all(abs(degree - exact) > 1e-6 for degree in degrees_in(everything) for exact in place)
+        assert all(metres((latitude, longitude), place) > 1 or member != "new"
+                   for _, member, latitude, longitude in places_of(db))
+    assert len(told_of) == 1
+    (shown,) = told_of
+    assert json.loads(shown) == [300, pytest.approx({"latitude": middle[0], "longitude": middle[1]}, abs=1e-6)]
+    assert [event for user, event, _ in heard if (user, event) in (("probe", "nearby:enter"), ("probe", "nearby:move"))
+            ] == ["nearby:enter"]
+
+
+def test_the_exact_place_is_shown_by_choice_alone(db, pack):
+    """A choice of who may see is none of how exactly, and an earlier version kept a 0 that nobody had chosen."""
+    put(pack, "probe")
+    place = north(417.3)
+    db.hset("user:old#listener", mapping={"visible": "everyone", "rounding": "0"})
+    assert pack.set_privacy(userId="some", visible="everyone") == {"visible": "everyone", "rounding": 100}
+    assert pack.set_privacy(userId="open", rounding=0) == {"visible": "everyone", "rounding": 0}
+    for user in ("old", "some", "open"):
+        pack.set_location(userId=user, latitude=place[0], longitude=place[1])
+    pack.relay()
+    shown = {one["id"]: one["user"]["location"] for one in pack.nearby(userId="probe")["nearby"]}
+    there = rounded(place, 100)
+    assert metres(there, place) > 5
+    assert shown == {
+        "old": pytest.approx({"latitude": there[0], "longitude": there[1]}, abs=1e-6), "some": shown["old"],
+        "open": pytest.approx({"latitude": place[0], "longitude": place[1]}, abs=1e-6)}
+    assert pack.export_nearby(userId="old")["rounding"] == 100
+
+
 def test_rounding_a_place_that_is_kept_takes_effect_at_once(db, pack, ears):
     put(pack, "a")
     put(pack, "b", north(400))
@@ -166,7 +214,7 @@ def test_a_stalker_who_teleports_hears_nothing_of_a_listener_that_blocks_him(db,
 
 def test_a_deleted_place_is_gone_from_every_key(db, pack, ears):
     put(pack, "a", (52.5, 12.65624))
-    put(pack, "gone", (52.5, 12.6563), city="Nauen")
+    pack.set_location(userId="gone", latitude=52.5, longitude=12.6563, city="Nauen")
     pack.relay()
     ears.heard()
     assert pack.delete_location(userId="gone") == {"deleted": True}

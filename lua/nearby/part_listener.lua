@@ -1,13 +1,14 @@
 -- @part    listener
 -- @summary What a listener has set and said, in keys of the listener's own: settings, track, and the rounded place.
 --
--- user:U#listener  a hash that stays: visible, rounding, displayName, spotifyId.
+-- user:U#listener  a hash that stays: visible, rounding (`exact`, 100 or 1000), displayName, spotifyId.
 -- user:U#track     the JSON text of the track last told; gone TRACK_MS after it.
 -- user:U#place     a hash: cell, latitude, longitude, city, at. The place is rounded before it comes here, and no other
 --                  key holds a more exact one. Gone SIGN_MS after the last sign of life.
 
 local SIGN_MS = 600000
 local TRACK_MS = 600000
+local FIRST_ROUNDING = 100 -- metres: of a listener who has chosen nothing
 local HIDDEN_ROUNDING = 1000 -- metres: who is visible to nobody still sees others, from about here
 local MINUTE_MS = 60000
 local TRACK_BYTES_MAX = 4096 -- of a track's text
@@ -26,10 +27,15 @@ local function settings_of(name)
   local got = read('HMGET', name, 'visible', 'rounding', 'displayName', 'spotifyId')
   local visible = got[1]
   if visible ~= 'followers' and visible ~= 'nobody' then visible = 'everyone' end
-  local rounding = integer(got[2], 0, 1000)
-  if rounding ~= 100 and rounding ~= 1000 then rounding = 0 end
+  -- The exact place is shown by choice alone. An earlier version wrote `0` also for who had not chosen.
+  local rounding = got[2] == 'exact' and 0 or got[2] == '1000' and 1000 or FIRST_ROUNDING
   return {visible = visible, rounding = rounding, displayName = got[3] and clipped(got[3]) or nil,
     spotifyId = got[4] or nil}
+end
+
+-- A rounding as the settings keep it.
+local function rounding_text(rounding)
+  return rounding == 0 and 'exact' or decimal(rounding)
 end
 
 -- How many metres a place is rounded to before it is kept.

@@ -4,7 +4,7 @@
 -- @allow    user|service
 -- @arg      userId    user
 -- @arg      visible   enum everyone,followers,nobody optional -- what is not given stays
--- @arg      rounding  int 0..1000 optional -- metres: 0, 100 or 1000
+-- @arg      rounding  int 0..1000 optional -- metres: 0 (the exact place), 100 or 1000
 -- @resolve  cell = user:{userId}#place cell else = none
 -- @span     -- a listener's settings and rights are its own, its neighbours are the cell's
 -- @include  geo
@@ -41,8 +41,8 @@
 -- @rate     30/60 s user
 -- @idempotent
 --
--- A place that is kept already is rounded again when it would now be kept less exactly. Who is visible to nobody is
--- kept to the kilometre at most, and only to see others.
+-- Until a listener chooses, its place is rounded to 100 m. A place that is kept already is rounded again when it would
+-- now be kept less exactly. Who is visible to nobody is kept to the kilometre at most, and only to see others.
 
 if args.rounding and args.rounding ~= 0 and args.rounding ~= 100 and args.rounding ~= 1000 then
   fail('bad_request', 'rounding must be 0, 100 or 1000')
@@ -51,7 +51,8 @@ local settings = settings_of(key.settings)
 local before = rounding_of(settings)
 settings.visible = args.visible or settings.visible
 settings.rounding = args.rounding or settings.rounding
-write('HSET', key.settings, 'visible', settings.visible, 'rounding', decimal(settings.rounding))
+write('HSET', key.settings, 'visible', settings.visible)
+if args.rounding then write('HSET', key.settings, 'rounding', rounding_text(args.rounding)) end
 local place = place_of(key.place)
 if place then
   if rounding_of(settings) > before then
