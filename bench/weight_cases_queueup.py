@@ -44,6 +44,11 @@ def listening(site: Site, songs: int = SONGS, people: int = PEOPLE, skips: int =
         if number:
             db.zadd(key + "order", {id: (number % 7 - 3) * SONGS_MAX - number})
         db.hset(key + "ballots#u1", id, 1)
+    # Those whose songs wait, and u1 who writes, block as many as possible and are blocked by more than a list takes.
+    for number in range(4):
+        blocked = "".join(f"{n:08}-{'b' * 27} " for n in range(240))
+        blockers = "".join(f"{n:08}-{'c' * 27} " for n in range(110))
+        db.hset(key + "apart", mapping={f">u{number}": blocked, f"<u{number}": blockers + "*"})
     db.hset(key + "adders", mapping={f"u{n}": 20 for n in range(4)})
     for number in range(101, 301):
         db.hset(key + "history", number, song(number, 1_200)[:-1] + ',"status":"played","votes":3}')
@@ -91,12 +96,34 @@ def create_listening(site):
     return run
 
 
+def blocking(site, user):
+    """A user who blocks as many as possible."""
+    site.fill(lambda pipe, n: pipe.sadd(f"user:{user}#blocks", f"{n:08}-{'d' * 27}"), 240)
+
+
+@case
+def note_blocks(site):
+    listening(site)
+    lists = [[f"{n:08}-{letter * 27}" for n in range(240)] for letter in "de"]
+    return lambda n: site.commands.note_blocks(
+        role="worker", sessionId=ID, userId="u5", blocks=lists[n % 2], version=n + 1)
+
+
+@case
+def listening_blocks_refresh(site):
+    listening(site)
+    blocking(site, "u1")
+    return lambda n: site.commands.listening_blocks_refresh(userId="u1", token=n + 1)
+
+
 @case
 def join_listening(site):
     listening(site, people=499)
+    blocking(site, "new")
 
     def run(n):
         site.db.hdel(f"session:{ID}#people", "new")
+        site.db.hdel(f"session:{ID}#apart", ">new", *(f"<{n:08}-{'d' * 27}" for n in range(240)))
         site.db.hset("user:new#listening", mapping={"session": "another", "tag": "abc", "code": "party"})
         site.db.config_resetstat()
         return call(site, "join_listening", "new", joinCode="party")(n)

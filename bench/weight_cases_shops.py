@@ -14,8 +14,11 @@ def booking(status="confirmed", **members):
 # Shops and presence
 
 
+PRESENT = "user-{:06}-" + "u" * 100
+
+
 def crowd(site, count=USERS):
-    site.fill(lambda pipe, n: pipe.zadd("shop:s#presence", {f"user-{n:06}-{'u' * 100}": NOW_MS + 90_000 + n}), count)
+    site.fill(lambda pipe, n: pipe.zadd("shop:s#presence", {PRESENT.format(n): NOW_MS + 90_000 + n}), count)
 
 
 @case

@@ -24,6 +24,7 @@ from command_scripts import Commands, Failed, Header  # noqa: E402
 from lua_scripts import LUA, PACKS, Scripts, script_names, script_path  # noqa: E402
 from support.redis_server import RedisServer  # noqa: E402
 from weight_cases import CASES, Site  # noqa: E402
+import weight_cases_blocks  # noqa: E402, F401
 import weight_cases_outside  # noqa: E402, F401
 import weight_cases_shops  # noqa: E402, F401
 

@@ -136,10 +136,16 @@ def erased(road):
 def before_visits(road):
     road.service("check_in", shopId="1", userId="ann")
     road.service("check_in", shopId="2", userId="bob")
+    road.do("ann", "block", other="bob")
 
 
 def visits(road):
-    """Devices, a service and heartbeats say where users are."""
+    """Devices, a service and heartbeats say where users are, and some block others."""
+    road.refresh("shop_blocks_refresh", "user:ann", userId="ann")
+    road.do("bob", "block", other="cat")
+    road.refresh("shop_blocks_refresh", "user:bob", userId="bob")
+    road.service("block", userId="ann", other="cat")
+    road.refresh("shop_blocks_refresh", "user:ann", userId="ann")
     road.do("ann", "check_out", shopId="1", userId="ann")
     road.service("beat_shop", payer="beat", shopId="1", userId="ann")
     road.service("check_in", shopId="1", userId="ann")
@@ -240,10 +246,16 @@ def before_listening(road):
     for user, code in (("ann", "CODE1"), ("bob", "CODE2")):
         road.codes[code] = road.do(user, "create_listening", joinCode=code)["session"]["id"]
     road.do("cat", "join_listening", joinCode="CODE1")
+    road.do("ann", "block", other="cat")
 
 
 def listening(road):
-    """Users go from session to session and leave; one is erased."""
+    """Users go from session to session and leave, and block others; one is erased."""
+    road.refresh("listening_blocks_refresh", "user:ann", userId="ann")
+    road.service("block", userId="ann", other="bob")
+    road.do("cat", "block", other="bob")
+    road.refresh("listening_blocks_refresh", "user:ann", userId="ann")
+    road.refresh("listening_blocks_refresh", "user:cat", userId="cat")
     road.do("cat", "join_listening", joinCode="CODE2")
     road.service("join_listening", joinCode="CODE1", userId="cat")
     road.do("ann", "leave_listening")

@@ -21,7 +21,8 @@ POLICY = {"log_max": 5_000, "log_ttl_s": 86_400, "meta_ttl_s": 90_000}
 #: What may differ: logs, positions, operations, leases, notes about order, and what has a member by order of arrival.
 IGNORED = re.compile(r"#(log|meta|done#.*|fence|version|erased|left|freed|removed|latest|outbox|[a-z]+_at)$|^cell:")
 #: Refreshes, by what the name of a key that has changed ends with.
-REFRESHES = {"#blocks": ("walls_refresh", "blocks_refresh"), "#blockers": ("blockers_refresh",),
+REFRESHES = {"#blocks": ("walls_refresh", "blocks_refresh", "shop_blocks_refresh", "listening_blocks_refresh"),
+             "#blockers": ("blockers_refresh",),
              "#mutes": ("mutes_refresh",), "#muters": ("muters_refresh",)}
 
 
@@ -195,7 +196,7 @@ def plain_chat(text):
 def plain_hash(key, found):
     if key.endswith("#chats"):
         return {id: plain_chat(text) for id, text in found.items()}
-    if key.endswith("#walls"):
+    if key.endswith(("#walls", "#apart")):
         return {name: sorted(text.split()) for name, text in found.items()}
     if key.endswith("#facts"):
         return {name: text for name, text in found.items() if name != "version"}

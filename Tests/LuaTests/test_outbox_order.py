@@ -19,13 +19,14 @@ CALLEES = {
     "list_conversation": "messages", "list_again": "joins", "remove_member": "joins", "change_walls": "walls",
     "show_presence": "presence", "erase_member": "erased", "erase_chats": "erased",
     "blocked_by": "walls", "pair_blocked": "walls", "muted_by": "walls", "erase_people": "erased",
-    "user_place": "visits", "beat_shop": "visits", "booking_changed": "bookings", "user_booking": "bookings",
+    "user_place": "visits", "beat_shop": "visits", "shop_blocks": "visits",
+    "booking_changed": "bookings", "user_booking": "bookings",
     "user_pending": "bookings", "end_booking": "bookings", "user_challenge": "customer_erased",
     "forget_visitor": "customer_erased", "forget_booking": "customer_erased", "forget_score": "customer_erased",
     "forget_booking_topic": "customer_erased", "erase_barbershop": "customer_erased",
     "set_sees": "followers", "sync_listener": "followers", "drop_follower": "listener_erased",
     "erase_nearby": "listener_erased",
-    "depart": "listening", "forget_listener": "listening",
+    "depart": "listening", "forget_listener": "listening", "note_blocks": "listening",
     "claim_token": "devices", "free_token": "devices", "drop_token": "devices", "call_pushes": "devices",
 }
 

@@ -7,6 +7,7 @@ import pytest
 
 sys.path.append(str(Path(__file__).resolve().parents[2] / "bench"))
 
+import weight_cases_blocks  # noqa: E402, F401
 import weight_cases_outside  # noqa: E402, F401
 import weight_cases_shops  # noqa: E402, F401
 from command_scripts import Header  # noqa: E402

@@ -4,16 +4,23 @@
 -- @allow    user|service
 -- @arg      barberId id
 -- @arg      userId   user -- who follows
--- @key      follows user:{userId}#follows
+-- @key      follows  user:{userId}#follows
+-- @key      blocks   user:{userId}#blocks
+-- @key      blockers user:{userId}#blockers
 -- @topic    user:{userId}
 -- @emits    follows:changed {topic, following} -- when it is new; gateways then read the set again
 -- @returns  {barberId, following, count}
--- @errors   too_many
+-- @errors   forbidden, too_many
 -- @cost     O(1)
 -- @weight   150
+--
+-- A block of either ends the following (part_unfollowing.lua) and forbids another.
 
 local FOLLOWS_MAX = 1000 -- the gateways' followsMax
 
+if read('SISMEMBER', key.blocks, args.barberId) == 1 or read('SISMEMBER', key.blockers, args.barberId) == 1 then
+  fail('forbidden', 'This barber cannot be followed')
+end
 local topic = 'feed:' .. args.barberId
 local count = read('SCARD', key.follows)
 if read('SISMEMBER', key.follows, topic) == 0 then

@@ -5,8 +5,10 @@
 -- @arg      userId    id
 -- @arg      cursor    id = 0 -- of the scan that goes through the tracks
 -- @include  voters
+-- @include  apart
 -- @key      presence  shop:{shopId}#presence
 -- @key      told      shop:{shopId}#present
+-- @key      apart     shop:{shopId}#apart
 -- @key      session   dj:{shopId}#session
 -- @key      tracks    dj:{shopId}#tracks
 -- @key      tally     dj:{shopId}#tally
@@ -113,6 +115,7 @@ local function forget_ballots()
 end
 
 end_presence()
+keep_blocks(args.userId, {})
 local current = without_name(read('HGET', key.session, 'current'))
 if current then write('HSET', key.session, 'current', current) end
 if forget_ballots() then

@@ -6,22 +6,27 @@
 -- @arg      here   bool
 -- @arg      version int 0..9007199254740991 optional -- of the shop, when it said so
 -- @include  version
+-- @include  shop_blocks
 -- @key      places  user:{userId}#places
 -- @key      visited user:{userId}#visited
 -- @key      at      user:{userId}#places_at
 -- @key      erased  user:{userId}#erased
+-- @key      blocks  user:{userId}#blocks
+-- @key      version user:{userId}#version
 -- @topic    user:{userId}
--- @calls    forget_visitor
+-- @calls    forget_visitor, shop_blocks
 -- @emits    presence:here {topic, here} -- when it was otherwise before
 -- @returns  {topic, here}
--- @cost     O(log n) in the shops visited lately, at most 200
--- @weight   150
+-- @cost     O(log n) in the shops visited lately, at most 200, and O(m) in the user's blocks, at most 240
+-- @weight   500
 --
 -- The places are where the user's heartbeats go (beat_user.lua). They are kept for PLACES_TTL_S after the last. Whoever
 -- is at PLACES_MAX places already gets no further one here; presence there then ends without heartbeats.
 --
 -- `visited` is a zset shop -> when it may be forgotten, ms: the shops that may hold something of the user, for who
 -- erases it (erase_barbershop.lua). Votes need presence, and end with their session within VISIT_MS after it.
+--
+-- The shop is told whom the user blocks, for as long as the user is there (shop_blocks.lua).
 --
 -- Calls come in any order: `places_at` has the version of each shop's last word, for an hour. A word from before the
 -- user's erasure has the shop forget the user.
@@ -44,6 +49,7 @@ write('ZREMRANGEBYSCORE', key.visited, '-inf', decimal(now_ms))
 write('ZADD', key.visited, decimal(now_ms + (args.here and STAY_MS or VISIT_MS)), string.sub(topic, 6))
 write('ZREMRANGEBYRANK', key.visited, 0, -1 - VISITED_MAX)
 write('PEXPIRE', key.visited, STAY_MS)
+tell_blocks({string.sub(topic, 6)}, args.here)
 if args.here and not was and read('SCARD', key.places) >= PLACES_MAX then return {topic = topic, here = false} end
 if args.here then
   write('SADD', key.places, topic)

@@ -13,9 +13,12 @@
 -- @arg      userId     user -- who adds it
 -- @resolve  sessionId = user:{userId}#listening session else no_session 400 -- User has no active session
 -- @include  session
+-- @include  apart
 -- @include  songs
 -- @key      session session:{sessionId}#session
 -- @key      people  session:{sessionId}#people
+-- @key      members session:{sessionId}#members
+-- @key      apart   session:{sessionId}#apart
 -- @key      songs   session:{sessionId}#songs
 -- @key      order   session:{sessionId}#order
 -- @key      adders  session:{sessionId}#adders
@@ -66,13 +69,14 @@ local id = string.sub(random, 1, 8) .. '-' .. string.sub(random, 9, 12) .. '-4' 
   .. variant .. string.sub(random, 18, 20) .. '-' .. string.sub(random, 21, 32)
 local _, kind, name = noted(note)
 local added = math.max(now_ms, session.added + 1)
-local text = encode({
+local entry = {
   id = id, added_at = iso(added), added_by = person(args.userId, kind, name or ''),
   song = {
     id = args.trackId, isrc = args.isrc or null, name = args.title, artists = artists, album = args.album,
     duration_ms = args.durationMs, image_url = args.imageUrl or null, source = args.source,
   },
-})
+}
+local text = encode(entry)
 if #text > SONG_BYTES_MAX then fail('too_large', 'The song takes more than ' .. SONG_BYTES_MAX .. ' bytes as JSON') end
 if session.current and session.bytes + #text > QUEUE_BYTES_MAX then
   fail('queue_full', 'The queue is full: its songs take ' .. QUEUE_BYTES_MAX .. ' bytes')
@@ -83,11 +87,13 @@ local sequence = session.sequence + 1
 write('HSET', key.songs, id, text)
 ends_with(session, key.songs)
 write('HSET', key.session, 'sequence', decimal(sequence), 'added', decimal(added))
+local item = {id = id, votes = 0, open = open, song = entry}
 if not session.current then
   local playing = told(open, 'playing', 0)
+  local hidden = apart_here({args.userId}, are_here)
   write('HSET', key.session, 'current', id, 'votes', '0')
-  tell_playing(playing)
-  tell_queue(queue())
+  tell_playing(told(shown(item, hidden), 'playing', 0))
+  tell_queue(queue(), hidden)
   return raw(playing)
 end
 local place = -sequence
@@ -99,6 +105,7 @@ write('HSET', key.session, 'bytes', decimal(session.bytes + #text))
 local list = queue()
 local rank = #list + 1
 while rank > 1 and list[rank - 1].place < place do rank = rank - 1 end
-table.insert(list, rank, {id = id, place = place, votes = 0, open = open})
-tell_queue(list)
+item.place = place
+table.insert(list, rank, item)
+tell_queue(list, apart_here(adders_of(list), are_here))
 return raw(told(open, 'queued', 0))

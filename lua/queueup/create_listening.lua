@@ -8,11 +8,14 @@
 -- @derive   sessionId = uuid()
 -- @span     -- the code, the user and the new session are three homes, and one of them alone would be wrong
 -- @include  session
+-- @include  apart
 -- @key      listening user:{userId}#listening
 -- @key      sessions  user:{userId}#sessions
 -- @key      code      joincode:{joinCode}
+-- @key      blocks    user:{userId}#blocks
 -- @key      session   session:{sessionId}#session
 -- @key      people    session:{sessionId}#people
+-- @key      apart     session:{sessionId}#apart
 -- @key      members   session:{sessionId}#members
 -- @topic    session:{sessionId}
 -- @members
@@ -20,7 +23,7 @@
 -- @returns  {session, current_song, queue, my_votes, participant_count, skip_request_count, user_requested_skip}
 -- @errors   forbidden, code_taken 409
 -- @cost     O(1)
--- @weight   300
+-- @weight   1000
 -- @rate     10/60 s user
 -- @rate     3/1 s user
 -- @random
@@ -45,8 +48,9 @@ write('HSET', key.session, 'created', decimal(now_ms), 'ends', decimal(session.e
   'bytes', '0', 'finished', '0')
 if args.hostProvider then write('HSET', key.session, 'provider', args.hostProvider) end
 write('HSET', key.people, args.userId, session.host_note)
+keep_blocks(args.userId, read('SRANDMEMBER', key.blocks, BLOCKS_MAX))
 admit('session:' .. args.sessionId, args.userId)
-for _, name in ipairs({key.session, key.people, key.members}) do ends_with(session, name) end
+for _, name in ipairs({key.session, key.people, key.members, key.apart}) do ends_with(session, name) end
 write('HSET', key.listening, 'session', args.sessionId, 'tag', tag, 'code', args.joinCode)
 ends_with(session, key.listening)
 write('ZREMRANGEBYSCORE', key.sessions, '-inf', decimal(now_ms))

@@ -5,10 +5,12 @@
 -- @arg      userId user
 -- @resolve  sessionId = user:{userId}#listening session else no_session 404 -- No active session
 -- @include  session
+-- @include  apart
 -- @include  songs
 -- @include  answer
 -- @key      session session:{sessionId}#session
 -- @key      people  session:{sessionId}#people
+-- @key      apart   session:{sessionId}#apart
 -- @key      skips   session:{sessionId}#skips
 -- @key      songs   session:{sessionId}#songs
 -- @key      order   session:{sessionId}#order

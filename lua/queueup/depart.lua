@@ -7,10 +7,13 @@
 -- @arg      code      id -- the session's join code
 -- @span     -- the code ends with its session
 -- @include  session
+-- @include  apart
 -- @include  songs
 -- @include  playing
 -- @key      session session:{sessionId}#session
 -- @key      people  session:{sessionId}#people
+-- @key      members session:{sessionId}#members
+-- @key      apart   session:{sessionId}#apart
 -- @key      skips   session:{sessionId}#skips
 -- @key      songs   session:{sessionId}#songs
 -- @key      order   session:{sessionId}#order
@@ -25,10 +28,15 @@
 -- @emits    queue.updated {session_id, queue}
 -- @returns  {left} -- whether that stay went on until now
 -- @cost     O(n) in the songs of the queue, at most 80
--- @weight   2000
+-- @weight   2500
 --
 -- A user who has come back since has another tag and stays. Once nobody takes part the session has an hour left, so
 -- that its code is soon free again; joining it within the hour takes that back.
+--
+-- Whom the user blocks stays noted until the session ends, so that what the user has said stays hidden; beyond
+-- APART_KEPT fields it is forgotten with the leaving.
+
+local APART_KEPT = 2000
 
 local note = read('HGET', key.people, args.userId)
 if not note or noted(note) ~= args.tag then return {left = false} end
@@ -37,6 +45,7 @@ local skips = read('SCARD', key.skips) - read('SISMEMBER', key.skips, args.userI
 write('HDEL', key.people, args.userId)
 expel('session:' .. args.sessionId, args.userId)
 write('SREM', key.skips, args.userId)
+if read('HLEN', key.apart) > APART_KEPT then keep_blocks(args.userId, {}) end
 local session = open_session()
 if session and session.current and skips * 2 > people then
   advance(session, 'skipped', people, true)

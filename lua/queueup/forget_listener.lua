@@ -6,8 +6,12 @@
 -- @arg      step      enum ballots,songs,chat,history = ballots
 -- @arg      below     int 0..1000000 optional -- of the songs that are over, those with a number below this are left
 -- @include  session
+-- @include  apart
 -- @include  songs
 -- @key      session session:{sessionId}#session
+-- @key      people  session:{sessionId}#people
+-- @key      apart   session:{sessionId}#apart
+-- @key      apart_at session:{sessionId}#apart_at
 -- @key      songs   session:{sessionId}#songs
 -- @key      order   session:{sessionId}#order
 -- @key      ballots session:{sessionId}#ballots#{userId}
@@ -25,7 +29,6 @@
 -- the ballots. The host stays the host under an id that names nobody.
 
 local PAGE = 25 -- ballots, or songs that are over
-local NOBODY = '00000000-0000-0000-0000-000000000000'
 
 -- The text of a song of the user, by nobody now; nil for others' songs.
 local function without_name(text)
@@ -69,6 +72,8 @@ local function forget_songs(session)
     if text then write('HSET', key.songs, flat[index], text) end
   end
   write('HDEL', key.adders, args.userId)
+  keep_blocks(args.userId, {})
+  write('ZREM', key.apart_at, args.userId)
   if session.host == args.userId then write('HSET', key.session, 'host', NOBODY, 'host_note', '0 - ') end
   return 'chat'
 end

@@ -7,13 +7,16 @@
 -- @resolve  sessionId = joincode:{joinCode} else not_found 404 -- Session not found
 -- @span     -- the user's session and the session's users must agree
 -- @include  session
+-- @include  apart
 -- @include  songs
 -- @include  answer
 -- @include  entering
 -- @key      listening user:{userId}#listening
 -- @key      sessions  user:{userId}#sessions
+-- @key      blocks    user:{userId}#blocks
 -- @key      session   session:{sessionId}#session
 -- @key      people    session:{sessionId}#people
+-- @key      apart     session:{sessionId}#apart
 -- @key      members   session:{sessionId}#members
 -- @key      skips     session:{sessionId}#skips
 -- @key      songs     session:{sessionId}#songs
@@ -30,7 +33,7 @@
 -- @returns  {session, current_song, queue, my_votes, participant_count, skip_request_count, user_requested_skip}
 -- @errors   not_found, locked 403, full 409
 -- @cost     O(n) in the songs of the queue, at most 80
--- @weight   2000
+-- @weight   3000
 -- @rate     20/60 s user
 -- @rate     5/1 s user
 -- @random
@@ -39,4 +42,4 @@ local session = open_session()
 if not session then fail('not_found', 'Session not found') end
 return enter(session, function()
   if session.locked then fail('locked', 'This session is locked') end
-end)
+end, read('SRANDMEMBER', key.blocks, BLOCKS_MAX))

@@ -6,8 +6,10 @@
 -- @arg      userId user -- who asks
 -- @resolve  sessionId = user:{userId}#listening session else no_session 404 -- No active session
 -- @include  session
+-- @include  apart
 -- @key      session session:{sessionId}#session
 -- @key      people  session:{sessionId}#people
+-- @key      apart   session:{sessionId}#apart
 -- @key      chat    session:{sessionId}#chat
 -- @returns  {session_id, messages}
 -- @errors   no_session 404
@@ -17,17 +19,31 @@
 -- @rate     5/1 s user
 -- @readonly
 --
--- The newest messages of together at most PAGE_BYTES_MAX are told.
+-- Messages of whom the caller blocks, and of who blocks the caller, are left out. The newest messages of together at
+-- most PAGE_BYTES_MAX are told.
 
 local PAGE_BYTES_MAX = 32768
+local CHAT_MAX = 100 -- as in say.lua
 
 own_session()
-local newest, bytes = {}, 0
-for _, text in ipairs(read('LRANGE', key.chat, 0, args.limit - 1)) do
-  bytes = bytes + #text
-  if bytes > PAGE_BYTES_MAX then break end
+local found, writers, seen = {}, {}, {}
+for _, text in ipairs(read('LRANGE', key.chat, 0, CHAT_MAX - 1)) do
   local message = decode(text)
-  if type(message) == 'table' and type(message.id) == 'string' then newest[#newest + 1] = text end
+  local writer = type(message) == 'table' and type(message.user) == 'table' and message.user.id
+  if type(writer) == 'string' and type(message.id) == 'string' then
+    found[#found + 1] = {text = text, writer = writer}
+    if not seen[writer] and is_id(writer) then writers[#writers + 1] = writer end
+    seen[writer] = true
+  end
+end
+local hidden = hidden_from(args.userId, writers)
+local newest, bytes = {}, 0
+for _, one in ipairs(found) do
+  if not hidden[one.writer] then
+    bytes = bytes + #one.text
+    if #newest == args.limit or bytes > PAGE_BYTES_MAX then break end
+    newest[#newest + 1] = one.text
+  end
 end
 local messages = {}
 for index = #newest, 1, -1 do messages[#messages + 1] = raw(newest[index]) end

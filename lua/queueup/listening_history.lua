@@ -7,8 +7,10 @@
 -- @arg      limit     int 1..50 = 50
 -- @arg      userId    user -- who asks
 -- @include  session
+-- @include  apart
 -- @key      session session:{sessionId}#session
 -- @key      people  session:{sessionId}#people
+-- @key      apart   session:{sessionId}#apart
 -- @key      history session:{sessionId}#history
 -- @returns  {session_id, songs, next} -- next is null behind the last page
 -- @errors   not_found
@@ -18,23 +20,40 @@
 -- @rate     5/1 s user
 -- @readonly
 --
--- A page ends at `limit` songs and before PAGE_BYTES_MAX. The last HISTORY_MAX songs are kept. A stranger is not told
--- whether there is such a session.
+-- Whom the caller blocks, and who blocks the caller, is not named as having added a song. A page ends at `limit` songs
+-- and before PAGE_BYTES_MAX. The last HISTORY_MAX songs are kept. A stranger is not told whether there is such a
+-- session.
 
 local PAGE_BYTES_MAX = 32768
+local NOBODY = '00000000-0000-0000-0000-000000000000' -- as in part_songs.lua
 
 local session = own_session('not_found', 'Session not found')
 local number = math.min(args.before or INTEGER_MAX, session.finished + 1) - 1
 local last = math.max(session.finished - HISTORY_MAX, number - args.limit, 0)
-local names, songs, bytes = {}, {}, 0
+local names, found, adders, seen, bytes = {}, {}, {}, {}, 0
 for name = number, last + 1, -1 do names[#names + 1] = decimal(name) end
 local texts = #names > 0 and read('HMGET', key.history, unpack(names)) or {}
 for _, text in ipairs(texts) do
   local song = text and #text <= SONG_BYTES_MAX + 64 and decode(text)
   bytes = bytes + (song and #text or 0)
-  if bytes > PAGE_BYTES_MAX and #songs > 0 then break end
-  if type(song) == 'table' and type(song.id) == 'string' then songs[#songs + 1] = raw(text) end
+  if bytes > PAGE_BYTES_MAX and #found > 0 then break end
+  if type(song) == 'table' and type(song.id) == 'string' then
+    local adder = type(song.added_by) == 'table' and song.added_by.id
+    found[#found + 1] = {text = text, song = song, adder = adder}
+    if type(adder) == 'string' and not seen[adder] and is_id(adder) then adders[#adders + 1] = adder end
+    seen[adder or ''] = true
+  end
   number = number - 1
+end
+local hidden, songs = hidden_from(args.userId, adders), {}
+for index, one in ipairs(found) do
+  if one.adder and hidden[one.adder] then
+    one.song.added_by = {id = NOBODY}
+    local track = one.song.song
+    if type(track) == 'table' and type(track.artists) == 'table' then array(track.artists) end
+    one.text = encode(one.song)
+  end
+  songs[index] = raw(one.text)
 end
 return {
   session_id = args.sessionId, songs = array(songs),

@@ -5,8 +5,9 @@
 
 local SESSIONS_USER_MAX = 50
 
--- Lets the caller's user take part, and answers with the whole session. `may_enter` refuses who may not come in anew.
-local function enter(session, may_enter)
+-- Lets the caller's user take part, and answers with the whole session. `may_enter` refuses who may not come in anew;
+-- `blocked` are whom the user blocks.
+local function enter(session, may_enter, blocked)
   local note = read('HGET', key.people, args.userId)
   local people = read('HLEN', key.people)
   local former = read('HMGET', key.listening, 'session', 'tag', 'code')
@@ -21,6 +22,8 @@ local function enter(session, may_enter)
   local tag = string.sub(random, 1, 12)
   write('HSET', key.people, args.userId, stay(tag))
   ends_with(session, key.people)
+  keep_blocks(args.userId, blocked)
+  ends_with(session, key.apart)
   admit('session:' .. args.sessionId, args.userId)
   ends_with(session, key.members)
   write('HSET', key.listening, 'session', args.sessionId, 'tag', tag, 'code', session.code)

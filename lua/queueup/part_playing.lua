@@ -1,7 +1,8 @@
 -- @part     playing
 -- @summary  How one song of a listening session ends and the next one plays.
 --
--- It goes behind part_songs.lua. Requests to skip are for the song that plays, so they end with it.
+-- It goes behind part_songs.lua, which hides who added songs.
+-- Requests to skip are for the song that plays, so they end with it.
 
 -- Notes that a song waits no more.
 local function leave_queue(session, item)
@@ -31,13 +32,14 @@ local function advance(session, status, people, crowd)
   end
   if session.current then write('HDEL', key.songs, session.current) end
   write('UNLINK', key.skips)
+  local hidden = apart_here(adders_of(list), are_here)
   local following = table.remove(list, 1)
   if crowd ~= nil then session.crowd = crowd end
   if following then
     leave_queue(session, following)
     session.current, session.votes = following.id, following.votes
     write('HSET', key.session, 'current', following.id, 'votes', following.votes)
-    tell_playing(told(following.open, 'playing', following.votes))
+    tell_playing(told(shown(following, hidden), 'playing', following.votes))
   else
     session.current, session.votes = nil, 0
     write('HDEL', key.session, 'current', 'votes')
@@ -45,6 +47,6 @@ local function advance(session, status, people, crowd)
   end
   write('HSET', key.session, 'finished', decimal(session.finished), 'bytes', decimal(session.bytes),
     'crowd', session.crowd and '1' or '0')
-  tell_queue(list)
+  tell_queue(list, hidden)
   tell_standing(session, people, 0)
 end

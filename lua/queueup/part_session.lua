@@ -15,6 +15,7 @@
 --   order     zset id -> VOTES * SONGS_MAX - NUMBER: votes descending, then earlier added; of what waits only
 --   ballots   hash of one user: song -> '1' or '-1'
 --   adders    hash user -> how many of the user's songs wait
+--   apart     who blocks whom (core/part_apart.lua), of all who have come, as long as the session lasts
 --   history   hash NUMBER -> JSON of a song that is over, the last HISTORY_MAX
 -- And of a user: `listening`, a hash session, tag, code: the one session that the user is in; `sessions`, a zset of the
 -- sessions that hold something of the user, by their ends.
@@ -76,7 +77,7 @@ end
 local function end_at(session, ends)
   session.ends = ends
   write('HSET', key.session, 'ends', decimal(ends))
-  for _, name in ipairs({'session', 'songs', 'order', 'adders', 'history', 'chat', 'code'}) do
+  for _, name in ipairs({'session', 'songs', 'order', 'adders', 'history', 'chat', 'apart', 'code'}) do
     ends_with(session, key[name])
   end
 end
@@ -87,6 +88,11 @@ local function own_session(code, message)
   local note = session and read('HGET', key.people, args.userId)
   if not note then fail(code or 'no_session', message or 'No active session') end
   return session, note
+end
+
+-- Which of some users may hear the session now, as part_apart.lua asks. (A hash finds so many names too slowly.)
+local function are_here(ids)
+  return read('SMISMEMBER', key.members, unpack(ids))
 end
 
 -- What `session.updated` tells.

@@ -5,10 +5,13 @@
 -- @arg      userId user -- who asks
 -- @resolve  sessionId = user:{userId}#listening session else no_session 404 -- No active session
 -- @include  session
+-- @include  apart
 -- @include  songs
 -- @include  playing
 -- @key      session session:{sessionId}#session
 -- @key      people  session:{sessionId}#people
+-- @key      members session:{sessionId}#members
+-- @key      apart   session:{sessionId}#apart
 -- @key      skips   session:{sessionId}#skips
 -- @key      songs   session:{sessionId}#songs
 -- @key      order   session:{sessionId}#order
@@ -21,7 +24,7 @@
 -- @returns  {ok, skip_request_count, participant_count, skipped}
 -- @errors   no_session 404
 -- @cost     O(n) in the songs of the queue, at most 80
--- @weight   2000
+-- @weight   2500
 -- @rate     60/60 s user
 -- @rate     5/1 s user
 --

@@ -6,20 +6,25 @@
 -- @arg      userId user -- who says it
 -- @resolve  sessionId = user:{userId}#listening session else no_session 404 -- No active session
 -- @include  session
+-- @include  apart
 -- @key      session session:{sessionId}#session
 -- @key      people  session:{sessionId}#people
+-- @key      members session:{sessionId}#members
+-- @key      apart   session:{sessionId}#apart
 -- @key      chat    session:{sessionId}#chat
 -- @topic    session:{sessionId}
 -- @emits    chat.message {session_id, message}
+-- @emits    chat.changed {session_id} -- in its place, while somebody takes part who must not be shown the user
 -- @returns  {id, text, user, sent_at}
 -- @errors   no_session 404
 -- @cost     O(1)
--- @weight   300
+-- @weight   400
 -- @rate     30/60 s user
 -- @rate     3/1 s user
 -- @random
 --
--- The session keeps the last CHAT_MAX messages in the list `chat`, newest first.
+-- The session keeps the last CHAT_MAX messages in the list `chat`, newest first. Clients that are told `chat.changed`
+-- ask for them (listening_chat.lua), and each is answered what it may be shown.
 
 local CHAT_MAX = 100
 
@@ -31,5 +36,9 @@ local message = {
 write('LPUSH', key.chat, encode(message))
 write('LTRIM', key.chat, 0, CHAT_MAX - 1)
 ends_with(session, key.chat)
-emit('session:' .. args.sessionId, 'chat.message', {session_id = args.sessionId, message = message})
+if next(apart_here({args.userId}, are_here)) then
+  emit('session:' .. args.sessionId, 'chat.changed', {session_id = args.sessionId})
+else
+  emit('session:' .. args.sessionId, 'chat.message', {session_id = args.sessionId, message = message})
+end
 return message

@@ -7,14 +7,17 @@
 -- @arg      userId    user -- who scanned
 -- @span     -- the user's session and the session's users must agree
 -- @include  session
+-- @include  apart
 -- @include  songs
 -- @include  answer
 -- @include  entering
 -- @include  ticket
 -- @key      listening user:{userId}#listening
 -- @key      sessions  user:{userId}#sessions
+-- @key      blocks    user:{userId}#blocks
 -- @key      session   session:{sessionId}#session
 -- @key      people    session:{sessionId}#people
+-- @key      apart     session:{sessionId}#apart
 -- @key      members   session:{sessionId}#members
 -- @key      skips     session:{sessionId}#skips
 -- @key      songs     session:{sessionId}#songs
@@ -28,9 +31,9 @@
 -- @returns  {session, current_song, queue, my_votes, participant_count, skip_request_count, user_requested_skip}
 -- @errors   not_found, full 409
 -- @cost     O(n) in the songs of the queue, at most 80
--- @weight   2000
+-- @weight   3000
 -- @rate     20/60 s user
 -- @rate     5/1 s user
 -- @random
 
-return enter(ticket_session(), function() end)
+return enter(ticket_session(), function() end, read('SRANDMEMBER', key.blocks, BLOCKS_MAX))

@@ -6,10 +6,13 @@
 -- @arg      userId user -- the host
 -- @resolve  sessionId = user:{userId}#listening session else no_session 404 -- No active session
 -- @include  session
+-- @include  apart
 -- @include  songs
 -- @include  playing
 -- @key      session session:{sessionId}#session
 -- @key      people  session:{sessionId}#people
+-- @key      members session:{sessionId}#members
+-- @key      apart   session:{sessionId}#apart
 -- @key      skips   session:{sessionId}#skips
 -- @key      songs   session:{sessionId}#songs
 -- @key      order   session:{sessionId}#order
@@ -22,7 +25,7 @@
 -- @returns  {ok}
 -- @errors   no_session 404, forbidden
 -- @cost     O(n) in the songs of the queue, at most 80
--- @weight   2000
+-- @weight   3000
 -- @rate     60/60 s user
 -- @rate     5/1 s user
 --

@@ -7,6 +7,7 @@
 -- @derive   userId = uuid()
 -- @span     -- the guest's session and the session's users must agree
 -- @include  session
+-- @include  apart
 -- @include  songs
 -- @include  answer
 -- @include  entering
@@ -15,6 +16,7 @@
 -- @key      listening user:{userId}#listening
 -- @key      sessions  user:{userId}#sessions
 -- @key      people    session:{sessionId}#people
+-- @key      apart     session:{sessionId}#apart
 -- @key      members   session:{sessionId}#members
 -- @key      skips     session:{sessionId}#skips
 -- @key      songs     session:{sessionId}#songs
@@ -45,6 +47,6 @@ if session.locked then fail('locked', 'This session is locked') end
 local guests = integer(read('HGET', key.session, 'guests'), 0, INTEGER_MAX) or 0
 if guests >= GUESTS_MAX then fail('full', 'This session takes no more guests') end
 write('HSET', key.session, 'guests', decimal(guests + 1))
-local answer = enter(session, function() end)
+local answer = enter(session, function() end, {})
 answer.user = person(mint(args.userId), 'guest', '')
 return answer
