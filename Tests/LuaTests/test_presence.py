@@ -139,6 +139,30 @@ def test_garbage_in_the_settings(commands, db, settings):
     assert commands.set_shop(shopId=SHOP)[next(iter(settings))] is None
 
 
+def test_a_shop_with_a_location_may_insist_on_its_code(commands, db):
+    """A location is what a phone says: whoever knew where a shop is was present, saw the roster and voted."""
+    commands.set_shop(shopId=SHOP, **BERLIN)
+    code = commands.check_in_code(shopId=SHOP, random="a" * 32)["code"]
+    assert check_in(commands, "far", location=BERLIN)["present"]
+    commands.relay()
+    assert commands.set_shop(shopId=SHOP, codeOnly=True)["codeOnly"] is True
+    # Nobody knows who has come by a location. So all presence ends, and who is there shows the code.
+    assert told(commands)[-1] == 0 and failure(commands.roster, user="far", role="user", shopId=SHOP) == "forbidden"
+    for more in ({"location": BERLIN}, {}, {"location": BERLIN, "code": "0" * 16}):
+        assert failure(check_in, commands, "far", **more) in ("not_allowed", "bad_code")
+    assert commands.beat_shop(shopId=SHOP, userId="far", role="worker") == {"present": False}
+    commands.relay()
+    assert commands.log("user:far")[-1] == here(value=False) and not db.exists("user:far#places")
+    assert failure(commands.vote, user="far", role="user", shopId=SHOP, trackId="t", vote="up") == "not_present"
+    assert check_in(commands, "near", code=code)["count"] == 1
+    assert check_in(commands, "near")["present"], "who is present renews without it"
+    # To say it again ends nothing, and without it a location is good again.
+    commands.set_shop(shopId=SHOP, codeOnly=True, radiusMetres=10)
+    assert commands.roster(user="near", role="user", shopId=SHOP)["users"] == ["near"]
+    commands.set_shop(shopId=SHOP, codeOnly=False)
+    assert check_in(commands, "far", location=BERLIN)["count"] == 2
+
+
 def test_renewal_needs_no_reason_and_tells_nobody(commands, db):
     check_in(commands, role="service", userId="ann")
     commands.relay()
@@ -314,12 +338,14 @@ def test_other_types_change_nothing(commands, db, unchanged, name, arguments):
 
 def test_settings(commands, db):
     nothing = {"shopId": SHOP, "latitude": None, "longitude": None, "radiusMetres": None, "utcOffsetMinutes": None,
-               "estimator": None}
+               "estimator": None, "codeOnly": False}
     assert commands.set_shop(shopId=SHOP) == nothing and not db.exists(f"{TOPIC}#settings")
     commands.check_in_code(shopId=SHOP, random="a" * 32)
     given = {"latitude": -0.1, "longitude": 1 / 3, "radiusMetres": 100, "utcOffsetMinutes": -330,
              "estimator": "simulated"}
-    assert commands.set_shop(shopId=SHOP, **given) == {"shopId": SHOP, **given}
-    assert commands.set_shop(shopId=SHOP, utcOffsetMinutes=60) == {"shopId": SHOP, **given, "utcOffsetMinutes": 60}
+    assert commands.set_shop(shopId=SHOP, **given) == {"shopId": SHOP, "codeOnly": False, **given}
+    assert commands.set_shop(shopId=SHOP, utcOffsetMinutes=60, codeOnly=True) == {
+        "shopId": SHOP, **given, "utcOffsetMinutes": 60, "codeOnly": True}
+    assert commands.set_shop(shopId=SHOP)["codeOnly"] is True
     assert db.hget(f"{TOPIC}#settings", "longitude") == b"0.3333333333333333"
     assert db.hget(f"{TOPIC}#settings", "codeSecret") == b"a" * 32

@@ -5,7 +5,7 @@
 -- @arg      shopId   id
 -- @arg      userId   user -- who is there
 -- @arg      code     string 1..64 optional -- what check_in_code answers, shown at the shop
--- @arg      location json 500 4 optional -- {latitude, longitude} in degrees
+-- @arg      location json 500 4 optional -- {latitude, longitude} in degrees; where the shop takes one
 -- @include  code
 -- @include  version
 -- @key      presence shop:{shopId}#presence
@@ -21,7 +21,8 @@
 -- @weight   250
 --
 -- Presence ends PRESENCE_MS after the last check-in or heartbeat (beat_shop.lua), not with a connection: who loses
--- it and is back in time was never away for others. A user who is present may renew without code or location.
+-- it and is back in time was never away for others. A user who is present may renew without code or location. A shop
+-- may insist on the code (set_shop.lua): a location is what the phone says.
 
 local PRESENCE_MS = 90000
 local PRESENT_MAX = 10000
@@ -77,9 +78,11 @@ end
 local user = args.userId
 local present = tonumber(read('ZSCORE', key.presence, user) or 0) > now_ms
 if not present and caller.role ~= 'service' then
-  local settings = read('HMGET', key.settings, 'latitude', 'longitude', 'radiusMetres', 'codeSecret')
+  local settings = read('HMGET', key.settings, 'latitude', 'longitude', 'radiusMetres', 'codeSecret', 'codeOnly')
   if args.code then
     check_code(args.code, settings[4])
+  elseif settings[5] == '1' then
+    fail('not_allowed', 'Check in with the code shown at the shop')
   elseif args.location then
     check_location(args.location, settings)
   else
