@@ -6,6 +6,8 @@ import statistics
 
 import pytest
 
+from command_scripts import Commands
+from lua_scripts import LUA
 from nearby_model import rounded
 from nearby_people import DEGREE_METRES, HERE, TRACK, block, ears, ids, mute, north, pack, put, told
 from nearby_scripts import degrees_in, geohash, metres, places_of, texts_of
@@ -207,6 +209,47 @@ def test_a_stalker_who_teleports_hears_nothing_of_a_listener_that_blocks_him(db,
         put(pack, "a", north(step * 30))
         assert ids(put(pack, "stalker", north(step * 30 + 5))) == []
     assert [one for one in ears.heard() if one[0] == "stalker"] == []
+
+
+@pytest.mark.parametrize("visible", ["everyone", "nobody"])
+def test_a_user_whom_thousands_block_is_blocked_further(db, pack, ears, visible):
+    """The notes at the home of who is blocked are full, and further blocks hid nothing: a stalker needed 10,000
+    accounts that block him. The listener's own blocks are looked at as well, of who is shown and of who would see."""
+    db.sadd("user:stalker#blockers", *(f"account-{number}" for number in range(10_000)))
+    put(pack, "stalker", north(30))
+    pack.set_privacy(userId="ann", visible=visible)
+    put(pack, "ann")
+    Commands(db, LUA / "people").blocked_by(role="worker", userId="stalker", byId="ann", blocked=True, version=1)
+    db.sadd("user:ann#blocks", "stalker", "another")
+    assert not db.sismember("user:stalker#blockers", "ann")
+    pack.blocks_refresh(userId="ann")
+    pack.relay()
+    ears.heard()
+    for step in range(1, 4):
+        for user in ("stalker", "ann"):
+            assert ids(put(pack, user, north(30 * step))) == [] and ids(pack.nearby(userId=user)) == []
+            pack.set_track(userId=user, **TRACK)
+        pack.relay()
+    assert [one for one in ears.heard() if one[1] != "nearby:leave"] == []
+    # Who stays in the cell while its blocks change, and who goes, leaves nothing that is not so.
+    put(pack, "far", north(600))
+    db.srem("user:ann#blocks", "stalker")
+    pack.blocks_refresh(userId="ann")
+    pack.relay()
+    assert ids(put(pack, "ann", north(50))) == ["stalker", "far"]
+    assert "stalker" in ids(put(pack, "far", north(600)))
+    pack.delete_location(userId="ann")
+    pack.relay()
+    assert [key for key in db.keys("cell:*#apart")] == []
+
+
+def test_a_user_whom_thousands_mute_is_muted_further(db, pack, ears):
+    db.sadd("user:bore#muters", *(f"account-{number}" for number in range(10_000)))
+    db.sadd("user:ann#mutes", "bore")
+    put(pack, "ann")
+    put(pack, "bore", north(30))
+    assert ears.heard() == []
+    assert ids(put(pack, "ann", north(5))) == [] and ids(pack.nearby(userId="bore")) == ["ann"]
 
 
 # Erasure

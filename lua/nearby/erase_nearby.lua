@@ -25,6 +25,7 @@
 -- @key      version   user:{userId}#version
 -- @key      slots     cell:{cell}#slots
 -- @key      names     cell:{cell}#names
+-- @key      apart     cell:{cell}#apart
 -- @key      shown     cell:{cell}#shown
 -- @key      hidden    cell:{cell}#hidden
 -- @key      cards     cell:{cell}#cards

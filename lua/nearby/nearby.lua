@@ -20,6 +20,7 @@
 -- @key      sees      user:{userId}#sees
 -- @key      slots     cell:{cell}#slots
 -- @key      names     cell:{cell}#names
+-- @key      apart     cell:{cell}#apart
 -- @key      shown     cell:{cell}#shown
 -- @key      cards     cell:{cell}#cards
 -- @key      pictures  cell:{cell}#pictures

@@ -4,6 +4,6 @@
 local function settle_again()
   local place = place_of(key.place)
   for _, cell in ipairs(place and cells_of(place.latitude, place.longitude) or {}) do
-    later('sync_listener', {cell = cell, userId = args.userId})
+    later('sync_listener', {cell = cell, userId = args.userId, isRights = true})
   end
 end

@@ -10,6 +10,7 @@
 -- cell:C#cards     a hash: slot -> visibility, end, place, place last told, and the JSON text that others are told
 -- cell:C#pictures  a hash: slot -> how far its picture reaches, four digits, then the slots in it; of all who live here
 -- cell:C#watchers  a hash: slot -> four digits, then the slots in whose pictures it is
+-- cell:C#apart     a hash: slot -> marks of those whom the listener blocks or mutes (part_rights.lua)
 -- cell:C#signs     a sorted set: slot -> when it expires, milliseconds
 --
 -- A picture holds at most VILLAGE.most. Where many are it reaches as far as its PICTURE_KEPT nearest when its viewer
@@ -73,6 +74,7 @@ end
 local function leave_slot(slot)
   write('HDEL', key.slots, names[slot])
   write('HDEL', key.names, slot)
+  write('HDEL', key.apart, slot)
 end
 
 -- Finds out which listeners have some slots.

@@ -1,11 +1,51 @@
 -- @part    rights
 -- @summary Who may see whom: nobody who blocked, was blocked or mutes, and followers only where a listener says so.
 --
--- All of it lies in keys of the one listener that acts, whichever side it is on:
+-- Most of it lies in keys of the one listener that acts, whichever side it is on:
 -- user:U#blocks, user:U#blockers   whom U has blocked, and who has blocked U
 -- user:U#mutes, user:U#muters      whom U mutes and is not shown, and who mutes U and is not shown U
 -- user:U#followers                 who may see U when only followers may; U names them
 -- user:U#sees                      whose follower U is: the other side of the same
+-- The notes of who blocks or mutes U have an end (people/blocked_by.lua). So the cell keeps of each listener whom it
+-- blocks and mutes itself:
+-- cell:C#apart                     a hash: slot -> a mark for each, MARK_BYTES of a digest, then a blank for who is
+--                                  blocked and a `-` for who is muted
+
+local MARK_BYTES = 8
+local MARKS_MAX = 240 -- of either kind, as in people/block.lua and people/mute.lua
+
+local function mark_of(user)
+  return string.sub(sha1(user), 1, MARK_BYTES)
+end
+
+-- Keeps the marks of the listener that acts, in its slot. They are made anew when their number is another or rights
+-- may have changed.
+local function keep_marks(slot, has_rights)
+  local blocked, muted = read('SCARD', key.blocks), read('SCARD', key.mutes)
+  local text = read('HGET', key.apart, slot) or ''
+  if blocked + muted == 0 then
+    if text ~= '' then write('HDEL', key.apart, slot) end
+    return
+  end
+  local count = math.min(blocked, MARKS_MAX) + math.min(muted, MARKS_MAX)
+  if not has_rights and #text == count * (MARK_BYTES + 1) then return end
+  local marks = {}
+  for name, ending in pairs({[key.blocks] = ' ', [key.mutes] = '-'}) do
+    for _, user in ipairs(read('SRANDMEMBER', name, MARKS_MAX)) do marks[#marks + 1] = mark_of(user) .. ending end
+  end
+  write('HSET', key.apart, slot, table.concat(marks))
+end
+
+-- Adds to `noted` the slots whose listeners themselves block the one that acts, or, as `quiet` says, mute it.
+local function note_marked(noted, slots, quiet)
+  local mark = mark_of(args.userId)
+  local blocked, muted = mark .. ' ', mark .. '-'
+  for place, text in ipairs(read('HMGET', key.apart, unpack(slots))) do
+    if text and (string.find(text, blocked, 1, true) or quiet and string.find(text, muted, 1, true)) then
+      noted[slots[place]] = true
+    end
+  end
+end
 
 -- Adds to `noted` the slots whose listeners are members of a set. Their names must have been loaded.
 local function note_members(noted, name, slots)
@@ -25,7 +65,9 @@ end
 -- Which of some are refused: by a block of either side, or by the mutes of one, key.mutes or key.muters.
 local function refused_of(slots, quiet)
   local refused = {}
-  if #slots > 0 and read('EXISTS', key.blocks, key.blockers, quiet) > 0 then
+  if #slots == 0 then return refused end
+  if read('EXISTS', key.apart) == 1 then note_marked(refused, slots, quiet ~= key.mutes) end
+  if read('EXISTS', key.blocks, key.blockers, quiet) > 0 then
     load_names(slots)
     note_members(refused, key.blocks, slots)
     note_members(refused, key.blockers, slots)

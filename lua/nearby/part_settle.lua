@@ -19,8 +19,9 @@ local function card_text(user, settings, place, track)
 end
 
 -- Shows a listener in the cell of this script, as a viewer too when it is at home here. `place` nil takes it out.
--- `is_told` and `is_forced` as in part_sight. Returns what the listener sees and whether there are more.
-local function settle(user, place, settings, track, is_home, is_told, is_forced)
+-- `is_told` and `is_forced` as in part_sight; `has_rights` when rights may have changed. Returns what the listener
+-- sees and whether there are more.
+local function settle(user, place, settings, track, is_home, is_told, is_forced, has_rights)
   local slot = slot_of(user)
   if not (slot or place) then return end
   slot = slot or new_slot(user)
@@ -60,6 +61,7 @@ local function settle(user, place, settings, track, is_home, is_told, is_forced)
   end
   keep_lists()
   if place then
+    keep_marks(slot, has_rights)
     write('ZADD', key.signs, decimal(place.at + SIGN_MS), slot)
     write('EXPIRE', key.slots, decimal(SLOTS_TTL_S))
     write('EXPIRE', key.names, decimal(SLOTS_TTL_S))

@@ -24,6 +24,7 @@
 -- @key      sees      user:{userId}#sees
 -- @key      slots     cell:{cell}#slots
 -- @key      names     cell:{cell}#names
+-- @key      apart     cell:{cell}#apart
 -- @key      shown     cell:{cell}#shown
 -- @key      hidden    cell:{cell}#hidden
 -- @key      cards     cell:{cell}#cards

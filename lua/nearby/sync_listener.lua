@@ -4,6 +4,7 @@
 -- @arg      cell      id
 -- @arg      userId    id
 -- @arg      isTrack   bool = false -- only the track is another
+-- @arg      isRights  bool = false -- whom the listener blocks, mutes or lets follow may be another
 -- @span     -- a listener's settings and rights are its own, its neighbours are the cell's
 -- @include  geo
 -- @include  listener
@@ -22,6 +23,7 @@
 -- @key      sees      user:{userId}#sees
 -- @key      slots     cell:{cell}#slots
 -- @key      names     cell:{cell}#names
+-- @key      apart     cell:{cell}#apart
 -- @key      shown     cell:{cell}#shown
 -- @key      hidden    cell:{cell}#hidden
 -- @key      cards     cell:{cell}#cards
@@ -35,7 +37,7 @@
 -- @emits    nearby:track {id, currentTrack}
 -- @returns  {shown}
 -- @cost     O(log n) in the listeners of the cell, O(k) in those who see or are seen, at most 100
--- @weight   2000
+-- @weight   2500
 -- @idempotent
 --
 -- The call names no place: it is read when the call is made, so a late or repeated call shows nothing that is over.
@@ -51,6 +53,6 @@ local settings, track = settings_of(key.settings), track_of(key.track)
 if place and args.isTrack then
   sing(args.userId, place, settings, track)
 else
-  settle(args.userId, place, settings, track, is_home, true, true)
+  settle(args.userId, place, settings, track, is_home, true, true, args.isRights)
 end
 return {shown = place ~= nil}
