@@ -234,6 +234,55 @@ def depart(site):
 
 
 @case
+def depart_guest(site):
+    """A guest who has voted on all that waits, and whose leaving has the song skipped."""
+    def run(n):
+        site.db.flushdb()
+        site.commands.now_ms -= 12 * MONTH_MS if n else 0
+        listening(site, skips=0)
+        site.db.hset(f"session:{ID}#people", "u1", "abc guest Somebody")
+        site.fill(lambda pipe, m: pipe.sadd(f"session:{ID}#skips", f"u{m + 2}"), 250)
+        site.db.config_resetstat()
+        return site.commands.call("depart", role="worker", sessionId=ID, userId="u1", tag="abc", code="party")[0]
+    return run
+
+
+@case
+def withdraw_listener(site):
+    def run(n):
+        site.db.flushdb()
+        site.commands.now_ms -= 12 * MONTH_MS if n else 0
+        listening(site)
+        site.db.sadd(f"session:{ID}#skips", "u1")
+        site.db.config_resetstat()
+        return site.commands.call("withdraw_listener", role="worker", sessionId=ID, userId="u1")[0]
+    return run
+
+
+@case
+def guests_refresh(site):
+    def run(n):
+        site.db.zadd(f"session:{ID}#guests", {f"u{m}": m for m in range(100)})
+        site.db.config_resetstat()
+        return site.commands.call("guests_refresh", sessionId=ID, token=n + 1)[0]
+    return run
+
+
+@case
+def beat_listener(site):
+    listening(site)
+    site.db.hset("user:u1#listening", "guest", 1)
+    return lambda n: site.commands.call("beat_listener", role="worker", userId="u1")[0]
+
+
+@case
+def beat_guest(site):
+    listening(site)
+    site.db.hset(f"session:{ID}#people", "u1", "abc guest Somebody")
+    return lambda n: site.commands.call("beat_guest", role="worker", sessionId=ID, userId="u1")[0]
+
+
+@case
 def make_ticket(site):
     listening(site)
     site.db.delete(f"session:{ID}#tickets")

@@ -1,5 +1,6 @@
 import Core
 import RedisLink
+import Rights
 import Testing
 
 @testable import Commands
@@ -113,6 +114,7 @@ import Testing
         ("@derive c = geohsh(a, b, 5)", "did you mean geohash?"), ("@derive c = geohash(a, b)", "and a length from 1"),
         ("@derive c = geohash(a, b, 13)", "and a length from 1 to 12"), ("@derive c", "expected cell ="),
         ("@derive c = geohash a, b, 5", "expected cell ="), ("@derive c = uuid(a b)", "a UUID's prefix"),
+        ("@derive c = address(userId)", "address() takes nothing"),
         ("@derive c = uid()", "did you mean uuid?"), ("@derive c = uuid", "expected cell ="),
         ("@arg a number -90..90 optional\n@arg b number -180..180\n@derive c = geohash(a, b, 5)", "not optional"),
         ("@arg a number -91..90\n@arg b number -180..180\n@derive c = geohash(a, b, 5)", "{a} must be an argument"),
@@ -142,6 +144,22 @@ import Testing
     ])
     func cellsAreThoseOfEveryMap(_ latitude: Double, _ longitude: Double, _ length: Int, _ cell: String) {
         #expect(text(Geohash.text(latitude: latitude, longitude: longitude, length: length)) == cell)
+    }
+
+    /// Guests are counted by it, so it is the network that one client may have, and never that of somebody else.
+    @Test func anAddressIsThatOfACallerWithoutAToken() throws {
+        let file = reader("visit", "@arg room id", more: "@derive network = address()\n@key came dj:{room}#came")
+        let visit = try #require(try catalogue(file).command(named: "visit"))
+        func network(_ caller: Caller, _ address: String?) throws -> String? {
+            let address = address.flatMap { IPAddress(text: $0.utf8) }
+            let bound = try ArgumentBinder.bind(
+                visit, body: try json(#"{"room":"r"}"#), caller: service, address: caller.payer(from: address).address)
+            return text(bound.derived.first)
+        }
+        #expect(try network(.anonymous, "203.0.113.7") == "203.0.113.7")
+        #expect(try network(.anonymous, "2001:db8:1:2:3:4:5:6") == "2001:db8:1:2::")
+        #expect(try network(.anonymous, nil) == "none")
+        #expect(try network(.service("backend"), "203.0.113.7") == "none")
     }
 
     @Test func noPlaceHasNoCell() {

@@ -238,7 +238,8 @@ class Commands:
         if header.tag("mint") is not None:
             count, unit = header.tag("mint").split()[1:]
             lines.append(f"mint_s = {int(count) * {'s': 1, 'm': 60, 'h': 3_600, 'd': 86_400}[unit]}")
-            uuids = [f"[args.{value.name}] = true" for value in header.derived if not value.length]
+            uuids = [f"[args.{value.name}] = true" for value in header.derived
+                     if not value.length and not value.is_address]
             lines.append(f"made_ids = {{{', '.join(uuids)}}}")
         if header.changes_members:
             lines.append(f"roster = {{removed = KEYS[{removed}], "
@@ -263,7 +264,7 @@ class Commands:
 
     def call(self, name, user="", role="service", id=None, token=1, policy=POLICY, random="0" * 32, now_ms=None,
              epoch=None, outbox_max=1_000_000, payer="", payer_max=0, members_max=1_000, calls_max=4_000,
-             prefix="", **arguments):
+             prefix="", address="", **arguments):
         """Runs a script; returns (answer, is_retry) or raises Failed. A `payer_max` of 0 counts no payer."""
         header = Header.read(self.path(name))
         values, flags, texts = {}, "", []
@@ -281,6 +282,7 @@ class Commands:
             if argument.kind == "user" and value is not None:
                 user = value
         assert not arguments, f"{name} has no {list(arguments)}"
+        values["address"] = address
         self._make(header, values)
         homes = [render(topic, values) for topic in header.home_topics]
         home = render(header.home, values)

@@ -8,13 +8,15 @@ from dataclasses import dataclass
 
 @dataclass
 class Derived:
-    """A value made for a call: `NAME = geohash(LATITUDE, LONGITUDE, LENGTH)` or `NAME = uuid(PREFIX)`."""
+    """A value made for a call: `NAME = geohash(LATITUDE, LONGITUDE, LENGTH)`, `NAME = uuid(PREFIX)` or
+    `NAME = address()`."""
 
     name: str
     latitude: str = ""
     longitude: str = ""
     length: int = 0
     prefix: str = ""
+    is_address: bool = False
 
     numbers = itertools.count(1)
 
@@ -22,10 +24,14 @@ class Derived:
     def read(cls, text: str) -> "Derived":
         if made := re.fullmatch(r"(\w+) *= *uuid\((.*)\)", text):
             return cls(made[1], prefix=made[2].strip())
+        if made := re.fullmatch(r"(\w+) *= *address\(\)", text):
+            return cls(made[1], is_address=True)
         name, *words, length = re.fullmatch(r"(\w+) *= *geohash\((\w+) *, *(\w+) *, *(\d+)\)", text).groups()
         return cls(name, *words, int(length))
 
     def value(self, values: dict) -> str:
+        if self.is_address:
+            return values.get("address") or "none"
         if self.length:
             return geohash(float(values[self.latitude]), float(values[self.longitude]), self.length)
         return self.prefix + str(uuid.UUID(int=next(Derived.numbers) << 64, version=4))

@@ -265,6 +265,27 @@ def listening(road):
     road.erase("cat", "queueup")
 
 
+def before_guests(road):
+    road.session = road.do("ann", "create_listening", joinCode="CODE1")["session"]["id"]
+    songs = [road.do("ann", "add_song", trackId="t", title="n", artists='"a"', album="", durationMs=1)["id"]
+             for _ in range(3)]
+    for guest in ("gus", "guy"):
+        road.do(guest, "join_listening", role="guest", joinCode="CODE1")
+        for song in songs:
+            road.do(guest, "vote_song", role="guest", songId=song, value=1)
+        road.do(guest, "request_skip", role="guest")
+
+
+def guests(road):
+    """Of two guests nobody has heard for long; one of them has a connection again, and both leave."""
+    road.now_ms += 700_000
+    road.service("guests_refresh", payer="session", sessionId=road.session, token=1)
+    road.service("beat_listener", payer="beat", userId="gus")
+    road.do("guy", "leave_listening", role="guest")
+    road.service("join_listening", userId="guy", joinCode="CODE1")
+    road.do("gus", "leave_listening", role="guest")
+
+
 # Push
 
 TOKENS = [letter * 32 for letter in "abc"]
@@ -297,4 +318,4 @@ def devices(road):
 
 SCENES = {name: (globals()["before_" + name], globals()[name]) for name in (
     "messages", "joins", "walls", "presence", "erased", "visits", "bookings", "customer_erased", "followers",
-    "listener_erased", "listening", "devices")}
+    "listener_erased", "listening", "guests", "devices")}

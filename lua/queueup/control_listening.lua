@@ -5,6 +5,7 @@
 -- @arg      isLocked bool optional as is_locked
 -- @arg      skip     bool optional as skip_current_track
 -- @arg      isPaused bool optional as pause_playback
+-- @arg      guests   int 1..100 optional as guests_per_address -- who may come by one ticket from one address
 -- @arg      userId   user -- the host
 -- @resolve  sessionId = user:{userId}#listening session else no_session 404 -- No active session
 -- @include  session
@@ -37,6 +38,7 @@ local people = read('HLEN', key.people)
 local before = {locked = session.locked, paused = session.paused}
 if args.isLocked ~= nil then session.locked = args.isLocked end
 if args.isPaused ~= nil then session.paused = args.isPaused end
+if args.guests then write('HSET', key.session, 'address_guests', decimal(args.guests)) end
 local has_changed = session.locked ~= before.locked or session.paused ~= before.paused
 if has_changed then
   write('HSET', key.session, 'locked', session.locked and '1' or '0', 'paused', session.paused and '1' or '0')

@@ -51,7 +51,7 @@ write('HSET', key.people, args.userId, session.host_note)
 keep_blocks(args.userId, read('SRANDMEMBER', key.blocks, BLOCKS_MAX))
 admit('session:' .. args.sessionId, args.userId)
 for _, name in ipairs({key.session, key.people, key.members, key.apart}) do ends_with(session, name) end
-write('HSET', key.listening, 'session', args.sessionId, 'tag', tag, 'code', args.joinCode)
+write('HSET', key.listening, 'session', args.sessionId, 'tag', tag, 'code', args.joinCode, 'guest', '0')
 ends_with(session, key.listening)
 write('ZREMRANGEBYSCORE', key.sessions, '-inf', decimal(now_ms))
 write('ZADD', key.sessions, decimal(session.ends), args.sessionId)

@@ -10,6 +10,7 @@
 -- @include  apart
 -- @include  songs
 -- @include  playing
+-- @include  withdrawing
 -- @key      session session:{sessionId}#session
 -- @key      people  session:{sessionId}#people
 -- @key      members session:{sessionId}#members
@@ -19,6 +20,8 @@
 -- @key      order   session:{sessionId}#order
 -- @key      adders  session:{sessionId}#adders
 -- @key      history session:{sessionId}#history
+-- @key      ballots session:{sessionId}#ballots#{userId}
+-- @key      guests  session:{sessionId}#guests
 -- @key      chat    session:{sessionId}#chat
 -- @key      code    joincode:{code}
 -- @topic    session:{sessionId}
@@ -26,15 +29,16 @@
 -- @emits    session.updated {session_id, host, is_locked, is_paused, participant_count, skip_request_count}
 -- @emits    now_playing.updated {session_id, current_song}
 -- @emits    queue.updated {session_id, queue}
+-- @emits    votes.updated {session_id, queued_song_id, total_votes} -- when a guest's votes are taken back
 -- @returns  {left} -- whether that stay went on until now
 -- @cost     O(n) in the songs of the queue, at most 80
--- @weight   2500
+-- @weight   3000
 --
 -- A user who has come back since has another tag and stays. Once nobody takes part the session has an hour left, so
 -- that its code is soon free again; joining it within the hour takes that back.
 --
--- Whom the user blocks stays noted until the session ends, so that what the user has said stays hidden; beyond
--- APART_KEPT fields it is forgotten with the leaving.
+-- The votes of a guest are taken back (part_withdrawing.lua). Whom the user blocks stays noted until the session ends,
+-- so that what the user has said stays hidden; beyond APART_KEPT fields it is forgotten with the leaving.
 
 local APART_KEPT = 2000
 
@@ -47,9 +51,16 @@ expel('session:' .. args.sessionId, args.userId)
 write('SREM', key.skips, args.userId)
 if read('HLEN', key.apart) > APART_KEPT then keep_blocks(args.userId, {}) end
 local session = open_session()
+local list, has_changed, has_played
+if session and select(2, noted(note)) == 'guest' then
+  list = queue()
+  has_changed, has_played = withdraw_ballots(session, list)
+  write('ZREM', key.guests, args.userId)
+end
 if session and session.current and skips * 2 > people then
-  advance(session, 'skipped', people, true)
+  advance(session, 'skipped', people, true, list)
 elseif session then
+  if list then tell_withdrawn(session, list, has_changed, has_played) end
   tell_standing(session, people, skips)
 end
 if session and people == 0 and read('GET', key.code) == args.sessionId then

@@ -12,6 +12,7 @@
 -- @key      people  session:{sessionId}#people
 -- @key      apart   session:{sessionId}#apart
 -- @key      apart_at session:{sessionId}#apart_at
+-- @key      guests  session:{sessionId}#guests
 -- @key      songs   session:{sessionId}#songs
 -- @key      order   session:{sessionId}#order
 -- @key      ballots session:{sessionId}#ballots#{userId}
@@ -74,6 +75,7 @@ local function forget_songs(session)
   write('HDEL', key.adders, args.userId)
   keep_blocks(args.userId, {})
   write('ZREM', key.apart_at, args.userId)
+  write('ZREM', key.guests, args.userId)
   if session.host == args.userId then write('HSET', key.session, 'host', NOBODY, 'host_note', '0 - ') end
   return 'chat'
 end

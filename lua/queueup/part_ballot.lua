@@ -1,7 +1,8 @@
 -- @part     ballot
 -- @summary  How one user's vote on a song of a listening session is cast, changed and withdrawn.
 --
--- It goes behind part_session.lua. A user has one ballot for each song, and a song's votes are the sum of its ballots.
+-- It goes behind part_session.lua. A guest's votes count while the guest is there (withdraw_listener.lua). A user has
+-- one ballot for each song, and a song's votes are the sum of its ballots.
 
 local BALLOTS_MAX = 160 -- of one user; beyond, those of songs that are over are dropped
 
@@ -17,13 +18,14 @@ end
 
 -- Makes the user's vote on the song `value`, 1, -1 or 0 for none; answers with the song's votes.
 local function cast(value)
-  local session = own_session('not_found', 'Song not found in your session')
+  local session, note = own_session('not_found', 'Song not found in your session')
   local plays = session.current == args.songId
   local place = not plays and number(read('ZSCORE', key.order, args.songId) or '')
   if not plays and not place then fail('not_found', 'Song not found in your session') end
   local ballot = read('HGET', key.ballots, args.songId)
   local before = ballot == '1' and 1 or ballot == '-1' and -1 or 0
   local total = (plays and session.votes or math.ceil(place / SONGS_MAX)) + value - before
+  if value ~= 0 then see_guest(session, note) end
   if value == before then return {ok = true, total_votes = total} end
 
   if plays then

@@ -20,13 +20,16 @@ local function enter(session, may_enter, blocked)
     if people == 1 then end_at(session, session.created + SESSION_MS) end
   end
   local tag = string.sub(random, 1, 12)
-  write('HSET', key.people, args.userId, stay(tag))
+  local own = stay(tag)
+  write('HSET', key.people, args.userId, own)
+  see_guest(session, own)
   ends_with(session, key.people)
   keep_blocks(args.userId, blocked)
   ends_with(session, key.apart)
   admit('session:' .. args.sessionId, args.userId)
   ends_with(session, key.members)
-  write('HSET', key.listening, 'session', args.sessionId, 'tag', tag, 'code', session.code)
+  write('HSET', key.listening, 'session', args.sessionId, 'tag', tag, 'code', session.code,
+    'guest', string.find(own, '^%x+ guest ') and '1' or '0')
   ends_with(session, key.listening)
   write('ZREMRANGEBYSCORE', key.sessions, '-inf', decimal(now_ms))
   write('ZADD', key.sessions, decimal(session.ends), args.sessionId)

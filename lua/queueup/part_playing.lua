@@ -18,9 +18,10 @@ local function leave_queue(session, item)
 end
 
 -- Ends the song that plays as `status`, played or skipped, and lets the first of the queue play; tells all of it.
--- `people` take part, and `crowd` says whether they skipped the song; nil leaves that as it was.
-local function advance(session, status, people, crowd)
-  local list = queue()
+-- `people` take part, and `crowd` says whether they skipped the song; nil leaves that as it was. `list` is the queue,
+-- read here unless it was before.
+local function advance(session, status, people, crowd, list)
+  list = list or queue()
   local open = session.current and opened(read('HGET', key.songs, session.current), session.current)
   if open then
     session.finished = session.finished + 1

@@ -6,10 +6,12 @@
 --   session   hash created, ends (ms), code, host, guestless (below), locked, paused, crowd: flags '1' or '0',
 --             sequence: how many songs were added, bytes: what waits in the queue, added: time of the last song, ms,
 --             current, votes: the song that plays and its votes, finished: how many songs are over,
---             guests: how many have come without an account
+--             guests: how many have come without an account, address_guests: how many of them by one ticket from one
+--             address, where the host has said so
 --   people    hash user -> `TAG KIND NAME`: who takes part. A tag is of one stay, so that what ends a former stay ends
 --             no later one. KIND is `guest` or `-`, and NAME may be empty
 --   members   set of users: who may hear the session's topic, as the gateway reads it
+--   guests    zset user -> ms: guests, and until when their votes count without another sign of them
 --   skips     set of users who ask to skip the song that plays; all of them take part
 --   songs     hash id -> JSON {id, added_at, song, added_by} of what waits or plays
 --   order     zset id -> VOTES * SONGS_MAX - NUMBER: votes descending, then earlier added; of what waits only
@@ -23,6 +25,7 @@
 local SESSION_MS = 86400000
 local EMPTY_MS = 3600000
 local PEOPLE_MAX = 500
+local GUEST_MS = 600000 -- without a connection or a vote for so long, a guest is no more there
 local QUEUE_MAX = 80
 local QUEUE_BYTES_MAX = 40960
 local QUEUED_USER_MAX = 25
@@ -39,6 +42,18 @@ end
 -- What `people` notes of the caller; without a token it is a guest.
 local function stay(tag)
   return tag .. ((caller.guest or caller.role == 'anonymous') and ' guest ' or ' - ') .. (caller.name or '')
+end
+
+-- Lets a key end with the session.
+local function ends_with(session, name)
+  write('PEXPIREAT', name, session.ends)
+end
+
+-- Notes that a guest is there; `note` is what `people` notes of the user.
+local function see_guest(session, note)
+  if not string.find(note, '^%x+ guest ') then return end
+  write('ZADD', key.guests, decimal(now_ms + GUEST_MS), args.userId)
+  ends_with(session, key.guests)
 end
 
 -- The parts of what `people` notes; nil for what is no such text.
@@ -66,11 +81,6 @@ end
 local function host_of(session)
   local _, kind, name = noted(session.host_note)
   return person(session.host, kind, name or '')
-end
-
--- Lets a key end with the session.
-local function ends_with(session, name)
-  write('PEXPIREAT', name, session.ends)
 end
 
 -- Gives the session another end, and with it all keys that last longer than who takes part.

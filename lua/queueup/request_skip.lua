@@ -10,6 +10,7 @@
 -- @include  playing
 -- @key      session session:{sessionId}#session
 -- @key      people  session:{sessionId}#people
+-- @key      guests  session:{sessionId}#guests
 -- @key      members session:{sessionId}#members
 -- @key      apart   session:{sessionId}#apart
 -- @key      skips   session:{sessionId}#skips
@@ -30,11 +31,12 @@
 --
 -- A user who asks twice counts once. With nothing playing there is nothing to ask for.
 
-local session = own_session()
+local session, note = own_session()
 local people, skips = read('HLEN', key.people), read('SCARD', key.skips)
 if not session.current then
   return {ok = true, skip_request_count = 0, participant_count = people, skipped = false}
 end
+see_guest(session, note)
 local is_new = read('SISMEMBER', key.skips, args.userId) == 0
 if is_new then skips = skips + 1 end
 if skips * 2 > people then

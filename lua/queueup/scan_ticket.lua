@@ -17,6 +17,7 @@
 -- @key      blocks    user:{userId}#blocks
 -- @key      session   session:{sessionId}#session
 -- @key      people    session:{sessionId}#people
+-- @key      guests    session:{sessionId}#guests
 -- @key      apart     session:{sessionId}#apart
 -- @key      members   session:{sessionId}#members
 -- @key      skips     session:{sessionId}#skips

@@ -9,6 +9,7 @@
 -- @include  ballot
 -- @key      session session:{sessionId}#session
 -- @key      people  session:{sessionId}#people
+-- @key      guests  session:{sessionId}#guests
 -- @key      order   session:{sessionId}#order
 -- @key      ballots session:{sessionId}#ballots#{userId}
 -- @topic    session:{sessionId}

@@ -24,10 +24,10 @@ public enum ArgumentBinder {
     /// Also throws `forbidden` or `unauthorized` when the caller may not act for the user given. `body` is the JSON
     /// object of a message or a request, `nil` when there is none; `query` is for GET routes. An argument may be given
     /// in several places if it is the same in all. `known` stands for required arguments that are not given. All names are
-    /// those on the wire.
+    /// those on the wire. `address` is that of a caller without credentials, as limits count it.
     public static func bind(
         _ descriptor: CommandDescriptor, body: JSON.Value?, path: [TextArgument] = [], query: [TextArgument] = [],
-        known: [String: [UInt8]] = [:], caller: CommandCaller
+        known: [String: [UInt8]] = [:], caller: CommandCaller, address: IPAddress? = nil
     ) throws(Refusal) -> BoundArguments {
         if let body, body.kind != .object {
             throw Refusal(.badRequest, "The arguments must be a JSON object.")
@@ -51,19 +51,19 @@ public enum ArgumentBinder {
             values.append(user)
         }
         return BoundArguments(
-            values: values, derived: try derived(descriptor, values), actingUser: actingUser,
+            values: values, derived: try derived(descriptor, values, address), actingUser: actingUser,
             operation: descriptor.takesID ? nil : try operation(given["id"] ?? []))
     }
 
     private static func derived(
-        _ descriptor: CommandDescriptor, _ values: [[UInt8]?]
+        _ descriptor: CommandDescriptor, _ values: [[UInt8]?], _ address: IPAddress?
     ) throws(Refusal) -> [[UInt8]] {
         var derived: [[UInt8]] = []
         for value in descriptor.derived {
             func argument(_ name: String) -> [UInt8]? {
                 descriptor.arguments.firstIndex { $0.name == name }.flatMap { values[$0] }
             }
-            derived.append(try value.value(argument))
+            derived.append(try value.value(argument, address: address))
         }
         return derived
     }

@@ -1,8 +1,8 @@
 import Core
 import Rights
 
-/// A value that the gateway makes for a call: `@derive cell = geohash(latitude, longitude, 6)`, or
-/// `@derive groupId = uuid()`.
+/// A value that the gateway makes for a call: `@derive cell = geohash(latitude, longitude, 6)`,
+/// `@derive groupId = uuid()`, or `@derive network = address()`.
 public struct DerivedValue: Equatable, Sendable {
     /// What it is made of.
     enum Source: Equatable, Sendable {
@@ -10,6 +10,8 @@ public struct DerivedValue: Equatable, Sendable {
         case geohash(latitude: String, longitude: String, length: Int)
         /// A prefix and a new UUID.
         case uuid(prefix: String)
+        /// The address of a caller without a token, as limits count it; ``unknownAddress`` for everybody else.
+        case address
     }
 
     /// What templates and the body call it.
@@ -21,12 +23,15 @@ public struct DerivedValue: Equatable, Sendable {
         if case .uuid = source { true } else { false }
     }
 
-    private static let functions = ["geohash", "uuid"]
+    /// The address of a caller with a token, of a backend, or behind what stands for many.
+    static let unknownAddress = Array("none".utf8)
+
+    private static let functions = ["geohash", "uuid", "address"]
     private static let example = "cell = geohash(latitude, longitude, 6) or groupId = uuid()"
     /// The most characters of a UUID's prefix.
     private static let prefixMax = 32
 
-    /// Reads `NAME = geohash(LATITUDE, LONGITUDE, LENGTH)` or `NAME = uuid([PREFIX])`.
+    /// Reads `NAME = geohash(LATITUDE, LONGITUDE, LENGTH)`, `NAME = uuid([PREFIX])` or `NAME = address()`.
     init(header text: String) throws(HeaderFault) {
         let expected = "expected " + DerivedValue.example
         guard let (before, after) = HeaderText.cut(text, at: "=") else { throw HeaderFault(expected) }
@@ -41,9 +46,11 @@ public struct DerivedValue: Equatable, Sendable {
         switch function {
         case "geohash": source = try DerivedValue.geohash(HeaderText.list(rest.dropLast()))
         case "uuid": source = try DerivedValue.uuid(HeaderText.trimmed(rest.dropLast()))
+        case "address" where rest == ")": source = .address
+        case "address": throw HeaderFault("address() takes nothing: it is that of the caller")
         default:
             throw HeaderFault(
-                PrintableText.quoted(function) + " derives nothing; there are geohash and uuid"
+                PrintableText.quoted(function) + " derives nothing; there are geohash, uuid and address"
                     + NearestName.hint(DerivedValue.functions, to: function))
         }
     }
@@ -66,8 +73,11 @@ public struct DerivedValue: Equatable, Sendable {
     }
 
     /// The value for the arguments as they stand in `ARGV`; throws where they are no place.
-    func value(_ argument: (String) -> [UInt8]?) throws(Refusal) -> [UInt8] {
+    ///
+    /// `address` is that of a caller who has nothing else to be counted by; `nil` where there is none.
+    func value(_ argument: (String) -> [UInt8]?, address: IPAddress?) throws(Refusal) -> [UInt8] {
         switch source {
+        case .address: return address.map { Array($0.description.utf8) } ?? DerivedValue.unknownAddress
         case .uuid(let prefix): return Array(prefix.utf8) + DerivedValue.uuid(SecureRandom.bytes(16))
         case .geohash(let latitude, let longitude, let length):
             func degrees(_ name: String) -> Double? {

@@ -96,7 +96,7 @@ final class CommandDesk {
             }
             bound = try ArgumentBinder.bind(
                 command, body: request.body, path: request.path, query: request.query, known: request.known,
-                caller: commandCaller)
+                caller: commandCaller, address: payer.address)
             if let refusal = CommandGrants.refusal(
                 command, bound, caller, node.rights.authenticator.verifier.grants)
             {

@@ -26,6 +26,14 @@ public enum Payer: Hashable, Sendable {
         case service
     }
 
+    /// The address that a caller without credentials is counted by; `nil` for all others and where it is not known.
+    public var address: IPAddress? {
+        switch self {
+        case .address(let address), .publishable(_, let address): address
+        case .crowd, .user, .service: nil
+        }
+    }
+
     /// Which kind.
     public var kind: Kind {
         switch self {
