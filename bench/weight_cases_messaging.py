@@ -90,6 +90,12 @@ def erase_people(site):
 
 
 @case
+def forget_muted(site):
+    blocks(site)
+    return lambda n: site.commands.forget_muted(role="worker", userId="ann", other=f"user-{n:04}-{'b' * 100}")
+
+
+@case
 def export_people(site):
     blocks(site)
     return lambda n: site.commands.export_people(userId="ann")
@@ -226,6 +232,48 @@ def change_walls(site):
     return lambda n: site.commands.change_walls(
         role="worker", conversationId=GROUP, userId=member(0), blocks=people if n % 2 else [],
         version=NOW_MS * 1_000 + n)
+
+
+@case
+def pair_refresh(site):
+    key = f"conversation:{PAIR}"
+
+    def put(pipe, n):
+        pipe.hset(f"{key}#messages", f"m{n}", json.dumps({"s": "bob", "t": "x" * 400, "m": n + 1}))
+        pipe.zadd(f"{key}#order", {f"bob m{n}": n + 1})
+    site.fill(put, KEPT)
+    site.db.hset(f"{key}#roll", mapping={"ann": "0 0 0 500 1", "bob": "0 0 0 0 1"})
+    site.db.hset(f"{key}#facts", "last", KEPT)
+
+    def call(n):
+        (site.db.sadd if n % 2 else site.db.srem)(f"pair:{PAIR}#blocks", "ann")
+        return fresh(site, lambda n: site.commands.pair_refresh(conversationId=PAIR, token=n + 1))(n)
+    return call
+
+
+def told(site, topic, text, count=1_000):
+    """A log of full length."""
+    def put(pipe, n):
+        pipe.xadd(f"{topic}#log", {"e": "message:added", "d": text(n), "i": "-", "t": str(NOW_MS + n * 1_000)},
+                  id=f"{n + 1}-0")
+    site.fill(put, count)
+
+
+@case
+def cut_log(site):
+    told(site, f"conversation:{GROUP}", lambda n: f'{{"id":"m{n}","conversationId":"{GROUP}","text":"{"x" * 600}"}}')
+    return fresh(site, lambda n: site.commands.cut_log(
+        role="worker", conversationId=GROUP, messageId=f"other-{n}", at=NOW_MS + n * 1_000))
+
+
+@case
+def forgotten_refresh(site):
+    told(site, "user:ann", lambda n: f'{{"id":"{GROUP}","lastSenderId":"u{n}","lastMessage":"{"x" * 400}"}}')
+
+    def call(n):
+        site.db.zadd("user:ann#forgotten", {f"gone-{number}": 0 for number in range(20)})
+        return site.commands.forgotten_refresh(userId="ann", token=n + 1)
+    return call
 
 
 @case

@@ -68,11 +68,20 @@ class Chats:
         """Blocks a user, and lets the refresh carry it into groups."""
         self.do(word, user, other=other)
         self.refresh("walls_refresh", user)
+        self.refresh("pair_refresh", conversationId="_".join(sorted((user, other), key=str.encode)))
 
-    def refresh(self, name, user):
-        answer = self.commands.call(name, userId=user)[0]
+    def refresh(self, name, user=None, **arguments):
+        answer = self.commands.call(name, **({"userId": user} if user else {}), **arguments)[0]
         self.told += self.commands.relay()
         return answer
+
+    def log_after(self, topic, offset):
+        """The events behind an offset, where the topic stands, and whether some are missing."""
+        last = int(self.commands.db.hget(topic + "#meta", "offset") or 0)
+        entries = self.commands.db.xrange(topic + "#log", f"{offset + 1}-0")
+        offsets = [int(id.split(b"-")[0]) for id, _ in entries]
+        events = [(fields[b"e"].decode(), json.loads(fields[b"d"])) for _, fields in entries]
+        return events, last, offsets != list(range(offset + 1, last + 1))
 
     def log(self, conversation):
         return self.commands.log(f"conversation:{conversation}")

@@ -375,7 +375,9 @@ class Commands:
                 elif b"c" not in fields:
                     events += self.events(fields)
                 else:
-                    self.call(fields[b"c"].decode(), role="worker", id=f"o:{entry.decode()}",
+                    name = fields[b"c"].decode()
+                    is_once = Header.read(self.path(name)).tag("idempotent") is None
+                    self.call(name, role="worker", id=f"o:{entry.decode()}" if is_once else None,
                               **json.loads(fields[b"a"]))
                 self.db.xdel("#outbox", entry)
         return events

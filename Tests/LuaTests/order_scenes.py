@@ -57,7 +57,7 @@ def joins(road):
     road.do("ann", "add_member", conversationId=group, memberId="eve")
     road.service("remove_member", conversationId=group, memberId="cat")
     said(road, "ann", group, "a2")
-    road.do("bob", "add_member", conversationId=group, memberId="cat")
+    road.do("ann", "add_member", conversationId=group, memberId="cat")
     road.do("bob", "add_member", conversationId=group, memberId="dan")
     said(road, "cat", group, "c1")
     road.do("dan", "remove_member", conversationId=group, memberId="dan", userId="dan")
@@ -116,6 +116,7 @@ def before_erased(road):
     said(road, "bob", PAIR, "p1")
     road.do("bob", "block", other="dan")
     road.do("bob", "mute", other="cat")
+    road.do("cat", "mute", other="bob")
 
 
 def erased(road):

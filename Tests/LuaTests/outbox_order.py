@@ -160,6 +160,13 @@ class Road:
         for name in self.db.keys("user:*#walled"):
             user = name.decode().split("#")[0].removeprefix("user:")
             self.refresh("walls_refresh", f"user:{user}", userId=user)
+        for name in self.db.keys("user:*#forgotten"):
+            user = name.decode().split("#")[0].removeprefix("user:")
+            self.refresh("forgotten_refresh", f"user:{user}", userId=user)
+        self.relay()
+        for name in self.db.keys("conversation:*_*#order"):
+            pair = name.decode().split("#")[0].removeprefix("conversation:")
+            self.refresh("pair_refresh", f"pair:{pair}", conversationId=pair)
         self.relay()
 
     # Moments that one can go back to

@@ -1,5 +1,5 @@
 -- @command  add_member
--- @summary  Take a user into a group; every member may.
+-- @summary  Take a user into a group; every member may, unless the group's maker took that user out.
 -- @http     PUT /v1/conversations/{conversationId}/members/{memberId}
 -- @allow    user|service
 -- @arg      conversationId id
@@ -8,9 +8,11 @@
 -- @include  pair
 -- @include  conversation
 -- @include  message
+-- @include  counts
 -- @include  member
 -- @key      facts    conversation:{conversationId}#facts
 -- @key      roll     conversation:{conversationId}#roll
+-- @key      barred   conversation:{conversationId}#barred
 -- @key      messages conversation:{conversationId}#messages
 -- @key      order    conversation:{conversationId}#order
 -- @key      walls    conversation:{conversationId}#walls
@@ -35,14 +37,19 @@ if not is_id(args.memberId) then fail('bad_request', 'A member has an id of at m
 local names = {}
 for user in pairs(roll) do names[#names + 1] = user end
 if not roll[args.memberId] then
+  if read('ZSCORE', key.barred, args.memberId) then
+    if args.userId ~= read('HGET', key.facts, 'creator') then
+      fail('forbidden', 'This user was taken out of the group; only who made the group may take the user in again')
+    end
+    write('ZREM', key.barred, args.memberId)
+  end
   check_size(#names + 1, #table.concat(names) + #args.memberId)
-  local member = new_member(now_ms)
-  roll[args.memberId] = member
+  roll[args.memberId] = new_member(math.max(now_ms, last_ms()))
   store_members(roll, {args.memberId})
   emit('conversation:' .. args.conversationId, 'member:added', {
     conversationId = args.conversationId, userId = args.memberId, by = args.userId,
   })
-  move_lists(roll, names, false, nil, members_words(roll))
+  move_lists(roll, names, nil, members_words(roll))
   tell_whole(roll, args.memberId, ',"by":"' .. args.userId .. '"')
 end
 return {conversationId = args.conversationId, userId = args.memberId, member = true}

@@ -10,16 +10,23 @@
 -- @include  conversation
 -- @include  version
 -- @include  walls
+-- @include  message
+-- @include  counts
+-- @key      facts    conversation:{conversationId}#facts
+-- @key      messages conversation:{conversationId}#messages
+-- @key      order    conversation:{conversationId}#order
 -- @key      roll     conversation:{conversationId}#roll
 -- @key      walls    conversation:{conversationId}#walls
 -- @key      walls_at conversation:{conversationId}#walls_at
+-- @calls    list_conversation
 -- @returns  {changed}
--- @cost     O(n) in the ids and in the members, at most 50
--- @weight   1200
+-- @cost     O(n) in the ids and in the members, at most 50, and O(m) in the newest messages, at most 500
+-- @weight   2000
 -- @idempotent
 --
 -- The call says all of the member's blocks here, so that the newest call alone counts, in whatever order they come.
--- One that knows of a stay before the present one only is over.
+-- One that knows of a stay before the present one only is over. The lists of those whom the change concerns are told
+-- what is unread and newest now.
 
 local roll = load_roll(args.conversationId)
 local one = not is_direct and roll[args.userId]
@@ -32,6 +39,32 @@ end
 for user in pairs(wall('>' .. args.userId)) do
   if not blocked[user] then blocked[user] = false end
 end
+
+-- Those who hear others from now on, with the newest message that each saw.
+local concerned, saw = {}, {}
+local function note(user)
+  if not roll[user] or saw[user] ~= nil then return end
+  concerned[#concerned + 1] = user
+  saw[user] = newest_for(user) or false
+end
+for user, is_there in pairs(blocked) do
+  if is_there ~= (wall('>' .. args.userId)[user] or false) and not wall('<' .. args.userId)[user] then
+    note(args.userId)
+    note(user)
+  end
+end
 for user, is_there in pairs(blocked) do set_wall(args.userId, user, is_there) end
 store_walls()
+walls_now = walled_now
+local counts, told = {}, {}
+for index, user in ipairs(concerned) do counts[index] = roll[user].unread end
+recount(roll, concerned)
+for index, user in ipairs(concerned) do
+  local newest = newest_for(user)
+  if roll[user].unread ~= counts[index] or (newest and newest.id) ~= (saw[user] and saw[user].id or nil) then
+    told[#told + 1] = user
+  end
+end
+store_members(roll, told)
+move_lists(roll, told, newest_words)
 return {changed = next(blocked) ~= nil}

@@ -41,6 +41,6 @@ write('HSET', key.facts, 'title', title, 'creator', args.userId, 'created', deci
 write('EXPIRE', key.facts, TTL_S)
 store_members(roll, names)
 table.sort(names)
-move_lists(roll, names, false, nil, ',"members":["' .. table.concat(names, '","') .. '"],"title":' .. encode(title)
+move_lists(roll, names, nil, ',"members":["' .. table.concat(names, '","') .. '"],"title":' .. encode(title)
   .. ',"lastText":"","lastMs":' .. decimal(now_ms) .. ',"by":"' .. args.userId .. '"')
 return {id = args.conversationId, title = title, members = array(names), createdAt = iso(now_ms)}

@@ -15,10 +15,12 @@
 -- @key      awake     user:{userId}#awake
 -- @key      counts    user:{userId}#chat_unread
 -- @key      left      user:{userId}#left
+-- @key      traces    user:{userId}#traces
+-- @key      forgotten user:{userId}#forgotten
 -- @key      due       user:{userId}#walls_due
 -- @key      version   user:{userId}#version
 -- @calls    erase_member, erase_chats
--- @returns  {left} -- how many the longest of the lists still has
+-- @returns  {left} -- how many entries the lists still have, some of them for one conversation
 -- @cost     O(n) in the conversations of one run, at most 6
 -- @weight   2000
 -- @idempotent
@@ -29,27 +31,28 @@
 
 local BATCH_MAX = 6
 
-local ids, seen = {}, {}
--- Notes the ids of a list that are none yet, while there is room.
-local function take(list)
+local ids, seen, left = {}, {}, 0
+-- Notes the ids of a list of `count` that are none yet, while there is room; `left` counts the others.
+local function take(list, count)
+  left = left + math.max(0, count - #list)
   for _, id in ipairs(list) do
-    if #ids < BATCH_MAX and not seen[id] and #id <= 200 and string.find(id, '^[%w._~:-]+$') then
-      seen[id], ids[#ids + 1] = true, id
+    if not seen[id] and #id <= 200 and string.find(id, '^[%w._~:-]+$') then
+      if #ids < BATCH_MAX then seen[id], ids[#ids + 1] = true, id else left = left + 1 end
     end
   end
 end
 local places, listed = read('ZRANGE', key.order, 0, BATCH_MAX - 1), {}
 for index, place in ipairs(places) do listed[index] = string.sub(place, 17) end
-take(listed)
-take(read('SRANDMEMBER', key.groups, BATCH_MAX))
-take(read('ZRANGE', key.spoken, 0, BATCH_MAX - 1))
+take(listed, read('ZCARD', key.order))
+take(read('SRANDMEMBER', key.groups, BATCH_MAX), read('SCARD', key.groups))
+take(read('ZRANGE', key.spoken, 0, BATCH_MAX - 1), read('ZCARD', key.spoken))
+take(read('ZRANGE', key.traces, 0, BATCH_MAX - 1), read('ZCARD', key.traces))
 for _, id in ipairs(ids) do later('erase_member', {conversationId = id, userId = args.userId}) end
 note_version(key.left, '*', now_ms * 1000)
 
-local left = math.max(read('ZCARD', key.order), read('SCARD', key.groups), read('ZCARD', key.spoken)) - #ids
-if left <= 0 or #ids == 0 then
+if left == 0 or #ids == 0 then
   write('UNLINK', key.chats, key.order, key.strangers, key.groups, key.spoken, key.walled, key.shown, key.awake,
-    key.counts, key.due)
+    key.counts, key.due, key.traces, key.forgotten)
   write('EXPIRE', key.version, LATE_S)
   return {left = 0}
 end
@@ -64,6 +67,7 @@ end
 write('HDEL', key.chats, unpack(ids))
 write('HDEL', key.counts, unpack(ids))
 write('ZREM', key.spoken, unpack(ids))
+write('ZREM', key.traces, unpack(ids))
 write('SREM', key.groups, unpack(ids))
 later('erase_chats', {userId = args.userId})
 return {left = left}

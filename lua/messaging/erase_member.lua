@@ -8,6 +8,7 @@
 -- @include  conversation
 -- @include  walls
 -- @include  message
+-- @include  counts
 -- @include  member
 -- @include  leaving
 -- @key      facts    conversation:{conversationId}#facts
@@ -18,6 +19,9 @@
 -- @key      walls    conversation:{conversationId}#walls
 -- @key      pair     pair:{conversationId}#blocks
 -- @key      online   conversation:{conversationId}#online
+-- @key      online_at conversation:{conversationId}#online_at
+-- @key      walls_at conversation:{conversationId}#walls_at
+-- @key      barred   conversation:{conversationId}#barred
 -- @key      log      conversation:{conversationId}#log
 -- @topic    conversation:{conversationId}
 -- @members
@@ -30,9 +34,12 @@
 -- @idempotent
 --
 -- The log of the conversation has the texts of messages, so it is deleted with them. Who comes back is told of a gap
--- and asks for a page. Each list hears of it once: what is unread, the newest message, and who is in the group.
+-- and asks for a page. Each list hears of it once: what is unread, the newest message, and who is in the group. A
+-- direct conversation in which the other one has no message is deleted. The maker of a group is followed by the member
+-- who has been in it for longest.
 
 local BATCH_MAX = 500
+local VERSION_S = 3600
 
 local roll = load_roll(args.conversationId)
 local from = '(' .. decimal(args.after)
@@ -62,28 +69,59 @@ if #marks > 0 then
   write('HDEL', key.messages, unpack(marks))
   write('ZREM', key.removed, unpack(marks))
 end
-if #gone > 0 or #marks > 0 or roll[args.userId] then write('UNLINK', key.log) end
-if not roll[args.userId] then return {erased = #gone, done = true} end
-
+local rest = read('ZCARD', key.order) - #gone
+local was_member, had_words = roll[args.userId] ~= nil, #gone > 0 or #marks > 0 or args.after > 0
+write('ZREM', key.barred, args.userId)
+if not is_direct and read('HGET', key.facts, 'creator') == args.userId then
+  local heir
+  for user, one in pairs(roll) do
+    local earlier = heir and (one.since < roll[heir].since or one.since == roll[heir].since and user < heir)
+    if user ~= args.userId and (not heir or earlier) then heir = user end
+  end
+  if heir then write('HSET', key.facts, 'creator', heir) else write('HDEL', key.facts, 'creator') end
+end
+if not was_member and not had_words then return {erased = #gone, done = true} end
+write('UNLINK', key.log)
 emit('conversation:' .. args.conversationId, 'messages:erased', {
   conversationId = args.conversationId, userId = args.userId,
 })
-local newest_left = nil
-for _, entry in ipairs(read('ZREVRANGE', key.order, 0, #gone)) do
-  local sender, id = string.match(entry, '^(%S+) (%S+)$')
-  if sender and sender ~= args.userId then
-    newest_left = message_of(id, read('HGET', key.messages, id))
-    break
-  end
+
+-- Leaves nothing of a conversation that has neither messages nor members any more; of a direct one, nor messages.
+local function end_conversation()
+  local version = list_version()
+  write('UNLINK', key.facts, key.roll, key.messages, key.order, key.removed, key.walls, key.walls_at, key.online,
+    key.online_at, key.barred)
+  -- A clock that goes back may not give a version again.
+  write('HSET', key.facts, 'version', version)
+  write('EXPIRE', key.facts, VERSION_S)
+  if is_direct then leave_list(args.userId == first and second or first) end
 end
+
 if is_direct then
+  leave_list(args.userId)
   roll[args.userId] = nil
+  if rest == 0 then
+    end_conversation()
+    return {erased = #gone, done = true}
+  end
   write('HDEL', key.roll, args.userId)
   write('HDEL', key.online, args.userId)
-  leave_list(args.userId)
 else
-  take_out(roll, args.userId)
+  if was_member then take_out(roll, args.userId) end
+  if rest == 0 and next(roll) == nil then
+    end_conversation()
+    return {erased = #gone, done = true}
+  end
 end
-move_lists(roll, hearers(roll, NOBODY), newest_left, newest_left and walled_from(newest_left.sender),
-  not is_direct and members_words(roll) or nil)
+
+is_gone = function(sender) return sender == args.userId end
+local users, unread = {}, {}
+for user, one in pairs(roll) do
+  users[#users + 1] = user
+  if one.unread > 0 then unread[#unread + 1] = user end
+end
+recount(roll, unread)
+store_members(roll, unread)
+move_lists(roll, users, newest_words, (not is_direct and members_words(roll) or '')
+  .. ',"without":"' .. args.userId .. '"')
 return {erased = #gone, done = true}

@@ -6,6 +6,7 @@
 -- @include  pair
 -- @include  conversation
 -- @include  message
+-- @include  counts
 -- @include  member
 -- @key      facts    conversation:{conversationId}#facts
 -- @key      roll     conversation:{conversationId}#roll

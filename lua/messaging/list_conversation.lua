@@ -13,6 +13,8 @@
 -- @arg      title          string 0..400 optional
 -- @arg      by             id optional -- who has taken the user into the group
 -- @arg      gone           bool optional -- the user is in it no more
+-- @arg      traced         bool optional -- with gone: the group still knows of the user
+-- @arg      without        id optional -- who has been erased
 -- @arg      version        int 0..9007199254740991 optional -- of the conversation, when it said so
 -- @include  pair
 -- @include  version
@@ -31,6 +33,8 @@
 -- @key      devices   user:{userId}#devices
 -- @key      pushes    user:{userId}#pushes
 -- @key      left      user:{userId}#left
+-- @key      traces    user:{userId}#traces
+-- @key      forgotten user:{userId}#forgotten
 -- @key      version   user:{userId}#version
 -- @topic    user:{userId}
 -- @calls    list_again, remove_member, change_walls, show_presence, erase_member
@@ -54,6 +58,7 @@
 local STRANGERS_MAX = 200
 local GROUPS_MAX = 200
 local SPOKEN_MAX = 10000
+local FORGOTTEN_S = 604800
 
 local id = args.conversationId
 local old = whole_chat(read('HGET', key.chats, id))
@@ -80,6 +85,15 @@ local function unlist(place)
 end
 
 if args.gone then
+  if args.traced then
+    if version <= (number(read('ZSCORE', key.left, '*')) or 0) then
+      later('erase_member', {conversationId = id, userId = args.userId})
+    else
+      write('ZADD', key.traces, decimal(now_ms), id)
+      write('ZREMRANGEBYRANK', key.traces, 0, -1 - SPOKEN_MAX)
+      write('EXPIRE', key.traces, TTL_S)
+    end
+  end
   if version <= last then return {listed = old ~= nil} end
   if old then unlist(place_of(id, old.l)) end
   note_version(key.left, id, version)
@@ -135,6 +149,11 @@ local members = is_group and (args.members or old and old.m) or not is_group and
 if not members then
   later('list_again', {conversationId = id, userId = args.userId})
   return {listed = false}
+end
+
+if args.without then
+  write('ZADD', key.forgotten, 0, args.without)
+  write('EXPIRE', key.forgotten, FORGOTTEN_S)
 end
 
 -- The parts of this call that no newer call has said.
@@ -203,7 +222,7 @@ if chat.w and not old_wrote then
   end
 end
 if chat.w then write('ZADD', key.spoken, decimal(chat.l), id) end
-for _, name in ipairs({key.chats, key.order, key.strangers, key.groups, key.spoken, key.counts}) do
+for _, name in ipairs({key.chats, key.order, key.strangers, key.groups, key.spoken, key.counts, key.traces}) do
   write('EXPIRE', name, TTL_S)
 end
 if not (is_count or is_newest or is_roll) then return {listed = true} end

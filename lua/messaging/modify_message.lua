@@ -9,6 +9,7 @@
 -- @include  pair
 -- @include  conversation
 -- @include  message
+-- @include  counts
 -- @key      facts    conversation:{conversationId}#facts
 -- @key      roll     conversation:{conversationId}#roll
 -- @key      messages conversation:{conversationId}#messages
@@ -16,7 +17,7 @@
 -- @key      walls    conversation:{conversationId}#walls
 -- @key      pair     pair:{conversationId}#blocks
 -- @topic    conversation:{conversationId}
--- @calls    list_conversation
+-- @calls    list_conversation, cut_log
 -- @emits    message:modified {id, conversationId, senderId, text, timestamp, timestampMs, status, readBy, modifiedAt}
 -- @emits    messages:changed {conversationId} -- in its place where a member blocks another
 -- @returns  {id, conversationId, senderId, text, timestamp, timestampMs, status, readBy, modifiedAt}
@@ -43,12 +44,18 @@ local receipts = receipts_of(roll, walled)
 if message.text == args.text then return raw(message_text(message, receipts)) end
 if is_direct and next(walled) then fail('blocked', 'One of you blocks the other') end
 
+local said_ms = message.changed or message.ms
 message.text, message.changed = args.text, math.max(now_ms, (message.changed or message.ms) + 1)
 write('HSET', key.messages, message.id, stored_message(message.sender, message.text, message.ms, message.changed))
 local text = message_text(message, receipts)
 -- The text names readers, whom not everybody in the group may hear.
 if next(walled) == nil and not is_direct and read('HLEN', key.walls) > 0 then walled = {[''] = true} end
 tell('message:modified', text, walled)
-local top = newest()
-if top and top.id == message.id then move_lists(roll, hearers(roll, walled), message) end
+later('cut_log', {conversationId = args.conversationId, messageId = message.id, at = said_ms})
+local shown = {}
+for _, user in ipairs(hearers(roll, walled)) do
+  local newest = not roll[user].is_unknown and newest_for(user)
+  if newest and newest.id == message.id then shown[#shown + 1] = user end
+end
+move_lists(roll, shown, preview_words(message))
 return raw(text)

@@ -3,7 +3,7 @@
 --
 -- Keys of the conversation C. All end a year after its last message.
 --   conversation:C#facts    hash: title, creator, last (ms of the newest message), version (the last one that lists
---                           were given, see core/part_version.lua)
+--                           were given, see core/part_version.lua), shut (see pair_refresh.lua)
 --   conversation:C#roll     hash userId -> `SINCE DELIVERED READ UNREAD WROTE`: ms, ms, ms, a count, 0 or 1
 --   conversation:C#messages hash messageId -> JSON {s: sender, t: text, m: ms, e: ms of the last change}, or
 --                           {s, m, x: 1} of one that was removed
@@ -11,6 +11,7 @@
 --   conversation:C#removed  zset messageId -> ms
 --   conversation:C#walls    hash, in groups: `>A` -> the members whom A blocks, `<A` -> those who block A
 --   conversation:C#walls_at zset userId -> the version of whom the user blocks there; an hour
+--   conversation:C#barred   zset userId -> ms, in groups: whom the maker or a service took out; the newest 1000
 --   conversation:C#online   hash userId -> `1 MS` or `0 MS`
 --   conversation:C#online_at zset userId -> the version of that; an hour
 --   pair:C#blocks           set of those of the two who block the other (pair_blocked.lua)
@@ -44,7 +45,13 @@ local function new_member(since)
   return {since = since, delivered = 0, read = 0, unread = 0, wrote = false}
 end
 
--- Everybody in the conversation of that id, by their ids. All functions below are about this conversation.
+-- When the newest message came, ms; 0 before the first.
+local function last_ms()
+  return integer(read('HGET', key.facts, 'last'), 0, YEAR_9999_MS) or 0
+end
+
+-- Everybody in the conversation of that id, by their ids. All functions below are about this conversation. One of the
+-- two of a direct conversation `is_unknown` as long as nothing is stored of that user here.
 local function load_roll(id)
   conversation = id
   first, second = users_of(id)
@@ -59,8 +66,12 @@ local function load_roll(id)
     end
   end
   if is_direct then
-    roll[first] = roll[first] or new_member(0)
-    roll[second] = roll[second] or new_member(0)
+    for _, user in ipairs({first, second}) do
+      if not roll[user] then
+        roll[user] = new_member(0)
+        roll[user].is_unknown = true
+      end
+    end
   end
   return roll
 end
@@ -88,11 +99,6 @@ local function walled_from(user)
   return walled
 end
 
--- When the newest message came, ms; 0 before the first.
-local function last_ms()
-  return integer(read('HGET', key.facts, 'last'), 0, YEAR_9999_MS) or 0
-end
-
 -- The version of what this run tells the lists of users: greater than any before, or of a change that was told already
 -- the last one. Needs the key `facts`.
 local version_told
@@ -100,17 +106,18 @@ local function list_version(is_again)
   if not version_told then
     local last = integer(read('HGET', key.facts, 'version'), 0, INTEGER_MAX - 1) or 0
     if is_again and last > 0 then return decimal(last) end
-    version_told = decimal(math.min(math.max(last + 1, now_ms * 1000), INTEGER_MAX))
+    version_told = decimal(math.min(math.max(last + 1, math.max(now_ms, last_ms()) * 1000), INTEGER_MAX))
     write('HSET', key.facts, 'version', version_told)
     write('EXPIRE', key.facts, TTL_S)
   end
   return version_told
 end
 
--- Stores members, `users` of the roll.
+-- Stores members, `users` of the roll. For one who was unknown, what was said before counts as read.
 local function store_members(roll, users)
   local words = {}
   for index, user in ipairs(users) do
+    if roll[user].is_unknown then roll[user].since = last_ms() end
     words[2 * index - 1], words[2 * index] = user, text_of_member(roll[user])
   end
   if #words > 0 then

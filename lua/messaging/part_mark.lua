@@ -25,8 +25,10 @@ local function marked_ms()
   return math.min(ms, last_ms())
 end
 
--- How many messages of others came after a time, among the newest UNREAD_MAX of all.
+-- How many messages of others came after a time, among the newest UNREAD_MAX of all: as `recount` of the part `counts`.
 local function unread_after(ms, user, walled)
+  -- The lists of the two of a direct conversation are told more when nobody is walled off any more (pair_refresh.lua).
+  if is_direct and next(walled) then write('HSET', key.facts, 'shut', '1') end
   if ms >= last_ms() then return 0 end
   local count = 0
   for _, entry in ipairs(read('ZREVRANGEBYSCORE', key.order, '+inf', '(' .. decimal(ms), 'LIMIT', 0, UNREAD_MAX)) do
@@ -42,16 +44,17 @@ local function move_mark(status)
   local roll = load_roll(args.conversationId)
   local user, one = args.userId, need_member(roll, args.userId)
   local ms = marked_ms()
+  if one.is_unknown then one.since = last_ms() end
   local old = status == 'read' and one.read or one.delivered
   if ms > old then
     local walled = walled_from(user)
     one.delivered = math.max(one.delivered, ms)
     if status == 'read' then
       one.read = ms
-      local unread = unread_after(ms, user, walled)
+      local unread = unread_after(math.max(ms, one.since), user, walled)
       if unread ~= one.unread then
         one.unread = unread
-        move_lists(roll, {user}, false)
+        move_lists(roll, {user})
       end
     end
     store_members(roll, {user})

@@ -1,5 +1,5 @@
 -- @part     member
--- @summary  Who comes into a group and goes. Needs the parts `conversation` and `message`.
+-- @summary  Who comes into a group and goes. Needs the parts `conversation`, `message` and `counts`.
 
 -- The list of every member has the ids of all members. 50 UUIDs have 1,800 bytes.
 local MEMBERS_BYTES_MAX = 2500
@@ -25,10 +25,7 @@ local function members_words(roll)
     .. encode(title_of(read('HGET', key.facts, 'title')))
 end
 
--- Tells the list of one member all about the group: the members, and the newest message where the member hears its
--- sender.
+-- Tells the list of one member all about the group: the members, and the newest message that the member sees.
 local function tell_whole(roll, user, more, is_again)
-  local message = newest()
-  local hidden = message and walled_from(message.sender)
-  move_lists(roll, {user}, message, hidden, members_words(roll) .. (more or ''), is_again)
+  move_lists(roll, {user}, newest_words, members_words(roll) .. (more or ''), is_again)
 end

@@ -70,13 +70,6 @@ local function preview(text)
   return string.sub(text, 1, place)
 end
 
--- The newest message that was not removed; nil when there is none.
-local function newest()
-  local top = read('ZREVRANGE', key.order, 0, 0)[1]
-  local id = top and string.match(top, ' (%S+)$')
-  return id and message_of(id, read('HGET', key.messages, id))
-end
-
 -- Members of a roll who hear what a user does, the user among them.
 local function hearers(roll, walled)
   local users = {}
@@ -86,27 +79,28 @@ local function hearers(roll, walled)
   return users
 end
 
--- Tells the lists of users: how many messages they have not read, and the newest message, which is shown as none to the
--- `hidden`. Without a message (nil) there is none any more; with false it is as before. `more` is text for all of them.
--- With `is_again` nothing has changed since lists were told last.
-local function move_lists(roll, users, message, hidden, more, is_again)
+-- The words for lists about their newest message; nil for none.
+local function preview_words(message)
+  if not message then return ',"lastText":"","lastMs":' .. decimal(last_ms()) end
+  return ',"lastText":' .. encode(preview(message.text)) .. ',"lastId":"' .. message.id .. '","lastSenderId":"'
+    .. message.sender .. '","lastMs":' .. decimal(message.ms)
+end
+
+-- Tells the lists of users how many messages they have not read. `words` is what they are told of the newest message: a
+-- text, a function that makes one for a user, or nil when it is as before. `more` is text for all of them. With
+-- `is_again` nothing has changed since lists were told last.
+local function move_lists(roll, users, words, more, is_again)
   if #users == 0 then return end
-  local none = (not message or hidden) and message ~= false and ',"lastText":"","lastMs":' .. decimal(last_ms())
-  local words = message == false and '' or none
-  if message then
-    words = ',"lastText":' .. encode(preview(message.text)) .. ',"lastId":"' .. message.id .. '","lastSenderId":"'
-      .. message.sender .. '","lastMs":' .. decimal(message.ms)
-  end
   more = (more or '') .. ',"version":' .. list_version(is_again) .. '}'
   for _, user in ipairs(users) do
+    local own = type(words) == 'function' and words(user) or words or ''
     later('list_conversation', '{"userId":"' .. user .. '","conversationId":"' .. conversation .. '","unread":'
-      .. decimal(roll[user].unread) .. (roll[user].wrote and ',"wrote":true' or '')
-      .. (hidden and hidden[user] and none or words) .. more)
+      .. decimal(roll[user].unread) .. (roll[user].wrote and ',"wrote":true' or '') .. own .. more)
   end
 end
 
--- Tells the list of a user who is in the conversation no more.
-local function leave_list(user)
+-- Tells the list of a user who is in the conversation no more. It is `traced` where the group still knows of the user.
+local function leave_list(user, is_traced)
   later('list_conversation', '{"userId":"' .. user .. '","conversationId":"' .. conversation
-    .. '","unread":0,"gone":true,"version":' .. list_version() .. '}')
+    .. '","unread":0,"gone":true' .. (is_traced and ',"traced":true' or '') .. ',"version":' .. list_version() .. '}')
 end

@@ -18,6 +18,15 @@ local function set_wall(one, other, is_there)
   wall('<' .. other)[one] = is_there or nil
 end
 
+-- Who neither hears nor is heard by a user, by id, after the changes of this run.
+local function walled_now(user)
+  local walled = {}
+  for _, side in ipairs({'>', '<'}) do
+    for other in pairs(wall(side .. user)) do walled[other] = true end
+  end
+  return walled
+end
+
 -- Stores what was changed.
 local function store_walls()
   for field, users in pairs(looked) do

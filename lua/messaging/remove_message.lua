@@ -8,6 +8,7 @@
 -- @include  pair
 -- @include  conversation
 -- @include  message
+-- @include  counts
 -- @key      facts    conversation:{conversationId}#facts
 -- @key      roll     conversation:{conversationId}#roll
 -- @key      messages conversation:{conversationId}#messages
@@ -17,7 +18,7 @@
 -- @key      pair     pair:{conversationId}#blocks
 -- @topic    conversation:{conversationId}
 -- @topic    user:*
--- @calls    list_conversation
+-- @calls    list_conversation, cut_log
 -- @emits    message:removed {id, conversationId, timestampMs}
 -- @emits    messages:changed {conversationId} -- in its place where a member blocks another
 -- @returns  {id, conversationId, removed}
@@ -45,10 +46,23 @@ end
 local answer = {id = message.id, conversationId = args.conversationId, removed = true}
 if message.removed then return answer end
 
-local was_newest = read('ZREVRANGE', key.order, 0, 0)[1] == message.sender .. ' ' .. message.id
-local before = was_newest and read('ZREVRANGE', key.order, 1, 1)[1]
-local id = before and string.match(before, ' (%S+)$')
-local last = id and message_of(id, read('HGET', key.messages, id))
+-- The last of the newest UNREAD_MAX messages, and the one behind it, which is counted from now on.
+local edge = read('ZREVRANGE', key.order, UNREAD_MAX - 1, UNREAD_MAX, 'WITHSCORES')
+local is_counted = not edge[2] or message.ms >= (integer(edge[2], 0, YEAR_9999_MS) or 0)
+local enters = edge[3] and {sender = string.match(edge[3], '^%S+'), ms = integer(edge[4], 0, YEAR_9999_MS) or 0}
+is_gone = function(_, id) return id == message.id end
+
+-- By how much the removal changes what a member has not read.
+local function difference(user, one)
+  local change, mark = 0, mark_of(one)
+  if not is_counted then return change end
+  if user ~= message.sender and not walled[user] and mark < message.ms then change = -1 end
+  if enters and enters.sender ~= user and mark < enters.ms and not walls_of(user)[enters.sender] then
+    change = change + 1
+  end
+  return change
+end
+
 if read('ZCARD', key.removed) >= REMOVED_MAX then
   local oldest = read('ZRANGE', key.removed, 0, 0)[1]
   write('ZREM', key.removed, oldest)
@@ -58,12 +72,19 @@ write('ZREM', key.order, message.sender .. ' ' .. message.id)
 write('HSET', key.messages, message.id, encode({s = message.sender, m = message.ms, x = 1}))
 write('ZADD', key.removed, decimal(message.ms), message.id)
 write('EXPIRE', key.removed, TTL_S)
-local changed = {}
+local changed, counted, shown = {}, {}, {}
 for user, one in pairs(roll) do
-  if user ~= message.sender and not walled[user] and one.read < message.ms and one.since < message.ms
-    and one.unread > 0 then
-    one.unread = one.unread - 1
+  local unread = math.max(0, math.min(one.unread + difference(user, one), UNREAD_MAX))
+  local newest = not walled[user] and newest_for(user)
+  local was_shown = not walled[user] and not one.is_unknown and (not newest or newest.ms < message.ms)
+  if unread ~= one.unread then
+    one.unread = unread
     changed[#changed + 1] = user
+  end
+  if was_shown then
+    shown[#shown + 1] = user
+  elseif changed[#changed] == user then
+    counted[#counted + 1] = user
   end
 end
 store_members(roll, changed)
@@ -75,9 +96,9 @@ else
     id = message.id, conversationId = args.conversationId, timestampMs = message.ms,
   }, walled)
 end
-if was_newest then
-  move_lists(roll, hearers(roll, walled), last, last and walled_from(last.sender))
-else
-  move_lists(roll, changed, false)
-end
+later('cut_log', {
+  conversationId = args.conversationId, messageId = message.id, at = message.changed or message.ms,
+})
+move_lists(roll, shown, newest_words)
+move_lists(roll, counted)
 return answer

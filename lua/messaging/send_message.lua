@@ -33,6 +33,22 @@
 local MESSAGES_MAX = 10000
 local LEAVE_MAX = 4 -- in one run, where there are more than may be
 
+-- The message that is among the newest UNREAD_MAX no more is counted no more. Returns those of the walled whose count
+-- that changes.
+local function pass_oldest(roll, walled)
+  local others = {}
+  local entry = read('ZREVRANGE', key.order, UNREAD_MAX - 1, UNREAD_MAX - 1, 'WITHSCORES')
+  local from, ms = string.match(entry[1] or '', '^(%S+)'), integer(entry[2], 0, YEAR_9999_MS)
+  if not (from and ms) then return others end
+  for user, one in pairs(roll) do
+    if user ~= from and one.unread > 0 and math.max(one.read, one.since) < ms and not walled_from(user)[from] then
+      one.unread = one.unread - 1
+      if walled[user] then others[#others + 1] = user end
+    end
+  end
+  return others
+end
+
 local roll = load_roll(args.conversationId)
 local sender = need_member(roll, args.userId)
 local walled = walled_from(args.userId)
@@ -44,6 +60,8 @@ if known then
 end
 if is_direct and next(walled) then fail('blocked', 'One of you blocks the other') end
 local ms = math.max(now_ms, last_ms() + 1)
+-- A clock may have gone back since somebody came in.
+for _, one in pairs(roll) do ms = math.max(ms, one.since + 1) end
 if ms > YEAR_9999_MS then fail('conflict', 'The conversation holds a time that none can follow') end
 
 local leaving = read('ZCARD', key.order) + 1 - MESSAGES_MAX
@@ -60,15 +78,19 @@ sender.wrote = true
 local hearing = {args.userId}
 for user, one in pairs(roll) do
   if user ~= args.userId and not walled[user] then
-    one.unread = math.min(one.unread + 1, UNREAD_MAX)
+    one.unread = one.unread + 1
     hearing[#hearing + 1] = user
   end
 end
+local others = pass_oldest(roll, walled)
+for _, one in pairs(roll) do one.unread = math.min(one.unread, UNREAD_MAX) end
 store_members(roll, hearing)
+store_members(roll, others)
 for _, name in ipairs({key.messages, key.order, key.facts}) do write('EXPIRE', name, TTL_S) end
 
 local message = {id = args.messageId, sender = args.userId, text = args.text, ms = ms}
 local text = message_text(message, receipts_of({}, NOBODY))
 tell('message:added', text, walled)
-move_lists(roll, hearing, message)
+move_lists(roll, hearing, preview_words(message))
+move_lists(roll, others)
 return raw(text)

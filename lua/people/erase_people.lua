@@ -1,5 +1,5 @@
 -- @command  erase_people
--- @summary  Forget whom a user blocks and mutes, and what the user's own topic has told.
+-- @summary  Forget whom a user blocks and mutes, who mutes the user, and what the user's own topic has told.
 -- @allow    worker
 -- @erases
 -- @arg      userId  user
@@ -7,18 +7,21 @@
 -- @include  version
 -- @key      blocks  user:{userId}#blocks
 -- @key      mutes   user:{userId}#mutes
+-- @key      muters  user:{userId}#muters
 -- @key      version user:{userId}#version
 -- @key      log     user:{userId}#log
--- @calls    blocked_by, muted_by, pair_blocked, erase_people
+-- @topic    user:{userId}
+-- @calls    blocked_by, muted_by, pair_blocked, forget_muted, erase_people
+-- @emits    data:erased {userId} -- to the user's own devices: all that they show of the account is gone
 -- @returns  {erased, more}
--- @cost     O(n) in the blocks and mutes of one run, at most 25 each
+-- @cost     O(n) in the blocks, mutes and muters of one run, at most 20 each
 -- @weight   2000
 -- @idempotent
 --
--- Who blocks or mutes the user is not the user's: that stays. Each run takes BATCH_MAX and calls itself for the
--- rest. The last one deletes the log of the user's topic: its events are of all packs.
+-- Who blocks the user is protected from whoever comes back under this id: that stays. Each run takes BATCH_MAX and
+-- calls itself for the rest. The last one deletes the log of the user's topic: its events are of all packs.
 
-local BATCH_MAX = 25
+local BATCH_MAX = 20
 
 local user = args.userId
 -- Takes some members out of a set, for good; returns those that are users.
@@ -31,7 +34,8 @@ local function take(name)
   return users
 end
 
-local blocked, muted = take(key.blocks), take(key.mutes)
+local blocked, muted, muters = take(key.blocks), take(key.mutes), take(key.muters)
+for _, other in ipairs(muters) do later('forget_muted', {userId = other, other = user}) end
 local version = #blocked + #muted > 0 and next_version(key.version, LATE_S)
 for _, other in ipairs(blocked) do
   later('blocked_by', {userId = other, byId = user, blocked = false, version = version})
@@ -39,6 +43,15 @@ for _, other in ipairs(blocked) do
   if pair then later('pair_blocked', {pairId = pair, byId = user, blocked = false, version = version}) end
 end
 for _, other in ipairs(muted) do later('muted_by', {userId = other, byId = user, muted = false, version = version}) end
-local more = read('SCARD', key.blocks) > BATCH_MAX or read('SCARD', key.mutes) > BATCH_MAX
-if more then later('erase_people', {userId = user}) else write('UNLINK', key.log) end
+local more = math.max(read('SCARD', key.blocks), read('SCARD', key.mutes), read('SCARD', key.muters)) > BATCH_MAX
+if more then
+  later('erase_people', {userId = user})
+else
+  local last = read('XREVRANGE', key.log, '+', '-', 'COUNT', 1)[1]
+  if not last or last[2][2] ~= 'data:erased' then
+    write('UNLINK', key.log)
+    -- Who had heard everything would come back to a position that nothing follows, and go on showing it.
+    if last then emit('user:' .. user, 'data:erased', {userId = user}) end
+  end
+end
 return {erased = #blocked + #muted, more = more}

@@ -1,0 +1,45 @@
+-- @summary  Take what a user's own topic has told of users who have been erased out of its log.
+-- @refresh  user:{userId}#forgotten
+-- @arg      userId id
+-- @coalesce 1000 ms
+-- @key      forgotten user:{userId}#forgotten
+-- @key      log       user:{userId}#log
+-- @returns  {idle, again_ms}
+-- @cost     O(n) in the events looked at, at most 200
+-- @weight   1800
+--
+-- user:U#forgotten has the users who have been erased and were listed in U's conversations, with the offset up to which
+-- the log was searched for each. Events that name one of them are deleted. Who comes back to an offset before such an
+-- event is told of a gap. The deleted events of a log are a hole for every reader (subscribe.lua).
+
+local LOOKED_MAX = 200
+local USERS_MAX = 20
+
+local found = read('ZRANGE', key.forgotten, 0, USERS_MAX - 1, 'WITHSCORES')
+local from = integer(found[2], 0, INTEGER_MAX)
+if not from then return {idle = true} end
+local names, searched = {}, {}
+for index = 1, #found, 2 do
+  names[#names + 1] = '"' .. found[index] .. '"'
+  if integer(found[index + 1], 0, INTEGER_MAX) == from then searched[#searched + 1] = found[index] end
+end
+local entries = read('XRANGE', key.log, decimal(from) .. '-0', '+', 'COUNT', LOOKED_MAX)
+local gone = {}
+for _, entry in ipairs(entries) do
+  local text = entry[2][4] or ''
+  for _, name in ipairs(names) do
+    if string.find(text, name, 1, true) then
+      gone[#gone + 1] = entry[1]
+      break
+    end
+  end
+end
+if #gone > 0 then write('XDEL', key.log, unpack(gone)) end
+if #entries < LOOKED_MAX then
+  write('ZREM', key.forgotten, unpack(searched))
+  if read('ZCARD', key.forgotten) == #searched then return {idle = true} end
+else
+  local last = tonumber(string.match(entries[#entries][1], '^%d+')) + 1
+  for _, user in ipairs(searched) do write('ZADD', key.forgotten, decimal(last), user) end
+end
+return {idle = false, again_ms = now_ms}
