@@ -1,5 +1,7 @@
 """`DELETE` and `GET /v1/users/{userId}/data`: everything of a user is erased or told, for the user and for services."""
 
+from pathlib import Path
+
 import pytest
 
 from gateway_process import API_KEY, error_code
@@ -45,6 +47,16 @@ def gw(gateway, scripts, server):
     return gateway("--scripts", scripts, server=server)
 
 
+def kept_rows(*packs):
+    """The rows of docs/erasure.md for some packs."""
+    rows = []
+    for line in (Path(__file__).resolve().parents[2] / "docs" / "erasure.md").read_text().splitlines():
+        cells = [cell.strip() for cell in line.strip("|").split("|")]
+        if line.startswith("| `") and cells[3] in packs:
+            rows.append((cells[0].replace("`", ""), cells[1], cells[2]))
+    return rows
+
+
 def data(gw, key, user, method="GET", **more):
     with gw.http(key=key) as http:
         return http.request(method, f"/v1/users/{user}/data", **more)
@@ -59,7 +71,12 @@ def test_a_users_data_are_told_and_erased(gw, worker, scripts, server, token):
         assert set(told) == {"people", "barbershop"}
         assert told["people"] == {"notes": [f"ann-{number}" for number in range(10)]}
         answer = data(gw, token("ann"), "ann", "DELETE")
-        assert (answer.status_code, answer.json()) == (202, {"userId": "ann", "queued": 2})
+        told = answer.json()
+        assert (answer.status_code, told["userId"], told["queued"]) == (202, "ann", 2)
+        assert [row for row in told["keeps"] if "#removed" in row["keys"]] == [
+            {"keys": ["#removed"], "what": "from which topics the user was taken out", "until": "2 minutes"}]
+        assert kept_rows("gateway", "barbershop") == [
+            (" ".join(row["keys"]), row["what"], row["until"]) for row in told["keeps"]], "as the docs say"
         worker(server=server, scripts=scripts)
         eventually(lambda: not db.keys("*ann#notes*") and not db.keys("*ann#friends*"), 5, "the erasure")
         assert data(gw, API_KEY, "ann").json()["people"] == {"notes": []}

@@ -13,7 +13,7 @@ from dataclasses import dataclass, field
 from command_scripts import Commands, Header, render
 from lua_scripts import LUA, NOW_MS
 
-PACKS = ("messaging", "people", "barbershop", "push", "nearby", "queueup")
+PACKS = ("messaging", "people", "barbershop", "push", "nearby", "queueup", "orders")
 #: Behind Redis's own clock, by which some keys end.
 START_MS = NOW_MS + 3_650 * 86_400_000
 RELAY_MS = START_MS + 60_000

@@ -87,10 +87,10 @@ def test_an_erasure_takes_the_users_messages_out_of_all_counts(chats, commands):
 
 
 def test_an_erasure_reaches_every_conversation_of_every_list(chats, db, commands):
-    """With six conversations in the list, six others in which the user had written were dropped and never erased."""
+    """With six conversations in the list, six groups that the list did not show were dropped and never erased."""
     for number in range(6):
         chats.send("bob", f"bob_u{number}", "words")
-        db.zadd("user:bob#spoken", {f"old-{number}": number})
+        db.sadd("user:bob#groups", f"old-{number}")
         db.hset(f"conversation:old-{number}#roll", mapping={"bob": "1 0 0 0 1", "eve": "1 0 0 0 0"})
     commands.call("erase_chats", role="worker", userId="bob")
     commands.relay()

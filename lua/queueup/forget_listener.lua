@@ -19,6 +19,7 @@
 -- @key      adders  session:{sessionId}#adders
 -- @key      history session:{sessionId}#history
 -- @key      chat    session:{sessionId}#chat
+-- @key      log     session:{sessionId}#log
 -- @topic    session:{sessionId}
 -- @calls    forget_listener
 -- @emits    votes.updated {session_id, queued_song_id, total_votes}
@@ -115,7 +116,10 @@ local session = open_session()
 if not session then return {next = null} end
 local steps = {ballots = forget_ballots, songs = forget_songs, chat = forget_chat, history = forget_history}
 local following, below = steps[args.step](session)
-if following then
+if not following then
+  -- Its events have what the user has said, and the user's name.
+  write('UNLINK', key.log)
+else
   later('forget_listener', {sessionId = args.sessionId, userId = args.userId, step = following, below = below})
 end
 return {next = following or null}

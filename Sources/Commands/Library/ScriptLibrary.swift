@@ -12,6 +12,8 @@ public struct ScriptLibrary: Sendable {
     public let catalogue: Catalogue
     /// How refusals of the packs' routes look, the longest prefix first.
     public let routeErrors: [RouteErrors]
+    /// The data that stay after a user's erasure: the gateway's own, then those of the packs in their order.
+    public let keeps: [Kept]
     /// What is loaded into Redis.
     public let table: ScriptTable
 
@@ -30,7 +32,9 @@ public struct ScriptLibrary: Sendable {
         packs: [String], directory: String?, namespaces: some Sequence<String>, reservedPaths: [String],
         isCluster: Bool = false
     ) throws(StartProblem) {
-        routeErrors = try ScriptLibrary.routeErrors(packs, directory)
+        let texts = try ScriptLibrary.texts(packs, directory)
+        routeErrors = try ScriptLibrary.routeErrors(texts)
+        keeps = try ScriptLibrary.keeps(texts)
         let served = Set(packs + [Scripts.core])
         let embedded = Scripts.files.filter { served.contains($0.pack) }.map { ScriptFile($0) }
         let operators = try directory.map { directory throws(StartProblem) in try ScriptLibrary.read(directory) } ?? []
@@ -72,9 +76,10 @@ public struct ScriptLibrary: Sendable {
         return result
     }
 
-    private static func routeErrors(
+    /// What the served packs say of themselves, and what the operator's directory says.
+    private static func texts(
         _ packs: [String], _ directory: String?
-    ) throws(StartProblem) -> [RouteErrors] {
+    ) throws(StartProblem) -> [(path: String, bytes: [UInt8])] {
         var texts = packs.compactMap { name in Scripts.packs[name].map { (path: name + "/pack.json", bytes: $0) } }
         if let own = directory.map({ $0 + "/pack.json" }), Files.exists(own) {
             do {
@@ -83,6 +88,17 @@ public struct ScriptLibrary: Sendable {
                 throw StartProblem.file(own, error)
             }
         }
+        return texts
+    }
+
+    private static func keeps(_ texts: [(path: String, bytes: [UInt8])]) throws(StartProblem) -> [Kept] {
+        let readers = texts.map { KeptReader($0.bytes, path: $0.path) }
+        let problems = readers.flatMap(\.problems)
+        guard problems.isEmpty else { throw StartProblem(problems.map(\.description).joined(separator: "\n")) }
+        return Kept.gateway + readers.flatMap(\.rows)
+    }
+
+    private static func routeErrors(_ texts: [(path: String, bytes: [UInt8])]) throws(StartProblem) -> [RouteErrors] {
         var errors: [RouteErrors] = []
         var problems: [ScriptProblem] = []
         for (path, bytes) in texts {

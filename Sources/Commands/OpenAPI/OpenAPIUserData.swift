@@ -48,12 +48,26 @@ struct OpenAPIUserData {
             OpenAPIGateway.answer("A member for each pack.", schema))
     }
 
+    private var kept: JSONNode {
+        [
+            "type": "object", "additionalProperties": false, "required": ["keys", "what", "until"],
+            "properties": [
+                "keys": ["type": "array", "items": ["type": "string"]], "what": ["type": "string"],
+                "until": ["type": "string"],
+            ],
+        ]
+    }
+
     private var erasure: JSONNode {
         let schema: JSONNode = [
-            "type": "object", "additionalProperties": false, "required": ["userId", "queued"],
+            "type": "object", "additionalProperties": false, "required": ["userId", "queued", "keeps"],
             "properties": [
                 "userId": ["type": "string"],
                 "queued": ["type": "integer", "description": "How many scripts the worker runs for it."],
+                "keeps": [
+                    "type": "array", "description": "The data that stay, and until when (docs/erasure.md).",
+                    "items": kept,
+                ],
             ],
         ]
         return operation(

@@ -22,7 +22,7 @@ struct PackReader {
     static let words = ["all", "none"]
     /// The most bytes of a `pack.json`.
     static let bytesMax = 65_536
-    private static let fields = ["summary", "needs", "namespaces", "sockets", "errors"]
+    private static let fields = ["summary", "needs", "namespaces", "sockets", "errors", "keeps"]
     private static let jsonLimits = JSON.Limits(depthMax: 16, elementsMax: 10_000)
 
     private let embedded: [String: [UInt8]]
@@ -110,7 +110,7 @@ struct PackReader {
         for member in root.members {
             switch member.name {
             case "needs": needs(path, member, through: through)
-            case "summary", "namespaces", "sockets", "errors": break
+            case "summary", "namespaces", "sockets", "errors", "keeps": break
             default:
                 problem(path, member.name, "unknown key" + NearestName.hint(PackReader.fields, to: member.name))
             }

@@ -68,12 +68,15 @@ struct UserDataRoute {
         let erasers = shard.node.library.catalogue.erasers
         guard !erasers.isEmpty else { throw Refusal(.notFound, "no script of this gateway erases anything") }
         try pay(erasers, request)
+        let keeps = shard.node.library.keeps
         shard.commands.queue(erasers, user: user, caller: request.caller) { refusal in
             if let refusal { return respond(BroadcastRoute.refused(refusal)) }
             var body: [UInt8] = []
             body.append(text: "{\"userId\":")
             body.append(jsonString: user)
-            body.append(text: ",\"queued\":\(erasers.count)}")
+            body.append(text: ",\"queued\":\(erasers.count),\"keeps\":[")
+            body += Array(keeps.map(\.json).joined(separator: [UInt8(ascii: ",")]))
+            body.append(text: "]}")
             respond(.json(status: 202, body: body, keepAlive: true))
         }
     }
