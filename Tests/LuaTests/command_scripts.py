@@ -238,8 +238,8 @@ class Commands:
         if header.tag("mint") is not None:
             count, unit = header.tag("mint").split()[1:]
             lines.append(f"mint_s = {int(count) * {'s': 1, 'm': 60, 'h': 3_600, 'd': 86_400}[unit]}")
-            uuids = [f"[args.{value.name}] = true" for value in header.derived
-                     if not value.length and not value.is_address]
+            made = [value for value in header.derived if not value.length and not value.is_address]
+            uuids = [f"[args.{value.name}] = true" for value in made]
             lines.append(f"made_ids = {{{', '.join(uuids)}}}")
         if header.changes_members:
             lines.append(f"roster = {{removed = KEYS[{removed}], "
@@ -375,10 +375,9 @@ class Commands:
                 elif b"c" not in fields:
                     events += self.events(fields)
                 else:
-                    name = fields[b"c"].decode()
+                    name, arguments = fields[b"c"].decode(), json.loads(fields[b"a"])
                     is_once = Header.read(self.path(name)).tag("idempotent") is None
-                    self.call(name, role="worker", id=f"o:{entry.decode()}" if is_once else None,
-                              **json.loads(fields[b"a"]))
+                    self.call(name, role="worker", id=f"o:{entry.decode()}" if is_once else None, **arguments)
                 self.db.xdel("#outbox", entry)
         return events
 
