@@ -238,8 +238,8 @@ class Commands:
         if header.tag("mint") is not None:
             count, unit = header.tag("mint").split()[1:]
             lines.append(f"mint_s = {int(count) * {'s': 1, 'm': 60, 'h': 3_600, 'd': 86_400}[unit]}")
-            made = [value for value in header.derived if not value.length and not value.is_address]
-            uuids = [f"[args.{value.name}] = true" for value in made]
+            drawn = [value for value in header.derived if not value.length and not value.is_address]
+            uuids = [f"[args.{value.name}] = true" for value in drawn]
             lines.append(f"made_ids = {{{', '.join(uuids)}}}")
         if header.changes_members:
             lines.append(f"roster = {{removed = KEYS[{removed}], "

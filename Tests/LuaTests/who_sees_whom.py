@@ -96,5 +96,5 @@ ROWS = [
            "neither of the two is told of the other", PRIVACY + "test_the_blocked_see_nothing_and_are_not_seen"),
     shown("nearby", "allow_follower drop_follower set_listener", OWN),
     # People
-    shown("people", "block:changed mute:changed block unblock mute unmute blocks mutes", OWN),
+    shown("people", "block:changed mute:changed data:erased block unblock mute unmute blocks mutes", OWN),
 ]
