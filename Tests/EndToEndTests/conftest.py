@@ -93,10 +93,10 @@ def gateway(tmp_path, shared_server, certificate):
     started, numbers = [], itertools.count(1)
 
     def start(*flags, server=None, certificate=certificate, limits=None, config=None, listen="127.0.0.1:0",
-              has_ops=True):
+              has_ops=True, keys=None):
         directory = tmp_path / f"gateway-{next(numbers)}"
         gateway = Gateway(directory, (server or shared_server).url, certificate, SECRET, *flags, limits=limits,
-                          config=config, listen=listen, has_ops=has_ops)
+                          config=config, listen=listen, has_ops=has_ops, keys=keys)
         started.append(gateway)
         return gateway.start().wait_ready()
 

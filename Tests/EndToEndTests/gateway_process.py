@@ -19,11 +19,11 @@ class Gateway(NodeProcess):
 
     def __init__(self, directory: Path, redis_url: str, certificate: Certificate, secret: bytes, *flags: str,
                  limits: dict | None = None, config: dict | None = None, listen: str = "127.0.0.1:0",
-                 has_ops: bool = True):
+                 has_ops: bool = True, keys: list[str] | None = None):
         super().__init__(directory, "gateway")
         self.certificate = certificate
         (directory / "secret").write_bytes(secret)
-        (directory / "api-keys").write_text(f"backend:{API_KEY}\n")
+        (directory / "api-keys").write_text("\n".join([f"backend:{API_KEY}", *(keys or [])]) + "\n")
         # Short goodbyes keep the tests quick; a test that is about them sets its own. A small
         # machine has descriptors for so many clients: else every gateway would warn of it.
         limits = {"drainMs": 1_000, "drainGraceMs": 0, "connectionsMax": 10_000} | (limits or {})

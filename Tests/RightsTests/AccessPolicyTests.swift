@@ -11,7 +11,7 @@ import Testing
 
     /// Who asks, of the topic `<rule>:u1`.
     enum Asker: CaseIterable, Sendable {
-        case anonymous, stranger, owner, granted, service, serviceToken
+        case anonymous, stranger, owner, granted, service, serviceToken, boundService, otherBoundService
 
         var caller: Caller {
             func token(_ user: String, _ role: Identity.Role = .user, _ topics: [String] = []) -> Caller {
@@ -26,13 +26,19 @@ import Testing
             case .granted: token("u2", .user, ["user:u1", "owner:*", "granted:u*", "service:*"])
             case .service: .service("orders")
             case .serviceToken: token("backend", .service)
+            case .boundService:
+                token("backend", .service, NamespacePolicy.Rule.allCases.map { "\($0.rawValue):u1" })
+            case .otherBoundService:
+                token("backend", .service, NamespacePolicy.Rule.allCases.map { "\($0.rawValue):u1-*" })
             }
         }
     }
 
     static func expected(_ rule: NamespacePolicy.Rule, _ asker: Asker) -> Expected {
         switch (rule, asker) {
-        case (_, .service), (_, .serviceToken): .allow
+        case (_, .service), (_, .serviceToken), (_, .boundService): .allow
+        // Even where anyone may: the token is for its topics only.
+        case (_, .otherBoundService): .forbidden
         case (.anyone, _): .allow
         case (_, .anonymous): .unauthorized
         case (.user, _): .allow
@@ -122,5 +128,22 @@ import Testing
         let policy = try AccessPolicy(NamespacePolicy.defaults)
         let topic = try #require(Topic("user:" + id))
         #expect(AccessPolicyTests.code(policy.subscribe(topic, Asker.owner.caller)) == .forbidden)
+    }
+
+    /// A key that was narrowed to one use has no other, whatever the namespace allows.
+    @Test(arguments: NamespacePolicy.Rule.allCases)
+    func aNarrowedKeyHasOneUse(_ rule: NamespacePolicy.Rule) throws {
+        let policy = try AccessPolicy([
+            "a": NamespacePolicy(subscribe: rule, publish: rule, logEventsMax: 1, logSeconds: 1, slow: .disconnect)
+        ])
+        let topic = try #require(Topic("a:1"))
+        for (rights, reads, writes) in [
+            (APIKeyRights.read, true, false), (.write, false, true), ([.read, .write], true, true),
+            (.tap, false, false), (.everything, true, true),
+        ] {
+            let caller = Caller.service(APIKeyHolder("k", rights))
+            #expect((policy.subscribe(topic, caller) == .allow) == reads)
+            #expect((policy.publish(topic, caller) == .allow) == writes)
+        }
     }
 }

@@ -25,7 +25,10 @@ extension CommandRunner {
         let read = ScriptCall(script: script.id, keys: names.keys, arguments: names.arguments)
         link.run(read, lane: lane) { [self] result in
             switch values(descriptor, result) {
-            case .failure(let failure): completion(.failure(failure))
+            case .failure(let failure):
+                // A caller that may not make the call must not learn from its failure what the key holds.
+                let hidden = failure.isUnavailable ? nil : call.refusal?(call.bound)
+                completion(.failure(hidden.map { CommandFailure($0) } ?? failure))
             case .success(let values):
                 var call = call
                 call.bound.resolved = values

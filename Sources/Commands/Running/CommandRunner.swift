@@ -28,7 +28,7 @@ public final class CommandRunner {
         let caller: CommandCaller
         let operation: OperationID?
         let fence: Int?
-        /// Why the caller may not make the call; asked once its resolved values are known.
+        /// The refusal of a caller that may not make the call; asked once its resolved values are known, or known to lack.
         let refusal: ((BoundArguments) -> Refusal?)?
     }
 

@@ -2,36 +2,36 @@ import Commands
 import Core
 import Rights
 
-/// What the gateway's own tokens are worth at the door of the commands, and how a command's answer gets one.
+/// Which commands a token for certain topics reaches, and how a command's answer gets a token.
 enum CommandGrants {
     private static let cannotSign = Refusal(
         .unavailable, "This gateway cannot sign tokens; start it with --mint-secret-file.")
 
-    /// Why a call may not be made; `nil` when nothing of tokens is in its way.
+    /// The refusal of a call that the caller's token does not reach; `nil` when nothing of tokens is in its way.
     ///
-    /// A token of the gateway's own calls the commands of its topic, see ``outside(_:_:_:)``. It makes no other token, or
-    /// nobody could ever be sent away.
+    /// See ``outside(_:_:_:)``. A token of the gateway's own makes no other token, or nobody could ever be sent away.
     static func refusal(
         _ command: CommandDescriptor, _ bound: BoundArguments, _ caller: Caller, _ keys: GrantKeys
     ) -> Refusal? {
-        if case .user(let identity) = caller, identity.grant != nil {
-            // Where the home is resolved it is not known yet; the runner asks once it is.
-            if command.homeTopic(bound) != nil || !command.isHomeResolved,
-                let refusal = outside(command, bound, caller)
-            {
-                return refusal
-            }
-            guard command.mint == nil else { return Refusal(.forbidden, "This token makes no other token.") }
+        // Where the home is resolved it is not known yet; the runner asks once it is.
+        if !command.isHomeResolved, let refusal = outside(command, bound, caller) { return refusal }
+        if case .user(let identity) = caller, identity.grant != nil, command.mint != nil {
+            return Refusal(.forbidden, "This token makes no other token.")
         }
         return command.mint != nil && keys.isEmpty ? cannotSign : nil
     }
 
-    /// Why a token of the gateway's own does not reach what a call touches; `nil` for every other caller.
+    /// The refusal of a call whose home the caller's token does not reach; `nil` for callers without such a token.
     ///
-    /// The command's home must be the token's topic: the same namespace and id. A script of several ids may touch those of
-    /// the bearer, too, and no others.
+    /// A service bound to topics reaches the commands whose home is one of them: the same namespace and id. A command
+    /// without a home belongs to no topic, and is refused. What a permitted script does elsewhere is the script's affair.
+    ///
+    /// For a token of the gateway's own, the home must be its topic. A script of several ids may touch those of the bearer,
+    /// too, and no others. As long as a home is to be resolved, only the bearer's own keys were read for it.
     static func outside(_ command: CommandDescriptor, _ bound: BoundArguments, _ caller: Caller) -> Refusal? {
+        if caller.binding != nil { return caller.refusal(beyondBinding: command.homeTopic(bound)) }
         guard case .user(let identity) = caller, let grant = identity.grant else { return nil }
+        if command.isHomeResolved && bound.resolved.isEmpty { return nil }
         let refusal = Refusal(.forbidden, "This token is for the commands of \(grant) only.")
         guard command.homeTopic(bound) == grant else { return refusal }
         guard command.span != nil else { return nil }

@@ -7,16 +7,27 @@ public struct APIKeyHolder: Sendable, Equatable, ExpressibleByStringLiteral {
     public let name: String
     /// The first eight bytes of the key's digest; 0 for a holder without a key, such as the demo.
     public let mark: UInt64
+    /// The uses that the key allows; none for a publishable key, which gives no right of its own.
+    public let rights: APIKeyRights
 
     /// A holder with a key.
-    init(name: String, digest: [UInt8]) {
+    init(name: String, digest: [UInt8], rights: APIKeyRights) {
         self.name = name
+        self.rights = rights
         mark = digest.prefix(8).reduce(0) { $0 << 8 | UInt64($1) }
     }
 
-    /// A holder without a key.
+    /// A holder without a key, with these rights.
+    public init(_ name: String, _ rights: APIKeyRights) {
+        self.name = name
+        self.rights = rights
+        mark = 0
+    }
+
+    /// A holder without a key, with every right.
     public init(stringLiteral name: String) {
         self.name = name
+        rights = .everything
         mark = 0
     }
 }

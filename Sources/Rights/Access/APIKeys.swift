@@ -2,8 +2,8 @@ import Core
 
 /// The API keys of backends, and the publishable keys of pages and apps, kept as SHA-256 digests only.
 ///
-/// File format, one key a line: `name:key` or `name:sha256:<64 hex digits>`, with `:public` behind it for a publishable
-/// key; blank lines and lines that begin with `#` are comments. A name is `[A-Za-z0-9._-]{1,64}` and may stand on several
+/// File format, one key a line: `name:key` or `name:sha256:<64 hex digits>`. Words behind it narrow the key, see
+/// ``APIKeyWords``. Blank lines and lines that begin with `#` are comments. A name is `[A-Za-z0-9._-]{1,64}` and may stand on several
 /// lines, so that a key can be rotated with an overlap. A plain key has 16...256 visible ASCII bytes and does not begin
 /// with `sha256:`. The digest form is made with `printf %s "$KEY" | sha256sum`, and only sensible for keys of at least 128
 /// random bits. A plain key of 64 hex digits is refused: it is a digest whose `sha256:` was forgotten, and whoever
@@ -57,10 +57,12 @@ public struct APIKeys: Sendable, CustomStringConvertible {
     /// How many keys; never their digests.
     public var description: String { "\(entries.count) API keys" }
 
-    /// How many of the keys are services' own, and not publishable.
-    public var serviceCount: Int { entries.count { !$0.isPublishable } }
+    /// How many of the keys let a service do that; publishable keys are no service's.
+    public func count(for use: CallerUse) -> Int {
+        entries.count { !$0.isPublishable && $0.holder.rights.allow(use) }
+    }
 
-    /// Whether the key that made somebody this caller is still here.
+    /// Whether the key that made somebody this caller is still here, with the same rights.
     func has(_ caller: Caller) -> Bool {
         entries.contains { $0.caller == caller }
     }
@@ -92,17 +94,31 @@ public struct APIKeys: Sendable, CustomStringConvertible {
         guard isName, (1...64).contains(name.count) else {
             throw .apiKeys(line: number, "a name is 1 to 64 of A-Z a-z 0-9 . _ -")
         }
-        var key = line[(colon + 1)...]
-        let ending = Array(":public".utf8)
-        let isPublishable = key.suffix(ending.count).elementsEqual(ending)
-        if isPublishable { key.removeLast(ending.count) }
+        let (key, words) = try words(of: line[(colon + 1)...], number: number)
         let digest = try digest(key, number: number)
-        let holder = APIKeyHolder(name: String(decoding: name, as: UTF8.self), digest: digest)
-        return Entry(holder: holder, digest: digest, isPublishable: isPublishable)
+        let rights: APIKeyRights = if case .service(let rights) = words { rights } else { [] }
+        let holder = APIKeyHolder(name: String(decoding: name, as: UTF8.self), digest: digest, rights: rights)
+        return Entry(holder: holder, digest: digest, isPublishable: words == .publishable)
     }
 
+    /// Parts a key from the words behind it; a key without words keeps every right.
+    private static func words(
+        of text: ArraySlice<UInt8>, number: Int
+    ) throws(RightsProblem) -> (key: ArraySlice<UInt8>, words: APIKeyWords) {
+        let body = text.starts(with: mark) ? text.dropFirst(mark.count) : text
+        guard let colon = body.lastIndex(of: UInt8(ascii: ":")), APIKeyWords.areMeant(by: text[(colon + 1)...]) else {
+            return (text, .service(.everything))
+        }
+        do throws(APIKeyWords.Problem) {
+            return (text[..<colon], try APIKeyWords(text[(colon + 1)...]))
+        } catch {
+            throw .apiKeys(line: number, error.text)
+        }
+    }
+
+    private static let mark = Array("sha256:".utf8)
+
     private static func digest(_ key: ArraySlice<UInt8>, number: Int) throws(RightsProblem) -> [UInt8] {
-        let mark = Array("sha256:".utf8)
         if key.starts(with: mark) {
             guard let given = hex(key.dropFirst(mark.count)) else {
                 throw .apiKeys(line: number, "sha256: needs 64 hex digits")

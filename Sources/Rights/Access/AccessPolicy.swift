@@ -5,7 +5,7 @@ public import Core
 /// Immutable and thread-safe.
 ///
 /// Deny by default: a namespace without a policy is `not_found` to everyone, services included. Services may do all
-/// else. The right to subscribe is also the right to read a topic's history; the right to publish is separate.
+/// else, unless their token is bound to topics: then nothing beyond these is allowed, even where anyone is. The right to subscribe is also the right to read a topic's history; the right to publish is separate.
 public struct AccessPolicy: Sendable {
     /// What was decided.
     public enum Decision: Sendable, Equatable {
@@ -50,15 +50,32 @@ public struct AccessPolicy: Sendable {
         policies[topic.namespace]
     }
 
+    /// The namespaces that callers without a token may subscribe to, in order.
+    public var openNamespaces: [String] { names(open: \.subscribe) }
+
+    /// The namespaces that callers without a token may publish on, in order.
+    public var openForPublishing: [String] { names(open: \.publish) }
+
+    private func names(open rule: (NamespacePolicy) -> NamespacePolicy.Rule) -> [String] {
+        policies.filter { rule($0.value) == .anyone }.map { String(decoding: $0.key, as: UTF8.self) }.sorted()
+    }
+
+    /// Whether a namespace is configured, and closed to callers without a token.
+    public func isClosed(_ namespace: String) -> Bool {
+        policies[Array(namespace.utf8)[...]].map { $0.subscribe != .anyone } ?? false
+    }
+
     /// Whether the caller may subscribe to the topic and read its history.
     public func subscribe(_ topic: Topic, _ caller: Caller) -> Decision {
         guard let policy = policy(of: topic) else { return .refuse(AccessPolicy.unknown) }
+        if let refusal = caller.refusal(of: .read) ?? caller.refusal(beyondBinding: topic) { return .refuse(refusal) }
         return AccessPolicy.decide(policy.subscribe, topic, caller)
     }
 
     /// Whether the caller may publish on the topic.
     public func publish(_ topic: Topic, _ caller: Caller) -> Decision {
         guard let policy = policy(of: topic) else { return .refuse(AccessPolicy.unknown) }
+        if let refusal = caller.refusal(of: .write) ?? caller.refusal(beyondBinding: topic) { return .refuse(refusal) }
         if case .user(let identity) = caller, identity.grant != nil, policy.publish != .anyone {
             return .refuse(AccessPolicy.noPublisher)
         }

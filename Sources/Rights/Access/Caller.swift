@@ -1,3 +1,5 @@
+public import Core
+
 /// On whose behalf a request is made.
 public enum Caller: Sendable, Equatable {
     /// Nobody known.
@@ -9,8 +11,10 @@ public enum Caller: Sendable, Equatable {
     /// A backend with an API key of that name.
     case service(APIKeyHolder)
 
-    /// Whether everything is allowed: an API key, or a token of role `service`.
+    /// Whether a backend calls: an API key, or a token of role `service`.
     ///
+    /// Its key may be narrowed, see ``refusal(of:)``, and its token bound to topics, see ``binding``.
+
     /// Limits that keep users from harm, such as rates of messages and joins, do not apply to services.
     public var isService: Bool {
         switch self {
@@ -26,6 +30,30 @@ public enum Caller: Sendable, Equatable {
         case .anonymous, .publishable: true
         case .user, .service: false
         }
+    }
+
+    /// The refusal of a caller whose API key was narrowed to other uses; `nil` for everybody else.
+    public func refusal(of use: CallerUse) -> Refusal? {
+        guard case .service(let holder) = self, !holder.rights.allow(use) else { return nil }
+        let text = use == .read ? "this API key may not read" : "this API key may not write"
+        return Refusal(.forbidden, text)
+    }
+
+    /// The topics that a service's token is bound to; `nil` for every caller without such a binding.
+    ///
+    /// The binding is judged once, when a read, a publish or a command comes in. A command is judged by its home.
+    public var binding: [TopicPattern]? {
+        guard case .user(let identity) = self, identity.role == .service, !identity.topics.isEmpty else { return nil }
+        return identity.topics
+    }
+
+    /// The refusal of a caller whose binding does not reach the topic; `nil` when it does, or when nothing binds the caller.
+    ///
+    /// Pass `nil` for a request that belongs to no topic.
+    public func refusal(beyondBinding topic: Topic?) -> Refusal? {
+        guard let binding else { return nil }
+        if let topic, binding.contains(where: { $0.matches(topic) }) { return nil }
+        return Refusal(.forbidden, "this service's token is for its topics only")
     }
 
     /// Whether a connection of this caller may take a token: the first one, or a newer one of the same user.

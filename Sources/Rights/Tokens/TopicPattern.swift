@@ -31,6 +31,9 @@ public struct TopicPattern: Hashable, Sendable {
         isPrefix ? topic.bytes.starts(with: bytes) : topic.bytes == bytes
     }
 
+    /// The namespace of every topic in the set.
+    public var namespace: ArraySlice<UInt8> { bytes.prefix { $0 != UInt8(ascii: ":") } }
+
     /// The pattern's text, ASCII.
     public var text: [UInt8] { isPrefix ? bytes + [UInt8(ascii: "*")] : bytes }
 }

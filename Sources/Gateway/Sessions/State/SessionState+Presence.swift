@@ -48,6 +48,7 @@ extension SessionState {
 
     private func refusal(of request: TrackRequest, isNew: Bool) -> Refusal? {
         guard hasPresence(request.topic) else { return SessionState.none }
+        if let refusal = caller.refusal(of: .write) { return refusal }
         guard !caller.isAnonymous || rules.access.policy(of: request.topic)?.publish == .anyone else {
             return Refusal(.unauthorized, "only users are listed here; show a token")
         }

@@ -1,0 +1,28 @@
+/// The uses that an API key allows, by the words behind it in the file of keys.
+public struct APIKeyRights: OptionSet, Hashable, Sendable {
+    /// The bits, one for each word.
+    public let rawValue: UInt8
+
+    /// Makes the set with these bits.
+    public init(rawValue: UInt8) {
+        self.rawValue = rawValue
+    }
+
+    /// Reading: the word `read`.
+    public static let read = APIKeyRights(rawValue: 1)
+    /// Writing: the word `write`.
+    public static let write = APIKeyRights(rawValue: 2)
+    /// Looking at what a session sends and receives: the word `tap`, which grants nothing yet.
+    public static let tap = APIKeyRights(rawValue: 4)
+
+    /// The rights of a key without words behind it.
+    public static let everything: APIKeyRights = [.read, .write, .tap]
+
+    /// Whether the key allows that use.
+    public func allow(_ use: CallerUse) -> Bool {
+        switch use {
+        case .read: contains(.read)
+        case .write: contains(.write)
+        }
+    }
+}
