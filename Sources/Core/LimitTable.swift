@@ -79,6 +79,7 @@ extension Limits {
             LimitEntry(name: "connectsPerAddressPerSecond", range: size, path: \.connectsPerAddressPerSecond),
             LimitEntry(name: "rateBucketsMax", range: size, path: \.rateBucketsMax),
             LimitEntry(name: "requestsPerAddressPerSecond", range: size, path: \.requestsPerAddressPerSecond),
+            LimitEntry(name: "documentsPerAddressPerSecond", range: size, path: \.documentsPerAddressPerSecond),
             LimitEntry(name: "refusalsMax", range: size, path: \.refusalsMax),
             LimitEntry(name: "tokenBytesMax", range: 128...65_536, path: \.tokenBytesMax),
             LimitEntry(name: "tokenLeewaySeconds", range: 0...600, path: \.tokenLeewaySeconds),

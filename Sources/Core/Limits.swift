@@ -148,6 +148,8 @@ public struct Limits: Sendable, Equatable {
     public var rateBucketsMax = 65_536
     /// HTTP requests per second of one address on one node, API keys' not counted; burst twice the rate.
     public var requestsPerAddressPerSecond = 1_000
+    /// Answers to `GET /v1/openapi.json` with a body per second of one address on one node; burst ten times the rate.
+    public var documentsPerAddressPerSecond = 2
     /// Refused messages in a row after which the connection is closed 4429.
     public var refusalsMax = 100
     /// Bytes of a token; beyond: `unauthorized`.

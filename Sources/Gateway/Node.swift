@@ -31,9 +31,11 @@ final class Node: Sendable {
     let library: ScriptLibrary
     let scripts: StoreScripts
     let commands: CommandSettings
-    /// The document of `/v1/openapi.json`.
-    let openAPI: [UInt8]
+    /// The documents of `/v1/openapi.json`, by kind of caller.
+    let documents: OpenAPIDocuments
     let access: AccessPolicy
+    /// Judges routes and commands by their callers.
+    let callRights: CallRights
     let origins: OriginPolicy
     /// What proves to any node which session a client had.
     let proofs: SessionProofs
@@ -110,6 +112,7 @@ final class Node: Sendable {
     let revocations = Guarded(Revocations())
     private let userActions: Guarded<KeyedBuckets<[UInt8]>>
     private let addressRequests: Guarded<KeyedBuckets<IPAddress>>
+    private let addressDocuments: Guarded<KeyedBuckets<IPAddress>>
 
     init(
         _ settings: GatewaySettings, parts: NodeParts, servesPages: Bool, guests: DemoGuests?,
@@ -134,10 +137,12 @@ final class Node: Sendable {
         library = parts.library
         scripts = parts.scripts
         commands = parts.commandSettings(settings)
-        openAPI = OpenAPI.document(
+        access = parts.access
+        callRights = CallRights(parts.access, allowsAnonymous: settings.anonymous)
+        let interface = OpenAPI(
             parts.library.catalogue, version: ProductVersion.text, limits: settings.limits,
             hasOperations: settings.ops == nil, errors: parts.library.routeErrors)
-        access = parts.access
+        documents = OpenAPIDocuments(interface, callRights)
         origins = parts.origins
         let proofs = SessionProofs()
         self.proofs = proofs
@@ -173,6 +178,10 @@ final class Node: Sendable {
         let requests = settings.limits.requestsPerAddressPerSecond
         addressRequests = Guarded(
             KeyedBuckets(RateLimit(perSecond: requests, burst: requests * 2), capacity: settings.limits.rateBucketsMax))
+        let documentRate = settings.limits.documentsPerAddressPerSecond
+        addressDocuments = Guarded(
+            KeyedBuckets(
+                RateLimit(perSecond: documentRate, burst: documentRate * 10), capacity: settings.limits.rateBucketsMax))
         memory = MemoryWatch(boundBytes: MemoryWatch.bound(settings.limits.memoryBytesMax))
         var wakes: [Wake] = []
         for _ in 0..<parts.shardCount { wakes.append(try Wake()) }
@@ -215,5 +224,11 @@ final class Node: Sendable {
     func waitForRequest(_ address: IPAddress?, nowMs: Int) -> Int? {
         guard let address, !isTrustedProxy(address) else { return nil }
         return addressRequests.withLock { $0.takeOrWaitMs(address.limitKey, nowMs: nowMs) }
+    }
+
+    /// The same for a description of the HTTP interface, which is large.
+    func waitForDocument(_ address: IPAddress?, nowMs: Int) -> Int? {
+        guard let address, !isTrustedProxy(address) else { return nil }
+        return addressDocuments.withLock { $0.takeOrWaitMs(address.limitKey, nowMs: nowMs) }
     }
 }

@@ -34,7 +34,7 @@ import Testing
                 more: "@http GET /v1/shops/{shop}/queue\n@http PUT /v1/shops/{shop}/queue", allow: "anonymous|user"),
             command("same", "@http POST /v1/shops/{shopId}/queue"),
             command("hidden", allow: "worker"))
-        let bytes = OpenAPI.document(catalogue, version: "1.2.3", limits: Limits())
+        let bytes = OpenAPI(catalogue, version: "1.2.3", limits: Limits()).document()
         return try JSON(parsing: bytes, limits: JSON.Limits(depthMax: 32, elementsMax: 100_000)).root
     }
 
@@ -45,7 +45,7 @@ import Testing
             script("e", "@command e\n\(user)\n@erases\n@returns {}\n@weight 300"),
             script("t", "@command t\n\(user)\n@exports\n@readonly\n@returns {notes}\n@weight 200"),
             command("guest", "@mint dj:{shopId} 6 h"))
-        let bytes = OpenAPI.document(catalogue, version: "1", limits: Limits())
+        let bytes = OpenAPI(catalogue, version: "1", limits: Limits()).document()
         let root = try JSON(parsing: bytes, limits: JSON.Limits(depthMax: 32, elementsMax: 100_000)).root
         let route = try at(root, "paths", "/v1/users/{userId}/data")
         #expect(route.members.map(\.name) == ["get", "delete"])
@@ -73,10 +73,12 @@ import Testing
         let routes = paths.members.flatMap { path in path.members.map { $0.name + " " + path.name } }
         #expect(
             routes.sorted() == [
-                "delete /v1/dead-letters", "delete /v1/topics/{topic}/members/{user}", "get /livez", "get /readyz",
+                "delete /v1/dead-letters", "delete /v1/topics/{topic}/members/{user}", "get /livez", "get /metrics",
+                "get /readyz",
                 "get /v1/dead-letters", "get /v1/health",
                 "get /v1/openapi.json", "get /v1/shops/{shop}/queue",
-                "get /v1/topics/{topic}", "get /v1/topics/{topic}/events", "get /v1/topics/{topic}/presence",
+                "get /v1/topics/{topic}", "get /v1/topics/{topic}/audit", "get /v1/topics/{topic}/events",
+                "get /v1/topics/{topic}/presence",
                 "post /realtime/v1/api/broadcast",
                 "post /realtime/v1/api/broadcast/{topic}/events/{event}",
                 "post /v1/broadcast",

@@ -99,7 +99,7 @@ import Testing
     @Test func theDocumentSaysHowThePacksRoutesRefuse() throws {
         let own = try errors(#", "statuses": {"bad_request": 422}"#)
         let all = try catalogue(command("a", "@http POST /api/v1/a/{shopId}\n@errors gone 410"))
-        let document = OpenAPI.document(all, version: "1", limits: Limits(), errors: [own])
+        let document = OpenAPI(all, version: "1", limits: Limits(), errors: [own]).document()
         let paths = try #require(try json(String(decoding: document, as: UTF8.self))["paths"])
         let responses = try #require(paths["/api/v1/a/{shopId}"]?["post"]?["responses"])
         for status in ["401", "410", "422", "429"] {

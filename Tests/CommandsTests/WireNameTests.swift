@@ -102,7 +102,7 @@ import Testing
 
     @Test func theDocumentSaysTheWire() throws {
         let limits = Limits()
-        let document = OpenAPI.document(try catalogue(WireNameTests.song), version: "1", limits: limits)
+        let document = OpenAPI(try catalogue(WireNameTests.song), version: "1", limits: limits).document()
         let paths = try #require(try json(String(decoding: document, as: UTF8.self))["paths"])
         let post = try #require(paths["/v1/a/{shopId}/{id}"]?["post"])
         #expect(post["responses"]?["201"] != nil && post["responses"]?["200"] == nil)

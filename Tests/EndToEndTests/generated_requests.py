@@ -21,7 +21,7 @@ HERE = Path(__file__).resolve().parent
 sys.path[:0] = [str(HERE), str(HERE.parent)]
 
 from certificates import write_certificate  # noqa: E402
-from gateway_process import Gateway  # noqa: E402
+from gateway_process import API_KEY, Gateway  # noqa: E402
 from node_process import ENVIRONMENT  # noqa: E402
 from operator_scripts import EXAMPLE, GUIDE, example, script, write_scripts  # noqa: E402
 from support.redis_server import RedisServer  # noqa: E402
@@ -56,9 +56,9 @@ def serve(directory: Path, redis_url: str, certificate) -> Gateway:
                    "--mint-secret-file", str(directory / "mint-secret"), limits=limits).start().wait_ready()
 
 
-def document(gateway) -> dict:
-    """The description, as anybody gets it."""
-    with gateway.http(key=None) as http:
+def document(gateway, key: str | None = API_KEY) -> dict:
+    """The description, as the bearer of a key or a token gets it; a service gets all of it."""
+    with gateway.http(key=key) as http:
         response = http.get("/v1/openapi.json")
     assert response.status_code == 200 and response.headers["content-type"] == "application/json"
     return response.json()
@@ -105,8 +105,8 @@ def configuration(described: dict, each_once: bool) -> str:
 def findings(gateway, directory: Path, role: str, *, examples: int, phases: str, seed: int, each_once: bool) -> str:
     """Runs Schemathesis as somebody of a role; what it has found, or nothing."""
     directory.mkdir()
-    (directory / "schemathesis.toml").write_text(configuration(document(gateway), each_once))
     token = sign(SECRET, f"{role}-1", ttl=36_000, **ROLES[role])
+    (directory / "schemathesis.toml").write_text(configuration(document(gateway, token), each_once))
     # The certificate is the gateway's own, so it is its own authority.
     words = [
         str(SCHEMATHESIS), "run", gateway.origin + "/v1/openapi.json", "--tls-verify", str(gateway.certificate.cert),

@@ -32,9 +32,7 @@ public struct Catalogue: Sendable {
     private let routes: RouteTable
 
     /// The parts of paths under which no command may lie; the gateway's own.
-    public static let reservedPaths = [
-        "/v1/broadcast", "/v1/topics", "/v1/commands", "/v1/openapi.json", "/realtime", "/livez", "/readyz", "/metrics",
-    ]
+    public static let reservedPaths = ["/realtime"] + GatewayRoutes.reserved
 
     /// Reads all scripts; throws every problem of every file.
     ///

@@ -218,11 +218,9 @@ struct CatalogueReader {
                     problem(
                         script.descriptor.file, line,
                         "@http: \(route.path) lies under the gateway's own /" + own.joined(separator: "/"))
-                }
-                if route.overlaps(["v1", "users", "*", "data"], prefix: false), route.segments.count == 4 {
+                } else if let own = GatewayRoutes.path(sameAs: route) {
                     problem(
-                        script.descriptor.file, line,
-                        "@http: \(route.path) is the gateway's own, for @erases and @exports")
+                        script.descriptor.file, line, "@http: \(route.path) could be meant by the gateway's own \(own)")
                 }
                 let shape = route.method.rawValue + " " + route.shape
                 if let other = first[shape] {

@@ -1,21 +1,42 @@
 public import Core
 
 /// The description of the HTTP interface that clients and tools read (OpenAPI 3.1).
-public enum OpenAPI {
-    /// The document of a node: JSON text.
+///
+/// Immutable and thread-safe. Each operation is written once; a document for a caller is put together of those that the
+/// caller reaches.
+public struct OpenAPI: Sendable {
+    private let version: String
+    private let paths: OpenAPIPaths
+    private let commands: [CommandDescriptor]
+    private let components: [UInt8]
+
+    /// Describes a node.
     ///
     /// `limits` are those of the configuration; `version` is the gateway's. `hasOperations`: health is asked at the
     /// same address. `errors` say how the packs' routes refuse, the longest prefix first.
-    public static func document(
+    public init(
         _ catalogue: Catalogue, version: String, limits: Limits, hasOperations: Bool = true, errors: [RouteErrors] = []
-    ) -> [UInt8] {
+    ) {
+        self.version = version
         var paths = OpenAPIPaths()
-        OpenAPIGateway.add(to: &paths, limits, hasOperations: hasOperations)
-        OpenAPIUserData(catalogue).add(to: &paths)
-        for descriptor in catalogue.commands where !descriptor.rights.isWorkerOnly {
-            OpenAPICommand(descriptor, errors).add(to: &paths)
-        }
-        let files = Set(catalogue.commands.filter { !$0.rights.isWorkerOnly }.map(\.file.name)).sorted()
+        OpenAPIGateway(limits, catalogue, hasOperations: hasOperations).add(to: &paths)
+        commands = catalogue.commands.filter { !$0.rights.isWorkerOnly }
+        for command in commands { OpenAPICommand(command, errors).add(to: &paths) }
+        self.paths = paths
+        let components: JSONNode = [
+            "securitySchemes": [
+                "apikey": ["type": "apiKey", "in": "header", "name": "apikey"],
+                "bearer": ["type": "http", "scheme": "bearer"],
+            ],
+            "schemas": OpenAPISchemas.shared,
+            "responses": OpenAPIErrors.shared,
+        ]
+        self.components = components.bytes
+    }
+
+    /// The document of the endpoints that are wanted: JSON text.
+    public func document(_ isWanted: (Endpoint) -> Bool = { _ in true }) -> [UInt8] {
+        let files = Set(commands.filter { isWanted(.command($0)) }.map(\.file.name)).sorted()
         let document: JSONNode = [
             "openapi": "3.1.0",
             "info": [
@@ -24,15 +45,8 @@ public enum OpenAPI {
                 "summary": "Publish events, read topics, run commands.",
             ],
             "tags": .array((["gateway"] + files).map { ["name": .text($0)] }),
-            "paths": paths.node,
-            "components": [
-                "securitySchemes": [
-                    "apikey": ["type": "apiKey", "in": "header", "name": "apikey"],
-                    "bearer": ["type": "http", "scheme": "bearer"],
-                ],
-                "schemas": OpenAPISchemas.shared,
-                "responses": OpenAPIErrors.shared,
-            ],
+            "paths": paths.node(isWanted),
+            "components": .raw(components),
         ]
         return document.bytes
     }

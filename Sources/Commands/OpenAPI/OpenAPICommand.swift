@@ -1,5 +1,6 @@
 import Core
 import HTTPCodec
+import Rights
 
 /// The operations of one command: `POST /v1/commands/NAME` and its own routes.
 struct OpenAPICommand {
@@ -13,14 +14,22 @@ struct OpenAPICommand {
 
     func add(to paths: inout OpenAPIPaths) {
         let path = "/v1/commands/" + descriptor.name
-        paths.add("post", path, shape: path) { _ in operation(descriptor.name, nil, path) }
+        paths.add("post", path, shape: path, .command(descriptor)) { _ in operation(descriptor.name, nil, path) }
         var counts: [HTTPMethod: Int] = [:]
         for route in descriptor.routes {
             counts[route.method, default: 0] += 1
             let (method, count) = (route.method.rawValue.lowercased(), counts[route.method, default: 0])
             // No name of a command has a dash, so these are never taken.
             let id = descriptor.name + "-" + method + (count > 1 ? "-\(count)" : "")
-            paths.add(method, route.path, shape: route.shape) { operation(id, route, $0) }
+            paths.add(method, route.path, shape: route.shape, .command(descriptor)) { operation(id, route, $0) }
+        }
+    }
+
+    /// The topic that the command belongs to, with the argument as clients call it; `*` for an id that they do not give.
+    private var home: String? {
+        descriptor.home.map { home in
+            let argument = descriptor.arguments.first { $0.name == home.variable }?.wire
+            return home.namespace + ":" + (argument.map { "{\($0)}" } ?? "*")
         }
     }
 
@@ -36,7 +45,9 @@ struct OpenAPICommand {
                 "operationId": .text(id), "summary": .text(descriptor.summary), "description": .text(description),
                 "tags": [.text(descriptor.file.name)], "security": security,
                 "x-weight": .int(descriptor.weightMicroseconds),
+                "x-right": .text((descriptor.isReadOnly ? CallerUse.read : .write).rawValue),
             ] as JSONNode)
+            .with("x-home", home.map { .text($0) })
             .with("x-rate", descriptor.rates.isEmpty ? nil : .array(descriptor.rates.map { .text($0.description) }))
             .with("parameters", parameters.isEmpty ? nil : .array(parameters))
             .with("requestBody", isGet ? nil : body(others))

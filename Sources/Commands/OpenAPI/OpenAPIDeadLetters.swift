@@ -2,8 +2,6 @@ import Core
 
 /// The routes by which services see, repeat and drop what was given up.
 enum OpenAPIDeadLetters {
-    static let path = "/v1/dead-letters"
-
     private static let name: JSONNode = ["type": "string", "pattern": "^(webhooks:)?[a-z][a-z0-9-]{0,31}$"]
     private static let id: JSONNode = ["type": "string", "pattern": "^[0-9]{1,15}-[0-9]{1,15}$"]
     private static let count: JSONNode = ["type": "integer", "minimum": 0]

@@ -1,27 +1,54 @@
 import Core
+import HTTPCodec
+import Rights
 
 /// The routes of the gateway itself.
-enum OpenAPIGateway {
-    static func add(to paths: inout OpenAPIPaths, _ limits: Limits, hasOperations: Bool) {
-        let topicPath = "/v1/topics/{topic}"
-        let operations = [("get", "/livez", liveness), ("get", "/readyz", readiness)]
-        for (method, path, operation) in [
-            ("post", "/v1/broadcast", broadcast(limits)),
-            ("post", "/realtime/v1/api/broadcast", supabase(limits)),
-            ("post", "/realtime/v1/api/broadcast/{topic}/events/{event}", supabaseOne(limits)),
-            ("get", topicPath, topic),
-            ("get", topicPath + "/events", events(limits)),
-            ("get", topicPath + "/presence", OpenAPIPresence.presence(limits)),
-            ("put", OpenAPIRights.memberPath, OpenAPIRights.member(takesIn: true)),
-            ("delete", OpenAPIRights.memberPath, OpenAPIRights.member(takesIn: false)),
-            ("post", "/v1/revocations", OpenAPIRights.revocation),
-            ("get", OpenAPIDeadLetters.path, OpenAPIDeadLetters.list),
-            ("delete", OpenAPIDeadLetters.path, OpenAPIDeadLetters.drop),
-            ("post", OpenAPIDeadLetters.path + "/retry", OpenAPIDeadLetters.retry),
-            ("get", "/v1/health", OpenAPIHealth.health),
-            ("get", "/v1/openapi.json", description),
-        ] + (hasOperations ? operations : []) {
-            paths.add(method, path, shape: path) { _ in operation }
+struct OpenAPIGateway {
+    private let limits: Limits
+    private let userData: OpenAPIUserData
+    private let hasOperations: Bool
+
+    init(_ limits: Limits, _ catalogue: Catalogue, hasOperations: Bool) {
+        self.limits = limits
+        userData = OpenAPIUserData(catalogue)
+        self.hasOperations = hasOperations
+    }
+
+    /// Adds an operation for each route that there is.
+    func add(to paths: inout OpenAPIPaths) {
+        for route in GatewayRoutes.all {
+            guard let operation = operation(of: route.name) else { continue }
+            let path = route.path.description
+            paths.add(route.method.rawValue.lowercased(), path, shape: path, .gateway(route)) { _ in
+                operation.with("x-right", route.use.map { .text($0.rawValue) })
+            }
+        }
+    }
+
+    /// The description of a route; `nil` for one that this gateway does not have, or that the commands describe.
+    private func operation(of name: GatewayRoute.Name) -> JSONNode? {
+        switch name {
+        case .broadcast: Self.broadcast(limits)
+        case .realtimeBroadcast: Self.supabase(limits)
+        case .realtimeBroadcastOne: Self.supabaseOne(limits)
+        case .topic: Self.topic
+        case .events: Self.events(limits)
+        case .presence: OpenAPIPresence.presence(limits)
+        case .audit: OpenAPIAudit.audit
+        case .addMember: OpenAPIRights.member(takesIn: true)
+        case .removeMember: OpenAPIRights.member(takesIn: false)
+        case .revoke: OpenAPIRights.revocation
+        case .exportUser: userData.export
+        case .eraseUser: userData.erasure
+        case .deadLetters: OpenAPIDeadLetters.list
+        case .dropDeadLetters: OpenAPIDeadLetters.drop
+        case .retryDeadLetters: OpenAPIDeadLetters.retry
+        case .health: OpenAPIHealth.health
+        case .openAPI: Self.description
+        case .livez: hasOperations ? Self.liveness : nil
+        case .readyz: hasOperations ? Self.readiness : nil
+        case .metrics: hasOperations ? Self.metrics : nil
+        case .command: nil
         }
     }
 
@@ -232,12 +259,23 @@ enum OpenAPIGateway {
         ]
     }
 
+    private static var metrics: JSONNode {
+        let text: JSONNode = ["text/plain": ["schema": ["type": "string"]]]
+        return operation("metrics", "Figures for Prometheus.", security: open)
+            .with(
+                "responses",
+                OpenAPIErrors.responses(200, ["description": "The figures.", "content": text], errors: [403]))
+    }
+
     private static var description: JSONNode {
         let schema: JSONNode = [
             "type": "object", "required": ["openapi"], "properties": ["openapi": ["const": "3.1.0"]],
         ]
-        return operation("openapi", "This document.", security: open)
-            .with("responses", OpenAPIErrors.responses(200, answer("OpenAPI 3.1.", schema), errors: []))
+        return operation("openapi", "This document: what its reader may call.", security: anyone)
+            .with(
+                "responses",
+                OpenAPIErrors.responses(200, answer("OpenAPI 3.1.", schema), errors: [401, 429, 503])
+                    .with("304", ["description": "It is the one that If-None-Match names."]))
     }
 
     private static var liveness: JSONNode {

@@ -2,8 +2,6 @@ import Core
 
 /// The routes by which services give and take access.
 enum OpenAPIRights {
-    static let memberPath = "/v1/topics/{topic}/members/{user}"
-
     private static let user: JSONNode = ["type": "string", "pattern": "^[A-Za-z0-9._~:-]{1,128}$"]
 
     private static func operation(_ id: String, _ summary: String) -> JSONNode {

@@ -2,19 +2,10 @@ import Core
 
 /// The routes that erase and tell everything of a user.
 struct OpenAPIUserData {
-    private static let path = "/v1/users/{userId}/data"
-
     private let catalogue: Catalogue
 
     init(_ catalogue: Catalogue) {
         self.catalogue = catalogue
-    }
-
-    /// Adds what some script does: a gateway without such scripts has no such routes.
-    func add(to paths: inout OpenAPIPaths) {
-        let shape = "/v1/users/*/data"
-        if !catalogue.exporters.isEmpty { paths.add("get", Self.path, shape: shape) { _ in export } }
-        if !catalogue.erasers.isEmpty { paths.add("delete", Self.path, shape: shape) { _ in erasure } }
     }
 
     private func operation(
@@ -35,7 +26,9 @@ struct OpenAPIUserData {
         commands.reduce(0) { $0 + $1.weightMicroseconds }
     }
 
-    private var export: JSONNode {
+    /// Telling; `nil` on a gateway without scripts that do it.
+    var export: JSONNode? {
+        guard !catalogue.exporters.isEmpty else { return nil }
         let members = catalogue.exporters.map { script -> (String, JSONNode) in
             (script.exportName, ["type": "object", "description": .text(script.summary + " " + script.returns)])
         }
@@ -58,7 +51,9 @@ struct OpenAPIUserData {
         ]
     }
 
-    private var erasure: JSONNode {
+    /// Erasing; `nil` on a gateway without scripts that do it.
+    var erasure: JSONNode? {
+        guard !catalogue.erasers.isEmpty else { return nil }
         let schema: JSONNode = [
             "type": "object", "additionalProperties": false, "required": ["userId", "queued", "keeps"],
             "properties": [

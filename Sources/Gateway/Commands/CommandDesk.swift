@@ -85,7 +85,7 @@ final class CommandDesk {
         let payer = request.payer ?? caller.payer(from: nil)
         let bound: BoundArguments
         do throws(Refusal) {
-            if let refusal = command.rights.refusal(commandCaller.role) { throw refusal }
+            if let refusal = node.callRights.refusal(command, caller) { throw refusal }
             if case .user(let identity) = caller, !caller.isService,
                 let waitMs = node.waitForUserAction(identity.user, nowMs: nowMs())
             {

@@ -11,20 +11,8 @@ import Rights
 struct BroadcastRoute {
     unowned let shard: Shard
 
-    /// Whether a path is this one.
-    static func owns(_ segments: [String]) -> Bool { segments == ["v1", "broadcast"] }
-
-    /// Why a caller may not publish here; `nil` when it may.
-    static func refusal(_ caller: Caller) -> Refusal? {
-        if caller.isService { return nil }
-        return caller.isAnonymous
-            ? Refusal(.unauthorized, "an API key is needed to publish")
-            : Refusal(.forbidden, "only services publish over HTTP")
-    }
-
     /// Answers the request of a service.
     func answer(_ request: HTTPRequest, _ respond: @escaping Respond) {
-        guard request.head.method == .post else { return respond(.methodNotAllowed([.post], keepAlive: true)) }
         do throws(Refusal) {
             try publish(request.body, request.caller, respond)
         } catch {
@@ -48,7 +36,7 @@ struct BroadcastRoute {
             }
             return try publishBatch(messages, caller, respond)
         }
-        publish(try publishRequest(json.root), caller) { result in
+        publish(try publishRequest(json.root, caller), caller) { result in
             switch result {
             case .success(let (topic, receipt)):
                 var body: [UInt8] = []
@@ -72,7 +60,7 @@ struct BroadcastRoute {
         let batch = BroadcastBatch(count: items.count) { respond($0.response) }
         for (index, item) in items.enumerated() {
             do throws(Refusal) {
-                publish(try publishRequest(item), caller) { batch.finish(index, $0) }
+                publish(try publishRequest(item, caller), caller) { batch.finish(index, $0) }
             } catch {
                 batch.finish(index, .failure(error))
             }
@@ -91,16 +79,15 @@ struct BroadcastRoute {
         }
     }
 
-    private func publishRequest(_ value: JSON.Value) throws(Refusal) -> PublishRequest {
+    private func publishRequest(_ value: JSON.Value, _ caller: Caller) throws(Refusal) -> PublishRequest {
         guard value.kind == .object else { throw Refusal(.badRequest, "a message must be a JSON object") }
         let known = ["topic", "event", "data", "id"]
         if value.members.contains(where: { !known.contains($0.name) }) {
             throw Refusal(.badRequest, "unknown member; a message has \(known.joined(separator: ", "))")
         }
         let request = try PublishReader(.broadcast, bytesMax: shard.limits.publishBytesMax).request(value)
-        guard shard.node.access.policy(of: request.topic) != nil else {
-            throw Refusal(.notFound, "there is no such namespace")
-        }
+        // Only services come here, and no service is asked for its membership.
+        if case .refuse(let refusal) = shard.node.access.publish(request.topic, caller) { throw refusal }
         return request
     }
 

@@ -12,7 +12,6 @@ struct CommandRoute {
 
     /// Answers `POST /v1/commands/<name>`.
     func answer(_ request: HTTPRequest, name: String, _ respond: @escaping Respond) {
-        guard request.head.method == .post else { return respond(.methodNotAllowed([.post], keepAlive: true)) }
         perform(request, respond) { desk, arguments, caller, completion in
             desk.perform(name, arguments, caller: caller, completion)
         }

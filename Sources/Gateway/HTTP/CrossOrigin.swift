@@ -36,6 +36,12 @@ struct CrossOrigin {
         ]
     }
 
+    /// Adds the fields to an answer, which may vary by more than the page's origin.
+    static func add(_ fields: [HTTPResponse.Field], to response: inout HTTPResponse) {
+        for field in fields where field.name != .vary { response.set(field.name, field.value) }
+        for field in fields where field.name == .vary { response.add(field.name, field.value) }
+    }
+
     /// The answer to a browser's question: what pages of that origin may send.
     func preflight(_ head: HTTPRequestHead) -> HTTPResponse {
         var response = HTTPResponse(status: 204, body: [], keepAlive: true)

@@ -13,22 +13,6 @@ struct DeadLetterRoute {
     private static let limitUsual = 50
     private static let known = ["service", "id", "after", "limit"]
 
-    /// Whether the path is one of these.
-    static func owns(_ segments: [String]) -> Bool {
-        segments == ["v1", "dead-letters"] || segments == ["v1", "dead-letters", "retry"]
-    }
-
-    /// Why a caller may not ask; `nil` when it may.
-    static func refusal(_ caller: Caller) -> Refusal? {
-        guard caller.isService else {
-            return caller.isAnonymous
-                ? Refusal(.unauthorized, "an API key is needed to see what was given up")
-                : Refusal(.forbidden, "only services see what was given up")
-        }
-        guard case .user(let identity) = caller, !identity.topics.isEmpty else { return nil }
-        return Refusal(.forbidden, "this service's token is for its topics only")
-    }
-
     /// What is asked.
     private struct Query {
         let box: DeadLetter.Box
@@ -41,11 +25,6 @@ struct DeadLetterRoute {
 
     /// Answers the request.
     func answer(_ request: HTTPRequest, _ respond: @escaping Respond) {
-        let isRetry = request.segments.count == 3
-        let allowed: [HTTPMethod] = isRetry ? [.post] : [.get, .head, .delete]
-        guard allowed.contains(request.head.method) else {
-            return respond(.methodNotAllowed(allowed, keepAlive: true))
-        }
         do throws(Refusal) {
             let query = try parse(request)
             switch request.head.method {

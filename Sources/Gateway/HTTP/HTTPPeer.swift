@@ -208,7 +208,7 @@ final class HTTPPeer: ConnectionHandler {
 
     /// Adds the fields that every answer bears: for pages of other origins, for caches, and for browsers on TLS.
     private func addStandingFields(_ response: inout HTTPResponse) {
-        for field in crossOrigin { response.set(field.name, field.value) }
+        CrossOrigin.add(crossOrigin, to: &response)
         if !response.has(.cacheControl) { response.add(.cacheControl, "no-store") }
         if isSecure, let field = shard.node.strictTransport { response.set(field.name, field.value) }
     }

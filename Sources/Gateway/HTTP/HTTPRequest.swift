@@ -1,3 +1,4 @@
+import Commands
 import Core
 import HTTPCodec
 import Rights
@@ -9,7 +10,9 @@ struct HTTPRequest {
     var body: [UInt8] = []
     /// The path's parts between slashes, decoded; empty for `/`.
     let segments: [String]
-    /// Who makes it; judged at the head, before the body was read.
+    /// What the method and the path lead to among the gateway's own routes.
+    let match: GatewayRoutes.Match
+    /// The caller; judged at the head, before the body was read.
     let caller: Caller
     /// Where it comes from.
     let origin: RequestOrigin

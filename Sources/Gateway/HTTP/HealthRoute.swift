@@ -9,25 +9,8 @@ import Rights
 struct HealthRoute {
     unowned let shard: Shard
 
-    /// Whether the path is this one.
-    static func owns(_ segments: [String]) -> Bool { segments == ["v1", "health"] }
-
-    /// Why a caller may not ask; `nil` when it may.
-    static func refusal(_ caller: Caller) -> Refusal? {
-        guard caller.isService else {
-            return caller.isAnonymous
-                ? Refusal(.unauthorized, "an API key is needed to see the health of a gateway")
-                : Refusal(.forbidden, "only services see the health of a gateway")
-        }
-        guard case .user(let identity) = caller, !identity.topics.isEmpty else { return nil }
-        return Refusal(.forbidden, "this service's token is for its topics only")
-    }
-
     /// Answers the request.
-    func answer(_ request: HTTPRequest, _ respond: Respond) {
-        guard request.head.method == .get || request.head.method == .head else {
-            return respond(.methodNotAllowed([.get, .head], keepAlive: true))
-        }
+    func answer(_ respond: Respond) {
         let node = shard.node
         node.lookAtLoops()
         let uptimeSeconds = (Clock.monotonicMs() - node.startedMs) / 1_000

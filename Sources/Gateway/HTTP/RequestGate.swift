@@ -1,3 +1,4 @@
+import Commands
 import Core
 import HTTPCodec
 import Reactors
@@ -22,19 +23,20 @@ struct RequestGate {
         guard let segments = RequestGate.segments(head, mayEndInSlash: isPolling) else {
             return .failure(Refusal(.badRequest, "the path is malformed"))
         }
-        return caller(head, segments, origin).map { caller in
+        let match = GatewayRoutes.match(head.method, segments)
+        return caller(head, segments, match, origin).map { caller in
             let limits = shard.limits
             var bytesMax = caller.isAnonymous ? limits.anonymousBodyBytesMax : limits.bodyBytesMax
             if isPolling { bytesMax = PollingRoute.bodyBytesMax(limits) }
             return Admitted(
-                request: HTTPRequest(head: head, segments: segments, caller: caller, origin: origin),
+                request: HTTPRequest(head: head, segments: segments, match: match, caller: caller, origin: origin),
                 bodyBytesMax: min(bytesMax, limits.bodyBytesMax))
         }
     }
 
     /// Who asks, if that caller may.
     private func caller(
-        _ head: HTTPRequestHead, _ segments: [String], _ origin: RequestOrigin
+        _ head: HTTPRequestHead, _ segments: [String], _ match: GatewayRoutes.Match, _ origin: RequestOrigin
     ) -> Result<Caller, Refusal> {
         guard case .front = door else { return .success(.anonymous) }
         let rights = shard.node.rights
@@ -45,7 +47,8 @@ struct RequestGate {
         }
         // Pages and health checks are for everybody, whatever their fields say. A browser's question bears no credentials.
         if CrossOrigin.isPreflight(head) { return .success(.anonymous) }
-        guard shard.router.asksForCredentials(segments, head.method) else { return .success(.anonymous) }
+        let command = shard.router.command(match, segments, head.method)
+        guard command != nil || match.judged?.asksForCredentials == true else { return .success(.anonymous) }
         let judged =
             (holder.map { .success($0) }
             ?? rights.authenticator.bearer(credentials, now: shard.wallSeconds)).flatMap(shard.node.unlessRevoked)
@@ -62,7 +65,11 @@ struct RequestGate {
                 let text = "what was revoked is not read yet; try again"
                 return .failure(Refusal(.unavailable, text, retryAfterMs: 1_000))
             }
-            if let refusal = shard.router.refusal(segments, head.method, caller) { return .failure(refusal) }
+            let rights = shard.node.callRights
+            if let route = match.judged, let refusal = rights.refusal(route, segments, caller) {
+                return .failure(refusal)
+            }
+            if let command, let refusal = rights.refusal(command, caller) { return .failure(refusal) }
             return .success(caller)
         }
     }

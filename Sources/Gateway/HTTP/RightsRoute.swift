@@ -15,41 +15,19 @@ struct RightsRoute {
     /// Times that a token may bear.
     private static let times = 1...253_402_300_799
 
-    /// Whether the path is one of these.
-    static func owns(_ segments: [String]) -> Bool { isRevocations(segments) || isMember(segments) }
-
-    private static func isRevocations(_ segments: [String]) -> Bool { segments == ["v1", "revocations"] }
-
-    private static func isMember(_ segments: [String]) -> Bool {
-        segments.count == 5 && segments.starts(with: ["v1", "topics"]) && segments[3] == "members"
-    }
-
-    /// Why a caller may not ask this; `nil` when it may, as far as the path tells.
-    ///
-    /// A service's token that names topics may change the members of those alone, and revoke nothing: a revocation
-    /// reaches beyond any topic.
-    static func refusal(_ segments: [String], _ caller: Caller) -> Refusal? {
-        guard caller.isService else {
-            return caller.isAnonymous
-                ? Refusal(.unauthorized, "an API key is needed to change rights")
-                : Refusal(.forbidden, "only services change rights")
-        }
-        guard case .user(let identity) = caller, !identity.topics.isEmpty else { return nil }
-        if isMember(segments), let topic = Topic(segments[2]), identity.grants(topic) { return nil }
-        return Refusal(.forbidden, "this service's token is for its topics only")
-    }
-
-    /// Answers the request of a service.
-    func answer(_ request: HTTPRequest, _ respond: @escaping Respond) {
+    /// Answers `PUT` and `DELETE` of a member.
+    func changeMember(_ request: HTTPRequest, _ respond: @escaping Respond) {
         do throws(Refusal) {
-            if RightsRoute.isRevocations(request.segments) {
-                guard request.head.method == .post else { return respond(.methodNotAllowed([.post], keepAlive: true)) }
-                return revoke(try subject(request.body), respond)
-            }
-            guard request.head.method == .put || request.head.method == .delete else {
-                return respond(.methodNotAllowed([.put, .delete], keepAlive: true))
-            }
             try setMember(request, respond)
+        } catch {
+            respond(.refusal(error, keepAlive: true))
+        }
+    }
+
+    /// Answers `POST /v1/revocations`.
+    func revoke(_ request: HTTPRequest, _ respond: @escaping Respond) {
+        do throws(Refusal) {
+            revoke(try subject(request.body), respond)
         } catch {
             respond(.refusal(error, keepAlive: true))
         }

@@ -43,6 +43,7 @@ final class Router {
     private let userData: UserDataRoute
     private let deadLetters: DeadLetterRoute
     private let health: HealthRoute
+    private let description: OpenAPIRoute
     private let demo: DemoRoutes?
     let crossOrigin: CrossOrigin
     private let polling: PollingRoute
@@ -59,44 +60,30 @@ final class Router {
         userData = UserDataRoute(shard: shard)
         deadLetters = DeadLetterRoute(shard: shard)
         health = HealthRoute(shard: shard)
+        description = OpenAPIRoute(shard: shard)
         polling = PollingRoute(shard: shard)
         demo = shard.node.servesPages ? DemoRoutes(shard: shard) : nil
     }
 
     // MARK: At the head
 
-    /// Whether a path looks at credentials at all.
-    func asksForCredentials(_ segments: [String], _ method: HTTPMethod) -> Bool {
-        if RightsRoute.owns(segments) || UserDataRoute.owns(segments) || DeadLetterRoute.owns(segments)
-            || HealthRoute.owns(segments) || BroadcastRoute.owns(segments) || Router.isTopic(segments)
-            || Router.isCommand(segments) || SupabaseRoute.owns(segments)
-        {
-            return true
+    /// The command that a request calls, by its name or by a route of its own; `nil` for any other request.
+    func command(
+        _ match: GatewayRoutes.Match, _ segments: [String], _ method: HTTPMethod
+    ) -> CommandDescriptor? {
+        switch match.judged?.name {
+        case .command: commands.command(segments[2])
+        case nil: commands.route(method, segments)
+        default: nil
         }
-        return commands.route(method, segments) != nil
-    }
-
-    /// Why a caller may not ask what it asks, as far as the head tells; `nil` when it may, or the path decides later.
-    func refusal(_ segments: [String], _ method: HTTPMethod, _ caller: Caller) -> Refusal? {
-        if RightsRoute.owns(segments) { return RightsRoute.refusal(segments, caller) }
-        if UserDataRoute.owns(segments) { return UserDataRoute.refusal(segments, caller) }
-        if DeadLetterRoute.owns(segments) { return DeadLetterRoute.refusal(caller) }
-        if HealthRoute.owns(segments) { return HealthRoute.refusal(caller) }
-        if BroadcastRoute.owns(segments) { return BroadcastRoute.refusal(caller) }
-        if SupabaseRoute.owns(segments) { return SupabaseRoute.refusal(caller) }
-        if caller.isAnonymous && !shard.node.allowsAnonymous {
-            return Refusal(.unauthorized, "a token or an API key is needed")
-        }
-        if Router.isTopic(segments) { return nil }
-        let command = Router.isCommand(segments) ? commands.command(segments[2]) : commands.route(method, segments)
-        return command?.rights.refusal(CommandCaller(caller).role)
     }
 
     /// How a path's clients are told that they may not ask.
     func refused(_ refusal: Refusal, _ head: HTTPRequestHead, keepAlive: Bool) -> HTTPResponse {
         let segments = head.pathSegments?.map { String(decoding: $0, as: UTF8.self) } ?? []
         // What is malformed is told as everywhere.
-        guard refusal.code != .badRequest, SupabaseRoute.owns(segments) else {
+        let route = GatewayRoutes.match(head.method, segments).judged
+        guard refusal.code != .badRequest, route?.isRealtime == true else {
             return .refusal(refusal, keepAlive: keepAlive)
         }
         return SupabaseAnswer.refused(refusal, keepAlive: keepAlive)
@@ -111,14 +98,6 @@ final class Router {
         return ErrorRetelling(errors: own, head: head, log: shard.node.log)
     }
 
-    private static func isTopic(_ segments: [String]) -> Bool {
-        segments.starts(with: ["v1", "topics"]) && segments.count >= 3
-    }
-
-    private static func isCommand(_ segments: [String]) -> Bool {
-        segments.count == 3 && segments.starts(with: ["v1", "commands"])
-    }
-
     // MARK: Answers
 
     /// Answers a request, now or later.
@@ -131,18 +110,17 @@ final class Router {
         case .operations:
             if operations.answers(request, isPrivate: true, respond) { return }
         case .front(let servesOperations):
-            if servesOperations && operations.answers(request, isPrivate: false, respond) { return }
             if polling.owns(request.head.path) { return polling.answer(request, respond) }
-            if BroadcastRoute.owns(segments) { return broadcast.answer(request, respond) }
-            if SupabaseRoute.owns(segments) { return supabase.answer(request, respond) }
-            if RightsRoute.owns(segments) { return rights.answer(request, respond) }
-            if UserDataRoute.owns(segments) { return userData.answer(request, respond) }
-            if DeadLetterRoute.owns(segments) { return deadLetters.answer(request, respond) }
-            if HealthRoute.owns(segments) { return health.answer(request, respond) }
-            if Router.isTopic(segments) { return topics.answer(request, respond) }
-            if Router.isCommand(segments) { return commands.answer(request, name: segments[2], respond) }
-            if segments == ["v1", "openapi.json"] { return respond(description(request)) }
-            if commands.answers(request, respond) { return }
+            switch request.match {
+            case .route(let route):
+                if answer(route, request, servesOperations: servesOperations, respond) { return }
+            case .otherMethods(let methods, let route):
+                if !route.isOfOperations || servesOperations {
+                    return respond(.methodNotAllowed(methods, keepAlive: true))
+                }
+            case .none:
+                if commands.answers(request, respond) { return }
+            }
             if shard.node.openings.opensWebSocket(request.head) {
                 return respond(
                     .refusal(
@@ -160,11 +138,29 @@ final class Router {
         respond(.refusal(Refusal(.notFound, "there is no such path"), keepAlive: true))
     }
 
-    private func description(_ request: HTTPRequest) -> HTTPResponse {
-        guard request.head.method == .get || request.head.method == .head else {
-            return .methodNotAllowed([.get, .head], keepAlive: true)
+    /// Answers a request to one of the gateway's own routes; false where this listener does not have it.
+    private func answer(
+        _ route: GatewayRoute, _ request: HTTPRequest, servesOperations: Bool, _ respond: @escaping Respond
+    ) -> Bool {
+        switch route.name {
+        case .livez, .readyz, .metrics:
+            return servesOperations && operations.answers(request, isPrivate: false, respond)
+        case .broadcast: broadcast.answer(request, respond)
+        case .realtimeBroadcast: supabase.answer(request, isBatch: true, respond)
+        case .realtimeBroadcastOne: supabase.answer(request, isBatch: false, respond)
+        case .topic: topics.answer(request, .summary, respond)
+        case .events: topics.answer(request, .events, respond)
+        case .presence: topics.answer(request, .presence, respond)
+        case .audit: topics.answer(request, .audit, respond)
+        case .addMember, .removeMember: rights.changeMember(request, respond)
+        case .revoke: rights.revoke(request, respond)
+        case .exportUser, .eraseUser: userData.answer(request, respond)
+        case .deadLetters, .dropDeadLetters, .retryDeadLetters: deadLetters.answer(request, respond)
+        case .health: health.answer(respond)
+        case .openAPI: description.answer(request, respond)
+        case .command: commands.answer(request, name: request.segments[2], respond)
         }
-        return .json(status: 200, body: shard.node.openAPI, keepAlive: true)
+        return true
     }
 
     private func page(_ request: HTTPRequest) -> HTTPResponse? {

@@ -11,24 +11,13 @@ import Rights
 /// published, and 202 is given only after Redis has committed all of it. Answers have the shapes that the clients read.
 /// Thread: the shard's.
 struct SupabaseRoute {
-    private static let root = ["realtime", "v1", "api", "broadcast"]
-
     unowned let shard: Shard
 
-    /// Whether a path is one of these.
-    static func owns(_ segments: [String]) -> Bool {
-        segments == root || segments.starts(with: root) && segments.count == 7 && segments[5] == "events"
-    }
-
-    /// Why a caller may not publish here at all; `nil` when its messages decide.
-    static func refusal(_ caller: Caller) -> Refusal? {
-        caller.isAnonymous ? Refusal(.unauthorized, "Unauthorized") : nil
-    }
-
     /// Answers a request whose caller may publish.
-    func answer(_ request: HTTPRequest, _ respond: @escaping Respond) {
-        guard request.head.method == .post else { return respond(.methodNotAllowed([.post], keepAlive: true)) }
-        switch request.segments == SupabaseRoute.root ? batch(request) : single(request) {
+    ///
+    /// `isBatch`: the messages are in the body, and not in the path.
+    func answer(_ request: HTTPRequest, isBatch: Bool, _ respond: @escaping Respond) {
+        switch isBatch ? batch(request) : single(request) {
         case .failure(let response): respond(response.value)
         case .success(let requests): publish(requests, request.caller, respond)
         }

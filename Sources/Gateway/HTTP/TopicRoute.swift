@@ -12,28 +12,23 @@ import Rights
 struct TopicRoute {
     unowned let shard: Shard
 
+    /// A part of a topic that can be asked for.
+    enum View {
+        case summary, events, presence, audit
+    }
+
     /// Answers the request.
-    func answer(_ request: HTTPRequest, _ respond: @escaping Respond) {
-        guard request.head.method == .get || request.head.method == .head else {
-            return respond(.methodNotAllowed([.get, .head], keepAlive: true))
-        }
-        let view = request.segments.count == 4 ? request.segments[3] : ""
-        guard request.segments.count == 3 || ["events", "presence", "audit"].contains(view) else {
-            return respond(.refusal(Refusal(.notFound, "there is no such path"), keepAlive: true))
-        }
+    func answer(_ request: HTTPRequest, _ view: View, _ respond: @escaping Respond) {
         guard let topic = Topic(request.segments[2]) else {
             return respond(
                 .refusal(Refusal(.badRequest, "the topic must be namespace:id, e.g. shop:42"), keepAlive: true))
         }
-        guard view != "audit" || request.caller.isService else {
-            return respond(.refusal(Refusal(.forbidden, "only services may audit a topic"), keepAlive: true))
-        }
-        authorize(topic, request, asksScript: view == "events" || view == "presence", respond) {
+        authorize(topic, request, asksScript: view == .events || view == .presence, respond) {
             switch view {
-            case "audit": audit(request, topic, respond)
-            case "events": events(request, topic, respond)
-            case "presence": presence(request, topic, respond)
-            default: summary(request, topic, respond)
+            case .audit: audit(request, topic, respond)
+            case .events: events(request, topic, respond)
+            case .presence: presence(request, topic, respond)
+            case .summary: summary(request, topic, respond)
             }
         }
     }

@@ -11,28 +11,6 @@ import Rights
 struct UserDataRoute {
     unowned let shard: Shard
 
-    /// Whether the path is this one.
-    static func owns(_ segments: [String]) -> Bool {
-        segments.count == 4 && segments[0] == "v1" && segments[1] == "users" && segments[3] == "data"
-    }
-
-    /// Why a caller may not ask; `nil` when it may.
-    ///
-    /// A token that is for some topics only, of a service or of the gateway's own, does not reach a user's data.
-    static func refusal(_ segments: [String], _ caller: Caller) -> Refusal? {
-        switch caller {
-        case .service: return nil
-        case .anonymous, .publishable: return Refusal(.unauthorized, "a token or an API key is needed")
-        case .user(let identity) where identity.role == .service:
-            return identity.topics.isEmpty ? nil : Refusal(.forbidden, "this service's token is for its topics only")
-        case .user(let identity):
-            guard identity.grant == nil, segments[2].utf8.elementsEqual(identity.user) else {
-                return Refusal(.forbidden, "only services and the user himself may do this")
-            }
-            return nil
-        }
-    }
-
     /// Answers the request.
     func answer(_ request: HTTPRequest, _ respond: @escaping Respond) {
         do throws(Refusal) {
@@ -41,10 +19,10 @@ struct UserDataRoute {
                 throw Refusal(.badRequest, "the user must be 1 to 128 of A-Z a-z 0-9 . _ ~ : -")
             }
             guard request.body.isEmpty else { throw Refusal(.badRequest, "this takes no body") }
-            switch request.head.method {
-            case .delete: try erase(user, request, respond)
-            case .get, .head: try export(user, request, respond)
-            default: respond(.methodNotAllowed([.get, .head, .delete], keepAlive: true))
+            if request.head.method == .delete {
+                try erase(user, request, respond)
+            } else {
+                try export(user, request, respond)
             }
         } catch {
             respond(.refusal(error, keepAlive: true))

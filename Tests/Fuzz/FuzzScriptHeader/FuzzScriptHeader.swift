@@ -31,7 +31,7 @@ private func check(_ catalogue: Catalogue) {
     for script in assembler.scripts(catalogue) {
         precondition(script.translate("user_script:\(script.bodyLineOffset + 1):") == "f.lua:1:")
     }
-    let document = OpenAPI.document(catalogue, version: "0", limits: Limits())
+    let document = OpenAPI(catalogue, version: "0", limits: Limits()).document()
     let limits = JSON.Limits(depthMax: 64, elementsMax: 1_000_000)
     precondition((try? JSON(parsing: document, limits: limits)) != nil)
 }

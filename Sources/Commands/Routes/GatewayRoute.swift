@@ -1,0 +1,84 @@
+public import HTTPCodec
+public import Rights
+
+/// A route of the gateway's own: a method, a path, and what a caller needs for it.
+///
+/// Immutable and thread-safe. Credentials and rights are judged by these members and by nothing else.
+public struct GatewayRoute: Sendable {
+    /// The name of a route.
+    public enum Name: String, CaseIterable, Sendable {
+        case livez, readyz, metrics
+        case broadcast, realtimeBroadcast, realtimeBroadcastOne
+        case topic, events, presence, audit
+        case addMember, removeMember, revoke
+        case exportUser, eraseUser
+        case deadLetters, dropDeadLetters, retryDeadLetters
+        case health, openAPI, command
+    }
+
+    /// The callers that a route is for.
+    public enum Callers: Equatable, Sendable {
+        /// Everybody; credentials are not looked at.
+        case everybody
+        /// Programs on the gateway's own machine; credentials are not looked at.
+        case machine
+        /// Everybody; credentials that are given must be good, and the answer depends on them.
+        case known
+        /// Everybody whom the topic or the command admits; callers without a token only where the gateway takes them.
+        case admitted
+        /// Callers with a token or an API key of their own.
+        case named
+        /// Services; the sentences are for callers without a token and for users.
+        case services(unauthorized: String, forbidden: String)
+        /// Services, and the user whom the argument names.
+        case owner(argument: String)
+    }
+
+    /// How far a route reaches: what a token is judged by that is bound to topics.
+    public enum Reach: Equatable, Sendable {
+        /// Beyond any topic, so that no bound token may.
+        case everything
+        /// Nothing that belongs to anybody.
+        case nothing
+        /// The topic that the argument names.
+        case topic(argument: String)
+        /// The topics of the messages in the body.
+        case messages
+        /// The home of the command.
+        case command
+    }
+
+    /// The name.
+    public let name: Name
+    /// The method; a route of GET also answers HEAD.
+    public let method: HTTPMethod
+    /// The path.
+    public let path: RoutePath
+    /// The callers that it is for.
+    public let callers: Callers
+    /// The use that an API key must allow; `nil` where the command decides, or any key will do.
+    public let use: CallerUse?
+    /// How far it reaches.
+    public let reach: Reach
+
+    init(
+        _ name: Name, _ method: HTTPMethod, _ path: StaticString, _ callers: Callers, _ use: CallerUse? = nil,
+        _ reach: Reach = .nothing
+    ) {
+        self.name = name
+        self.method = method
+        self.path = RoutePath(path)
+        self.callers = callers
+        self.use = use
+        self.reach = reach
+    }
+
+    /// Whether the credentials of a request are looked at.
+    public var asksForCredentials: Bool { callers != .everybody && callers != .machine }
+
+    /// Whether it belongs to the operations, which may have a listener of their own.
+    public var isOfOperations: Bool { name == .livez || name == .readyz || name == .metrics }
+
+    /// Whether its refusals have the form that Supabase's clients read.
+    public var isRealtime: Bool { name == .realtimeBroadcast || name == .realtimeBroadcastOne }
+}

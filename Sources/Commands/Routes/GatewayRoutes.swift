@@ -1,0 +1,102 @@
+public import HTTPCodec
+import Rights
+
+/// Every route of the gateway's own, in one list.
+///
+/// A route that is not here does not exist. The description in OpenAPI has an operation for each, and `docs/rights.md` a row.
+/// Scripts add routes by their headers.
+public enum GatewayRoutes {
+    /// What a method and a path lead to.
+    public enum Match: Sendable {
+        /// A route.
+        case route(GatewayRoute)
+        /// A path that exists with these methods only, and the first of its routes.
+        case otherMethods([HTTPMethod], GatewayRoute)
+        /// Nothing of the gateway's own.
+        case none
+
+        /// The route by which credentials are judged; where the method is wrong, the first one of the path.
+        public var judged: GatewayRoute? {
+            switch self {
+            case .route(let route), .otherMethods(_, let route): route
+            case .none: nil
+            }
+        }
+    }
+
+    private static func services(_ verb: String, _ verbs: String) -> GatewayRoute.Callers {
+        .services(unauthorized: "an API key is needed to " + verb, forbidden: "only services " + verbs)
+    }
+
+    private static let members = services("change rights", "change rights")
+    private static let givenUp = services("see what was given up", "see what was given up")
+    private static let memberPath: StaticString = "/v1/topics/{topic}/members/{user}"
+    private static let ofTopic = GatewayRoute.Reach.topic(argument: "topic")
+
+    /// The list.
+    public static let all: [GatewayRoute] = [
+        GatewayRoute(
+            .broadcast, .post, "/v1/broadcast", services("publish", "publish over HTTP"), .write, .messages),
+        GatewayRoute(.realtimeBroadcast, .post, "/realtime/v1/api/broadcast", .named, .write, .messages),
+        GatewayRoute(
+            .realtimeBroadcastOne, .post, "/realtime/v1/api/broadcast/{topic}/events/{event}", .named, .write,
+            .messages),
+        GatewayRoute(.topic, .get, "/v1/topics/{topic}", .admitted, .read, ofTopic),
+        GatewayRoute(.events, .get, "/v1/topics/{topic}/events", .admitted, .read, ofTopic),
+        GatewayRoute(.presence, .get, "/v1/topics/{topic}/presence", .admitted, .read, ofTopic),
+        GatewayRoute(
+            .audit, .get, "/v1/topics/{topic}/audit",
+            services("audit a topic", "may audit a topic"), .read, ofTopic),
+        GatewayRoute(.addMember, .put, memberPath, members, .write, ofTopic),
+        GatewayRoute(.removeMember, .delete, memberPath, members, .write, ofTopic),
+        GatewayRoute(.revoke, .post, "/v1/revocations", members, .write, .everything),
+        GatewayRoute(.exportUser, .get, "/v1/users/{userId}/data", .owner(argument: "userId"), .read, .everything),
+        GatewayRoute(.eraseUser, .delete, "/v1/users/{userId}/data", .owner(argument: "userId"), .write, .everything),
+        GatewayRoute(.deadLetters, .get, "/v1/dead-letters", givenUp, .read, .everything),
+        GatewayRoute(.dropDeadLetters, .delete, "/v1/dead-letters", givenUp, .write, .everything),
+        GatewayRoute(.retryDeadLetters, .post, "/v1/dead-letters/retry", givenUp, .write, .everything),
+        GatewayRoute(
+            .health, .get, "/v1/health", services("see the health of a gateway", "see the health of a gateway"), .read,
+            .everything),
+        GatewayRoute(.openAPI, .get, "/v1/openapi.json", .known),
+        GatewayRoute(.command, .post, "/v1/commands/{name}", .admitted, nil, .command),
+        GatewayRoute(.livez, .get, "/livez", .everybody),
+        GatewayRoute(.readyz, .get, "/readyz", .machine),
+        GatewayRoute(.metrics, .get, "/metrics", .machine),
+    ]
+
+    private static let byCount: [[GatewayRoute]] = {
+        let longest = all.map(\.path.count).max() ?? 0
+        return (0...longest).map { count in all.filter { $0.path.count == count } }
+    }()
+
+    /// The paths under which no command may lie: each up to its first argument.
+    ///
+    /// Commands may lie under `/v1/users`, as long as they have no path of the gateway's own.
+    static let reserved: [String] = {
+        var starts: [String] = []
+        for start in all.map(\.path.literalStart) where start != "/v1/users" && !starts.contains(start) {
+            starts.append(start)
+        }
+        return starts
+    }()
+
+    /// The path of the gateway's own that a command's route is the same as; `nil` when there is none.
+    static func path(sameAs route: HTTPRoute) -> RoutePath? {
+        all.map(\.path).first { $0.overlaps(route.segments) }
+    }
+
+    /// What a method and the decoded parts of a path lead to; HEAD goes where GET goes.
+    public static func match(_ method: HTTPMethod, _ segments: [String]) -> Match {
+        guard byCount.indices.contains(segments.count) else { return .none }
+        let wanted = method == .head ? .get : method
+        var first: GatewayRoute?
+        for route in byCount[segments.count] where route.path.fits(segments) {
+            if route.method == wanted { return .route(route) }
+            first = first ?? route
+        }
+        guard let first else { return .none }
+        let methods = byCount[segments.count].filter { $0.path == first.path }.map(\.method)
+        return .otherMethods(methods.flatMap { $0 == .get ? [.get, .head] : [$0] }, first)
+    }
+}
