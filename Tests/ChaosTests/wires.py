@@ -56,13 +56,15 @@ class Frames(Wire):
     """Over a WebSocket."""
 
     path = ""
+    shows_key = False
     connection = None
 
     async def open(self):
         try:
             self.connection = await connect(
-                f"wss://{self.host}:{self.port}{self.path.format(key=self.key)}", ssl=self.context, compression=None,
-                proxy=None, ping_interval=None, open_timeout=OPEN_SECONDS, close_timeout=1, max_queue=4)
+                f"wss://{self.host}:{self.port}{self.path}", ssl=self.context, compression=None, proxy=None,
+                additional_headers={"x-api-key": self.key} if self.shows_key else None, ping_interval=None,
+                open_timeout=OPEN_SECONDS, close_timeout=1, max_queue=4)
         except InvalidHandshake as refusal:
             raise Lost(getattr(getattr(refusal, "response", None), "status_code", 0)) from None
 
@@ -90,7 +92,8 @@ class Frames(Wire):
 class Phoenix(Frames):
     """A client of Supabase; that of version 2 says where it was, as `config.broadcast.since`."""
 
-    path = "/realtime/v1/websocket?apikey={key}&vsn=1.0.0"
+    path = "/realtime/v1/websocket?vsn=1.0.0"
+    shows_key = True
     resumes = False
 
     def __init__(self, *arguments):
@@ -141,7 +144,7 @@ class Phoenix(Frames):
 class PhoenixV2(Phoenix):
     """Frames are arrays."""
 
-    path = "/realtime/v1/websocket?apikey={key}&vsn=2.0.0"
+    path = "/realtime/v1/websocket?vsn=2.0.0"
     resumes = True
 
     def frame(self, channel, ref, event, payload) -> str:

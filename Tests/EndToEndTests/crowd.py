@@ -13,6 +13,7 @@ class Crowd:
     """`count` clients of one gateway, all subscribed to one topic; `dialect_crowds.py` has those of other dialects."""
 
     path = "/ws"
+    headers: dict | None = None
 
     def __init__(self, gateway, topic: str, count: int):
         self.gateway, self.topic, self.count = gateway, topic, count
@@ -50,7 +51,7 @@ class Crowd:
     async def _open(self, host, port, context):
         return await connect(
             f"wss://{host}:{port}{self.path}", ssl=context, compression=None, proxy=None, ping_interval=None,
-            open_timeout=20, close_timeout=5, max_queue=None)
+            open_timeout=20, close_timeout=5, max_queue=None, additional_headers=self.headers)
 
     async def _subscribe(self, connection):
         await connection.send(json.dumps({"event": "subscribe", "data": {"topic": self.topic}}))

@@ -10,7 +10,8 @@ from gateway_process import API_KEY
 class PhoenixV1(Crowd):
     """Clients of `vsn=1.0.0`."""
 
-    path = f"/realtime/v1/websocket?vsn=1.0.0&apikey={API_KEY}"
+    path = "/realtime/v1/websocket?vsn=1.0.0"
+    headers = {"x-api-key": API_KEY}
 
     async def _subscribe(self, connection):
         await connection.send(json.dumps(
@@ -27,7 +28,8 @@ class PhoenixV1(Crowd):
 class PhoenixV2(Crowd):
     """Clients of `vsn=2.0.0`."""
 
-    path = f"/realtime/v1/websocket?vsn=2.0.0&apikey={API_KEY}"
+    path = "/realtime/v1/websocket?vsn=2.0.0"
+    headers = {"x-api-key": API_KEY}
 
     async def _subscribe(self, connection):
         await connection.send(json.dumps(["1", "1", f"realtime:{self.topic}", "phx_join", {"config": {}}]))

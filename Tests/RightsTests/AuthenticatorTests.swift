@@ -58,6 +58,23 @@ import Testing
         #expect(try authenticator.caller(.none, now: now).get() == .anonymous)
     }
 
+    /// A URL is kept in histories and logs, so nothing of a service is taken from it.
+    @Test func aURLShowsNothingOfAService() throws {
+        let authenticator = try authenticator(keys: "orders:\(AuthenticatorTests.key)\nweb:web-key-0123456789:public")
+        let service = token(claims: #"{"sub":"b","exp":1800000600,"role":"service"}"#)
+        let services = [Array(AuthenticatorTests.key.utf8), service]
+        for shown in services {
+            for credentials in [Credentials.apiKey(shown), .bearer(shown)] {
+                #expect(try authenticator.caller(credentials, now: now).get().isService)
+                let refused = authenticator.caller(.inURL(credentials), now: now)
+                #expect(throws: Refusal.self) { try refused.get() }
+            }
+        }
+        let publishable = Credentials.inURL(.apiKey(Array("web-key-0123456789".utf8)))
+        #expect(try authenticator.caller(publishable, now: now).get().isAnonymous)
+        #expect(try !authenticator.caller(.inURL(.bearer(token())), now: now).get().isAnonymous)
+    }
+
     @Test func wrongCredentialsNeverCountAsAnonymous() throws {
         let authenticator = try authenticator()
         for wrong in [read(apiKey: ["wrong"]), read(authorization: ["Bearer wrong"]), read(authorization: ["Basic x"])]

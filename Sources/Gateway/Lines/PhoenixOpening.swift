@@ -35,11 +35,12 @@ enum PhoenixOpening {
 
     /// The key of `x-api-key`, else of the query, else what other requests show.
     ///
-    /// Browsers can set no field of an upgrade, and all clients put the key into the query; it is never logged.
+    /// Browsers can set no field of an upgrade, and all clients put the key into the query; it is never logged. A service's
+    /// key is not taken from there.
     private static func credentials(_ head: HTTPRequestHead) -> Credentials {
-        for value in [head.headers.single("x-api-key"), head.queryItem("apikey")] {
+        for (value, isInURL) in [(head.headers.single("x-api-key"), false), (head.queryItem("apikey"), true)] {
             switch value {
-            case .one(let key) where !key.isEmpty: return .apiKey(key)
+            case .one(let key) where !key.isEmpty: return isInURL ? .inURL(.apiKey(key)) : .apiKey(key)
             case .one, .absent: continue
             case .repeated, .malformed:
                 return .malformed(Refusal(.badRequest, "The API key is given more than once, or malformed"))

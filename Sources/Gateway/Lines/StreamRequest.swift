@@ -63,7 +63,7 @@ enum StreamRequest {
         let given = [fields != .none, query != .absent].count { $0 }
         if given > 1 { return .malformed(Refusal(.badRequest, "credentials are given more than once")) }
         switch query {
-        case .one(let token): return .bearer(token)
+        case .one(let token): return .inURL(.bearer(token))
         case .repeated, .malformed: return .malformed(Refusal(.badRequest, "'access_token' must be one token"))
         case .absent: break
         }

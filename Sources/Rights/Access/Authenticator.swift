@@ -19,13 +19,21 @@ public struct Authenticator: Sendable {
     ///
     /// Credentials that are given must be valid: a wrong key never counts as anonymous. `now` is Unix time in seconds.
     public func caller(_ credentials: Credentials, now: Int) -> Result<Caller, Refusal> {
-        keyHolder(credentials).map { .success($0) } ?? bearer(credentials, now: now)
+        guard case .inURL(let shown) = credentials else {
+            return keyHolder(credentials).map { .success($0) } ?? bearer(credentials, now: now)
+        }
+        return caller(shown, now: now).flatMap { $0.isService ? .failure(Authenticator.serviceInURL) : .success($0) }
     }
+
+    private static let serviceInURL = Refusal(
+        .unauthorized, "a service's key or token must not stand in a URL; show it in a header, or use a publishable key"
+    )
 
     /// Who presents one of the API keys; `nil` when none is presented.
     public func keyHolder(_ credentials: Credentials) -> Caller? {
         switch credentials {
         case .none, .malformed: nil
+        case .inURL(let shown): keyHolder(shown)
         case .apiKey(let key), .bearer(let key): apiKeys.match(key)
         }
     }
@@ -37,6 +45,8 @@ public struct Authenticator: Sendable {
             .success(.anonymous)
         case .malformed(let refusal):
             .failure(refusal)
+        case .inURL(let shown):
+            bearer(shown, now: now)
         case .apiKey(let token):
             verifier.caller(of: token, now: now).mapError { failure in
                 // What is no token at all was meant to be a key.

@@ -1,13 +1,17 @@
 public import Core
 
 /// What a request presents to say who makes it, read from its fields and not yet judged.
-public enum Credentials: Sendable, Equatable {
+public indirect enum Credentials: Sendable, Equatable {
     /// Nothing.
     case none
     /// The field `apikey`: an API key, or a token, since Supabase's clients send either there.
     case apiKey([UInt8])
     /// The field `Authorization: Bearer`: a token or an API key.
     case bearer([UInt8])
+    /// Credentials that stand in the URL, since a browser could put them nowhere else.
+    ///
+    /// URLs end up in histories and in logs of proxies, so nothing of a service is taken from there.
+    case inURL(Credentials)
     /// Fields that cannot be read.
     case malformed(Refusal)
 

@@ -26,16 +26,19 @@ enum ClientDialect: String, CaseIterable, Codable {
         return dialects.count == words.count ? dialects : nil
     }
 
-    /// The request target; Phoenix's clients show a key in it.
-    func path(topic: String, apiKey: String) -> String {
+    /// The request target.
+    func path(topic: String) -> String {
         switch self {
         case .native: "/ws"
-        case .phoenixV1: "/realtime/v1/websocket?vsn=1.0.0&apikey=" + apiKey
-        case .phoenixV2: "/realtime/v1/websocket?vsn=2.0.0&apikey=" + apiKey
+        case .phoenixV1: "/realtime/v1/websocket?vsn=1.0.0"
+        case .phoenixV2: "/realtime/v1/websocket?vsn=2.0.0"
         case .socketio: "/socket.io/?EIO=4&transport=websocket"
         case .stream: "/v1/stream?topic=" + topic
         }
     }
+
+    /// Whether its clients must show a key: a service's, which stands in no URL.
+    var needsKey: Bool { self == .phoenixV1 || self == .phoenixV2 }
 
     /// What a client does when its WebSocket, or its stream, is open.
     func upgraded(topic: String) -> Target.Step {

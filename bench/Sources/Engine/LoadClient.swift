@@ -108,9 +108,11 @@ final class LoadClient: ConnectionHandler {
     func opened(_ connection: Connection) {
         stage = .upgrading
         guard let url = crew.url(number + urlTurns) else { return }
-        let headers = behaviour.token(number).map { [(name: "Authorization", value: "Bearer " + $0)] } ?? []
-        let path = crew.options.target.path(
-            topic: behaviour.topic(number), dialect, apiKey: crew.options.apiKey)
+        var headers = behaviour.token(number).map { [(name: "Authorization", value: "Bearer " + $0)] } ?? []
+        if crew.options.target == .switchboard, dialect.needsKey {
+            headers.append((name: "x-api-key", value: crew.options.apiKey))
+        }
+        let path = crew.options.target.path(topic: behaviour.topic(number), dialect)
         guard dialect != .stream else { return request(stream: path, host: url.authority) }
         let request = try? WebSocketClientHandshake.request(
             host: url.authority, path: path, key: LoadClient.key, subprotocols: [], headers: headers,

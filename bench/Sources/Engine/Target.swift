@@ -18,9 +18,9 @@ enum Target: String, CaseIterable, Codable {
     }
 
     /// The request target of the upgrade; of the gateway it is the dialect's.
-    func path(topic: String, _ dialect: ClientDialect, apiKey: String) -> String {
+    func path(topic: String, _ dialect: ClientDialect) -> String {
         switch self {
-        case .switchboard: dialect.path(topic: topic, apiKey: apiKey)
+        case .switchboard: dialect.path(topic: topic)
         case .floor, .nchan, .ws: "/sub/" + topic
         case .socketio: "/socket.io/?EIO=4&transport=websocket"
         }
