@@ -75,9 +75,10 @@ public enum Preflight {
                 : Finding(.good, "\(keys.count) JWT keys"))
         let apiKeys = parts.reloadable.authenticator.apiKeys
         findings.append(
-            apiKeys.serviceCount == 0
+            apiKeys.count(for: .write) == 0
                 ? Finding(.doubtful, "no API key: backends cannot publish over HTTP; give --api-keys")
                 : Finding(.good, apiKeys.description))
+        findings += anonymous(settings, parts.access, parts.library.catalogue)
         let (redis, loads) =
             parts.redis.url.isCluster
             ? cluster(parts, settings, wait: settings.redisWait) : redis(parts, settings)
