@@ -116,7 +116,7 @@ def test_a_socket_uses_the_wire_names(rooms, room, token):
 
 
 def test_wire_names_are_described(rooms):
-    with rooms.http(key=None) as http:
+    with rooms.http() as http:
         paths = http.get("/v1/openapi.json").json()["paths"]
     post = paths["/api/v1/rooms/{room_id}/songs"]["post"]
     schema = post["requestBody"]["content"]["application/json"]["schema"]

@@ -289,7 +289,7 @@ def test_audit_tells_what_became_of_a_topics_events(gateway, server, topic, toke
     assert eventually(lambda: (r := audit(gw, topic))["sessions"] == 0 and r, 5)["ledger"]["written"] == 5, "kept"
     with gw.http(key=None) as http:
         response = http.get(f"/v1/topics/{topic}/audit")
-        assert (response.status_code, error_code(response)) == (403, "forbidden")
+        assert (response.status_code, error_code(response)) == (401, "unauthorized")
         response = http.get(f"/v1/topics/{topic}/audit", headers={"authorization": f"Bearer {token('u1')}"})
         assert (response.status_code, error_code(response)) == (403, "forbidden")
 

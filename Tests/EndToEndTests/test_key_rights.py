@@ -82,7 +82,7 @@ def test_a_reload_that_narrows_a_key_ends_its_sessions(narrowed):
 def test_an_unknown_word_is_an_error_that_says_which(tmp_path):
     (tmp_path / "keys").write_text(f"reader:{KEYS['reader']}:raed\n")
     checked = subprocess.run(
-        [str(BINARY.absolute()), "check", "--api-keys", str(tmp_path / "keys"), "--redis", "redis://127.0.0.1:1"],
-        capture_output=True, text=True, env=ENVIRONMENT)
+        [str(BINARY.absolute()), "check", "--api-keys", str(tmp_path / "keys"), "--redis", "redis://127.0.0.1:1",
+         "--listen-plain", "127.0.0.1:0"], capture_output=True, text=True, env=ENVIRONMENT)
     text = checked.stdout + checked.stderr
     assert "'raed' is no right of a key" in text and "did you mean read?" in text and KEYS["reader"] not in text

@@ -66,7 +66,9 @@ def test_a_caller_is_shown_what_it_may_call(described):
     """Anybody got the whole document: every command of every pack, and the services' routes."""
     anonymous, user = operations(described, None), operations(described, sign(SECRET, "ann"))
     service = operations(described, API_KEY)
-    assert anonymous < user < service
+    guests = {"POST /v1/commands/visit_ticket", "POST /api/v1/sessions/{id}/visit"}
+    assert guests < anonymous and anonymous - guests < user < service and anonymous < service
+    assert "POST /api/v2/bids" in service, "all of it, what only users call, too"
     assert {"GET /v1/openapi.json", "GET /v1/shops/{shopId}/queue", "POST /v1/commands/top"} <= anonymous
     assert not any("/v1/users/" in one or "conversation" in one or "dead" in one for one in anonymous), anonymous
     assert "POST /v1/commands/send_message" in user and "GET /v1/users/{userId}/data" in user
@@ -96,7 +98,7 @@ def test_a_closed_namespace_closes_its_commands_and_check_lists_what_is_open(gat
         client.refused("queue", {"shopId": "1"}, "unauthorized")
     told = subprocess.run(
         [str(BINARY.absolute()), "check", "--config", str(gw.directory / "config.json"), "--redis",
-         "redis://127.0.0.1:1", "--ops", "127.0.0.1:0"], capture_output=True, text=True, env=ENVIRONMENT).stdout
+         "redis://127.0.0.1:1", "--ops", "127.0.0.1:0", "--listen-plain", "127.0.0.1:0"], capture_output=True, text=True, env=ENVIRONMENT).stdout
     assert "ok: without a token anyone reads and subscribes to topics of: challenge, dj\n" in told
     assert "ok: without a token anyone publishes on topics of: none\n" in told
     calls = re.search(r"^ok: without a token anyone calls: (.*)$", told, re.M)[1]

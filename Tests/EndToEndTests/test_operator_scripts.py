@@ -48,7 +48,7 @@ def test_the_example_by_every_door(lender, shop, token, db):
 
 
 def test_the_example_is_described(lender):
-    with lender.http(key=None) as http:
+    with lender.http() as http:
         paths = http.get("/v1/openapi.json").json()["paths"]
     for path in (f"/v1/commands/{EXAMPLE}", "/v1/shops/{shopId}/umbrellas"):
         operation = paths[path]["post"]

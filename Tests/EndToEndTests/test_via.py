@@ -208,7 +208,7 @@ def test_a_gateway_that_is_restarted_asks_again(gateway, courier, held, words, t
 
 
 def test_it_is_described(gateway):
-    with gateway.http(key=None) as http:
+    with gateway.http() as http:
         paths = http.get("/v1/openapi.json").json()["paths"]
     for operation in (paths["/api/v1/catalogue"]["get"], paths["/v1/commands/find_songs"]["post"]):
         assert "kept for 60 s" in operation["description"]

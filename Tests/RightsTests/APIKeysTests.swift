@@ -132,10 +132,12 @@ extension Caller {
         #expect(Caller.anonymous.payer(from: address) == .address(address))
     }
 
-    @Test(arguments: [
-        ("read", APIKeyRights.read), ("write", .write), ("tap", .tap), ("read,write", [.read, .write]),
+    private static let words: [(String, APIKeyRights)] = [
+        ("read", .read), ("write", .write), ("tap", .tap), ("read,write", [.read, .write]),
         ("write,read", [.read, .write]), ("tap,read,write", .everything),
-    ])
+    ]
+
+    @Test(arguments: words)
     func wordsBehindAKeyNarrowIt(_ words: String, _ rights: APIKeyRights) throws {
         let keys = try keys("a:\(plain):\(words)\nb:sha256:\(hex("another-key-0123456")):\(words)\nc:\(plain)c")
         for (key, name) in [(plain, "a"), ("another-key-0123456", "b")] {

@@ -137,10 +137,11 @@ import Testing
             "a": NamespacePolicy(subscribe: rule, publish: rule, logEventsMax: 1, logSeconds: 1, slow: .disconnect)
         ])
         let topic = try #require(Topic("a:1"))
-        for (rights, reads, writes) in [
-            (APIKeyRights.read, true, false), (.write, false, true), ([.read, .write], true, true),
-            (.tap, false, false), (.everything, true, true),
-        ] {
+        let expected: [(APIKeyRights, Bool, Bool)] = [
+            (.read, true, false), (.write, false, true), ([.read, .write], true, true), (.tap, false, false),
+            (.everything, true, true),
+        ]
+        for (rights, reads, writes) in expected {
             let caller = Caller.service(APIKeyHolder("k", rights))
             #expect((policy.subscribe(topic, caller) == .allow) == reads)
             #expect((policy.publish(topic, caller) == .allow) == writes)

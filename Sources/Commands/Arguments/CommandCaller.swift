@@ -22,15 +22,16 @@ public struct CommandCaller: Equatable, Sendable {
         } else {
             name = nil
         }
+        role = CommandRole(caller)
         switch caller {
         case .anonymous, .publishable:
-            (role, user, principal, isGuest) = (.anonymous, nil, [], false)
+            (user, principal, isGuest) = (nil, [], false)
         case .user(let identity) where identity.role == .service:
-            (role, user, principal, isGuest) = (.service, nil, identity.user, false)
+            (user, principal, isGuest) = (nil, identity.user, false)
         case .user(let identity):
-            (role, user, principal, isGuest) = (.user, identity.user, identity.user, identity.isGuest)
+            (user, principal, isGuest) = (identity.user, identity.user, identity.isGuest)
         case .service(let holder):
-            (role, user, principal, isGuest) = (.service, nil, Array(holder.name.utf8), false)
+            (user, principal, isGuest) = (nil, Array(holder.name.utf8), false)
         }
         payer = role == .anonymous ? Array(role.rawValue.utf8) : CommandCaller.payer(role, principal)
     }

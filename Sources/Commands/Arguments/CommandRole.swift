@@ -1,3 +1,5 @@
+public import Rights
+
 /// In which role a command is called.
 public enum CommandRole: String, CaseIterable, Sendable {
     /// A client without a token.
@@ -8,4 +10,13 @@ public enum CommandRole: String, CaseIterable, Sendable {
     case service
     /// The worker: relayed calls, heartbeats and refreshes.
     case worker
+
+    /// The role of a caller of the gateway.
+    public init(_ caller: Caller) {
+        if caller.isAnonymous {
+            self = .anonymous
+        } else {
+            self = caller.isService ? .service : .user
+        }
+    }
 }

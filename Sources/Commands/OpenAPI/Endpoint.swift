@@ -1,6 +1,6 @@
 public import Rights
 
-/// What an operation of the HTTP interface leads to.
+/// The target of an operation of the HTTP interface.
 public enum Endpoint: Sendable {
     /// A route of the gateway's own.
     case gateway(GatewayRoute)

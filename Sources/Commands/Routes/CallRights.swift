@@ -6,12 +6,17 @@ public import Rights
 /// Immutable and thread-safe. The rest is judged where it is known: a topic by ``AccessPolicy``, a command's home by its
 /// arguments.
 public struct CallRights: Sendable {
-    private let access: AccessPolicy
+    private let hasOpenTopics: Bool
+    private let hasOpenPublishing: Bool
+    /// The namespaces that callers without a token may not subscribe to.
+    private let closed: Set<String>
     private let allowsAnonymous: Bool
 
     /// Judges by the rules of the namespaces; `allowsAnonymous`: callers without a token are taken at all.
     public init(_ access: AccessPolicy, allowsAnonymous: Bool) {
-        self.access = access
+        hasOpenTopics = !access.openNamespaces.isEmpty
+        hasOpenPublishing = !access.openForPublishing.isEmpty
+        closed = access.closedNamespaces
         self.allowsAnonymous = allowsAnonymous
     }
 
@@ -71,7 +76,7 @@ public struct CallRights: Sendable {
 
     /// The refusal of a caller that may not call the command; `nil` when it may, as far as the home allows.
     public func refusal(_ command: CommandDescriptor, _ caller: Caller) -> Refusal? {
-        if let refusal = command.rights.refusal(CommandCaller(caller).role) { return refusal }
+        if let refusal = command.rights.refusal(CommandRole(caller)) { return refusal }
         if let refusal = refusalOfAnonymous(caller) { return refusal }
         if caller.isAnonymous, !isOpen(command) {
             return Refusal(.unauthorized, "This command needs a token: its namespace is not open to anyone.")
@@ -85,9 +90,9 @@ public struct CallRights: Sendable {
     /// A command that makes tokens is how such callers get one, so it judges them itself. A namespace without a policy has
     /// no topics that could be closed.
     private func isOpen(_ command: CommandDescriptor) -> Bool {
-        guard command.mint == nil else { return true }
-        let namespaces = command.keys.map(\.template.namespace) + command.topics.map(\.namespace)
-        return !namespaces.contains { access.isClosed($0) }
+        command.mint != nil
+            || !command.keys.contains { closed.contains($0.template.namespace) }
+                && !command.topics.contains { closed.contains($0.namespace) }
     }
 
     // MARK: What a caller reaches
@@ -104,10 +109,10 @@ public struct CallRights: Sendable {
         switch route.reach {
         case .nothing, .command: return true
         case .everything: return caller.binding == nil
-        case .topic: return !caller.isAnonymous || !access.openNamespaces.isEmpty
+        case .topic: return !caller.isAnonymous || hasOpenTopics
         case .messages:
             guard case .user(let identity) = caller, identity.grant != nil else { return true }
-            return !access.openForPublishing.isEmpty
+            return hasOpenPublishing
         }
     }
 

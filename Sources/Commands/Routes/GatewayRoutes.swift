@@ -6,7 +6,7 @@ import Rights
 /// A route that is not here does not exist. The description in OpenAPI has an operation for each, and `docs/rights.md` a row.
 /// Scripts add routes by their headers.
 public enum GatewayRoutes {
-    /// What a method and a path lead to.
+    /// The target of a method and a path.
     public enum Match: Sendable {
         /// A route.
         case route(GatewayRoute)
@@ -86,7 +86,7 @@ public enum GatewayRoutes {
         all.map(\.path).first { $0.overlaps(route.segments) }
     }
 
-    /// What a method and the decoded parts of a path lead to; HEAD goes where GET goes.
+    /// Finds the route of a method and the decoded parts of a path; HEAD goes where GET goes.
     public static func match(_ method: HTTPMethod, _ segments: [String]) -> Match {
         guard byCount.indices.contains(segments.count) else { return .none }
         let wanted = method == .head ? .get : method

@@ -69,7 +69,8 @@ final class CommandDesk {
     /// Runs a command by its name.
     func perform(_ name: String, _ request: Request, caller: Caller, _ completion: @escaping Completion) {
         guard let command = node.library.catalogue.command(named: name) else {
-            let names = node.library.catalogue.commands.filter { !$0.rights.isWorkerOnly }.map(\.name)
+            // The hint names no command that is not the caller's.
+            let names = node.library.catalogue.commands.filter { node.callRights.reaches($0, caller) }.map(\.name)
             let hint = NearestName.hint(names, to: name)
             return completion(
                 .failure(CommandFailure(Refusal(.notFound, "there is no command \(PrintableName.shown(name))" + hint))))

@@ -10,7 +10,7 @@ struct HTTPRequest {
     var body: [UInt8] = []
     /// The path's parts between slashes, decoded; empty for `/`.
     let segments: [String]
-    /// What the method and the path lead to among the gateway's own routes.
+    /// The target of the method and the path among the gateway's own routes.
     let match: GatewayRoutes.Match
     /// The caller; judged at the head, before the body was read.
     let caller: Caller

@@ -5,6 +5,7 @@ import Rights
 
 /// The description of the HTTP interface for each kind of caller: only what such a caller may call.
 ///
+/// A service with every right gets all of it, also what only users may call: its developers write programs for them.
 /// The documents of the usual kinds are made at the start. Immutable and thread-safe.
 struct OpenAPIDocuments: Sendable {
     /// A document that can be sent as it is.
@@ -45,6 +46,7 @@ struct OpenAPIDocuments: Sendable {
 
     /// Puts a document together.
     func make(for caller: Caller) -> Document {
-        Document(interface.document { rights.reaches($0, caller) })
+        let isWhole = OpenAPIAudience(caller) == .service(reads: true, writes: true)
+        return Document(interface.document { isWhole || rights.reaches($0, caller) })
     }
 }

@@ -60,9 +60,9 @@ public struct AccessPolicy: Sendable {
         policies.filter { rule($0.value) == .anyone }.map { String(decoding: $0.key, as: UTF8.self) }.sorted()
     }
 
-    /// Whether a namespace is configured, and closed to callers without a token.
-    public func isClosed(_ namespace: String) -> Bool {
-        policies[Array(namespace.utf8)[...]].map { $0.subscribe != .anyone } ?? false
+    /// The configured namespaces that callers without a token may not subscribe to.
+    public var closedNamespaces: Set<String> {
+        Set(policies.filter { $0.value.subscribe != .anyone }.map { String(decoding: $0.key, as: UTF8.self) })
     }
 
     /// Whether the caller may subscribe to the topic and read its history.
