@@ -154,17 +154,22 @@ def converge(changes, screens, db, bursts, size, seconds_max):
         eventually(lambda: is_right(changes, screens, db), seconds_max, "the model's status at every client")
 
 
-@pytest.mark.parametrize("server, bursts, size", [("server", 10, 400), ("group", 2, 150), ("cluster", 2, 150)],
-                         indirect=["server"], ids=["server", "group", "cluster"])
+@pytest.mark.parametrize("server, bursts, size", [
+    pytest.param("server", 4, 400, id="server"),
+    pytest.param("server", 10, 400, id="server at length", marks=pytest.mark.thorough),
+    pytest.param("group", 2, 150, id="group"), pytest.param("cluster", 2, 150, id="cluster"),
+], indirect=["server"])
 def test_with_keyspace_events(changes, worker, server, bursts, size):
     worker(server=server)
     converge(*changes, bursts=bursts, size=size, seconds_max=4)
 
 
-def test_without_keyspace_events(changes, worker, server):
+@pytest.mark.parametrize("bursts, size", [
+    pytest.param(2, 500, id="short"), pytest.param(4, 750, id="at length", marks=pytest.mark.thorough)])
+def test_without_keyspace_events(changes, worker, server, bursts, size):
     """Only sweeps tell the worker; each finds everything within 5 s."""
     worker("--keyspace-events", "never", server=server)
-    converge(*changes, bursts=4, size=750, seconds_max=8)
+    converge(*changes, bursts=bursts, size=size, seconds_max=8)
     with server.client() as db:
         assert db.config_get("notify-keyspace-events")["notify-keyspace-events"] == ""
 

@@ -5,6 +5,7 @@ import pytest
 from command_scripts import Failed
 from dj_model import SHOP, Model, state
 from lua_scripts import NOW_MS
+from support.seeds import lives
 
 USERS = [f"u{n}" for n in range(5)]
 TRACKS = [f"t{n}" for n in range(7)]
@@ -38,7 +39,7 @@ def expect(model, name, user, present, arguments, now_ms):
     return getattr(model, name)(now_ms, *rest)
 
 
-@pytest.mark.parametrize("life", range(4))
+@pytest.mark.parametrize("life", lives(4))
 def test_random_lives(commands, scripts, db, rng, life):
     model, now_ms = Model(), NOW_MS
     for step in range(STEPS):

@@ -9,6 +9,7 @@ from command_scripts import Failed
 from lua_scripts import NOW_MS
 from messaging_life import WORDS as TOWN_WORDS
 from messaging_life import Life as TownLife
+from support.seeds import lives
 
 USERS = ["ann", "bob", "cat"]
 PAIRS = ["ann_bob", "ann_cat", "bob_cat"]
@@ -185,7 +186,7 @@ class Life:
                 assert seen(device.picture()) == expected, (place, user, new)
 
 
-@pytest.mark.parametrize("life", range(3))
+@pytest.mark.parametrize("life", lives(3))
 def test_random_lives(commands, rng, life):
     history = Life(commands, rng)
     words = set()

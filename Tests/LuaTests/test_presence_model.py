@@ -4,6 +4,7 @@ import pytest
 
 from command_scripts import Failed
 from lua_scripts import NOW_MS
+from support.seeds import lives
 
 SHOPS = ["1", "2"]
 USERS = [f"u{n}" for n in range(6)]
@@ -66,7 +67,7 @@ class Model:
         return {"idle": False, "again_ms": min(ends)} if ends else {"idle": True}
 
 
-@pytest.mark.parametrize("life", range(4))
+@pytest.mark.parametrize("life", lives(4))
 def test_random_lives(commands, rng, life):
     model, now_ms = Model(), NOW_MS
     for step in range(STEPS):

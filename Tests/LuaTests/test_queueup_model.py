@@ -5,6 +5,7 @@ import pytest
 from listening_model import Model, Song
 from listening_scripts import Sessions, refused
 from support.listening import Picture
+from support.seeds import lives
 
 
 @pytest.fixture
@@ -12,7 +13,7 @@ def sessions(db):
     return Sessions(db)
 
 
-@pytest.mark.parametrize("round_", range(4))
+@pytest.mark.parametrize("round_", lives(4))
 def test_sessions_are_those_of_the_model(sessions, rng, round_):
     """Random users do random things: answers, pictures of every socket, ballots and history as in the model."""
     model, ids, pictures, seen = Model(), {}, {}, {}

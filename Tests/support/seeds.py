@@ -4,6 +4,8 @@ import os
 import random
 import zlib
 
+import pytest
+
 VARIABLE = "SWITCHBOARD_SEED"
 
 
@@ -17,3 +19,8 @@ def seed_of(name: str) -> int:
 def seeded(name: str) -> random.Random:
     """Repeatable randomness for the test with this name."""
     return random.Random(seed_of(name))
+
+
+def lives(count: int) -> list:
+    """The numbers of random lives: the gate lives through the first two, `make thorough` through the others."""
+    return [pytest.param(number, marks=[pytest.mark.thorough] * (number > 1)) for number in range(count)]
