@@ -51,7 +51,7 @@ pids+=("$environments")
 
 # The build gets what nothing else wants; SwiftPM would give its compilers the usual priority again.
 unit_tests() {
-    GLIBC_TUNABLES=$compilers_memory chrt --idle 0 swift build --build-tests "${unit_build[@]}" &&
+    GLIBC_TUNABLES=$compilers_memory chrt --idle 0 swift build --product switchboardPackageTests "${unit_build[@]}" &&
         nice swift test --skip-build "${unit_build[@]}"
 }
 unit_tests >"$logs/unit.log" 2>&1 &
