@@ -20,5 +20,6 @@ fi
 printf 'venv: installing %s into %s\n' "$requirements" "$venv" >&2
 rm -rf "$venv"
 "$python" -m venv "$venv"
-"$venv/bin/python" -m pip install --quiet --disable-pip-version-check --requirement "$requirements"
+# Python compiles what it imports; most files of the packages are never read.
+"$venv/bin/python" -m pip install --quiet --disable-pip-version-check --no-compile --requirement "$requirements"
 printf '%s\n' "$want" >"$stamp"
