@@ -10,19 +10,23 @@ event of a socket. `--write` puts the table into the page; without it, the table
 import argparse
 import hashlib
 import hmac
+import http.client
 import itertools
 import json
 import re
 import sys
 import tempfile
 from pathlib import Path
+from urllib.parse import urlencode
 
+import httpx
 import jwt
 
 HERE = Path(__file__).resolve().parent
 sys.path[:0] = [str(HERE), str(HERE.parent)]
 
 from certificates import write_certificate  # noqa: E402
+from client import Client  # noqa: E402
 from gateway_process import API_KEY, Gateway  # noqa: E402
 from support.redis_server import RedisServer  # noqa: E402
 from tokens import SECRET, assemble, sign  # noqa: E402
@@ -76,19 +80,21 @@ class Matrix:
             ["userRedisUsPerSecond", "addressRedisUsPerSecond", "anonymousRedisUsPerSecond",
              "serviceRedisUsPerSecond"], 100_000_000)
         namespaces = {f"rule-{rule}": {"subscribe": rule, "publish": rule} for rule in RULES}
-        self.redis = redis
+        self.db = redis.client()
         self.gateway = Gateway(
             directory / "gateway", redis.url, certificate, SECRET, "--packs", "all", "--mint-secret-file",
-            str(directory / "mint-secret"), "--jwt-role", "anon=anonymous", *flags, limits=limits, has_ops=False,
+            str(directory / "mint-secret"), "--jwt-role", "anon=anonymous", "--listen-plain", "127.0.0.1:0",
+            *flags, limits=limits, has_ops=False,
             config={"namespaces": namespaces}, keys=keys)
         self.gateway.start().wait_ready()
-        self.https, self.sockets = {}, {}
+        host, port = self.gateway.address("plain")
+        self.http, self.sockets = http.client.HTTPConnection(host, port, timeout=20), {}
         # Another one for each way of calling, so that no guest meets the rate of a script.
         self.guest, self.guests = "", itertools.count(1)
-        self.described = self.http(API_KEY).get("/v1/openapi.json").json()["paths"]
+        self.described = self.ask("GET", "/v1/openapi.json", API_KEY).json()["paths"]
 
     def stop(self):
-        for one in [*self.https.values(), *self.sockets.values()]:
+        for one in [*self.sockets.values(), self.http, self.db]:
             one.close()
         self.gateway.stop()
 
@@ -104,16 +110,15 @@ class Matrix:
             "bound": lambda: sign(SECRET, "kitchen", role="service", topics=[topic], exp=4_000_000_000)}
         return KEYS.get(caller) or tokens[caller]()
 
-    def http(self, shown: str | None):
-        if shown not in self.https:
-            self.https[shown] = self.gateway.http(key=shown)
-        return self.https[shown]
-
-    def ask(self, caller: str, shown: str | None, method: str, url: str, **options):
-        """A request; guests share a connection."""
-        if caller == "minted":
-            return self.http(None).request(method, url, headers={"apikey": shown}, **options)
-        return self.http(shown).request(method, url, **options)
+    def ask(self, method: str, url: str, shown: str | None, **options) -> httpx.Response:
+        """A request of somebody; all share one connection, not encrypted, since there are thousands."""
+        if "params" in options:
+            url += "?" + urlencode(options["params"])
+        body = json.dumps(options["json"]) if options.get("json") is not None else None
+        fields = {} if shown is None else {"apikey": shown}
+        self.http.request(method, url, body, fields)
+        response = self.http.getresponse()
+        return httpx.Response(response.status, content=response.read())
 
     def socket(self, shown: str | None):
         if shown not in self.sockets:
@@ -121,7 +126,8 @@ class Matrix:
             # The guests' sockets are many; each is used for one call.
             for old in [old for old in self.sockets if old and "switchboard-grant" in header(old)]:
                 self.sockets.pop(old).close()
-            self.sockets[shown] = self.gateway.client(headers=headers)
+            host, port = self.gateway.address("plain")
+            self.sockets[shown] = Client(f"ws://{host}:{port}/ws", None, headers=headers)
         return self.sockets[shown]
 
     # Outcomes
@@ -192,7 +198,7 @@ class Matrix:
         home = topic if "{topic}" in path or "broadcast" in path else None
 
         def play(shown):
-            response = self.http(shown).request(method, url, json=body)
+            response = self.ask(method, url, shown, json=body)
             return self.answered(f"{method} {url}", response, set())
 
         return [self.both(caller, home if caller == "bound" else None, play) for caller in CALLERS]
@@ -246,7 +252,7 @@ class Matrix:
         for method, path, _ in [*ways, ("EVENT", name, None)]:
             outcomes = tuple(
                 self.both(caller, self.reached(caller, home), lambda shown, caller=caller, method=method, path=path: (
-                    self.call(caller, shown, method, path, arguments, users, declared)))
+                    self.call(caller, home, shown, method, path, arguments, users, declared)))
                 for caller in CALLERS)
             told.setdefault(outcomes, []).append((method, path))
         routes = [f"`{method} {path}`" for method, path, _ in ways if path != f"/v1/commands/{name}"]
@@ -270,9 +276,10 @@ class Matrix:
         namespace, _, id = home.partition(":")
         return f"{namespace}:{SESSION if id == '*' else id}" if namespace in self.mintable else None
 
-    def call(self, caller, shown, method, path, arguments, users, declared) -> str:
+    def call(self, caller, home, shown, method, path, arguments, users, declared) -> str:
         """Calls a command in one way."""
-        self.seed()
+        if home == "session:*":
+            self.seed()
         given = {key: value for key, value in arguments.items()
                  if key not in users or caller not in [*NAMELESS, "minted"]}
         if method == "EVENT":
@@ -284,18 +291,16 @@ class Matrix:
             url = url.replace(f"{{{key}}}", str(arguments.get(key, own) if key not in users else own))
         rest = {key: value for key, value in given.items() if key not in inside}
         options = {"params": rest} if method == "GET" else {"json": rest}
-        response = self.ask(caller, shown, method, url, **options)
+        response = self.ask(method, url, shown, **options)
         return self.answered(f"{method} {url} by {caller}", response, declared)
 
     def seed(self):
         """Puts every user into a session, so that commands that look for one find it."""
-        with self.redis.client() as db:
-            pipe = db.pipeline(transaction=False)
-            for user in (USER, OTHER, self.guest):
-                pipe.delete(f"user:{user}#listening")
-                pipe.hset(f"user:{user}#listening", "session", SESSION)
-            pipe.set("joincode:ABC234", SESSION)
-            pipe.execute()
+        pipe = self.db.pipeline(transaction=False)
+        for user in (USER, OTHER, self.guest):
+            pipe.delete(f"user:{user}#listening")
+            pipe.hset(f"user:{user}#listening", "session", SESSION)
+        pipe.execute()
 
 
 def is_id(schema: dict) -> bool:

@@ -97,9 +97,9 @@ def test_a_closed_namespace_closes_its_commands_and_check_lists_what_is_open(gat
     with gw.client() as client:
         client.refused("queue", {"shopId": "1"}, "unauthorized")
     told = subprocess.run(
-        [str(BINARY.absolute()), "check", "--config", str(gw.directory / "config.json"), "--redis",
-         "redis://127.0.0.1:1", "--ops", "127.0.0.1:0", "--listen-plain", "127.0.0.1:0"],
-        capture_output=True, text=True, env=ENVIRONMENT).stdout
+        [str(BINARY.absolute()), "check", "--config", str(gw.directory / "config.json"), "--ops", "127.0.0.1:0",
+         "--redis", "redis://127.0.0.1:1", "--listen-plain", "127.0.0.1:0"], capture_output=True, text=True,
+        env=ENVIRONMENT).stdout
     assert "ok: without a token anyone reads and subscribes to topics of: challenge, dj\n" in told
     assert "ok: without a token anyone publishes on topics of: none\n" in told
     calls = re.search(r"^ok: without a token anyone calls: (.*)$", told, re.M)[1]
