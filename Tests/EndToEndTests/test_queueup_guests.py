@@ -163,6 +163,38 @@ def test_a_link_is_worth_no_more_than_its_ticket(gateway, phone, guest, code):
     assert app.current()["participant_count"] == 4
 
 
+def test_one_phone_is_few_guests_and_its_votes_go_with_them(gateway, phone, guest, code):
+    """By a real address: the gateway tells the script the caller's, and the worker ends the stay."""
+    ann = phone("Ann")
+    ann.create(code)
+    session, ticket = link(ann)
+    _, second = (ann.add(name)["id"] for name in ("one", "two"))
+    apps = [guest(ann, session, ticket) for _ in range(3)]
+    answer = visit(gateway, session, ticket)
+    assert answer.status_code == 409
+    assert answer.json()["error"] == "Enough guests have come by this code from your network"
+    assert [app.vote(second, 1) for app in apps] == [1, 2, 3]
+    apps[0].call("DELETE", f"/sessions/{session}/visit")
+    eventually(lambda: ann.current()["queue"][0]["votes"] == 2, 5, "the vote goes with the guest")
+    assert visit(gateway, session, ticket).status_code == 409, "whoever leaves makes no room"
+    assert visit(gateway, *link(ann)).status_code == 201, "another code on the wall"
+    ann.call("PATCH", "/sessions/control_session", {"guests_per_address": 4})
+    assert visit(gateway, session, ticket).status_code == 201
+
+
+def test_a_guests_connection_is_a_sign_of_the_guest(gateway, shared_server, phone, guest, code):
+    """The heartbeat of a live connection says that a guest's votes go on counting."""
+    ann = phone("Ann")
+    id = ann.create(code)["session"]["id"]
+    app = guest(ann)
+    with shared_server.client() as db:
+        key = f"session:{id}#guests"
+        before = db.zscore(key, app.user)
+        joined(app.listen(id), id)
+        eventually(lambda: db.zscore(key, app.user) > before, 10, "the gateway beats for the guest")
+        assert db.zscore(key, ann.user) is None
+
+
 def test_a_host_has_a_guest_sent_away(gateway, phone, guest, code):
     """By a backend: the guest's tokens are revoked, and sockets that live by them end."""
     ann = phone("Ann")

@@ -23,12 +23,24 @@ import Testing
         NamespacePolicy(subscribe: rule, publish: rule, logEventsMax: 1, logSeconds: 1, slow: .disconnect)
     }
 
-    private func grant(_ user: String = "guest:1", expiresAt: Int = now + 60) throws -> Grant {
+    private func grant(
+        _ user: String = "guest:1", expiresAt: Int = now + 60, isGuest: Bool = true
+    ) throws -> Grant {
         let topic = try #require(topic)
         return try #require(
             Grant(
                 user: Array(user.utf8), topic: topic, issuedAt: now, expiresAt: expiresAt,
-                tokenID: Array("m-1".utf8), isGuest: true))
+                tokenID: Array("m-1".utf8), isGuest: isGuest))
+    }
+
+    /// A user's token for one topic says nothing of where the user is; a guest has no other token.
+    @Test func aTokenForOneTopicBeatsForGuestsAlone() throws {
+        let keys = try grants(otherSecret)
+        for (user, isGuest) in [("guest:1", true), ("ann", false)] {
+            let token = try #require(keys.sign(try grant(user, isGuest: isGuest)))
+            let identity = try #require(try verifier(keys).verify(token, now: now).identity)
+            #expect(identity.isGuest == isGuest && identity.hasHeartbeat == isGuest)
+        }
     }
 
     @Test func aGrantOpensItsTopicAndNothingElse() throws {
@@ -39,7 +51,7 @@ import Testing
         let identity = try #require(judge.verify(token, now: now).identity)
         #expect(identity.user == Array("guest:1".utf8) && identity.grant == topic && identity.isGuest)
         #expect(identity.role == .user && identity.tokenID == Array("m-1".utf8) && identity.issuedAt == now)
-        #expect(!identity.hasHeartbeat)
+        #expect(identity.hasHeartbeat)
         var policies: [String: NamespacePolicy] = [:]
         for rule in NamespacePolicy.Rule.allCases {
             policies[rule.rawValue] = policy(rule)

@@ -115,8 +115,10 @@ public struct Identity: Sendable, Equatable {
         topics.contains { $0.matches(topic) }
     }
 
-    /// Whether heartbeats are run while the user has a connection: a token for one topic says nothing of where its user is.
-    public var hasHeartbeat: Bool { role == .user && grant == nil }
+    /// Whether heartbeats are run while the user has a connection.
+    ///
+    /// A token for one topic says nothing of where its user is, unless the user is a guest who has no other token.
+    public var hasHeartbeat: Bool { role == .user && (grant == nil || isGuest) }
 
     /// Whether a session of `current` may go on with this token: a refresh never changes user, role or issuer, nor the topic
     /// of a token of the gateway's own.
