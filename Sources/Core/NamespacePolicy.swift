@@ -40,6 +40,10 @@ public struct NamespacePolicy: Sendable, Equatable {
     public var logEventsMax: Int
     /// How long the log outlives its last event, seconds.
     public var logSeconds: Int
+    /// Bytes of Redis that the log may take, at most half more between two looks at it; `nil`: as many as its events do.
+    ///
+    /// The newest event always stays.
+    public var logBytesMax: Int?
     /// What happens to slow clients.
     public var slow: SlowPolicy
     /// Which events a newer one may replace under ``SlowPolicy/conflate``; others are never dropped.
@@ -56,8 +60,10 @@ public struct NamespacePolicy: Sendable, Equatable {
     /// Makes a policy.
     public init(
         subscribe: Rule, publish: Rule, logEventsMax: Int, logSeconds: Int, slow: SlowPolicy,
-        conflate: [EventName: ConflateBy] = [:], follows: Bool = false, presence: Bool = false, flatten: Bool = false
+        conflate: [EventName: ConflateBy] = [:], follows: Bool = false, presence: Bool = false, flatten: Bool = false,
+        logBytesMax: Int? = nil
     ) {
+        self.logBytesMax = logBytesMax
         self.presence = presence
         self.conflate = conflate
         self.follows = follows
@@ -69,9 +75,25 @@ public struct NamespacePolicy: Sendable, Equatable {
         self.slow = slow
     }
 
+    /// The bound of the log as scripts read it: the events, or `EVENTS:BYTESb` where the bytes must be looked at.
+    ///
+    /// Events of whose size the log may hold twice as many need no look, so they cost Redis nothing more.
+    public func logBound(largestBytes: Int) -> [UInt8] {
+        var text: [UInt8] = []
+        text.append(decimal: logEventsMax)
+        guard let logBytesMax, logEventsMax > 0, largestBytes > logBytesMax / (2 * logEventsMax) else { return text }
+        text.append(UInt8(ascii: ":"))
+        text.append(decimal: logBytesMax)
+        text.append(UInt8(ascii: "b"))
+        return text
+    }
+
     /// How long a position outlives its topic's last event, seconds: a day longer than the log, so that a returning
     /// client learns that it missed something.
     public var positionSeconds: Int { logSeconds + 86_400 }
+
+    /// What one recovery may return at most: where users publish, a log has no use for more.
+    private static let recoverable = 4_194_304
 
     /// The policies of the apps' namespaces, by name.
     public static let defaults: [String: NamespacePolicy] = [
@@ -96,12 +118,14 @@ public struct NamespacePolicy: Sendable, Equatable {
         "challenge": NamespacePolicy(
             subscribe: .anyone, publish: .service, logEventsMax: 200, logSeconds: 3_600, slow: .disconnect),
         "session": NamespacePolicy(
-            subscribe: .granted, publish: .granted, logEventsMax: 1_000, logSeconds: 86_400, slow: .disconnect),
+            subscribe: .granted, publish: .granted, logEventsMax: 1_000, logSeconds: 86_400, slow: .disconnect,
+            logBytesMax: recoverable),
         "conversation": NamespacePolicy(
-            subscribe: .granted, publish: .granted, logEventsMax: 1_000, logSeconds: 86_400, slow: .disconnect),
+            subscribe: .granted, publish: .granted, logEventsMax: 1_000, logSeconds: 86_400, slow: .disconnect,
+            logBytesMax: recoverable),
         "phoenix": NamespacePolicy(
             subscribe: .user, publish: .user, logEventsMax: 200, logSeconds: 300, slow: .disconnect,
-            presence: true),
+            presence: true, logBytesMax: recoverable),
     ]
 
     private static func byName(_ keys: KeyValuePairs<String, ConflateBy>) -> [EventName: ConflateBy] {

@@ -69,6 +69,27 @@ import Testing
         #expect(call.arguments.suffix(2).map { $0.count } == [4, 32])
     }
 
+    @Test func onlyEventsThatAreLargeForTheLogHaveItsBytesLookedAt() throws {
+        var policy = try #require(NamespacePolicy.defaults["shop"])
+        #expect(text(policy.logBound(largestBytes: 1_000_000)) == "200")
+        policy.logBytesMax = 400_000
+        #expect(text(policy.logBound(largestBytes: 1_000)) == "200")
+        #expect(text(policy.logBound(largestBytes: 1_001)) == "200:400000b")
+        policy.logEventsMax = 0
+        #expect(text(policy.logBound(largestBytes: 1_001)) == "0")
+        policy.logEventsMax = 200
+        let registry = try ScriptRegistry(scripts: [("publish", [])]) { Digest.sha1($0) }
+        let (script, event) = (try #require(registry.script(named: "publish")), try #require(EventName("e")))
+        let moment = CommandCallBuilder.Moment(nowMs: 5, run: bytes("r"), epoch: bytes("c"), random: [])
+        let topic = try #require(Topic("shop:42"))
+        for (sizes, bound) in [([2, 1_000], "200"), ([2, 1_001, 2], "200:400000b")] {
+            let events = sizes.map { PublishCall.Event(event, data: Array(repeating: 0, count: $0), id: nil) }
+            let call = PublishCall(topic, events).call(
+                script, keys: Keys(prefix: []), policy: policy, seenSeconds: 300, moment, top: nil)
+            #expect(text(call.arguments[5]).split(separator: " ")[1] == bound)
+        }
+    }
+
     @Test func theReplyTellsOfEachEvent() throws {
         let position = try #require(Position(epoch: bytes("e-1"), offset: 9_007_199_254_740_991))
         let reply = RESPValue.string(bytes("e-1 9007199254740991 0 e-1 9007199254740991 1 - 0 2"))

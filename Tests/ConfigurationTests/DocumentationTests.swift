@@ -25,6 +25,7 @@ import Testing
             let row =
                 "| \(name) | \(policy.subscribe.rawValue) | \(policy.publish.rawValue) | \(policy.logEventsMax)"
                 + " | \(policy.logSeconds) | \(policy.slow.rawValue) |"
+                + (policy.logBytesMax.map { " \($0) |" } ?? " |")
             #expect(lines.contains(row), "\(row)")
         }
     }

@@ -37,6 +37,14 @@ private let wrongRule =
         #expect(settings.describe().contains("removed"))
     }
 
+    @Test func aLogMayBeBoundInBytes() throws {
+        let text = #"{"shop": {"log": {"bytes": 131072}}, "phoenix": {"log": {"bytes": null}}}"#
+        let settings = try #require(gateway(policies(text)))
+        #expect(settings.namespaces["shop"]?.logBytesMax == 131_072)
+        #expect(settings.namespaces["phoenix"]?.logBytesMax == nil)
+        #expect(settings.describe().contains("log=200/300s/131072B"))
+    }
+
     @Test func theKeysOfConflationAreReplacedAsAWhole() throws {
         let settings = try #require(
             gateway(policies(#"{"shop": {"conflate": {"price": "sku", "clock": null}}, "dj": {"slow": "disconnect"}}"#))
@@ -93,7 +101,10 @@ private let wrongRule =
             "c.json: namespaces.shop.conflate.a: expected null or the name of a member; got a number"
         ),
         (#"{"shop": {"logs": {}}}"#, "c.json: namespaces.shop.logs: unknown key; did you mean log?"),
-        (#"{"shop": {"log": 5}}"#, #"c.json: namespaces.shop.log: expected {"events": N, "seconds": N}; got a number"#),
+        (
+            #"{"shop": {"log": 5}}"#,
+            #"c.json: namespaces.shop.log: expected {"events": N, "seconds": N, "bytes": N}; got a number"#
+        ),
         (#"{"shop": {"log": {"event": 5}}}"#, "c.json: namespaces.shop.log.event: unknown key; did you mean events?"),
         (
             #"{"shop": {"log": {"events": 100001}}}"#,

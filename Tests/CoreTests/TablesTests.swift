@@ -54,6 +54,7 @@ import Testing
             #expect(
                 policy.logSeconds > 0 && policy.logSeconds <= 7 * 86_400, "\(name): a log is recent events, no archive")
             #expect(policy.publish != .anyone, "\(name)")
+            #expect(policy.publish == .service || policy.logBytesMax != nil, "\(name): users choose the sizes")
         }
         #expect(NamespacePolicy.defaults["user"]?.subscribe == .owner)
         #expect(NamespacePolicy.defaults["nosuch"] == nil)

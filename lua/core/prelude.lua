@@ -51,8 +51,7 @@ local function decimal(value)
 end
 -- @end
 
--- The grammars of the wire, the same as the gateway's. Whole patterns, since building one costs an allocation; Redis
--- keeps the C locale for character classes, so %w is A-Z a-z 0-9.
+-- Redis keeps the C locale for the classes of patterns: %w is A-Z a-z 0-9.
 local function is_event(text)
   return type(text) == 'string' and #text <= 64 and string.find(text, '^[%w._:/-]+$') ~= nil
 end
@@ -99,10 +98,9 @@ local function epochs() -- what is needed where epochs begin and end: made when 
     if kind ~= 'stream' and kind ~= 'none' then return refuse('BADKEY', 'log holds another type') end
   end
 
-  -- Begins an epoch at `offset` (text). Its first write is HSET, which Redis refuses whole when memory, persistence
-  -- or replication forbid writing; whatever follows it in the script is no longer refused for those reasons.
-  -- `until_ms` is when the log's life ends, '0' for who writes no log. Returns an error reply or nil.
-  --
+  -- Begins an epoch at `offset` (text). Its first write is HSET, which Redis refuses whole when memory, persistence or
+  -- replication forbid writing; what follows it is no longer refused for those reasons. `until_ms` is when the log's
+  -- life ends, '0' for who writes no log. Returns an error reply or nil.
   -- The ended epoch's log becomes the past log for the rest of its life: couriers may not have sent all of it.
   -- `past` in meta is that epoch, its end (`now_ms`) and the epoch that stood there before.
   local function begin(keys, candidate, offset, run, meta_ttl_s, until_ms, now_ms)
@@ -132,9 +130,8 @@ local is_epoch, is_run, is_id, _, _, check_new_epoch, begin_epoch = epochs()
 -- @end
 
 -- Reads a topic's position: epoch (text), offset (number), whether the own part of `run` has to be stored with the next
--- write, and when the log's life ends (text or false). Returns nil when the topic has none: the hash is absent or not
--- readable, its offsets are used up, or it is not whole; the third value is then the epoch that must not be used again,
--- if one is known. Returns nil, reply when the key cannot be read.
+-- write, and when the log's life ends (text or false). Returns nil when there is none, its offsets are used up, or it
+-- is not whole, and third the epoch that must not be used again. Returns nil, reply when the key cannot be read.
 local function read_position(meta, run, top)
   local got = redis.pcall('HMGET', meta, 'epoch', 'offset', 'run', 'until')
   local epoch, offset = got[1], got[2]
@@ -163,8 +160,7 @@ local function is_lasting(ends, now_ms, log_ttl_s)
 end
 
 -- Logs an event by XADD. Returns its reply: an error, or false where a log that is not renewed is gone: a new one would
--- stay for ever. Cutting a log to an exact length costs as much as all the rest of an event: Redis walks over what it
--- deleted before. So a log of 100 events or more is cut at every tenth offset and holds at most 9 more than `log_max`.
+-- stay for ever. To cut it costs as much as all the rest of an event, so a long log is cut at every tenth offset.
 local function log_event(log, lasts, log_max, offset, event, data, id, now_ms)
   local cuts, place = #log_max < 3 or string.byte(offset, -1) == 48, offset .. '-0'
   if lasts and cuts then
@@ -177,6 +173,23 @@ local function log_event(log, lasts, log_max, offset, event, data, id, now_ms)
   end
   return redis.pcall('XADD', log, place, 'e', event, 'd', data, 'i', id, 't', now_ms)
 end
+
+-- @only cut_log
+-- Takes the oldest events from a log until it fits into so many bytes of Redis, but for the newest one. A look costs a
+-- step for each node of the log, so it takes as many as would do if all were of one size, and at most twice as many as
+-- the last one. Without `bytes_max` it reads a bound, `EVENTS:BYTESb`: returns events (text) and bytes.
+local function cut_log(log, bytes_max)
+  local events, bytes = string.match(log, '^([1-9]%d*):([1-9]%d*)b$')
+  if not bytes_max then return events, events and #bytes < 16 and tonumber(bytes) end
+  local most, cut = 1, 1
+  while type(cut) == 'number' and cut > 0 do
+    local used, length = redis.pcall('MEMORY', 'USAGE', log, 'SAMPLES', 0), redis.call('XLEN', log)
+    if type(used) ~= 'number' or used <= bytes_max then return end -- or the Redis user may not ask
+    local more = math.min(most, math.ceil(length * (1 - bytes_max / used)), length - 1)
+    cut, most = redis.pcall('XTRIM', log, 'MAXLEN', '=', decimal(length - more)), 2 * most
+  end
+end
+-- @end
 
 -- Stores the offset of a logged event, and renews the lives of log and position unless they last.
 local function keep_offset(meta, log, offset, lasts, now_ms, log_ttl_s, meta_ttl_s)
@@ -226,10 +239,9 @@ local function publishing()
     if not fits_epoch(plan.candidate) then return refuse('BADARG', 'epoch is not 1...32 allowed bytes') end
   end
 
-  -- Looks up what a plan's id was used for, and marks the plan when it must not be published: `duplicate`, with the
-  -- first position, and `conflict` as well when the id was used for another event or other data. An id counts only in
-  -- `epoch`, the one the topic is in (nil: none): whoever sends an event of an ended epoch again because no answer came
-  -- has to get it published. Returns an error reply or nil.
+  -- Looks up a plan's id, and marks the plan when it must not be published: `duplicate`, with the first position, and
+  -- `conflict` as well when the id was used for another event or other data. An id counts only in `epoch`, the one the
+  -- topic is in (nil: none): an event of an ended epoch is published again. Returns an error reply or nil.
   local function recall(plan, epoch)
     local value = redis.pcall('GET', plan.seen)
     if failed(value) then return bad_key('seen', value) end
@@ -242,8 +254,8 @@ local function publishing()
     plan.duplicate, plan.epoch, plan.offset, plan.conflict = true, seen_epoch, seen_offset, print ~= plan.print
   end
 
-  -- Checks, where Redis can tell (7.0 and later), that the ACL user may run every command of `commit_event`: a refusal
-  -- half-way could not be undone. After the first event of an epoch it asks for the send alone. Returns an error reply.
+  -- Checks, from Redis 7.0 on, that the user may run every command of `commit_event`: a refusal half-way could not be
+  -- undone. After the first event of an epoch it asks for the send alone. Returns an error reply.
   local function check_rights(plan, is_first)
     local may = redis.acl_check_cmd
     if not may then return nil end
@@ -261,21 +273,13 @@ local function publishing()
   end
 
   -- First half of publishing: reads and checks everything, writes nothing.
-  -- plan     one table, made whole by the caller, since a table that grows is made anew. All text:
-  --   log, meta, seen   names from KEYS. Without a message id `seen` is not touched.
-  --   channel           the topic's pub/sub channel.
-  --   event, data, id   the name, one JSON object as text, and the idempotency key or '-'.
-  --   print             with an id, the fingerprint of event and data.
-  --   origin            a space and the session that does not want the event back, or nothing; `publish` alone has one.
-  --   now_ms; log_max (events, 0 keeps no log); log_ttl_s, meta_ttl_s, seen_ttl_s.
-  --   candidate         an epoch, random, used only if a new epoch must begin.
-  --   run               the fence of the server the caller talks to, see is_whole.
-  --   top               "<epoch> <offset>" of the last event the caller knows of, or empty.
-  --   trusted           true where the gateway has made the numbers and the candidate, and nobody else can have.
+  -- plan     one table, made whole by the caller, since a table that grows is made anew. All text: keys and words of
+  --          publish.lua by their names there, `candidate` being its epoch; and
+  --   origin   a space and the session that does not want the event back, or nothing; `publish` alone has one.
+  --   trusted  true where the gateway has made the numbers and the candidate, and nobody else can have.
   --   epoch, offset, lasts  false; set here.
   --
-  -- Returns the plan for `commit_event`, or nil, reply. A plan is good until the next write to the same topic. A script
-  -- that writes keys of its own prepares first, writes, then commits: a commit after a write does not fail.
+  -- Returns the plan for `commit_event`, or nil, reply. A plan is good until the next write to the same topic.
   local function prepare_event(plan)
     local wrong = check_event(plan.channel, plan.event, plan.data, plan.id, plan.print)
       or not plan.trusted and check_policy(plan)
@@ -304,14 +308,11 @@ local function publishing()
     return plan
   end
 
-  -- Makes the first write of a plan that continues its epoch, or logs the event of a new one: XADD, or without a log
-  -- the offset alone. Returns its reply, which may be an error.
+  -- Makes the first write of a plan that continues its epoch, or logs the event of a new one. Returns its reply.
   local function append(plan)
-    if plan.log_max == '0' then
-      return redis.pcall('HSET', plan.meta, 'offset', plan.offset, 'run', own_run(plan.run))
-    end
-    local added = log_event(
-      plan.log, plan.lasts, plan.log_max, plan.offset, plan.event, plan.data, plan.id, plan.now_ms)
+    local log, lasts, most = plan.log, plan.lasts, plan.log_max
+    if most == '0' then return redis.pcall('HSET', plan.meta, 'offset', plan.offset, 'run', own_run(plan.run)) end
+    local added = log_event(log, lasts, most, plan.offset, plan.event, plan.data, plan.id, plan.now_ms)
     if added then return added end
     plan.lasts = false
     return append(plan)
@@ -319,10 +320,9 @@ local function publishing()
 
   -- Second half of publishing: offset, log, idempotency key, and PUBLISH last.
   --
-  -- The first write decides: if Redis refuses it (OOM, READONLY, MISCONF, wrong type) nothing has changed and the
-  -- error is returned as nil, reply. Returns the plan with `epoch`, `offset` (text) and `duplicate`. A plan
-  -- that `follows` continues the one committed just before in the same script, which prepared the topic: its epoch and
-  -- offset are given, and the caller stores the last offset when it is done.
+  -- If Redis refuses the first write (OOM, READONLY, MISCONF, wrong type) nothing has changed: nil and the error are
+  -- returned, otherwise the plan with `epoch`, `offset` (text) and `duplicate`. A plan that `follows` continues the one
+  -- committed just before in this script: its epoch and offset are given, and the caller stores the last offset.
   local function commit_event(plan)
     if plan.duplicate then return plan end
     if not plan.fresh then
@@ -370,17 +370,17 @@ local function publishing()
   -- Publishes one event: `prepare_event` and `commit_event` in one. Returns the plan, or nil, reply.
   local function publish_event(plan)
     local prepared, wrong = prepare_event(plan)
-    if prepared then return commit_event(plan) end
-    return nil, wrong
+    if not prepared then return nil, wrong end
+    return commit_event(plan)
   end
 
   return publish_event, commit_event, check_event, check_policy, recall, prepare_event
 end
 
 -- @only read_log
--- Reads entries first...last (numbers) of a log, at most `count`: a list of {offset, event, data, id}, all text; from
--- the last to the first when `backwards`; and the offset of the entry read last, nil when there was none. Entries that
--- publish_event did not write are left out. Returns nil, reply when the key is not a log.
+-- Reads entries first...last (numbers) of a log, at most `count`: a list of {offset, event, data, id}, all text,
+-- from the last to the first when `backwards`, without entries that publish_event did not write; and the offset of the
+-- entry read last, nil when there was none. Returns nil, reply when the key is not a log.
 local function read_log(log, first, last, count, backwards)
   if backwards then first, last = last, first end
   local entries = redis.pcall(

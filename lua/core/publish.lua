@@ -21,7 +21,7 @@
 -- ARGV[6]   terms       six words with one space between them: as arguments of their own they would cost Redis more
 --                       now_ms      milliseconds since 1970
 --                       log_max     events kept, 0...1000000 and from 100 on at most 9 more; 0: none, offsets still
---                                   advance
+--                                   advance. `EVENTS:BYTESb`: the log is cut to so many bytes as well
 --                       log_ttl_s   seconds the log outlives its last event
 --                       meta_ttl_s  seconds the position outlives it; at least log_ttl_s
 --                       seen_ttl_s  seconds a retry is recognised
@@ -44,6 +44,12 @@ end
 local now_ms, log_max, log_ttl_s, meta_ttl_s, seen_ttl_s, candidate =
   string.match(ARGV[6], '^([^ ]*) ([^ ]*) ([^ ]*) ([^ ]*) ([^ ]*) ([^ ]*)$')
 if not now_ms then return refuse('BADARG', 'terms are not six words') end
+
+local log_bytes
+if string.byte(log_max, -1) == 98 then
+  log_max, log_bytes = cut_log(log_max)
+  if not log_bytes then return refuse('BADARG', 'log_max is neither a number nor EVENTS:BYTESb') end
+end
 
 local publish_event, commit_event, check_event, check_policy, recall = publishing()
 
@@ -73,6 +79,7 @@ end
 if #KEYS == 3 then
   local plan, wrong = publish_event(planned(KEYS[3], 1))
   if not plan then return wrong end
+  if log_bytes then cut_log(KEYS[1], log_bytes) end
   return told(plan)
 end
 
@@ -139,6 +146,7 @@ for _, plan in ipairs(recalled) do
   end
 end
 if last then redis.call('HSET', last.meta, 'offset', last.offset) end
+if log_bytes then cut_log(KEYS[1], log_bytes) end
 local answer = {}
 for n, plan in ipairs(plans) do answer[n] = told(plan) end
 return table.concat(answer, ' ')

@@ -12,6 +12,8 @@ local function plan_of(item)
   }
 end
 
+local heavy -- logs to be cut to a bound in bytes, and that bound
+
 -- The facts about the lane of the outbox: the payer, whether the payer's entries are counted, and whether the lane
 -- holds any.
 local payer, is_counted, is_waiting
@@ -49,6 +51,11 @@ local function prepare_events()
     local home, data = item.home, item.data
     if not (is_event(item.event) and string.byte(data) == 123 and string.byte(data, -1) == 125) then
       return refuse('BADARG', 'an event without a name of 1...64 bytes, or data that is not a JSON object')
+    end
+    if string.byte(home.log_max, -1) == 98 then home.log_max, home.log_bytes = cut_log(home.log_max) end
+    if home.log_bytes and #data * home.log_max * 2 > home.log_bytes then
+      heavy = heavy or {}
+      heavy[home.log] = home.log_bytes
     end
     local last, epoch, offset, more, ends = home.last, nil, nil, nil, nil
     if last and last.home then
@@ -113,6 +120,9 @@ local function commit()
       if home then done, wrong = publish_event(plan_of(item)) else done, wrong = commit_event(item) end
       if not done then return wrong end
     end
+  end
+  if heavy then
+    for log, bytes in pairs(heavy) do cut_log(log, bytes) end
   end
   if #outgoing > 0 then commit_outgoing() end
   local wrong = outward and outward.commit(count + #emitted + #outgoing == 0)

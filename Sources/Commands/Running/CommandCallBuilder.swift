@@ -77,8 +77,8 @@ public struct CommandCallBuilder: Sendable {
             }
             keys += [settings.keys.log(topic), settings.keys.meta(topic)]
             arguments += [
-                topic.bytes, settings.keys.channel(topic), decimal(policy.logEventsMax), decimal(policy.logSeconds),
-                decimal(policy.positionSeconds), top(topic)?.fenceText ?? [],
+                topic.bytes, settings.keys.channel(topic), policy.logBound(largestBytes: Int.max),
+                decimal(policy.logSeconds), decimal(policy.positionSeconds), top(topic)?.fenceText ?? [],
             ]
         }
         for key in descriptor.keys {

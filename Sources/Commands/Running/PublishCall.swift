@@ -88,12 +88,13 @@ public struct PublishCall: Sendable {
         _ moment: CommandCallBuilder.Moment, top: Position?
     ) -> ScriptCall {
         let meta = keys.meta(topic)
-        let numbers = [
-            moment.nowMs, policy.logEventsMax, policy.logSeconds, policy.positionSeconds, seenSeconds,
-        ]
         var terms: [UInt8] = []
         terms.reserveCapacity(80)
-        for number in numbers {
+        terms.append(decimal: moment.nowMs)
+        terms.append(UInt8(ascii: " "))
+        terms.append(contentsOf: policy.logBound(largestBytes: events.reduce(0) { max($0, $1.data.count) }))
+        terms.append(UInt8(ascii: " "))
+        for number in [policy.logSeconds, policy.positionSeconds, seenSeconds] {
             terms.append(decimal: number)
             terms.append(UInt8(ascii: " "))
         }

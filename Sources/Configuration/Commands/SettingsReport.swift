@@ -105,7 +105,8 @@ extension SettingsReport {
 
     private static func text(_ policy: NamespacePolicy) -> String {
         "subscribe=\(policy.subscribe.rawValue) publish=\(policy.publish.rawValue) "
-            + "log=\(policy.logEventsMax)/\(policy.logSeconds)s slow=\(policy.slow.rawValue)"
+            + "log=\(policy.logEventsMax)/\(policy.logSeconds)s"
+            + (policy.logBytesMax.map { "/\($0)B" } ?? "") + " slow=\(policy.slow.rawValue)"
             + (policy.follows ? " follows" : "") + (policy.presence ? " presence" : "")
             + (policy.flatten ? " flatten" : "")
     }

@@ -16,6 +16,8 @@ struct NamespaceReader {
     private static let fields = ["subscribe", "publish", "log", "slow", "conflate", "follows", "presence", "flatten"]
     /// The most events a log may keep.
     static let logEventsMax = 100_000
+    /// The bytes that a log may be bound to: the least holds one event of the usual largest size.
+    static let logBytes = 131_072...1_099_511_627_776
     /// The longest a log may outlive its last event: 366 days, in seconds.
     static let logSecondsMax = DurationText.secondsMax
     /// What a namespace of the operator's own keeps unless it says otherwise.
@@ -121,7 +123,9 @@ struct NamespaceReader {
 
     private mutating func log(_ value: JSON.Value, _ place: String, _ policy: inout NamespacePolicy) {
         guard value.kind == .object else {
-            return problem(place, "expected {\"events\": N, \"seconds\": N}; got " + FileReader.nameOfKind(value))
+            return problem(
+                place,
+                "expected {\"events\": N, \"seconds\": N, \"bytes\": N}; got " + FileReader.nameOfKind(value))
         }
         for member in value.members {
             let field = place + "." + member.name
@@ -130,9 +134,11 @@ struct NamespaceReader {
                 number(member, field, 0...NamespaceReader.logEventsMax).map { policy.logEventsMax = $0 }
             case "seconds":
                 number(member, field, 1...NamespaceReader.logSecondsMax).map { policy.logSeconds = $0 }
+            case "bytes" where member.kind == .null: policy.logBytesMax = nil
+            case "bytes": number(member, field, NamespaceReader.logBytes).map { policy.logBytesMax = $0 }
             default:
-                let hint = NearestName.hint(["events", "seconds"], to: member.name)
-                problem(field, "unknown key" + (hint.isEmpty ? "; there are events and seconds" : hint))
+                let hint = NearestName.hint(["events", "seconds", "bytes"], to: member.name)
+                problem(field, "unknown key" + (hint.isEmpty ? "; there are events, seconds and bytes" : hint))
             }
         }
     }
