@@ -15,6 +15,7 @@ extension Limits {
         let time = 1...86_400_000
         let micros = 1...100_000_000
         let bytes = 128...4_294_967_296
+        let kept = 65_536...1_099_511_627_776
         return [
             LimitEntry(name: "connectionsMax", range: size, path: \.connectionsMax),
             LimitEntry(name: "connectionsPerAddressMax", range: size, path: \.connectionsPerAddressMax),
@@ -152,6 +153,9 @@ extension Limits {
             LimitEntry(name: "addressRedisUsPerSecond", range: micros, path: \.addressRedisUsPerSecond),
             LimitEntry(name: "anonymousRedisUsPerSecond", range: micros, path: \.anonymousRedisUsPerSecond),
             LimitEntry(name: "userRedisUsPerSecond", range: micros, path: \.userRedisUsPerSecond),
+            LimitEntry(name: "addressKeptBytes", range: kept, path: \.addressKeptBytes),
+            LimitEntry(name: "userKeptBytes", range: kept, path: \.userKeptBytes),
+            LimitEntry(name: "namespaceKeptBytes", range: kept, path: \.namespaceKeptBytes),
             LimitEntry(name: "serviceRedisUsPerSecond", range: micros, path: \.serviceRedisUsPerSecond),
             LimitEntry(name: "newPositionUs", range: 0...1_000_000, path: \.newPositionUs),
             LimitEntry(name: "readWeightInFlightMax", range: 1...10_000_000, path: \.readWeightInFlightMax),

@@ -308,6 +308,12 @@ public struct Limits: Sendable, Equatable {
     public var anonymousRedisUsPerSecond = 250_000
     /// What one user may cost Redis in a second; burst ten seconds' worth.
     public var userRedisUsPerSecond = 100_000
+    /// Bytes that one address may keep in the logs of one namespace without a token, and twice as many after a pause.
+    public var addressKeptBytes = 67_108_864
+    /// Bytes that one user may keep in the logs of one namespace, and twice as many after a pause.
+    public var userKeptBytes = 16_777_216
+    /// Bytes that all users and anonymous callers may keep in the logs of one namespace by way of one node.
+    public var namespaceKeptBytes = 4_294_967_296
     /// What one backend may cost Redis in a second; burst two seconds' worth.
     public var serviceRedisUsPerSecond = 4_000_000
     /// What a join costs beyond its read when it begins a position: memory that nobody may need.

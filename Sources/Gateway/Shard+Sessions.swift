@@ -59,10 +59,11 @@ extension Shard: PeerHost {
     }
 
     func publish(
-        _ request: PublishRequest, id: PublishID?, origin: SessionOrigin?,
+        _ request: PublishRequest, id: PublishID?, origin: SessionOrigin?, payer: Payer,
         _ completion: @escaping (Result<Position, Refusal>) -> Void
     ) {
-        store.publish(request.topic, request.event, request.data, id, origin: origin) { [statistics] result in
+        let (topic, event) = (request.topic, request.event)
+        store.publish(topic, event, request.data, id, origin: origin, payer: payer) { [statistics] result in
             if case .success = result { statistics.webSocketPublishes.add(1) }
             completion(result.map(\.position))
         }

@@ -103,7 +103,7 @@ final class CommandDesk {
             {
                 throw refusal
             }
-            try pay(command, payer, commandCaller)
+            try pay(command, bound, payer, commandCaller)
         } catch {
             statistics.commandsRefused.add(1)
             return completion(.failure(CommandFailure(error)))
@@ -142,7 +142,9 @@ final class CommandDesk {
 
     /// Counts the call against the rates of its script, and pays for it; a read pays once it is known that no other
     /// caller's read answers it.
-    private func pay(_ command: CommandDescriptor, _ payer: Payer, _ caller: CommandCaller) throws(Refusal) {
+    private func pay(
+        _ command: CommandDescriptor, _ bound: BoundArguments, _ payer: Payer, _ caller: CommandCaller
+    ) throws(Refusal) {
         let budgets = node.budgets
         if let refusal = budgets.keep(
             command.rates, of: command.name, payer, role: caller.role, nowMs: nowMs())
@@ -151,6 +153,8 @@ final class CommandDesk {
         }
         guard !command.isReadOnly else { return }
         if let refusal = budgets.pay(payer, us: command.priceMicroseconds, nowMs: nowMs()) { throw refusal }
+        let kept = command.kept(bound, node.commands.policies)
+        if let refusal = budgets.keep(payer, kept, in: command.keptNamespace, nowMs: nowMs()) { throw refusal }
     }
 
     /// Runs a read-only command when its turn has come; callers who ask the same meanwhile share its answer.

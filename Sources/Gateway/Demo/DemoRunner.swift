@@ -114,7 +114,7 @@ final class DemoRunner {
         case .clock(let reading):
             guard let event = EventName("demo:clock") else { return }
             let data = "{\"day\":\"\(reading.day)\",\"time\":\"\(reading.time)\",\"isOpen\":\(reading.isOpen)}"
-            store.publish(shop, event, Array(data.utf8), nil) { _ in }
+            store.publish(shop, event, Array(data.utf8), nil, payer: nil) { _ in }
         }
     }
 

@@ -79,7 +79,9 @@ private final class OrderRun {
         let step = steps[next]
         guard let event = EventName(step.event) else { return end() }
         // An event whose answer was lost is told twice; the app counts a photo once.
-        shard.store.publish(topic, event, DemoOrder.payload(step, wallMs: shard.wallMs), nil) { [self] result in
+        shard.store.publish(
+            topic, event, DemoOrder.payload(step, wallMs: shard.wallMs), nil, payer: nil
+        ) { [self] result in
             guard case .success = result else {
                 failures += 1
                 guard failures < OrderRun.failuresMax else { return end() }

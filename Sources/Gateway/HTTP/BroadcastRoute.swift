@@ -73,7 +73,8 @@ struct BroadcastRoute {
     ) {
         // Only services come here, and they have names: no connection is needed to tell them apart.
         let id = request.id.map { PublishID($0, of: caller, connection: []) }
-        shard.store.publish(request.topic, request.event, request.data, id) { [shard] result in
+        let payer = caller.payer(from: nil)
+        shard.store.publish(request.topic, request.event, request.data, id, payer: payer) { [shard] result in
             if case .success = result { shard.statistics.httpPublishes.add(1) }
             completion(result.map { (request.topic, $0) })
         }

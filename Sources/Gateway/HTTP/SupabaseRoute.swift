@@ -19,7 +19,9 @@ struct SupabaseRoute {
     func answer(_ request: HTTPRequest, isBatch: Bool, _ respond: @escaping Respond) {
         switch isBatch ? batch(request) : single(request) {
         case .failure(let response): respond(response.value)
-        case .success(let requests): publish(requests, request.caller, respond)
+        case .success(let requests):
+            let payer = shard.node.payer(request.caller, at: request.origin.address)
+            publish(requests, request.caller, payer, respond)
         }
     }
 
@@ -95,7 +97,9 @@ struct SupabaseRoute {
     // MARK: Publishing
 
     /// Asks for all rights and the caller's allowance, then publishes.
-    private func publish(_ requests: [PublishRequest], _ caller: Caller, _ respond: @escaping Respond) {
+    private func publish(
+        _ requests: [PublishRequest], _ caller: Caller, _ payer: Payer, _ respond: @escaping Respond
+    ) {
         if case .user(let identity) = caller, !caller.isService {
             for _ in requests {
                 guard let waitMs = shard.node.waitForUserAction(identity.user, nowMs: shard.nowMs) else { continue }
@@ -117,7 +121,7 @@ struct SupabaseRoute {
             let batch = BroadcastBatch(count: requests.count) { respond($0.supabaseResponse) }
             for (index, request) in requests.enumerated() {
                 let id = request.id.map { PublishID($0, of: caller, connection: []) }
-                shard.store.publish(request.topic, request.event, request.data, id) { result in
+                shard.store.publish(request.topic, request.event, request.data, id, payer: payer) { result in
                     if case .success = result { shard.statistics.httpPublishes.add(1) }
                     batch.finish(index, result.map { (request.topic, $0) })
                 }

@@ -18,6 +18,10 @@ final class Budgets: Sendable {
         case rate
         /// Too many reads wait.
         case queue
+        /// The payer keeps too many bytes in Redis.
+        case bytes
+        /// All users and anonymous callers keep too many bytes in a namespace.
+        case namespace
     }
 
     private struct Key: Hashable {
@@ -27,6 +31,7 @@ final class Budgets: Sendable {
 
     private struct State {
         var weights: WeightBudget
+        var kept: KeptBudget
         var rates: CallRates
         var refused: [Key: Int] = [:]
 
@@ -50,8 +55,13 @@ final class Budgets: Sendable {
             service: rate(limits.serviceRedisUsPerSecond, seconds: 2),
             anonymous: RateLimit(perSecond: sharedPerSecond, burst: max(1, sharedPerSecond / 2)),
             payersMax: limits.rateBucketsMax)
+        let kept = KeptBudget.Sizes(
+            address: limits.addressKeptBytes, user: limits.userKeptBytes, namespace: limits.namespaceKeptBytes,
+            placesMax: limits.rateBucketsMax)
         state = Guarded(
-            State(weights: WeightBudget(sizes, nowMs: nowMs), rates: CallRates(payersMax: limits.rateBucketsMax)))
+            State(
+                weights: WeightBudget(sizes, nowMs: nowMs), kept: KeptBudget(kept),
+                rates: CallRates(payersMax: limits.rateBucketsMax)))
     }
 
     /// Pays for a call from the payer's own bucket, and where he is anonymous from the shared one.
@@ -72,6 +82,34 @@ final class Budgets: Sendable {
             }
             if payer.kind == .anonymous { _ = state.weights.payShared(us: us, nowMs: nowMs) }
             return nil
+        }
+    }
+
+    /// Pays for the bytes that a publish leaves in Redis.
+    func keep(_ payer: Payer, _ event: KeptEvent, on topic: Topic, nowMs: Int) -> Refusal? {
+        state.withLock { state in
+            guard let shortage = state.kept.pay(payer, event, on: topic, nowMs: nowMs) else { return nil }
+            return Budgets.refuse(&state, payer, shortage)
+        }
+    }
+
+    /// Pays for the bytes that a command leaves in a namespace.
+    func keep(_ payer: Payer, _ event: KeptEvent, in namespace: [UInt8], nowMs: Int) -> Refusal? {
+        state.withLock { state in
+            guard let shortage = state.kept.pay(payer, event, in: namespace, nowMs: nowMs) else { return nil }
+            return Budgets.refuse(&state, payer, shortage)
+        }
+    }
+
+    private static func refuse(_ state: inout State, _ payer: Payer, _ shortage: KeptBudget.Shortage) -> Refusal {
+        switch shortage {
+        case .payer(let waitMs):
+            state.count(payer, .bytes)
+            return Refusal(.rateLimited, "you keep more than your share of the store's bytes", retryAfterMs: waitMs)
+        case .namespace(let waitMs):
+            state.count(payer, .namespace)
+            let text = "the callers of this namespace keep more than its share of the store's bytes"
+            return Refusal(.rateLimited, text, retryAfterMs: waitMs)
         }
     }
 

@@ -151,7 +151,9 @@ final class Session: TopicClient {
         case .publish(let request, let ref):
             let id = request.id.map { PublishID($0, of: state.caller, connection: operations.scope) }
             let origin = request.isForOthers ? drawnOrigin() : nil
-            host.publish(request, id: id, origin: origin) { [self] in take(.published(request.topic, $0, ref: ref)) }
+            host.publish(request, id: id, origin: origin, payer: payer) { [self] in
+                take(.published(request.topic, $0, ref: ref))
+            }
         case .watch(let topic):
             present.insert(topic)
             host.watchPresence(self, topic)

@@ -28,9 +28,9 @@ protocol SessionHost: AnyObject {
         _ topic: Topic, _ wanted: ReplayRequest, asker: TopicAsker,
         _ completion: @escaping (Result<Replay, Refusal>) -> Void
     )
-    /// Publishes an event; the id is its publisher's.
+    /// Publishes an event; the id is its publisher's, and the payer pays for it.
     func publish(
-        _ request: PublishRequest, id: PublishID?, origin: SessionOrigin?,
+        _ request: PublishRequest, id: PublishID?, origin: SessionOrigin?, payer: Payer,
         _ completion: @escaping (Result<Position, Refusal>) -> Void)
     /// Tells a session from now on who is here on a topic.
     func watchPresence(_ session: Session, _ topic: Topic)

@@ -133,18 +133,31 @@ final class Store: TopicReader {
     ///
     /// It is sent at the end of the tick's turn, with what else there is of its topic, or after the answer that the topic
     /// waits for. Events of one topic keep their order.
+    ///
+    /// `payer` pays for Redis's time and for the bytes that stay, unless it is a service; `nil`: the gateway itself.
     func publish(
         _ topic: Topic, _ event: EventName, _ data: [UInt8], _ id: PublishID?, origin: SessionOrigin? = nil,
-        _ completion: @escaping (Result<Receipt, Refusal>) -> Void
+        payer: Payer?, _ completion: @escaping (Result<Receipt, Refusal>) -> Void
     ) {
-        guard access.policy(of: topic) != nil else {
+        guard let policy = access.policy(of: topic) else {
             return completion(.failure(Refusal(.notFound, "there is no such namespace")))
+        }
+        if let payer, payer.kind != .service, let refusal = pay(payer, topic, data.count, policy) {
+            return completion(.failure(refusal))
         }
         let event = PublishCall.Event(event, data: data, id: id, origin: origin)
         let deadlineMs = reactor.nowMs + limits.redisCallMs
         guard publishes.add(topic, event, completion, deadlineMs: deadlineMs) else {
             return completion(.failure(RedisFailure(.inFlightFull).refusal))
         }
+    }
+
+    private func pay(_ payer: Payer, _ topic: Topic, _ bytes: Int, _ policy: NamespacePolicy) -> Refusal? {
+        let kept = KeptEvent(
+            bytes: policy.logEventsMax == 0 ? 0 : bytes, eventsMax: policy.logEventsMax, bytesMax: policy.logBytesMax,
+            seconds: policy.logSeconds)
+        return budgets.pay(payer, us: scripts.publishUs, nowMs: reactor.nowMs)
+            ?? budgets.keep(payer, kept, on: topic, nowMs: reactor.nowMs)
     }
 
     private func sendPublishes() {

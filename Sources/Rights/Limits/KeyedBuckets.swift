@@ -60,7 +60,14 @@ public struct KeyedBuckets<Key: Hashable & Sendable>: Sendable {
     /// Without a place in the table the key pays from one bucket together with all others that have none: a flood of keys
     /// slows down its own newcomers, and refuses nobody who has a place.
     public mutating func pay(_ key: Key, _ count: Int, nowMs: Int) -> Int? {
-        guard let index = indexByKey[key] ?? place(for: key, nowMs: nowMs) else { return rest.pay(count, nowMs: nowMs) }
+        pay(key, count, limit, nowMs: nowMs)
+    }
+
+    /// The same where a new key's bucket has a rate of its own.
+    mutating func pay(_ key: Key, _ count: Int, _ rate: RateLimit, nowMs: Int) -> Int? {
+        guard let index = indexByKey[key] ?? place(for: key, rate, nowMs: nowMs) else {
+            return rest.pay(count, nowMs: nowMs)
+        }
         return slots[index].bucket.pay(count, nowMs: nowMs)
     }
 
@@ -73,8 +80,8 @@ public struct KeyedBuckets<Key: Hashable & Sendable>: Sendable {
     }
 
     /// The only place where table and index change: both together.
-    private mutating func place(for key: Key, nowMs: Int) -> Int? {
-        let slot = Slot(key: key, bucket: TokenBucket(limit, nowMs: nowMs))
+    private mutating func place(for key: Key, _ rate: RateLimit? = nil, nowMs: Int) -> Int? {
+        let slot = Slot(key: key, bucket: TokenBucket(rate ?? limit, nowMs: nowMs))
         for _ in 0..<min(KeyedBuckets.examinedMax, slots.count) {
             let index = hand
             hand = (hand + 1) % slots.count

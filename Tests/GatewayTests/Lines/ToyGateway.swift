@@ -65,7 +65,7 @@ final class ToyGateway: PeerHost, QuietHost {
         completion(.success([]))
     }
     func publish(
-        _ request: PublishRequest, id: PublishID?, origin: SessionOrigin?,
+        _ request: PublishRequest, id: PublishID?, origin: SessionOrigin?, payer: Payer,
         _ completion: @escaping (Result<Position, Refusal>) -> Void
     ) {
         completion(.failure(Refusal(.unavailable, "")))

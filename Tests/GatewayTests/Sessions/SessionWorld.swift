@@ -197,7 +197,7 @@ final class SessionWorld: TopicReader, QuietHost {
     }
 
     func publish(
-        _ request: PublishRequest, id: PublishID?, origin: SessionOrigin?,
+        _ request: PublishRequest, id: PublishID?, origin: SessionOrigin?, payer: Payer,
         _ completion: @escaping (Result<Position, Refusal>) -> Void
     ) {
         var position: Position?

@@ -1,0 +1,20 @@
+import Commands
+import Core
+import Rights
+
+/// What a call of a command leaves in Redis, as its caller pays for it.
+extension CommandDescriptor {
+    /// How long data outlive a call when none of the command's namespaces keeps a log.
+    private static let dataSeconds = 86_400
+
+    /// The bytes of the call's arguments, for the longest life of the logs that it may write to.
+    func kept(_ bound: BoundArguments, _ policies: [String: NamespacePolicy]) -> KeptEvent {
+        let bytes = bound.values.reduce(0) { $0 + ($1?.count ?? 0) }
+        let namespaces = homeTopics.map(\.namespace) + foreignNamespaces + (home.map { [$0.namespace] } ?? [])
+        let seconds = namespaces.compactMap { policies[$0]?.logSeconds }.max() ?? CommandDescriptor.dataSeconds
+        return KeptEvent(bytes: bytes, eventsMax: 1, bytesMax: nil, seconds: seconds)
+    }
+
+    /// The namespace in whose budget the call's bytes are.
+    var keptNamespace: [UInt8] { Array((home?.namespace ?? name).utf8) }
+}

@@ -1,0 +1,125 @@
+import Core
+import Testing
+
+@testable import Rights
+
+@Suite struct KeptBudgetTests {
+    static let sizes = KeptBudget.Sizes(address: 100_000, user: 200_000, namespace: 1_000_000, placesMax: 64)
+    let user = Payer.user(Array("u1".utf8))
+
+    private func topic(_ number: Int) throws -> Topic { try #require(Topic("wall:\(number)")) }
+
+    /// An event that takes so many bytes of Redis.
+    private func event(_ bytes: Int, events: Int = 100, bytesMax: Int? = nil, seconds: Int = 100) -> KeptEvent {
+        KeptEvent(bytes: bytes - KeptEvent.overheadBytes, eventsMax: events, bytesMax: bytesMax, seconds: seconds)
+    }
+
+    /// Publishes as fast as the budget lets it; returns the bytes that were published within the time.
+    private func flood(_ budget: inout KeptBudget, until endMs: Int, _ bytes: Int) throws -> Int {
+        var (nowMs, published) = (0, 0)
+        while nowMs <= endMs {
+            switch budget.pay(user, event(bytes), on: try topic(published), nowMs: nowMs) {
+            case nil: published += bytes
+            case .payer(let waitMs), .namespace(let waitMs): nowMs += waitMs
+            }
+        }
+        return published
+    }
+
+    @Test func aFloodKeepsWhatTheBudgetAllowsAndTwiceAsMuchAtMost() throws {
+        var budget = KeptBudget(KeptBudgetTests.sizes)
+        let topics = 200_000 / 10_000 * KeptEvent.topicBytes
+        let atOnce = try flood(&budget, until: 0, 10_000)
+        #expect(atOnce <= 200_000 && atOnce > 180_000 - topics)
+        let inOneLife = try flood(&budget, until: 100_000, 10_000) + atOnce
+        #expect(inOneLife <= 400_000 && inOneLife > 300_000)
+    }
+
+    @Test func othersAndServicesAreNotHeldUp() throws {
+        var budget = KeptBudget(KeptBudgetTests.sizes)
+        _ = try flood(&budget, until: 0, 10_000)
+        #expect(budget.pay(.user(Array("u2".utf8)), event(10_000), on: try topic(0), nowMs: 0) == nil)
+        #expect(budget.pay(.service(Array("s".utf8)), event(900_000), on: try topic(0), nowMs: 0) == nil)
+        let elsewhere = try #require(Topic("room:1"))
+        #expect(budget.pay(user, event(10_000), on: elsewhere, nowMs: 0) == nil, "a namespace has a budget of its own")
+    }
+
+    @Test func allOfANamespaceHaveABudgetTogether() throws {
+        var budget = KeptBudget(KeptBudgetTests.sizes)
+        for number in 0..<5 {
+            let payer = Payer.user(Array("u\(number)".utf8))
+            #expect(budget.pay(payer, event(199_000), on: try topic(number), nowMs: 0) == nil)
+        }
+        let late = Payer.user(Array("late".utf8))
+        guard case .namespace(let waitMs)? = budget.pay(late, event(100_000), on: try topic(9), nowMs: 0) else {
+            Issue.record("the namespace had room for more than its budget")
+            return
+        }
+        #expect(budget.pay(late, event(100_000), on: try topic(9), nowMs: waitMs - 1) != nil)
+        #expect(budget.pay(late, event(100_000), on: try topic(9), nowMs: waitMs) == nil, "the wait is true")
+        #expect(budget.pay(.crowd, event(999_000), on: try topic(9), nowMs: 0) != nil)
+    }
+
+    /// What takes the place of an older event adds nothing: a busy topic is not a growing one.
+    @Test func aFullLogIsPaidForAsLongAsItLives() throws {
+        var budget = KeptBudget(KeptBudgetTests.sizes)
+        for number in 0..<2_000 {
+            let shortage = budget.pay(user, event(1_500), on: try topic(1), nowMs: number * 100)
+            #expect(shortage == nil, "\(number)")
+        }
+        // It holds 150,000 of 200,000 bytes all the time, so there is no room for as much again.
+        var others = 0
+        for number in 2..<1_000 where budget.pay(user, event(10_000), on: try topic(number), nowMs: 200_000) == nil {
+            others += 1
+        }
+        #expect((1...7).contains(others), "\(others)")
+    }
+
+    /// Small events first, then large ones in their place: the difference is paid for.
+    @Test func largeEventsInPlaceOfSmallOnesArePaidFor() throws {
+        var budget = KeptBudget(KeptBudgetTests.sizes)
+        for _ in 0..<100 { #expect(budget.pay(user, event(130), on: try topic(1), nowMs: 0) == nil) }
+        var large = 0
+        while budget.pay(user, event(10_000), on: try topic(1), nowMs: 0) == nil, large < 1_000 { large += 1 }
+        #expect((15...25).contains(large), "\(large)")
+    }
+
+    @Test func aLogThatIsBoundInBytesCostsNoMore() throws {
+        var budget = KeptBudget(KeptBudgetTests.sizes)
+        for number in 0..<1_000 {
+            let bound = event(10_000, bytesMax: 50_000)
+            #expect(budget.pay(user, bound, on: try topic(1), nowMs: number) == nil, "\(number)")
+        }
+    }
+
+    /// A topic that lives on by an event now and then keeps its older events as well.
+    @Test func whatLivesLongerIsPaidForAgain() throws {
+        var budget = KeptBudget(KeptBudgetTests.sizes)
+        var kept = 0
+        for number in 0..<1_000 {
+            let (topic, nowMs) = (try topic(number % 20), number * 5_000)
+            if budget.pay(user, event(10_000), on: topic, nowMs: nowMs) == nil { kept += 10_000 }
+        }
+        // Each topic has an event every 100 s, its life: all live on, up to 100 events each.
+        #expect(kept <= 2_000_000, "\(kept) bytes")
+    }
+
+    @Test func aCommandPaysForItsArguments() throws {
+        var budget = KeptBudget(KeptBudgetTests.sizes)
+        let (payer, wall) = (Payer.address(try #require(IPAddress(text: "192.0.2.1".utf8))), Array("wall".utf8))
+        for _ in 0..<10 { #expect(budget.pay(payer, event(10_000), in: wall, nowMs: 0) == nil) }
+        #expect(budget.pay(payer, event(1_000), in: wall, nowMs: 0) == .payer(waitMs: 1_000))
+        #expect(budget.pay(payer, event(1_000), in: wall, nowMs: 1_000) == nil)
+    }
+
+    @Test func aFullTableForgetsWhatIsOverAndGrowsNoMore() {
+        var logs = KeptLogs<Int>(capacity: 4)
+        for key in 0..<100 {
+            let price = logs.price(key, event(1_000, seconds: 1), nowMs: key * 400)
+            logs.note(key, price.after, seconds: 1)
+        }
+        let again = logs.price(99, event(1_000, seconds: 1), nowMs: 99 * 400)
+        #expect(again.after.events == 2 && again.bytes == 1_000, "the newest has a place")
+        #expect(logs.price(90, event(1_000, seconds: 1), nowMs: 99 * 400).after.events == 1)
+    }
+}
