@@ -58,6 +58,7 @@ extension Limits {
             LimitEntry(name: "answerElementsMax", range: size, path: \.answerElementsMax),
             LimitEntry(name: "answerBytesMax", range: bytes, path: \.answerBytesMax),
             LimitEntry(name: "topicsPerConnectionMax", range: size, path: \.topicsPerConnectionMax),
+            LimitEntry(name: "topicsPerAddressMax", range: size, path: \.topicsPerAddressMax),
             LimitEntry(name: "outboxMax", range: size, path: \.outboxMax),
             LimitEntry(name: "outboxPayerMax", range: size, path: \.outboxPayerMax),
             LimitEntry(name: "outboxFollowUpsMax", range: size, path: \.outboxFollowUpsMax),

@@ -102,6 +102,8 @@ public struct Limits: Sendable, Equatable {
 
     /// Topics one connection may hold; beyond: `too_large`.
     public var topicsPerConnectionMax = 256
+    /// Topics that the connections of one address may hold without a token.
+    public var topicsPerAddressMax = 16_384
     /// Entries that may wait in a lane of the outbox, of commands; beyond: commands that would add to it are `unavailable`.
     public var outboxMax = 250_000
     /// Entries of one user, or of all anonymous callers together, that may wait in a lane; beyond: `unavailable`.

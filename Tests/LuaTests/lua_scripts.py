@@ -108,10 +108,15 @@ class Loaded:
 
 def parts_of(reply) -> list:
     """A command's reply: answer, whether it was given before, its price, and words of a token."""
-    if isinstance(reply, list):
-        return reply
-    price, _, answer = reply.partition(b" ")
-    return [answer, 0, int(price)]
+    price, _, answer = (reply, b"", None) if isinstance(reply, list) else reply.partition(b" ")
+    if answer is None:
+        return [*reply[:2], publishes_of(reply[2]), *reply[3:]] if len(reply) > 2 else reply
+    return [answer, 0, publishes_of(price)]
+
+
+def publishes_of(price) -> int:
+    """What a call cost, in publishes; behind it may stand bytes, and that the call counts against a rate."""
+    return price if isinstance(price, int) else int(price.split(b":")[0])
 
 
 class Scripts:

@@ -4,6 +4,7 @@ import pytest
 
 from chats import MessagingCommands
 from command_scripts import Failed
+from lua_scripts import parts_of
 
 
 @pytest.fixture
@@ -123,3 +124,22 @@ def test_many_people_are_forgotten_in_parts(commands, db):
     assert commands.erase_people(role="worker", userId="bob") == {"erased": 40, "more": True}
     commands.relay()
     assert db.keys("user:*#blockers") == [] and not db.exists("user:bob#blocks", "user:bob#mutes")
+
+
+@pytest.mark.parametrize("groups", [0, 1, 200])
+def test_a_block_is_paid_by_the_groups_that_may_hear_of_it(commands, db, groups):
+    """To block and unblock in turn was paid as one change, and made up to 200 groups and their members hear of it."""
+    prices = []
+    inner = commands._loaded.call
+
+    def call(*words):
+        reply = inner(*words)
+        prices.append(parts_of(reply)[2])
+        return reply
+
+    commands._loaded.call = call
+    if groups:
+        db.sadd("user:bob#groups", *(f"group-{number}" for number in range(groups)))
+    for name in ("block", "unblock"):
+        commands.call(name, role="user", user="bob", other="ann")
+    assert prices == [13 + groups, 13 + groups], "an event, two calls, and the groups"

@@ -112,6 +112,23 @@ import Testing
         #expect(budget.pay(payer, event(1_000), in: wall, nowMs: 1_000) == nil)
     }
 
+    /// What a command has told is known only when it is done; the next calls wait for it.
+    @Test func whatWasToldAlreadyLeavesADebt() throws {
+        var budget = KeptBudget(KeptBudgetTests.sizes)
+        let wall = Array("wall".utf8)
+        for number in 0..<3 { budget.charge(user, event(90_000), on: try topic(number), nowMs: 0) }
+        guard case .payer(let waitMs)? = budget.pay(user, event(1_000), in: wall, nowMs: 0) else {
+            Issue.record("there was no debt")
+            return
+        }
+        #expect((36_000...38_000).contains(waitMs), "\(waitMs) ms for 72 kB at 2 kB/s")
+        #expect(budget.pay(.user(Array("u2".utf8)), event(1_000), in: wall, nowMs: 0) == nil)
+        // A log that is full of such events grows no more.
+        var busy = KeptBudget(KeptBudgetTests.sizes)
+        for number in 0..<100 { busy.charge(user, event(10_000, bytesMax: 50_000), on: try topic(1), nowMs: number) }
+        #expect(busy.pay(user, event(100_000), in: wall, nowMs: 100) == nil)
+    }
+
     @Test func aFullTableForgetsWhatIsOverAndGrowsNoMore() {
         var logs = KeptLogs<Int>(capacity: 4)
         for key in 0..<100 {

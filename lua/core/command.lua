@@ -44,6 +44,8 @@ local emitted, outgoing, told = {nil}, {}, nil
 local told_elsewhere -- on a Cluster: what the gateway tells topics of other slots
 local effects, effect_bytes = 0, 0
 local surcharge = 0 -- what calls cost beyond their number
+local told_bytes = 0 -- bytes of events and calls, as often as they are kept
+local is_marked = false -- whether the call is one that a rate counts which says `marked`
 local outward -- with @call_out: `prepare` and `commit` of outside.lua
 local minted -- what the gateway signs: subject, 1 for a guest, iat, exp, id
 
@@ -86,6 +88,7 @@ end
 -- Counts events or calls, and the bytes of their data.
 local function count_effects(count, bytes)
   effects, effect_bytes = effects + count, effect_bytes + bytes
+  told_bytes = told_bytes + bytes * math.max(count, 1)
   if readonly then error('a script whose header says @readonly emits and calls nothing', 3) end
   if effects > EFFECTS_MAX then error('more than ' .. EFFECTS_MAX .. ' events and calls in one run', 3) end
   if effect_bytes > EFFECT_BYTES_MAX then error('more than 1 MiB of data in the events and calls of one run', 3) end
@@ -183,6 +186,25 @@ local function later(name, arguments)
   count_effects(1, #arguments)
   surcharge = surcharge + CALL_PRICE - 1
   outgoing[#outgoing + 1] = {'c', name, 'a', arguments}
+end
+-- @end
+
+-- @only charge
+-- Adds to what the call costs its caller, in publishes: for what the change of a key makes others do.
+local function charge(publishes)
+  if type(publishes) ~= 'number' or publishes % 1 ~= 0 or publishes < 0 or publishes > EFFECTS_MAX then
+    error('charge: not a whole number from 0 to ' .. EFFECTS_MAX, 2)
+  end
+  surcharge = surcharge + publishes
+end
+-- @end
+
+-- @only counted
+-- Says that the call is one of those that the rates of the header count which say `marked`. Ends the script by
+-- `rate_limited` when one of them is used up.
+local function counted(message)
+  if string.byte(ARGV[12], -1) == 45 then fail('rate_limited', message) end
+  is_marked = true
 end
 -- @end
 

@@ -243,6 +243,8 @@ local function run(body)
   wrong = check_writes() or prepare_events() or outward and outward.prepare() or commit()
   if wrong then return wrong end
   local price = effects + surcharge
+  -- Few bytes are paid with the arguments.
+  if told_bytes > 1023 or is_marked then price = price .. ':' .. told_bytes .. (is_marked and ':1' or '') end
   if told_elsewhere then return {answer, 0, price, minted or '', told_elsewhere} end
   if minted then return {answer, 0, price, minted} end
   -- A table costs Redis more to answer with.

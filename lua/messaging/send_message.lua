@@ -20,11 +20,12 @@
 -- @emits    message:added {id, conversationId, senderId, text, timestamp, timestampMs, status, readBy}
 -- @emits    messages:changed {conversationId} -- in its place where a member blocks another: ask for the newest page
 -- @returns  {id, conversationId, senderId, text, timestamp, timestampMs, status, readBy}
--- @errors   forbidden, blocked 403, conflict
+-- @errors   forbidden, blocked 403, conflict, rate_limited
 -- @cost     O(n) in the members, at most 50
 -- @weight   2000
 -- @rate     240/60 s user
 -- @rate     5000/86400 s user
+-- @rate     100/86400 s user marked
 -- @idempotent
 --
 -- Times of messages always grow, so that they are the order for everybody. A message is kept until MESSAGES_MAX newer
@@ -62,6 +63,7 @@ if is_direct and next(walled) then fail('blocked', 'One of you blocks the other'
 local ms = math.max(now_ms, last_ms() + 1)
 -- A clock may have gone back since somebody came in.
 for _, one in pairs(roll) do ms = math.max(ms, one.since + 1) end
+if is_direct and last_ms() == 0 then counted('You have begun many conversations; write to new users tomorrow') end
 if ms > YEAR_9999_MS then fail('conflict', 'The conversation holds a time that none can follow') end
 
 local leaving = read('ZCARD', key.order) + 1 - MESSAGES_MAX

@@ -1,7 +1,7 @@
 -- @summary  Carry a change of whom a user blocks into the user's groups.
 -- @refresh  user:{userId}#blocks
 -- @arg      userId id
--- @coalesce 100 ms
+-- @coalesce 1000 ms
 -- @include  version
 -- @include  chats
 -- @key      blocks  user:{userId}#blocks

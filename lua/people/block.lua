@@ -8,6 +8,7 @@
 -- @include  version
 -- @key      blocks  user:{userId}#blocks
 -- @key      version user:{userId}#version
+-- @key      groups  user:{userId}#groups
 -- @topic    user:{userId}
 -- @calls    blocked_by, pair_blocked
 -- @emits    block:changed {userId, blocked} -- to the devices of who blocks; userId is the other
@@ -35,6 +36,7 @@ if is_new then
   end
   write('SADD', key.blocks, other)
   emit('user:' .. user, 'block:changed', {userId = other, blocked = true})
+  charge(math.min(read('SCARD', key.groups), 1000)) -- the groups that may have to hear of it
 end
 local version = next_version(key.version)
 later('blocked_by', {userId = other, byId = user, blocked = true, version = version})

@@ -8,6 +8,7 @@
 -- @include  version
 -- @key      blocks  user:{userId}#blocks
 -- @key      version user:{userId}#version
+-- @key      groups  user:{userId}#groups
 -- @topic    user:{userId}
 -- @calls    blocked_by, pair_blocked
 -- @emits    block:changed {userId, blocked} -- to the devices of who blocked; userId is the other
@@ -21,6 +22,7 @@ local user, other = args.userId, args.other
 if read('SISMEMBER', key.blocks, other) == 1 then
   write('SREM', key.blocks, other)
   emit('user:' .. user, 'block:changed', {userId = other, blocked = false})
+  charge(math.min(read('SCARD', key.groups), 1000)) -- the groups that may have to hear of it
   local version = next_version(key.version)
   later('blocked_by', {userId = other, byId = user, blocked = false, version = version})
   local pair = pair_id(user, other)

@@ -8,6 +8,8 @@ public struct BoundArguments: Equatable, Sendable {
     public let derived: [[UInt8]]
     /// One for each resolved value, in order, once they are read.
     public var resolved: [[UInt8]] = []
+    /// Whether the rates that count marked calls have one left; told to the body where the header has such a rate.
+    public var mayBeMarked = true
     /// The user the call acts for, when an argument or the caller's token names one.
     public let actingUser: [UInt8]?
     /// The member `id`: the caller's own name for this operation.

@@ -27,16 +27,19 @@ public struct CallRate: Hashable, Sendable, CustomStringConvertible {
     public let seconds: Int
     /// Who is counted.
     public let payer: Payer
+    /// Whether only those calls count of which the body says so by `counted`.
+    public let isMarked: Bool
 
     /// What may be declared.
     public static let callsRange = 1...1_000_000
     /// What may be declared: at most a day.
     public static let secondsRange = 1...86_400
 
-    /// Reads `N/S s PAYER`.
+    /// Reads `N/S s PAYER [marked]`.
     init(header text: String) throws(HeaderFault) {
         let words = HeaderText.words(text)
-        guard words.count == 3, words[1] == "s", let (calls, seconds) = HeaderText.cut(words[0], at: "/"),
+        guard words.count == 3 || words.count == 4 && words[3] == "marked", words[1] == "s",
+            let (calls, seconds) = HeaderText.cut(words[0], at: "/"),
             let calls = ASCII.decimal(Array(calls.utf8)), let seconds = ASCII.decimal(Array(seconds.utf8))
         else { throw HeaderFault("expected calls, seconds, the unit s and who is counted, e.g. 6/60 s user") }
         guard CallRate.callsRange.contains(calls) else {
@@ -51,9 +54,9 @@ public struct CallRate: Hashable, Sendable, CustomStringConvertible {
                 PrintableText.quoted(words[2]) + " cannot be counted; a rate counts by " + names.joined(separator: ", ")
                     + NearestName.hint(names, to: words[2]))
         }
-        (self.calls, self.seconds, self.payer) = (calls, seconds, payer)
+        (self.calls, self.seconds, self.payer, isMarked) = (calls, seconds, payer, words.count == 4)
     }
 
     /// As it is written in a header: `6/60 s user`.
-    public var description: String { "\(calls)/\(seconds) s \(payer.rawValue)" }
+    public var description: String { "\(calls)/\(seconds) s \(payer.rawValue)" + (isMarked ? " marked" : "") }
 }

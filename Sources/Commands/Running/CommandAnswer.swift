@@ -8,6 +8,10 @@ public struct CommandAnswer: Equatable, Sendable {
     public let isRetry: Bool
     /// What the events and calls that it led to cost its caller, in publishes; 0 for a retry.
     public let price: Int
+    /// Bytes of the events and calls that it led to, as often as they are kept; 0 where they are few.
+    public internal(set) var bytesTold = 0
+    /// Whether the script says that the call is one which its `marked` rates count.
+    public internal(set) var isMarked = false
     /// The token that the caller gets with it; a retry gets the same.
     public var minted: MintedGrant?
     /// How often the script was run before the last time, for what it wanted of topics of other masters.

@@ -69,7 +69,7 @@ public struct CommandCallBuilder: Sendable {
             decimal(settings.doneSeconds), descriptor.usesRandom || descriptor.mint != nil ? moment.random : [],
             settings.keys.scriptPrefix,
             settings.outbox.terms(payer, caller.role), descriptor.refresh == nil ? [] : decimal(fence ?? 0),
-            bound.values.map { UInt8(ascii: $0 == nil ? "0" : "1") },
+            bound.values.map { UInt8(ascii: $0 == nil ? "0" : "1") } + (bound.mayBeMarked ? [] : [UInt8(ascii: "-")]),
         ]
         for template in descriptor.homeTopics {
             guard let topic = template.topic(value), let policy = settings.policies[template.namespace] else {

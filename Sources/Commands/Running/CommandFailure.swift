@@ -30,6 +30,12 @@ public struct CommandFailure: Error, Equatable, Sendable {
         (isFenced, isStale, retryAfterMs) = (false, false, nil)
     }
 
+    /// The same failure, with the time to come back where a rate was used up.
+    public func after(_ waitMs: Int) -> CommandFailure {
+        guard code == ErrorCode.rateLimited.rawValue, retryAfterMs == nil, waitMs > 0 else { return self }
+        return CommandFailure(Refusal(.rateLimited, message, retryAfterMs: waitMs))
+    }
+
     private init(conflict message: String, isStale: Bool = false) {
         (code, self.message, status) = (ErrorCode.conflict.rawValue, message, ErrorCode.conflict.httpStatus)
         (isFenced, self.isStale, retryAfterMs) = (!isStale, isStale, nil)

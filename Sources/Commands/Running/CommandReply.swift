@@ -12,19 +12,37 @@ enum CommandReply {
     }
 
     /// The most that a run's events, calls and changes of members may cost, in publishes: `EFFECTS_MAX` calls, each of
-    /// `CALL_PRICE` (command.lua).
-    static let priceMax = 6_000
+    /// `CALL_PRICE`, and as much again as one event each by `charge` (command.lua).
+    static let priceMax = 7_000
+
+    /// What a call has cost its caller: `PRICE[:BYTES[:1]]`, publishes, bytes told, and whether the script counts it.
+    struct Price {
+        var publishes = 0
+        var bytes = 0
+        var isMarked = false
+
+        init() {}
+
+        init?(_ text: some Collection<UInt8>) {
+            let words = text.split(separator: UInt8(ascii: ":"), omittingEmptySubsequences: false)
+            let numbers = words.compactMap { ASCII.decimal($0) }
+            guard numbers.count == words.count, (1...3).contains(numbers.count) else { return nil }
+            publishes = numbers[0]
+            if numbers.count > 1 { bytes = numbers[1] }
+            isMarked = numbers.count > 2 && numbers[2] == 1
+        }
+    }
 
     /// What a script replies: `PRICE ANSWER`, or a table where there is more to say.
     private struct Parts {
         let text: [UInt8]
         var isRetry = false
-        var price = 0
+        var price = Price()
         var minted: [UInt8]?
 
         init?(_ reply: RESPValue) {
             if let bytes = reply.bytes {
-                guard let space = bytes.firstIndex(of: UInt8(ascii: " ")), let price = ASCII.decimal(bytes[..<space])
+                guard let space = bytes.firstIndex(of: UInt8(ascii: " ")), let price = Price(bytes[..<space])
                 else { return nil }
                 self.price = price
                 text = Array(bytes[(space + 1)...])
@@ -35,10 +53,14 @@ enum CommandReply {
                 self.text = text
                 isRetry = retry == 1
                 // A retry does nothing, and says nothing about it.
-                if fields.count > 2 { price = fields[2].integer ?? 0 }
+                if fields.count > 2 {
+                    let text = fields[2].bytes ?? Array("\(fields[2].integer ?? 0)".utf8)
+                    guard let price = Price(text) else { return nil }
+                    self.price = price
+                }
                 if fields.count > 3 { minted = fields[3].bytes }
             }
-            guard (0...CommandReply.priceMax).contains(price) else { return nil }
+            guard (0...CommandReply.priceMax).contains(price.publishes) else { return nil }
         }
     }
 
@@ -52,7 +74,8 @@ enum CommandReply {
             do throws(JSON.Problem) {
                 let json = try JSON(parsing: parts.text, limits: settings.answerLimits)
                 guard json.root.kind == .object else { return faulty("an answer that is no JSON object") }
-                var answer = CommandAnswer(json: parts.text, isRetry: parts.isRetry, price: parts.price)
+                var answer = CommandAnswer(json: parts.text, isRetry: parts.isRetry, price: parts.price.publishes)
+                (answer.bytesTold, answer.isMarked) = (parts.price.bytes, parts.price.isMarked)
                 if descriptor.mint != nil, let words = parts.minted, !words.isEmpty {
                     guard let minted = MintedGrant(words) else { return faulty("a token that is none") }
                     answer.minted = minted

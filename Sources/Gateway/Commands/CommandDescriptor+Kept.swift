@@ -15,6 +15,20 @@ extension CommandDescriptor {
         return KeptEvent(bytes: bytes, eventsMax: 1, bytesMax: nil, seconds: seconds)
     }
 
+    /// The events of a call that were told in the logs of its topics: so many bytes, on the call's home.
+    ///
+    /// Those of other topics count with them, and leave with them once a log of the home would be full.
+    func told(
+        _ bound: BoundArguments, _ bytes: Int, _ policies: [String: NamespacePolicy]
+    ) -> (events: KeptEvent, topic: Topic)? {
+        guard let topic = home?.topic({ bound.value($0, self) }) else { return nil }
+        let policy = policies[home?.namespace ?? ""]
+        let events = KeptEvent(
+            bytes: bytes, eventsMax: policy?.logEventsMax ?? 100, bytesMax: policy?.logBytesMax,
+            seconds: policy?.logSeconds ?? CommandDescriptor.dataSeconds)
+        return (events, topic)
+    }
+
     /// The namespace in whose budget the call's bytes are.
     var keptNamespace: [UInt8] { Array((home?.namespace ?? name).utf8) }
 }

@@ -84,7 +84,7 @@ final class CommandDesk {
     ) {
         let commandCaller = CommandCaller(caller)
         let payer = request.payer ?? caller.payer(from: nil)
-        let bound: BoundArguments
+        var bound: BoundArguments
         do throws(Refusal) {
             if let refusal = node.callRights.refusal(command, caller) { throw refusal }
             if case .user(let identity) = caller, !caller.isService,
@@ -111,19 +111,29 @@ final class CommandDesk {
         if command.isReadOnly {
             return read(command, bound, request, caller, payer, asking(command, completion))
         }
+        let markWaitMs = node.budgets.waitForMark(
+            command.rates, of: command.name, payer, role: commandCaller.role, nowMs: nowMs())
+        bound.mayBeMarked = markWaitMs == 0
         statistics.commands.add(1)
         let operation = operation(bound.operation.map { .named($0) } ?? request.operation, request, caller)
         runner.run(
             command, bound, caller: commandCaller, operation: operation,
             refusal: { CommandGrants.outside(command, $0, caller) }, lane: request.lane
-        ) { [node, statistics, nowMs] result in
-            let result = result.flatMap {
+        ) { [node, statistics, nowMs, bound] result in
+            let result = result.mapError { $0.after(markWaitMs) }.flatMap {
                 CommandGrants.sign($0, command, bound, node.rights.authenticator.verifier.grants)
             }
             switch result {
             case .success(let answer):
                 // The weight is that of the script; what it tells others is known only now.
                 node.budgets.charge(payer, us: answer.price * node.scripts.publishUs, nowMs: nowMs())
+                if answer.bytesTold > 0, let told = command.told(bound, answer.bytesTold, node.commands.policies) {
+                    node.budgets.chargeKept(payer, told.events, on: told.topic, nowMs: nowMs())
+                }
+                if answer.isMarked {
+                    node.budgets.mark(
+                        command.rates, of: command.name, payer, role: commandCaller.role, nowMs: nowMs())
+                }
             case .failure:
                 statistics.commandsRefused.add(1)
             }

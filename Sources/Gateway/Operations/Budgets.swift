@@ -33,6 +33,8 @@ final class Budgets: Sendable {
         var weights: WeightBudget
         var kept: KeptBudget
         var rates: CallRates
+        /// Topics that connections without a token hold, by address; at most one entry for each connection.
+        var held: [Payer: Int] = [:]
         var refused: [Key: Int] = [:]
 
         mutating func count(_ payer: Payer, _ reason: Reason) {
@@ -42,10 +44,12 @@ final class Budgets: Sendable {
 
     private let state: Guarded<State>
     private let sharedPerSecond: Int
+    private let topicsPerAddressMax: Int
 
     /// Full budgets.
     init(_ limits: Limits, nowMs: Int) {
         sharedPerSecond = limits.anonymousRedisUsPerSecond
+        topicsPerAddressMax = limits.topicsPerAddressMax
         func rate(_ usPerSecond: Int, seconds: Int) -> RateLimit {
             RateLimit(perSecond: usPerSecond, burst: usPerSecond * seconds)
         }
@@ -133,9 +137,23 @@ final class Budgets: Sendable {
         state.withLock { $0.weights.charge(payer, us: us, nowMs: nowMs) }
     }
 
+    /// How many more topics the connections of an address may hold without a token.
+    func room(of address: Payer) -> Int {
+        address == .crowd ? Int.max : topicsPerAddressMax - state.withLock { $0.held[address] ?? 0 }
+    }
+
+    /// Notes that the connections of an address hold so many topics more, or fewer.
+    func hold(_ count: Int, _ address: Payer) {
+        guard address != .crowd else { return }
+        state.withLock { state in
+            let held = (state.held[address] ?? 0) + count
+            state.held[address] = held > 0 ? held : nil
+        }
+    }
+
     /// Counts a call against the rates that its script declares for such callers.
     func keep(_ rates: [CallRate], of command: String, _ payer: Payer, role: CommandRole, nowMs: Int) -> Refusal? {
-        let kept = rates.filter { $0.payer.role == role }
+        let kept = rates.filter { $0.payer.role == role && !$0.isMarked }
         guard !kept.isEmpty, payer != .crowd else { return nil }
         return state.withLock { state in
             let rates = kept.map { CallRates.Rate(calls: $0.calls, seconds: $0.seconds) }
@@ -144,6 +162,28 @@ final class Budgets: Sendable {
             let text = kept.map { "\($0.calls) in \($0.seconds) s" }.joined(separator: ", ")
             return Refusal(.rateLimited, "more than \(text) calls of \(command)", retryAfterMs: waitMs)
         }
+    }
+
+    /// Milliseconds until a call that its script marks may be made; 0 when it may be now.
+    func waitForMark(_ rates: [CallRate], of command: String, _ payer: Payer, role: CommandRole, nowMs: Int) -> Int {
+        let rates = Budgets.marked(rates, role)
+        return rates.isEmpty ? 0 : state.withLock { $0.rates.waitMs(command + " marked", payer, rates, nowMs: nowMs) }
+    }
+
+    /// Counts a call that its script has marked.
+    func mark(_ rates: [CallRate], of command: String, _ payer: Payer, role: CommandRole, nowMs: Int) {
+        let rates = Budgets.marked(rates, role)
+        state.withLock { _ = $0.rates.take(command + " marked", payer, rates, nowMs: nowMs) }
+    }
+
+    private static func marked(_ rates: [CallRate], _ role: CommandRole) -> [CallRates.Rate] {
+        let marked = rates.filter { $0.payer.role == role && $0.isMarked }
+        return marked.map { CallRates.Rate(calls: $0.calls, seconds: $0.seconds) }
+    }
+
+    /// Takes what a command's events leave in Redis beyond what was paid for it.
+    func chargeKept(_ payer: Payer, _ event: KeptEvent, on topic: Topic, nowMs: Int) {
+        state.withLock { $0.kept.charge(payer, event, on: topic, nowMs: nowMs) }
     }
 
     /// The refusal of a read for which there is no room, or that waited for its turn in vain.

@@ -35,10 +35,7 @@ public struct CallRates: Sendable {
     /// `nil` when all were kept, else the milliseconds until they could be, and nothing is counted.
     public mutating func take(_ name: String, _ payer: Payer, _ rates: [Rate], nowMs: Int) -> Int? {
         let entry = Entry(name: name, payer: payer)
-        var longestMs = 0
-        for rate in rates {
-            longestMs = max(longestMs, table(rate).waitMs(entry, for: rate.seconds, nowMs: nowMs) ?? 0)
-        }
+        let longestMs = waitMs(name, payer, rates, nowMs: nowMs)
         guard longestMs == 0 else { return longestMs }
         for rate in rates {
             var table = table(rate)
@@ -48,6 +45,12 @@ public struct CallRates: Sendable {
             if let waitMs { return waitMs }
         }
         return nil
+    }
+
+    /// The milliseconds until a call could keep every rate; 0 when it could now.
+    public func waitMs(_ name: String, _ payer: Payer, _ rates: [Rate], nowMs: Int) -> Int {
+        let entry = Entry(name: name, payer: payer)
+        return rates.reduce(0) { max($0, table($1).waitMs(entry, for: $1.seconds, nowMs: nowMs) ?? 0) }
     }
 
     private func table(_ rate: Rate) -> KeyedBuckets<Entry> {

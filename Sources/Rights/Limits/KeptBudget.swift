@@ -73,6 +73,25 @@ public struct KeptBudget: Sendable {
         return nil
     }
 
+    /// Takes what events of a topic leave that were published already; it may leave a debt.
+    public mutating func charge(_ payer: Payer, _ event: KeptEvent, on topic: Topic, nowMs: Int) {
+        guard payer.kind != .service else { return }
+        let log = Log(payer: payer, topic: topic)
+        let price = logs.price(log, event, nowMs: nowMs)
+        logs.note(log, price.after, seconds: event.seconds)
+        let (count, namespace) = (price.bytes * KeptBudget.tokens, Array(topic.namespace))
+        namespaces.charge(namespace, count, KeptBudget.rate(sizes.namespace, seconds: event.seconds), nowMs: nowMs)
+        let account = Account(payer: payer, namespace: namespace)
+        switch payer {
+        case .crowd, .service: break
+        case .address, .publishable:
+            let rate = KeptBudget.rate(sizes.address, seconds: event.seconds)
+            addresses.charge(account, count, rate, nowMs: nowMs)
+        case .user:
+            users.charge(account, count, KeptBudget.rate(sizes.user, seconds: event.seconds), nowMs: nowMs)
+        }
+    }
+
     /// Pays for what a command leaves in a namespace, of which it is not known what it replaces.
     public mutating func pay(_ payer: Payer, _ event: KeptEvent, in namespace: [UInt8], nowMs: Int) -> Shortage? {
         guard payer.kind != .service else { return nil }

@@ -73,7 +73,12 @@ public struct KeyedBuckets<Key: Hashable & Sendable>: Sendable {
 
     /// Takes what something has cost; see ``TokenBucket/charge(_:nowMs:)``.
     public mutating func charge(_ key: Key, _ count: Int, nowMs: Int) {
-        guard let index = indexByKey[key] ?? place(for: key, nowMs: nowMs) else {
+        charge(key, count, limit, nowMs: nowMs)
+    }
+
+    /// The same where a new key's bucket has a rate of its own.
+    mutating func charge(_ key: Key, _ count: Int, _ rate: RateLimit, nowMs: Int) {
+        guard let index = indexByKey[key] ?? place(for: key, rate, nowMs: nowMs) else {
             return rest.charge(count, nowMs: nowMs)
         }
         slots[index].bucket.charge(count, nowMs: nowMs)
