@@ -44,6 +44,7 @@ MESSAGES_PER_SECOND_MAX = 50_000
 #: One address stands for everybody, and one backend asks for all users.
 LIMITS = {
     "connectionsPerAddressMax": 100_000, "connectsPerAddressPerSecond": 1_000_000, "messagesPerSecond": 1_000_000,
+    "topicsPerAddressMax": 10_000_000, "userKeptBytes": 2**40, "addressKeptBytes": 2**40,
     "requestsPerAddressPerSecond": 1_000_000, "userActionsPerSecond": 1_000_000, "userRedisUsPerSecond": 100_000_000,
     "serviceRedisUsPerSecond": 100_000_000, "outboxMax": 100_000_000}
 

@@ -30,7 +30,8 @@ from waiting import eventually  # noqa: E402
 SUBSCRIBE = b'{"event":"subscribe","data":{"topic":"shop:1"}}'
 WARM_UP = 30
 MODES = ("full", "resumed")
-UNLIMITED = {"connectsPerAddressPerSecond": 1_000_000, "connectionsPerAddressMax": 100_000}
+UNLIMITED = {"connectsPerAddressPerSecond": 1_000_000, "connectionsPerAddressMax": 100_000,
+             "topicsPerAddressMax": 10_000_000}
 
 
 def connect(port, trust, path, session):

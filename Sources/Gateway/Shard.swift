@@ -142,6 +142,8 @@ final class Shard {
         sessionRules.payJoin = { [store, unowned topics] topic, caller, address in
             store.payJoin(topic, payer: node.payer(caller, at: address), rides: topics.rides(topic))
         }
+        sessionRules.addressRoom = { node.budgets.room(of: node.payer(.anonymous, at: $0)) }
+        sessionRules.noteHeld = { node.budgets.hold($0, node.payer(.anonymous, at: $1)) }
         store.onScriptFault = { [unowned self] in scriptFailed($0, $1) }
         single?.witness = { [unowned store] in store.witness }
         store.lastDelivered = { [unowned topics] in topics.position($0) }

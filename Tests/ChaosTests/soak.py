@@ -31,7 +31,8 @@ from worker_process import Worker
 
 BENCH = Path(os.environ.get("SWITCHBOARD_BENCH", paths.ROOT / ".build/release/switchboard-bench"))
 # All clients come from one address.
-LIMITS = {"connectionsPerAddressMax": 100_000, "unauthenticatedPerAddressMax": 100_000,
+LIMITS = {"connectionsPerAddressMax": 100_000, "topicsPerAddressMax": 10_000_000,
+          "userKeptBytes": 2**40, "addressKeptBytes": 2**40, "unauthenticatedPerAddressMax": 100_000,
           "connectsPerAddressPerSecond": 100_000,
           "addressRedisUsPerSecond": 100_000_000, "anonymousRedisUsPerSecond": 100_000_000}
 TRACKS, VOTERS, SHOPS = 20, 50, 20

@@ -51,7 +51,9 @@ NAMESPACES = {
 NGINX = {"max_fails=2 fail_timeout=5s": "max_fails=1 fail_timeout=1s",
          "limit_conn stream_per_address 4096": "limit_conn stream_per_address 60000"}
 # All clients come from one address, and all of them come back at once.
-LIMITS = {"connectionsPerAddressMax": 100_000, "unauthenticatedPerAddressMax": 100_000, "unauthenticatedMax": 100_000,
+LIMITS = {"connectionsPerAddressMax": 100_000, "topicsPerAddressMax": 10_000_000,
+          "userKeptBytes": 2**40, "addressKeptBytes": 2**40, "unauthenticatedPerAddressMax": 100_000,
+          "unauthenticatedMax": 100_000,
           "connectsPerAddressPerSecond": 100_000,
           "addressRedisUsPerSecond": 100_000_000, "anonymousRedisUsPerSecond": 100_000_000}
 

@@ -7,6 +7,7 @@ import pytest
 
 import raw
 from gateway_process import API_KEY, error_code
+from socketio_client import Wire
 from tokens import assemble, claims
 from waiting import eventually
 
@@ -316,3 +317,43 @@ def test_new_connections_of_an_address_per_second(gateway):
     finally:
         for client in opened:
             client.close()
+
+
+def test_topics_are_counted_over_all_namespaces_of_a_connection(gateway, topics):
+    """One Socket.IO connection held as many topics in each of its six namespaces as a connection may hold."""
+    gw = gateway(limits={"topicsPerConnectionMax": 3})
+    with Wire(gw) as wire:
+        for namespace in ("", "/queue,", "/dj,"):
+            wire.enters(namespace)
+        names = [topics() for _ in range(4)]
+        for number, (namespace, name) in enumerate(zip(("", "/queue,", "/queue,"), names[:3], strict=True)):
+            assert "code" not in wire.asks(namespace, number, "subscribe", {"topic": name}), name
+        for number, namespace in enumerate(("", "/queue,", "/dj,"), 10):
+            refused = wire.asks(namespace, number, "subscribe", {"topic": names[3]})
+            assert refused["error"]["code"] == "too_large", refused
+        wire.asks("/queue,", 20, "unsubscribe", {"topic": names[1]})
+        assert "error" not in wire.asks("/dj,", 21, "subscribe", {"topic": names[3]})
+
+
+def test_topics_of_an_address(gateway, server, token, topics):
+    """An address that stayed connected made positions in Redis without end: each new name lives on with its member."""
+    gw = gateway(server=server, limits={"topicsPerAddressMax": 10, "joinsPerSecond": 1_000})
+    with gw.client() as member, server.client() as redis:
+        for _ in range(4):
+            member.subscribe(topics())
+        with gw.client() as client:
+            for _ in range(6):
+                client.subscribe(topics())
+            client.refused("subscribe", {"topic": topics()}, "too_large")
+            member.refused("subscribe", {"topic": topics()}, "too_large")
+            assert len(redis.keys("*#meta")) == 10
+            # Users with a token are known by it, and leave the room that they took.
+            client.authenticate(token("u1"))
+            client.subscribe(topics())
+            for _ in range(6):
+                member.subscribe(topics())
+            member.refused("subscribe", {"topic": topics()}, "too_large")
+        with gw.client(token=token("u2")) as user:
+            user.subscribe(topics())
+    with gw.client() as late:
+        eventually(lambda: late.request("subscribe", {"topic": topics()})["event"] == "subscribed", 5, "room")

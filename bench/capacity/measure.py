@@ -23,7 +23,8 @@ BENCH = Path(os.environ.get("SWITCHBOARD_BENCH", paths.ROOT / ".build/release/sw
 SERVER_CPU, LOAD_CPU = 0, 1
 # One address opens everything here, and far faster than any client would; users vote far faster, too.
 LIMITS = {name: 1_000_000 for name in (
-    "connectionsPerAddressMax", "connectsPerAddressPerSecond", "unauthenticatedPerAddressMax", "unauthenticatedMax",
+    "connectionsPerAddressMax", "topicsPerAddressMax", "connectsPerAddressPerSecond", "unauthenticatedPerAddressMax",
+    "unauthenticatedMax",
     "messagesPerSecond", "userActionsPerSecond", "joinsPerSecond")} | {name: 100_000_000 for name in (
     "addressRedisUsPerSecond", "anonymousRedisUsPerSecond", "userRedisUsPerSecond")}
 DATA = json.dumps({"m": "x" * 190})

@@ -7,6 +7,8 @@ import Dialects
 protocol Outlet: AnyObject {
     /// The client's address; `nil` where it is not known. It pays for a client that shows nothing else.
     var address: IPAddress? { get }
+    /// How many topics the other sessions of the connection hold.
+    func topicsHeld(besides door: Door) -> Int
     /// Tells the client something through a door; `ref` is that of the request it answers.
     func tell(_ message: ServerMessage, at door: Door, ref: Reference?)
     /// Hands over events that the client asked for by the clock; the topic is joined behind that position next.

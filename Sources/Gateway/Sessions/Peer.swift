@@ -168,6 +168,10 @@ final class Peer: Outlet {
 
     var address: IPAddress? { line?.address }
 
+    func topicsHeld(besides door: Door) -> Int {
+        entrances.reduce(0) { $1.door == door ? $0 : $0 + $1.session.heldCount }
+    }
+
     func tell(_ message: ServerMessage, at door: Door, ref: Reference?) {
         guard line != nil else { return }
         converse { $0.told(message, at: door, ref: ref, &$1) }

@@ -34,6 +34,8 @@ final class Session: TopicClient {
     /// What is to be done; more may be added meanwhile.
     private var actions: [SessionAction] = []
     private var isActing = false
+    /// Topics that count as held from the client's address.
+    private var heldNoted = 0
     /// When ``deadlineReached()`` is wanted, monotonic milliseconds.
     private(set) var deadlineMs: Int
 
@@ -56,6 +58,7 @@ final class Session: TopicClient {
 
     /// A message of the client came.
     func received(_ message: Result<ClientRequest, DialectRefusal>) {
+        state.heldBesides = outlet?.topicsHeld(besides: door) ?? 0
         take(.message(message))
     }
 
@@ -100,6 +103,9 @@ final class Session: TopicClient {
     /// On whose behalf topics are read.
     var asker: TopicAsker? { TopicAsker(caller: CommandCaller(caller), payer: payer) }
 
+    /// How many topics the client has asked for and has not given up.
+    var heldCount: Int { state.holdings.count }
+
     /// The topics that the client has asked for and has not given up.
     var topicsHeld: [Topic] { state.holdings.map(\.topic) }
 
@@ -122,9 +128,17 @@ final class Session: TopicClient {
         }
         actions.removeAll(keepingCapacity: false)
         isActing = false
+        noteHeld()
         guard deadlineMs != state.deadlineMs else { return }
         deadlineMs = state.deadlineMs
         outlet?.deadlineChanged()
+    }
+
+    /// Tells how many topics are held without a token, when the number has changed.
+    private func noteHeld() {
+        let held = state.caller.isAnonymous ? state.holdings.count : 0
+        if held != heldNoted { host.sessionRules.noteHeld(held - heldNoted, state.address) }
+        heldNoted = held
     }
 
     private func perform(_ action: SessionAction) {

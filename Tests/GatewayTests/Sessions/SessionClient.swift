@@ -16,6 +16,7 @@ final class SessionClient: Outlet {
     }
 
     let number: Int
+    func topicsHeld(besides door: Door) -> Int { 0 }
     var address: IPAddress? { nil }
     private unowned let world: SessionWorld
     private var session: Session?

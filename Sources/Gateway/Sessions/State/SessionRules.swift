@@ -11,6 +11,10 @@ final class SessionRules {
     let charge: Charge
     /// Pays for what a join of the topic costs Redis, or says why it cannot be paid.
     var payJoin: (Topic, Caller, IPAddress?) -> Refusal? = { _, _, _ in nil }
+    /// How many more topics connections without a token may hold from an address.
+    var addressRoom: (IPAddress?) -> Int = { _ in Int.max }
+    /// Notes that a connection without a token holds so many more topics from an address, or fewer.
+    var noteHeld: (Int, IPAddress?) -> Void = { _, _ in }
     /// Something done wrong on purpose, to prove that the simulation sees it; `nil` outside tests.
     let fault: SessionFault?
 

@@ -50,12 +50,15 @@ extension SessionState {
     }
 
     private func verdicts(_ requests: [SubscribeRequest]) -> [Verdict] {
-        var room = limits.topicsPerConnectionMax - holdings.count
+        var room = limits.topicsPerConnectionMax - holdings.count - heldBesides
+        var text = "a connection may hold \(limits.topicsPerConnectionMax) topics"
+        if caller.isAnonymous, case let addressRoom = rules.addressRoom(address), addressRoom < room {
+            room = addressRoom
+            text = "connections without a token may hold \(limits.topicsPerAddressMax) topics from one address"
+        }
         return requests.map { request in
             let isNew = index(of: request.topic) == nil
-            if isNew && room <= 0 {
-                return .refuse(Refusal(.tooLarge, "a connection may hold \(limits.topicsPerConnectionMax) topics"))
-            }
+            if isNew && room <= 0 { return .refuse(Refusal(.tooLarge, text)) }
             switch rules.access.subscribe(request.topic, caller) {
             case .refuse(let refusal): return .refuse(refusal)
             case .allow:

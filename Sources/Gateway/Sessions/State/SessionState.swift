@@ -13,6 +13,8 @@ struct SessionState {
     /// The client's address; it pays for a client that shows nothing else.
     let address: IPAddress?
     var holdings: [Holding] = []
+    /// Topics that the other sessions of the connection hold.
+    var heldBesides = 0
     /// Memberships that Redis is asked for.
     var questions: [Topic: MembershipQuestion] = [:]
     /// Publishes that wait for a question, and the bytes of their data.
