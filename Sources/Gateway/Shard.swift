@@ -133,12 +133,10 @@ final class Shard {
         }
         commands = CommandDesk(
             node: node, link: link, replicas: replicas, shard: index, desk: desk, statistics: statistics,
-            top: { [store] in store.top($0) },
-            nowMs: { reactor.nowMs })
+            top: { [store] in store.top($0) }, nowMs: { reactor.nowMs })
         topics = TopicTable(
             shard: index, limits: node.limits, repairs: node.testFault != .noRepair,
-            store: store, broker: node.broker, statistics: statistics,
-            nowMs: { reactor.nowMs })
+            store: store, broker: node.broker, statistics: statistics, nowMs: { reactor.nowMs })
         sessionRules.payJoin = { [store, unowned topics] topic, caller, address in
             store.payJoin(topic, payer: node.payer(caller, at: address), rides: topics.rides(topic))
         }
