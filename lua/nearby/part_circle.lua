@@ -40,7 +40,6 @@ local SEARCH_MAX = 50
 local SEARCH_USUAL = 30    -- found where the first radius was right: between VILLAGE.near and SEARCH_MAX
 local SEARCH_STEPS = 12
 local SLOT_BYTES = 5
-local SLOT_LETTERS = '0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz-_'
 local SLOTS_TTL_S = 86400
 
 -- ---------------------------------------------------------------------------------------------------------------
@@ -58,6 +57,7 @@ end
 
 -- A new slot for a listener. No slot is given twice while anybody is in the cell.
 local function new_slot(user)
+  local SLOT_LETTERS = '0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz-_'
   local number = integer(read('HGET', key.slots, ''), 0, 64 ^ SLOT_BYTES - 2) or 0
   local slot, rest = '', number
   for _ = 1, SLOT_BYTES do

@@ -8,8 +8,6 @@ local EARTH_METRES = 6372797.560856 -- as Redis measures, so that all distances 
 local DEGREE_METRES = EARTH_METRES * math.pi / 180
 local CELL_DEGREES = 1.40625
 local HALO_METRES = 21000 -- the largest radius, and a margin
-local GEO_LATITUDE_MAX = 85.05112878 -- of Redis's geo scores
-local LETTERS = '0123456789bcdefghjkmnpqrstuvwxyz'
 
 -- Metres between two places in degrees that are some kilometres apart, on a plane that touches the globe between them:
 -- a hundredth of a metre in two kilometres, at a third of what the exact formula costs.
@@ -40,6 +38,7 @@ end
 
 -- The three letters of a cell: bits of column and row in turn, five to a letter.
 local function cell_name(column, row)
+  local LETTERS = '0123456789bcdefghjkmnpqrstuvwxyz'
   local code = 0
   for place = 7, 0, -1 do
     code = code * 2 + math.floor(column / 2 ^ place) % 2
@@ -102,6 +101,7 @@ end
 
 -- The score under which Redis keeps a place (GEOADD), as text: 26 bits of latitude and of longitude in turn.
 local function geo_score(latitude, longitude)
+  local GEO_LATITUDE_MAX = 85.05112878 -- of Redis's geo scores
   local north = math.floor((latitude + GEO_LATITUDE_MAX) / (2 * GEO_LATITUDE_MAX) * 2 ^ 26)
   local east = math.min(math.floor((longitude + 180) / 360 * 2 ^ 26), 2 ^ 26 - 1)
   local low = spread(north % 8192) + 2 * spread(east % 8192)

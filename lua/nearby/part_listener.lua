@@ -10,8 +10,6 @@ local SIGN_MS = 600000
 local TRACK_MS = 600000
 local FIRST_ROUNDING = 100 -- metres: of a listener who has chosen nothing
 local HIDDEN_ROUNDING = 1000 -- metres: who is visible to nobody still sees others, from about here
-local MINUTE_MS = 60000
-local TRACK_BYTES_MAX = 4096 -- of a track's text
 local NAME_BYTES = 100 -- of a name: a page of them must not take long
 
 -- As much of a text as others are told.
@@ -72,6 +70,7 @@ end
 
 -- The track as JSON text, nil for none.
 local function track_of(name)
+  local TRACK_BYTES_MAX = 4096 -- of a track's text
   local text = read('GET', name)
   return text and #text <= TRACK_BYTES_MAX and decode(text) and stored_object(text) or nil
 end
@@ -79,6 +78,7 @@ end
 -- What others are told of a listener, as JSON text. A rounded one's last sign is told to the minute: the time of each
 -- step would tell how fast somebody goes.
 local function user_text(user, settings, place, track)
+  local MINUTE_MS = 60000
   local at = place.at
   if settings.rounding > 0 then at = at - at % MINUTE_MS end
   return encode({
