@@ -198,7 +198,7 @@ def cases(pack: str | None) -> list[str]:
     """The names of a pack's cases, by the modules in which they stand."""
     modules = [f"weight_cases_{pack}"]
     if pack is None:
-        modules = ["weight_cases", "weight_cases_outside", "weight_cases_shops"]
+        modules = ["weight_cases", "weight_cases_blocks", "weight_cases_outside", "weight_cases_shops"]
     for name in modules:
         importlib.import_module(name)
     return sorted(name for name, function in CASES.items() if function.__module__ in modules)
@@ -272,8 +272,16 @@ TIME_FACTOR, CALLED_TIME_FACTOR = 2, 4
 BYTES_FACTOR, BYTES_MORE = 4, 4_096
 
 
+#: Scripts that a rate of their causes bounds beside what is paid: 20 a minute for a user, who takes part in one session
+#: at a time. They may take their weight, and a session may copy the blocks of a user who takes part (240 ids).
+BOUND_BY_RATE = {"depart", "join_listening"}
+COPIED_BLOCKS_BYTES = 32_768
+
+
 def allowed_time(cost: Cost) -> float:
     """How long a script may take for what is paid, microseconds."""
+    if cost.is_called_by_others and cost.script in BOUND_BY_RATE:
+        return TIME_FACTOR * cost.weight * cost.host_factor
     factor = CALLED_TIME_FACTOR if cost.is_called_by_others else TIME_FACTOR
     return factor * cost.paid_us * cost.host_factor
 
@@ -298,6 +306,7 @@ def problems(cost: Cost, row: list[str] | None) -> list[str]:
     if cost.us[0] > allowed_us:
         found.append(f"{cost.script} took {cost.us[0]} us, and what is paid allows {allowed_us:.0f}")
     allowed_bytes = BYTES_FACTOR * cost.paid_bytes + BYTES_MORE
+    allowed_bytes += COPIED_BLOCKS_BYTES if cost.script in BOUND_BY_RATE else 0
     if cost.is_paid_in_bytes and cost.bytes > allowed_bytes:
         found.append(f"{cost.script} left {cost.bytes} bytes, and what is paid allows {allowed_bytes}")
     told = [cell.strip() for cell in cost.row().strip("|").split("|")]
