@@ -149,7 +149,7 @@ class Meter:
         cost.commands = max(cost.commands, sum(made.values()))
         cost.bytes = max(cost.bytes, sum(after.values()) - sum(before.values()))
         for key in own:
-            if after[key] - before[key] >= BYTES_SHOWN // 4:
+            if after[key] - before[key] >= BYTES_SHOWN // 2:
                 life = self.db.ttl(key)
                 cost.life_s = -1 if life < 0 or cost.life_s < 0 else max(cost.life_s, life)
         entries = sum(self.db.xlen(key) for key in outbox) - waiting
