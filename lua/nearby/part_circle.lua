@@ -57,12 +57,12 @@ end
 
 -- A new slot for a listener. No slot is given twice while anybody is in the cell.
 local function new_slot(user)
-  local SLOT_LETTERS = '0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz-_'
+  local letters = '0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz-_'
   local number = integer(read('HGET', key.slots, ''), 0, 64 ^ SLOT_BYTES - 2) or 0
   local slot, rest = '', number
   for _ = 1, SLOT_BYTES do
     local letter = rest % 64
-    slot = string.sub(SLOT_LETTERS, letter + 1, letter + 1) .. slot
+    slot = string.sub(letters, letter + 1, letter + 1) .. slot
     rest = (rest - letter) / 64
   end
   names[slot] = user

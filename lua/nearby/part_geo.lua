@@ -38,7 +38,7 @@ end
 
 -- The three letters of a cell: bits of column and row in turn, five to a letter.
 local function cell_name(column, row)
-  local LETTERS = '0123456789bcdefghjkmnpqrstuvwxyz'
+  local letters = '0123456789bcdefghjkmnpqrstuvwxyz'
   local code = 0
   for place = 7, 0, -1 do
     code = code * 2 + math.floor(column / 2 ^ place) % 2
@@ -47,7 +47,7 @@ local function cell_name(column, row)
   local name = ''
   for _ = 1, 3 do
     local letter = code % 32
-    name = string.sub(LETTERS, letter + 1, letter + 1) .. name
+    name = string.sub(letters, letter + 1, letter + 1) .. name
     code = (code - letter) / 32
   end
   return name
@@ -91,18 +91,17 @@ local function rounded(latitude, longitude, size)
   return latitude, middle(longitude, column * CELL_DEGREES - 180, count)
 end
 
--- The bits of a number of 13 bits with a zero before each.
-local function spread(number)
-  number = bit.band(bit.bor(number, bit.lshift(number, 8)), 0x00ff00ff)
-  number = bit.band(bit.bor(number, bit.lshift(number, 4)), 0x0f0f0f0f)
-  number = bit.band(bit.bor(number, bit.lshift(number, 2)), 0x33333333)
-  return bit.band(bit.bor(number, bit.lshift(number, 1)), 0x55555555)
-end
-
 -- The score under which Redis keeps a place (GEOADD), as text: 26 bits of latitude and of longitude in turn.
 local function geo_score(latitude, longitude)
-  local GEO_LATITUDE_MAX = 85.05112878 -- of Redis's geo scores
-  local north = math.floor((latitude + GEO_LATITUDE_MAX) / (2 * GEO_LATITUDE_MAX) * 2 ^ 26)
+  -- The bits of a number of 13 bits with a zero before each.
+  local function spread(number)
+    number = bit.band(bit.bor(number, bit.lshift(number, 8)), 0x00ff00ff)
+    number = bit.band(bit.bor(number, bit.lshift(number, 4)), 0x0f0f0f0f)
+    number = bit.band(bit.bor(number, bit.lshift(number, 2)), 0x33333333)
+    return bit.band(bit.bor(number, bit.lshift(number, 1)), 0x55555555)
+  end
+  local latitude_max = 85.05112878 -- of Redis's geo scores
+  local north = math.floor((latitude + latitude_max) / (2 * latitude_max) * 2 ^ 26)
   local east = math.min(math.floor((longitude + 180) / 360 * 2 ^ 26), 2 ^ 26 - 1)
   local low = spread(north % 8192) + 2 * spread(east % 8192)
   local high = spread(math.floor(north / 8192)) + 2 * spread(math.floor(east / 8192))

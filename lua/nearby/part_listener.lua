@@ -31,11 +31,6 @@ local function settings_of(name)
     spotifyId = got[4] or nil}
 end
 
--- A rounding as the settings keep it.
-local function rounding_text(rounding)
-  return rounding == 0 and 'exact' or decimal(rounding)
-end
-
 -- How many metres a place is rounded to before it is kept.
 local function rounding_of(settings)
   if settings.visible == 'nobody' then return HIDDEN_ROUNDING end

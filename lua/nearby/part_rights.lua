@@ -8,14 +8,13 @@
 -- user:U#sees                      whose follower U is: the other side of the same
 -- The notes of who blocks or mutes U have an end (people/blocked_by.lua). So the cell keeps of each listener whom it
 -- blocks and mutes itself:
--- cell:C#apart                     a hash: slot -> a mark for each, MARK_BYTES of a digest, then a blank for who is
+-- cell:C#apart                     a hash: slot -> a mark for each, MARKS.bytes of a digest, then a blank for who is
 --                                  blocked and a `-` for who is muted
 
-local MARK_BYTES = 8
-local MARKS_MAX = 240 -- of either kind, as in people/block.lua and people/mute.lua
+local MARKS = {bytes = 8, most = 240} -- of either kind at most, as in people/block.lua and people/mute.lua
 
 local function mark_of(user)
-  return string.sub(sha1(user), 1, MARK_BYTES)
+  return string.sub(sha1(user), 1, MARKS.bytes)
 end
 
 -- Keeps the marks of the listener that acts, in its slot. They are made anew when their number is another or rights
@@ -27,24 +26,13 @@ local function keep_marks(slot, has_rights)
     if text ~= '' then write('HDEL', key.apart, slot) end
     return
   end
-  local count = math.min(blocked, MARKS_MAX) + math.min(muted, MARKS_MAX)
-  if not has_rights and #text == count * (MARK_BYTES + 1) then return end
+  local count = math.min(blocked, MARKS.most) + math.min(muted, MARKS.most)
+  if not has_rights and #text == count * (MARKS.bytes + 1) then return end
   local marks = {}
   for name, ending in pairs({[key.blocks] = ' ', [key.mutes] = '-'}) do
-    for _, user in ipairs(read('SRANDMEMBER', name, MARKS_MAX)) do marks[#marks + 1] = mark_of(user) .. ending end
+    for _, user in ipairs(read('SRANDMEMBER', name, MARKS.most)) do marks[#marks + 1] = mark_of(user) .. ending end
   end
   write('HSET', key.apart, slot, table.concat(marks))
-end
-
--- Adds to `noted` the slots whose listeners themselves block the one that acts, or, as `quiet` says, mute it.
-local function note_marked(noted, slots, quiet)
-  local mark = mark_of(args.userId)
-  local blocked, muted = mark .. ' ', mark .. '-'
-  for place, text in ipairs(read('HMGET', key.apart, unpack(slots))) do
-    if text and (string.find(text, blocked, 1, true) or quiet and string.find(text, muted, 1, true)) then
-      noted[slots[place]] = true
-    end
-  end
 end
 
 -- Adds to `noted` the slots whose listeners are members of a set. Their names must have been loaded.
@@ -66,7 +54,14 @@ end
 local function refused_of(slots, quiet)
   local refused = {}
   if #slots == 0 then return refused end
-  if read('EXISTS', key.apart) == 1 then note_marked(refused, slots, quiet ~= key.mutes) end
+  -- Who itself blocks the one that acts, or mutes it where that counts.
+  local marks = read('EXISTS', key.apart) == 1 and read('HMGET', key.apart, unpack(slots)) or {}
+  local mark, is_muted = #marks > 0 and mark_of(args.userId), quiet ~= key.mutes
+  for place, text in ipairs(marks) do
+    if text and (string.find(text, mark .. ' ', 1, true) or is_muted and string.find(text, mark .. '-', 1, true)) then
+      refused[slots[place]] = true
+    end
+  end
   if read('EXISTS', key.blocks, key.blockers, quiet) > 0 then
     load_names(slots)
     note_members(refused, key.blocks, slots)

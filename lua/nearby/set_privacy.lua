@@ -53,7 +53,9 @@ local before = rounding_of(settings)
 settings.visible = args.visible or settings.visible
 settings.rounding = args.rounding or settings.rounding
 write('HSET', key.settings, 'visible', settings.visible)
-if args.rounding then write('HSET', key.settings, 'rounding', rounding_text(args.rounding)) end
+if args.rounding then
+  write('HSET', key.settings, 'rounding', args.rounding == 0 and 'exact' or decimal(args.rounding))
+end
 local place = place_of(key.place)
 if place then
   if rounding_of(settings) > before then
