@@ -92,7 +92,6 @@ class Town:
         for id, place in list(self.places.items()):
             place.messages = [message for message in place.messages if message.sender != user]
             was_member = place.members.pop(user, None)
-            place.barred.discard(user)
             if not place.messages and (not place.members or was_member and not place.is_group):
                 del self.places[id]
             elif place.creator == user:

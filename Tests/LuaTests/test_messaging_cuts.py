@@ -225,6 +225,17 @@ def test_whom_a_service_takes_out_stays_out_too(chats, commands):
     chats.do("add_member", "bob", group, memberId="eve")
 
 
+def test_an_erasure_lets_nobody_back_whom_the_maker_took_out(chats):
+    """The erasure forgot it as well, and users erase themselves: then any member took the user in again."""
+    group = chats.group("ann", "bob", "eve")
+    chats.send("eve", group, "words")
+    chats.do("remove_member", "ann", group, memberId="eve")
+    chats.do("erase_chats", None, role="worker", userId="eve")
+    assert chats.all("ann", group) == []
+    refused("forbidden", chats.do, "add_member", "bob", group, memberId="eve")
+    chats.do("add_member", "ann", group, memberId="eve")
+
+
 def test_the_eldest_member_follows_a_maker_who_is_erased(chats, commands, db):
     group = chats.group("ann", "bob")
     chats.do("add_member", "ann", group, memberId="cat", now_ms=NOW_MS + 5)

@@ -36,7 +36,7 @@
 -- The log of the conversation has the texts of messages, so it is deleted with them. Who comes back is told of a gap
 -- and asks for a page. Each list hears of it once: what is unread, the newest message, and who is in the group. A
 -- direct conversation in which the other one has no message is deleted. The maker of a group is followed by the member
--- who has been in it for longest.
+-- who has been in it for longest. Whom the maker took out stays out: else a user could come back by an erasure.
 
 local BATCH_MAX = 500
 local VERSION_S = 3600
@@ -71,7 +71,6 @@ if #marks > 0 then
 end
 local rest = read('ZCARD', key.order) - #gone
 local was_member, had_words = roll[args.userId] ~= nil, #gone > 0 or #marks > 0 or args.after > 0
-write('ZREM', key.barred, args.userId)
 if not is_direct and read('HGET', key.facts, 'creator') == args.userId then
   local heir
   for user, one in pairs(roll) do
