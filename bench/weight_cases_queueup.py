@@ -283,6 +283,14 @@ def beat_guest(site):
 
 
 @case
+def cut_events(site):
+    def call(n):
+        site.db.xadd(f"session:{ID}#log", {"d": "x" * 40_960})
+        return site.commands.call("cut_events", role="worker", sessionId=ID)[0]
+    return call
+
+
+@case
 def make_ticket(site):
     listening(site)
     site.db.delete(f"session:{ID}#tickets")

@@ -158,3 +158,18 @@ def test_an_older_word_of_blocks_changes_nothing(db, party):
     party.relay()
     assert note(["bob"], 40) == {"noted": False}
     assert db.exists(f"session:{party.id}#apart") == 0
+
+
+@pytest.mark.parametrize("blocker, blocked", [("ann", "bob"), ("bob", "ann")])
+def test_who_comes_in_reads_no_words_in_the_log_that_a_block_hides(party, blocker, blocked):
+    """While one of the two was away, chat and songs were told in full, and stood in the log for ten minutes."""
+    party.block(blocker, blocked)
+    party.leave("bob")
+    party.call("say", "ann", text="secret of ann")
+    party.add("ann")
+    party.join("party", "bob")
+    assert "ann" not in str(party.heard(party.id)) and party.said_to("bob") == []
+    party.call("say", "cat", text="kept")
+    party.leave("bob")
+    party.join("party", "dan")
+    assert "kept" in str(party.heard(party.id)), "nobody is hidden from Dan"

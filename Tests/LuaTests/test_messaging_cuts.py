@@ -199,6 +199,30 @@ def test_a_long_log_is_searched_in_steps(chats, db, commands):
     assert {data["lastSenderId"] for _, data in commands.log("user:ann")} == {"dan"} and db.xlen("user:ann#log") == 150
 
 
+# Blocks and the log
+
+
+def test_who_comes_into_a_group_again_reads_no_blocked_words_in_its_log(chats, db):
+    """While one of the two was out, the events told everything of the other, and the log kept them for a day."""
+    group = chats.group("ann", "bob", "cat")
+    chats.block("ann", "bob")
+    chats.send("ann", group, "kept", now_ms=NOW_MS + 5)
+    chats.do("remove_member", "bob", group, memberId="bob", now_ms=NOW_MS + 6)
+    chats.send("ann", group, "secret", now_ms=NOW_MS + 10)
+    chats.do("add_member", "cat", group, memberId="bob", now_ms=NOW_MS + 20)
+    assert "secret" not in json.dumps(chats.log(group)) and len(chats.all("cat", group)) == 2
+    chats.send("cat", group, "open", now_ms=NOW_MS + 30)
+    chats.refresh("walls_refresh", "ann")
+    assert [event for event, _ in chats.log(group)][-1] == "message:added", "one time is enough"
+
+
+def test_a_block_between_old_members_leaves_the_log(chats):
+    group = chats.group("ann", "bob", "cat")
+    chats.send("ann", group, "before", now_ms=NOW_MS + 5)
+    chats.block("ann", "bob")
+    assert [event for event, _ in chats.log(group)] == ["message:added"]
+
+
 # Who comes in again
 
 

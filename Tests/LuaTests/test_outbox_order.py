@@ -29,6 +29,7 @@ CALLEES = {
     "set_sees": "followers", "sync_listener": "followers", "drop_follower": "listener_erased",
     "erase_nearby": "listener_erased",
     "depart": "listening", "forget_listener": "listening", "note_blocks": "listening",
+    "cut_events": "listening",
     "beat_guest": "guests", "withdraw_listener": "guests",
     "claim_token": "devices", "free_token": "devices", "drop_token": "devices", "call_pushes": "devices",
 }

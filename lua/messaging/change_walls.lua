@@ -18,6 +18,7 @@
 -- @key      roll     conversation:{conversationId}#roll
 -- @key      walls    conversation:{conversationId}#walls
 -- @key      walls_at conversation:{conversationId}#walls_at
+-- @key      log      conversation:{conversationId}#log
 -- @calls    list_conversation
 -- @returns  {changed}
 -- @cost     O(n) in the ids and in the members, at most 50, and O(m) in the newest messages, at most 500
@@ -27,11 +28,15 @@
 -- The call says all of the member's blocks here, so that the newest call alone counts, in whatever order they come.
 -- One that knows of a stay before the present one only is over. The lists of those whom the change concerns are told
 -- what is unread and newest now.
+--
+-- While one of two was not in the group, its events told all of the other. So where the log goes back to a time before
+-- the later of them came, it is deleted with the first block between the two.
 
 local roll = load_roll(args.conversationId)
 local one = not is_direct and roll[args.userId]
 if not one or args.of and args.of < one.since * 1000 then return {changed = false} end
 if not is_newer(key.walls_at, args.userId, args.version) then return {changed = false} end
+local came_ms = 0 -- when the last of those came who do not hear each other from now on
 local blocked = {}
 for _, user in ipairs(args.blocks) do
   if roll[user] and user ~= args.userId then blocked[user] = true end
@@ -51,10 +56,13 @@ for user, is_there in pairs(blocked) do
   if is_there ~= (wall('>' .. args.userId)[user] or false) and not wall('<' .. args.userId)[user] then
     note(args.userId)
     note(user)
+    if is_there then came_ms = math.max(came_ms, one.since, roll[user].since) end
   end
 end
 for user, is_there in pairs(blocked) do set_wall(args.userId, user, is_there) end
 store_walls()
+local oldest = came_ms > 0 and read('XRANGE', key.log, '-', '+', 'COUNT', 1)[1]
+if oldest and (integer(oldest[2][8], 0, YEAR_9999_MS) or 0) < came_ms then write('UNLINK', key.log) end
 walls_now = walled_now
 local counts, told = {}, {}
 for index, user in ipairs(concerned) do counts[index] = roll[user].unread end

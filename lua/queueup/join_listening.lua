@@ -29,7 +29,7 @@
 -- @key      code      joincode:{joinCode}
 -- @topic    session:{sessionId}
 -- @members
--- @calls    depart
+-- @calls    depart, cut_events
 -- @emits    session.updated {session_id, host, is_locked, is_paused, participant_count, skip_request_count}
 -- @returns  {session, current_song, queue, my_votes, participant_count, skip_request_count, user_requested_skip}
 -- @errors   not_found, locked 403, full 409

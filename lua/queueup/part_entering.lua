@@ -1,9 +1,20 @@
 -- @part     entering
 -- @summary  How a user comes into a listening session and leaves the one before.
 --
--- It goes behind part_answer.lua.
+-- It goes behind part_answer.lua. While the user was away, events told all of those whom the user must not be shown. So
+-- the log is deleted when the user comes in and one of them is there (cut_events.lua).
 
 local SESSIONS_USER_MAX = 50
+
+-- Whether somebody takes part who must not be shown the user, nor the user that one.
+local function meets_hidden(host)
+  local ids = {}
+  for other in pairs(hidden_from(args.userId, {host})) do ids[#ids + 1] = other end
+  for _, is_there in ipairs(#ids > 0 and are_here(ids) or {}) do
+    if is_there == 1 then return true end
+  end
+  return false
+end
 
 -- Lets the caller's user take part, and answers with the whole session. `may_enter` refuses who may not come in anew;
 -- `blocked` are whom the user blocks.
@@ -25,6 +36,7 @@ local function enter(session, may_enter, blocked)
   see_guest(session, own)
   ends_with(session, key.people)
   keep_blocks(args.userId, blocked)
+  if not note and meets_hidden(session.host) then later('cut_events', {sessionId = args.sessionId}) end
   ends_with(session, key.apart)
   admit('session:' .. args.sessionId, args.userId)
   ends_with(session, key.members)

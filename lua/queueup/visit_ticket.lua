@@ -29,7 +29,7 @@
 -- @topic    session:{sessionId}
 -- @members
 -- @mint     session:{sessionId} 6 h
--- @calls    depart
+-- @calls    depart, cut_events
 -- @emits    session.updated {session_id, host, is_locked, is_paused, participant_count, skip_request_count}
 -- @returns  {token, user, session, current_song, queue, my_votes, participant_count, skip_request_count}
 -- @errors   not_found, locked 403, full 409
