@@ -277,6 +277,12 @@ def forgotten_refresh(site):
 
 
 @case
+def forget_preview(site):
+    told(site, "user:ann", lambda n: "{}", 1)
+    return lambda n: site.commands.forget_preview(role="worker", userId="ann", messageId=f"m{n}")
+
+
+@case
 def show_presence(site):
     conversation(site)
     return lambda n: site.commands.show_presence(

@@ -199,6 +199,22 @@ def test_a_long_log_is_searched_in_steps(chats, db, commands):
     assert {data["lastSenderId"] for _, data in commands.log("user:ann")} == {"dan"} and db.xlen("user:ann#log") == 150
 
 
+@pytest.mark.parametrize("change", [("remove_message", {}), ("modify_message", {"text": "better"})])
+def test_a_removed_or_changed_text_leaves_the_members_own_logs(chats, commands, change):
+    """The text left the conversation's log, and its beginning stood in those of the members' own topics for a day."""
+    chats.send("ann", PAIR, "lapsus linguae", id="m1")
+    chats.send("ann", PAIR, "next", id="user:bob", now_ms=NOW_MS + 5)
+    chats.do(change[0], "ann", PAIR, messageId="m1", **change[1])
+    chats.do("remove_message", "ann", PAIR, messageId="user:bob")
+    for user in ("ann", "bob"):
+        while not chats.refresh("forgotten_refresh", user)["idle"]:
+            pass
+        assert "lapsus" not in json.dumps(commands.log(f"user:{user}")), user
+    assert [data["lastMessage"] for _, data in commands.log("user:bob")][-1:] in ([None], [])
+    chats.send("ann", PAIR, "open", now_ms=NOW_MS + 9)
+    assert commands.log("user:bob")[-1][1]["lastMessage"] == "open"
+
+
 # Blocks and the log
 
 

@@ -1,4 +1,4 @@
--- @summary  Take what a user's own topic has told of users who have been erased out of its log.
+-- @summary  Take what a user's own topic has told of erased users and of texts that are gone out of its log.
 -- @refresh  user:{userId}#forgotten
 -- @arg      userId id
 -- @coalesce 1000 ms
@@ -9,8 +9,9 @@
 -- @weight   1800
 --
 -- user:U#forgotten has the users who have been erased and were listed in U's conversations, with the offset up to which
--- the log was searched for each. Events that name one of them are deleted. Who comes back to an offset before such an
--- event is told of a gap. The deleted events of a log are a hole for every reader (subscribe.lua).
+-- the log was searched for each, and in the same way the texts of forget_preview.lua. Events that name one of them are
+-- deleted. Who comes back to an offset before such an event is told of a gap. The deleted events of a log are a hole
+-- for every reader (subscribe.lua).
 
 local LOOKED_MAX = 200
 local USERS_MAX = 20

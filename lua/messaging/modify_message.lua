@@ -17,7 +17,7 @@
 -- @key      walls    conversation:{conversationId}#walls
 -- @key      pair     pair:{conversationId}#blocks
 -- @topic    conversation:{conversationId}
--- @calls    list_conversation, cut_log
+-- @calls    list_conversation, cut_log, forget_preview
 -- @emits    message:modified {id, conversationId, senderId, text, timestamp, timestampMs, status, readBy, modifiedAt}
 -- @emits    messages:changed {conversationId} -- in its place where a member blocks another
 -- @returns  {id, conversationId, senderId, text, timestamp, timestampMs, status, readBy, modifiedAt}
@@ -51,7 +51,7 @@ local text = message_text(message, receipts)
 -- The text names readers, whom not everybody in the group may hear.
 if next(walled) == nil and not is_direct and read('HLEN', key.walls) > 0 then walled = {[''] = true} end
 tell('message:modified', text, walled)
-later('cut_log', {conversationId = args.conversationId, messageId = message.id, at = said_ms})
+cut_text(roll, message, said_ms)
 local shown = {}
 for _, user in ipairs(hearers(roll, walled)) do
   local newest = not roll[user].is_unknown and newest_for(user)

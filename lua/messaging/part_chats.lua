@@ -11,7 +11,7 @@
 --   user:U#spoken     zset conversationId -> ms, of those in which U has written
 --   user:U#traces     zset conversationId -> ms, of groups that U has left and that still know of U: U's messages are
 --                     there, or the group's maker took U out
---   user:U#forgotten  zset userId -> offset in the log of user:U (forgotten_refresh.lua)
+--   user:U#forgotten  zset userId or words -> offset in the log of user:U (forgotten_refresh.lua)
 --   user:U#chat_unread hash conversationId -> how many messages U has not read, of those with any
 --   user:U#left       zset conversationId -> the version at which it left the list (core/part_version.lua); an hour
 --   user:U#walls_due  set of the groups that are still to hear whom U blocks (walls_refresh.lua)

@@ -104,3 +104,12 @@ local function leave_list(user, is_traced)
   later('list_conversation', '{"userId":"' .. user .. '","conversationId":"' .. conversation
     .. '","unread":0,"gone":true' .. (is_traced and ',"traced":true' or '') .. ',"version":' .. list_version() .. '}')
 end
+
+-- Has the text of a message cut out of the log of the conversation, where it was said at a time, and its beginning out
+-- of the logs of the members' own topics.
+local function cut_text(roll, message, said_ms)
+  later('cut_log', {conversationId = conversation, messageId = message.id, at = said_ms})
+  for user, one in pairs(roll) do
+    if not one.is_unknown then later('forget_preview', {userId = user, messageId = message.id}) end
+  end
+end

@@ -18,7 +18,7 @@
 -- @key      pair     pair:{conversationId}#blocks
 -- @topic    conversation:{conversationId}
 -- @topic    user:*
--- @calls    list_conversation, cut_log
+-- @calls    list_conversation, cut_log, forget_preview
 -- @emits    message:removed {id, conversationId, timestampMs}
 -- @emits    messages:changed {conversationId} -- in its place where a member blocks another
 -- @returns  {id, conversationId, removed}
@@ -96,9 +96,7 @@ else
     id = message.id, conversationId = args.conversationId, timestampMs = message.ms,
   }, walled)
 end
-later('cut_log', {
-  conversationId = args.conversationId, messageId = message.id, at = message.changed or message.ms,
-})
+cut_text(roll, message, message.changed or message.ms)
 move_lists(roll, shown, newest_words)
 move_lists(roll, counted)
 return answer
