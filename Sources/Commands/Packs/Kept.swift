@@ -24,7 +24,7 @@ public struct Kept: Equatable, Sendable {
             until: "5 minutes (`idempotencySeconds`)"),
         Kept(
             keys: "*:*#done#*", what: "answers of the user's last commands, with texts and titles",
-            until: "5 minutes (`idempotencySeconds`)"),
+            until: "5 minutes (`idempotencySeconds`), an hour for calls of the worker (`callSeconds`)"),
         Kept(
             keys: "*:*#fence", what: "the last turn of a refresh, in a key with the user's id in its name",
             until: "a day"),
