@@ -20,7 +20,7 @@ enum TokenCommand {
             guard
                 let identity = Identity(
                     user: Array(settings.user.utf8), role: settings.role == .service ? .service : .user,
-                    topics: patterns, expiresAt: now + settings.ttlSeconds, issuedAt: now,
+                    topics: patterns.isEmpty ? nil : patterns, expiresAt: now + settings.ttlSeconds, issuedAt: now,
                     issuer: settings.issuer.map { Array($0.utf8) }, tokenID: SecureRandom.text(byteCount: 12))
             else { throw StartProblem("--user: 1 to 128 of A-Z a-z 0-9 . _ ~ : -") }
             let claims = try TokenClaims(identity, audience: settings.audience.map { Array($0.utf8) })

@@ -124,7 +124,7 @@ import Testing
         let command = try command("@arg shopId id")
         #expect(try bind(command, "{\"shopId\":1}", caller: user("u1")).actingUser == bytes("u1"))
         #expect(try bind(command, "{\"shopId\":1}").actingUser == nil)
-        let token = try #require(Identity(user: bytes("backend"), role: .service, topics: [], expiresAt: 0))
+        let token = try #require(Identity(user: bytes("backend"), role: .service, topics: nil, expiresAt: 0))
         let caller = CommandCaller(.user(token))
         #expect(caller.role == .service && caller.user == nil && caller.principal == bytes("backend"))
     }

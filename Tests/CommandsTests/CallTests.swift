@@ -254,7 +254,7 @@ import Testing
         for (role, told) in [(Identity.Role.user, text), (.service, "service")] {
             let identity = try #require(
                 Identity(
-                    user: bytes("u1"), role: role, topics: [], expiresAt: 0, isGuest: isGuest,
+                    user: bytes("u1"), role: role, topics: nil, expiresAt: 0, isGuest: isGuest,
                     name: name.map { bytes($0) }))
             let vote = try #require(try catalogue(CallTests.vote).command(named: "vote"))
             let caller = CommandCaller(.user(identity))

@@ -14,7 +14,7 @@ import Testing
     }
 
     private func identity(_ name: String, _ role: Identity.Role) throws -> Caller {
-        .user(try #require(Identity(user: bytes(name), role: role, topics: [], expiresAt: 0)))
+        .user(try #require(Identity(user: bytes(name), role: role, topics: nil, expiresAt: 0)))
     }
 
     /// Ids were the topic's: the second publisher of an id was acked with the first one's offset.

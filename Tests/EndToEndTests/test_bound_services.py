@@ -124,3 +124,17 @@ def test_a_token_that_names_fewer_topics_leaves_the_others(bound_gateway, bound,
         native.expect("unsubscribed", topic=OWN)
         native.expect_error("forbidden", topic=OWN)
         native.refused("publish", {"topic": OWN} | EVENT, "forbidden")
+
+
+def test_a_list_without_topics_binds_to_nothing(bound_gateway, token):
+    """A backend that found no topics for a kitchen made it a token for everything."""
+    empty = token("kitchen", role="service", topics=[])
+    with bound_gateway.http(key=empty) as http:
+        for method, path, body in (
+                ("GET", "/v1/health", None), ("GET", f"/v1/topics/{OWN}", None), ("GET", "/v1/users/ann/data", None),
+                ("POST", "/v1/broadcast", {"topic": OWN} | EVENT), ("POST", "/v1/commands/queue", {"shopId": "1"})):
+            assert error_code(http.request(method, path, json=body)) == "forbidden", path
+    with bound_gateway.client(token=empty) as native:
+        native.refused("subscribe", {"topic": OWN}, "forbidden")
+    with bound_gateway.http(key=token("backend", role="service")) as http:
+        assert http.get("/v1/health").status_code == 200

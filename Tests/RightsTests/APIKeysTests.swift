@@ -180,7 +180,7 @@ extension Caller {
     @Test func payersOfDifferentKindsNeverMeet() throws {
         let address = try #require(IPAddress(text: Array("2001:db8::7".utf8)))
         let user = try #require(Identity(user: Array("web".utf8), role: .user, topics: [], expiresAt: 1))
-        let service = try #require(Identity(user: Array("web".utf8), role: .service, topics: [], expiresAt: 1))
+        let service = try #require(Identity(user: Array("web".utf8), role: .service, topics: nil, expiresAt: 1))
         let payers = [Caller.user(user), .user(service), .publishable("web"), .anonymous].map {
             $0.payer(from: address)
         }

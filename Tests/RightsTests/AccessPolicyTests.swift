@@ -14,8 +14,8 @@ import Testing
         case anonymous, stranger, owner, granted, service, serviceToken, boundService, otherBoundService
 
         var caller: Caller {
-            func token(_ user: String, _ role: Identity.Role = .user, _ topics: [String] = []) -> Caller {
-                let patterns = topics.compactMap { TopicPattern($0) }
+            func token(_ user: String, _ role: Identity.Role = .user, _ topics: [String]? = nil) -> Caller {
+                let patterns = topics?.compactMap { TopicPattern($0) }
                 return Identity(user: Array(user.utf8), role: role, topics: patterns, expiresAt: 0)
                     .map { .user($0) } ?? .anonymous
             }

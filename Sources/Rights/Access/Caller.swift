@@ -43,7 +43,7 @@ public enum Caller: Sendable, Equatable {
     ///
     /// The binding is judged once, when a read, a publish or a command comes in. A command is judged by its home.
     public var binding: [TopicPattern]? {
-        guard case .user(let identity) = self, identity.role == .service, !identity.topics.isEmpty else { return nil }
+        guard case .user(let identity) = self, identity.role == .service, identity.namesTopics else { return nil }
         return identity.topics
     }
 

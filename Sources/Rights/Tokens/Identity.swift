@@ -23,6 +23,10 @@ public struct Identity: Sendable, Equatable {
     ///
     /// At most 256.
     public let topics: [TopicPattern]
+    /// Whether the token has the claim `topics`, though it may be empty.
+    ///
+    /// A service whose token has the claim is bound to what it names, and an empty list binds to nothing.
+    public let namesTopics: Bool
     /// Claim `exp`, Unix seconds.
     ///
     /// The session ends then, plus the configured leeway.
@@ -59,15 +63,18 @@ public struct Identity: Sendable, Equatable {
     public static let topicsMax = 256
 
     /// Makes an identity; `nil` when the user is out of its grammar or there are too many topics.
+    ///
+    /// Pass `nil` for a token without the claim `topics`.
     public init?(
-        user: [UInt8], role: Role, topics: [TopicPattern], expiresAt: Int, issuedAt: Int? = nil,
+        user: [UInt8], role: Role, topics: [TopicPattern]?, expiresAt: Int, issuedAt: Int? = nil,
         issuer: [UInt8]? = nil, keyID: [UInt8]? = nil, tokenID: [UInt8]? = nil, keyMark: UInt64 = 0,
         isGuest: Bool = false, name: [UInt8]? = nil
     ) {
-        guard Identity.isUser(user), topics.count <= Identity.topicsMax else { return nil }
+        guard Identity.isUser(user), topics.map({ $0.count <= Identity.topicsMax }) ?? true else { return nil }
         self.user = user
         self.role = role
-        self.topics = topics
+        self.topics = topics ?? []
+        namesTopics = topics != nil
         self.expiresAt = expiresAt
         self.issuedAt = issuedAt
         self.issuer = issuer
@@ -83,6 +90,7 @@ public struct Identity: Sendable, Equatable {
     init?(_ grant: Grant, keyMark: UInt64) {
         guard let pattern = TopicPattern(grant.topic.bytes) else { return nil }
         (user, role, topics, issuer, keyID) = (grant.user, .user, [pattern], nil, nil)
+        namesTopics = true
         (expiresAt, issuedAt, tokenID) = (grant.expiresAt, grant.issuedAt, grant.tokenID)
         (self.keyMark, isGuest, name, self.grant) = (keyMark, grant.isGuest, nil, grant.topic)
     }

@@ -97,8 +97,8 @@ struct TokenClaimReader {
         }
     }
 
-    private func topics() throws(TokenFailure) -> [TopicPattern] {
-        guard let claim = claims["topics"] else { return [] }
+    private func topics() throws(TokenFailure) -> [TopicPattern]? {
+        guard let claim = claims["topics"] else { return nil }
         guard claim.kind == .array else { throw .topics }
         var patterns: [TopicPattern] = []
         for value in claim.members {

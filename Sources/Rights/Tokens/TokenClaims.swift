@@ -28,12 +28,16 @@ public struct TokenClaims: Sendable, Equatable {
         var text: [UInt8] = []
         text.append(text: "{\"sub\":")
         text.append(jsonString: identity.user)
-        text.append(text: ",\"role\":\"\(identity.role.rawValue)\",\"topics\":[")
-        for (index, pattern) in identity.topics.enumerated() {
-            if index > 0 { text.append(UInt8(ascii: ",")) }
-            text.append(jsonString: pattern.text)
+        text.append(text: ",\"role\":\"\(identity.role.rawValue)\"")
+        if identity.namesTopics {
+            text.append(text: ",\"topics\":[")
+            for (index, pattern) in identity.topics.enumerated() {
+                if index > 0 { text.append(UInt8(ascii: ",")) }
+                text.append(jsonString: pattern.text)
+            }
+            text.append(UInt8(ascii: "]"))
         }
-        text.append(text: "],\"exp\":")
+        text.append(text: ",\"exp\":")
         text.append(decimal: identity.expiresAt)
         if let issuedAt = identity.issuedAt {
             text.append(text: ",\"iat\":")

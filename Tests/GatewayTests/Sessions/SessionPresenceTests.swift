@@ -15,7 +15,7 @@ import Testing
     }
 
     private func user(_ name: String, role: Identity.Role = .user) throws -> Caller {
-        .user(try #require(Identity(user: Array(name.utf8), role: role, topics: [], expiresAt: Int.max / 2_000)))
+        .user(try #require(Identity(user: Array(name.utf8), role: role, topics: nil, expiresAt: Int.max / 2_000)))
     }
 
     private func rules(
