@@ -1,5 +1,6 @@
 -- @summary  Count anew in a direct conversation what is unread and newest, when a block between the two begins or ends.
 -- @refresh  pair:{conversationId}#blocks
+-- @coalesce 1000 ms
 -- @arg      conversationId id
 -- @include  pair
 -- @include  conversation
