@@ -184,6 +184,38 @@ def test_a_partners_own_log_forgets_an_erased_user(chats, commands, scripts):
     assert scripts.subscribe("user:ann", since=(epoch, offset)).recovered
 
 
+def drained(chats, user):
+    """What the user's own topic has told, once all that is gone was taken out."""
+    while not chats.refresh("forgotten_refresh", user)["idle"]:
+        pass
+    return json.dumps(chats.commands.log(f"user:{user}"))
+
+
+def test_a_conversation_that_an_erasure_ends_leaves_the_partners_own_log(chats, commands):
+    """A message that nobody had answered stood there for a day after its sender's erasure."""
+    chats.send("ann", PAIR, "unanswered")
+    commands.call("erase_chats", role="worker", userId="ann")
+    commands.relay()
+    log = drained(chats, "bob")
+    assert "unanswered" not in log and "conversation:removed" in log
+
+
+@pytest.mark.parametrize("gone", ["erased", "removed"])
+def test_who_has_left_a_group_keeps_nothing_of_it_in_the_own_log(chats, commands, gone):
+    """An erasure, or a message's removal, did not reach those who had left."""
+    group = chats.group("cat", "ann", "bob")
+    chats.send("ann", group, "in the group", id="m1")
+    chats.send("cat", "bob_cat", "beside it")
+    chats.do("remove_member", "bob", group, memberId="bob")
+    if gone == "erased":
+        commands.call("erase_chats", role="worker", userId="ann")
+        commands.relay()
+    else:
+        chats.do("remove_message", "ann", group, messageId="m1")
+    log = drained(chats, "bob")
+    assert "in the group" not in log and "beside it" in log and "conversation:removed" in log
+
+
 def test_a_long_log_is_searched_in_steps(chats, db, commands):
     """Erasures that come meanwhile have the whole log searched for them."""
     for number in range(450):

@@ -1,17 +1,19 @@
 -- @summary  Take what a user's own topic has told of erased users and of texts that are gone out of its log.
 -- @refresh  user:{userId}#forgotten
 -- @arg      userId id
--- @coalesce 1000 ms
+-- @coalesce 3000 ms
 -- @key      forgotten user:{userId}#forgotten
 -- @key      log       user:{userId}#log
 -- @returns  {idle, again_ms}
 -- @cost     O(n) in the events looked at, at most 200
 -- @weight   1800
 --
--- user:U#forgotten has the users who have been erased and were listed in U's conversations, with the offset up to which
--- the log was searched for each, and in the same way the texts of forget_preview.lua. Events that name one of them are
--- deleted. Who comes back to an offset before such an event is told of a gap. The deleted events of a log are a hole
--- for every reader (subscribe.lua).
+-- user:U#forgotten has the users who have been erased and were listed in U's conversations, with the offset up to
+-- which the log was searched for each. In the same way it has words of events (list_conversation.lua,
+-- forget_preview.lua). Events that have one of them are deleted. Who comes back to an offset before such an event is
+-- told of a gap. The deleted events of a log are a hole for every reader (subscribe.lua). One search in three seconds
+-- takes all words of that time: each goes through the whole log, and a user who corrects a message has all members'
+-- logs searched.
 
 local LOOKED_MAX = 200
 local USERS_MAX = 20
@@ -27,7 +29,7 @@ end
 local entries = read('XRANGE', key.log, decimal(from) .. '-0', '+', 'COUNT', LOOKED_MAX)
 local gone = {}
 for _, entry in ipairs(entries) do
-  local text = entry[2][4] or ''
+  local text = entry[2][2] ~= 'conversation:removed' and entry[2][4] or '' -- it has an id alone
   for _, name in ipairs(names) do
     if string.find(text, name, 1, true) then
       gone[#gone + 1] = entry[1]

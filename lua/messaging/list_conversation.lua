@@ -53,7 +53,8 @@
 -- Calls about one conversation come in any order. Each has the version at which the conversation said it. The unread
 -- count, the newest message and the members each keep the newest version that said them, and older words count no
 -- more. A conversation that has left the list keeps its version in `left`, so that no late word brings it back. A word
--- from before the user's erasure (`*` in `left`) has the conversation forget the user, too.
+-- from before the user's erasure (`*` in `left`) has the conversation forget the user, too. When a user leaves a
+-- conversation, the user's own topic forgets what it has told of it.
 
 local STRANGERS_MAX = 200
 local GROUPS_MAX = 200
@@ -99,7 +100,13 @@ if args.gone then
   note_version(key.left, id, version)
   write('SREM', key.groups, id)
   write('ZREM', key.spoken, id)
-  if read('ZSCORE', key.left, '*') then write('EXPIRE', key.version, LATE_S) end
+  if read('ZSCORE', key.left, '*') then
+    write('EXPIRE', key.version, LATE_S)
+  else
+    -- What is withdrawn there from now on is not told here.
+    write('ZADD', key.forgotten, 0, 'id":"' .. id)
+    write('EXPIRE', key.forgotten, FORGOTTEN_S)
+  end
   if old then emit('user:' .. args.userId, 'conversation:removed', {id = id}) end
   return {listed = false}
 end
@@ -209,6 +216,7 @@ if not old then
 end
 
 if is_join then write('SADD', key.groups, id) end
+if not old then write('ZREM', key.forgotten, 'id":"' .. id) end
 if chat.w and not old_wrote then
   if read('ZCARD', key.spoken) >= SPOKEN_MAX then
     write('ZREM', key.spoken, read('ZRANGE', key.spoken, 0, 0)[1])
