@@ -34,6 +34,8 @@ TOLD_MAX = 50
 # How listeners are set, and how many of a thousand are. Not so many on one spot that the scripts look at any.
 KINDS = [(925, "everyone", 0), (30, "everyone", 100), (5, "everyone", 1_000), (30, "followers", 0), (10, "nobody", 0)]
 CROWD_KINDS = [(950, "everyone", 0), (20, "everyone", 100), (30, "followers", 0)]
+# What a listener's settings say of the rounding; who has chosen nothing is rounded to 100 m.
+ROUNDINGS = {b"exact": 0, b"100": 100, b"1000": 1_000, None: 100}
 DEGREES = re.compile(r"(?=(?<!\d)(-?\d{1,3}\.\d{7}))")
 USERS = re.compile(r"[0-9a-f]{8}-0000-4000-8000-[0-9a-f]{12}|app-\d+")
 JOINED = re.compile(r"(\d{3}\.\d{7})")
@@ -80,7 +82,7 @@ class Walk:
             draw -= share
             if draw < 0:
                 break
-        if (visible, rounding) != ("everyone", 0):
+        if (visible, rounding) != ("everyone", 100):  # a newcomer's
             self.commands.set_privacy(userId=user, visible=visible, rounding=rounding)
         half = self.side / 2
         self.go(user, (self.rng.uniform(-half, half), self.rng.uniform(-half, half)), visible, rounding)
@@ -175,7 +177,7 @@ class Walk:
             visible, rounding = self.db.hmget(f"user:{user}#listener", "visible", "rounding")
             # Near the middle, but never where another was: a place may be one's exact one and another's kept one.
             spot = self.rng.uniform(-50, 50), self.rng.uniform(-50, 50)
-            self.go(user, spot, (visible or b"everyone").decode(), int(rounding or 0))
+            self.go(user, spot, (visible or b"everyone").decode(), ROUNDINGS[rounding])
             return
         self.walk(user)
         draw = self.rng.random()

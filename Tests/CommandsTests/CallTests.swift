@@ -199,13 +199,13 @@ import Testing
             #expect(reading.result == .success(CommandAnswer(json: bytes("{\"a\":1}"), isRetry: isRetry, price: 0)))
             #expect(reading.fault == nil)
         }
-        for price in [12, 6_000] {
+        for price in [12, 7_000] {
             let plain = try read(.success(.string(bytes("\(price) {\"a\": 1}"))))
             #expect(plain.result == .success(CommandAnswer(json: bytes("{\"a\": 1}"), isRetry: false, price: price)))
         }
         let wrong: [RESPValue] = [
             .string(bytes("-1 {}")), .string(bytes(" {}")), .string(bytes("1{}")), .string(bytes("")),
-            .string(bytes("6001 {}")), .string(bytes("9223372036854775807 {}")), .string(bytes("1 [] ")),
+            .string(bytes("7001 {}")), .string(bytes("9223372036854775807 {}")), .string(bytes("1 [] ")),
             .array([.string(bytes("{}")), .integer(0), .integer(.max)]),
             .array([.string(bytes("{}")), .integer(0), .integer(-1)]),
             .null, .string(bytes("{}")), .array([.string(bytes("{}"))]), .array([.null, .integer(0)]),

@@ -50,6 +50,6 @@ if not roll[args.memberId] then
     conversationId = args.conversationId, userId = args.memberId, by = args.userId,
   })
   move_lists(roll, names, nil, members_words(roll))
-  tell_whole(roll, args.memberId, ',"by":"' .. args.userId .. '"')
+  tell_whole(roll, args.memberId, newest_words, ',"by":"' .. args.userId .. '"')
 end
 return {conversationId = args.conversationId, userId = args.memberId, member = true}

@@ -22,5 +22,5 @@
 
 local roll = load_roll(args.conversationId)
 if is_direct or not roll[args.userId] then return {listed = false} end
-tell_whole(roll, args.userId, nil, true)
+tell_whole(roll, args.userId, newest_words, nil, true)
 return {listed = true}

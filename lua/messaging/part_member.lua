@@ -25,7 +25,8 @@ local function members_words(roll)
     .. encode(title_of(read('HGET', key.facts, 'title')))
 end
 
--- Tells the list of one member all about the group: the members, and the newest message that the member sees.
-local function tell_whole(roll, user, more, is_again)
-  move_lists(roll, {user}, newest_words, members_words(roll) .. (more or ''), is_again)
+-- Tells the list of one member all about the group: the members, and the newest message that the member sees, by
+-- `words_for`.
+local function tell_whole(roll, user, words_for, more, is_again)
+  move_lists(roll, {user}, words_for, members_words(roll) .. (more or ''), is_again)
 end

@@ -20,7 +20,8 @@ enum BodyWords {
 
     /// The words of a body as lua/README.md lists them, and the constants beside them.
     private static let words: Set<String> = [
-        "INTEGER_MAX", "admit", "args", "array", "call_out", "call_room", "caller", "courier_joined",
+        "INTEGER_MAX", "admit", "args", "array", "call_out", "call_room", "caller", "charge", "counted",
+        "courier_joined",
         "decimal", "decode", "emit", "emit_each", "encode", "expel", "fail", "integer", "is_id", "is_utf8", "iso",
         "key", "later", "mint", "now_ms", "null", "number", "random",
         "raw",

@@ -34,7 +34,7 @@ struct KeptLogs<Key: Hashable & Sendable>: Sendable {
     func price(_ key: Key, _ event: KeptEvent, nowMs: Int) -> (bytes: Int, after: Entry) {
         let lifeMs = event.seconds * 1_000
         var entry = Entry()
-        if let index = indexByKey[key], nowMs - slots[index].entry.atMs < lifeMs { entry = slots[index].entry }
+        if let index = indexByKey[key], nowMs < slots[index].endsMs { entry = slots[index].entry }
         let isNew = entry.events == 0
         if entry.events >= event.eventsMax {
             entry.bytes -= entry.bytes / entry.events
@@ -52,7 +52,8 @@ struct KeptLogs<Key: Hashable & Sendable>: Sendable {
 
     /// Notes what is there.
     mutating func note(_ key: Key, _ entry: Entry, seconds: Int) {
-        let slot = Slot(key: key, entry: entry, endsMs: entry.atMs + seconds * 1_000)
+        // Redis keeps a log up to an eighth longer than it has to.
+        let slot = Slot(key: key, entry: entry, endsMs: entry.atMs + seconds * 1_125)
         guard let index = indexByKey[key] ?? place(entry.atMs) else { return }
         if index < slots.count {
             indexByKey[slots[index].key] = nil
