@@ -92,7 +92,7 @@ public struct NamespacePolicy: Sendable, Equatable {
     /// client learns that it missed something.
     public var positionSeconds: Int { logSeconds + 86_400 }
 
-    /// What one recovery may return at most: where users publish, a log has no use for more.
+    /// Bytes that one recovery may return at most: where users publish, a log has no use for more.
     private static let recoverable = 4_194_304
 
     /// The policies of the apps' namespaces, by name.

@@ -3,7 +3,7 @@ import Testing
 
 @testable import Commands
 
-/// What packs say of data that stay after an erasure.
+/// Statements of packs about data that stay after an erasure.
 @Suite struct KeptTests {
     private func reader(_ text: String) -> KeptReader { KeptReader(bytes(text), path: "p/pack.json") }
 

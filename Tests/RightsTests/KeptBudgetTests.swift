@@ -60,7 +60,7 @@ import Testing
         #expect(budget.pay(.crowd, event(999_000), on: try topic(9), nowMs: 0) != nil)
     }
 
-    /// What takes the place of an older event adds nothing: a busy topic is not a growing one.
+    /// An event in the place of an older one adds nothing: a busy topic is not a growing one.
     @Test func aFullLogIsPaidForAsLongAsItLives() throws {
         var budget = KeptBudget(KeptBudgetTests.sizes)
         for number in 0..<2_000 {
@@ -116,7 +116,7 @@ import Testing
         #expect(budget.pay(payer, event(1_000), in: wall, nowMs: 1_000) == nil)
     }
 
-    /// What a command has told is known only when it is done; the next calls wait for it.
+    /// The events of a command are known only when it is done; the next calls wait for it.
     @Test func whatWasToldAlreadyLeavesADebt() throws {
         var budget = KeptBudget(KeptBudgetTests.sizes)
         let wall = Array("wall".utf8)

@@ -16,7 +16,7 @@
 -- @idempotent
 --
 -- `apart` is described in core/part_apart.lua. Calls come in any order: `apart_at` is a zset userId -> the version of
--- the last one, for an hour. Who is not there blocks nobody there.
+-- the last one, for an hour. An absent user blocks nobody there.
 
 local APART_TTL_S = 172800 -- two days: nobody's presence is without a heartbeat for so long
 

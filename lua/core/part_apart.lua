@@ -9,7 +9,7 @@
 -- Neither of two users is shown the other when one of them blocks the other. A read is made for its caller and leaves
 -- out. An event is the same for all who listen, so what it tells of a user is left out of it while somebody is there
 -- who must not be shown it; who may be shown it asks by a read.
--- What cannot be looked at within the bounds counts as blocked.
+-- A pair that cannot be looked at within the bounds counts as blocked.
 
 local BLOCKS_MAX = 240 -- as in people/block.lua
 local LISTED_BYTES_MAX = 4096

@@ -16,8 +16,8 @@
 -- @weight   1800
 -- @idempotent
 --
--- A cut event leaves a hole in the log. Who comes back to an offset before it is told of a gap; nobody misses anything,
--- since the change or the removal is an event of its own. The event is looked for around the time at which it was said,
+-- A cut event leaves a hole in the log. A client that comes back to an offset before it gets a gap; nobody misses
+-- anything, since the change or the removal is an event of its own. The event is looked for around its time,
 -- and where it is not found there in the whole log, some events in a run.
 
 local LOOKED_MAX = 200

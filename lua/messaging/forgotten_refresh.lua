@@ -10,7 +10,7 @@
 --
 -- user:U#forgotten has the users who have been erased and were listed in U's conversations, with the offset up to
 -- which the log was searched for each. In the same way it has words of events (list_conversation.lua,
--- forget_preview.lua). Events that have one of them are deleted. Who comes back to an offset before such an event is
+-- forget_preview.lua). Events that have one of them are deleted. A client that comes back to an offset before it is
 -- told of a gap. The deleted events of a log are a hole for every reader (subscribe.lua). One search in three seconds
 -- takes all words of that time: each goes through the whole log, and a user who corrects a message has all members'
 -- logs searched.

@@ -103,7 +103,7 @@ if args.gone then
   if read('ZSCORE', key.left, '*') then
     write('EXPIRE', key.version, LATE_S)
   else
-    -- What is withdrawn there from now on is not told here.
+    -- Withdrawals there from now on are not told here.
     write('ZADD', key.forgotten, 0, 'id":"' .. id)
     write('EXPIRE', key.forgotten, FORGOTTEN_S)
   end

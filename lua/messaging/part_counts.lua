@@ -34,8 +34,8 @@ end
 local walls_now -- in a run that changes who is walled off from whom: a function of a user, in place of what is stored
 local has_walls
 
--- Who neither hears nor is heard by a user, by id. In a direct conversation where one blocks the other the facts say
--- that somebody has counted so (pair_refresh.lua).
+-- Users who neither hear nor are heard by a user, by id. In a direct conversation where one blocks the other the facts
+-- say that somebody has counted so (pair_refresh.lua).
 local function walls_of(user)
   if walls_now then return walls_now(user) end
   if has_walls == nil then

@@ -18,7 +18,7 @@ local function set_wall(one, other, is_there)
   wall('<' .. other)[one] = is_there or nil
 end
 
--- Who neither hears nor is heard by a user, by id, after the changes of this run.
+-- Users who neither hear nor are heard by a user, by id, after the changes of this run.
 local function walled_now(user)
   local walled = {}
   for _, side in ipairs({'>', '<'}) do

@@ -54,7 +54,7 @@ end
 local function refused_of(slots, quiet)
   local refused = {}
   if #slots == 0 then return refused end
-  -- Who itself blocks the one that acts, or mutes it where that counts.
+  -- Listeners that block the one that acts, or mute it where that counts.
   local marks = read('EXISTS', key.apart) == 1 and read('HMGET', key.apart, unpack(slots)) or {}
   local mark, is_muted = #marks > 0 and mark_of(args.userId), quiet ~= key.mutes
   for place, text in ipairs(marks) do

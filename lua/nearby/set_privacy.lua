@@ -43,7 +43,7 @@
 -- @idempotent
 --
 -- Until a listener chooses, its place is rounded to 100 m. A place that is kept already is rounded again when it would
--- now be kept less exactly. Who is visible to nobody is kept to the kilometre at most, and only to see others.
+-- now be kept less exactly. A listener who is visible to nobody is kept to the kilometre at most, to see others.
 
 if args.rounding and args.rounding ~= 0 and args.rounding ~= 100 and args.rounding ~= 1000 then
   fail('bad_request', 'rounding must be 0, 100 or 1000')

@@ -18,7 +18,7 @@
 -- @weight   2000
 -- @idempotent
 --
--- Who blocks the user is protected from whoever comes back under this id: that stays. Each run takes BATCH_MAX and
+-- Blocks of others stay: they protect from a user who comes back under this id. Each run takes BATCH_MAX and
 -- calls itself for the rest. The last one deletes the log of the user's topic: its events are of all packs.
 
 local BATCH_MAX = 20
@@ -50,7 +50,7 @@ else
   local last = read('XREVRANGE', key.log, '+', '-', 'COUNT', 1)[1]
   if not last or last[2][2] ~= 'data:erased' then
     write('UNLINK', key.log)
-    -- Who had heard everything would come back to a position that nothing follows, and go on showing it.
+    -- A client that has everything would come back to a position that nothing follows, and go on showing it.
     if last then emit('user:' .. user, 'data:erased', {userId = user}) end
   end
 end

@@ -9,7 +9,7 @@
 -- @weight   100
 -- @idempotent
 --
--- Whoever comes back to a position in it is told of a gap, and asks for the session.
+-- A client that comes back to a position in it gets a gap, and asks for the session.
 
 write('UNLINK', key.log)
 return {cut = true}

@@ -17,10 +17,10 @@
 -- @weight   1300
 -- @idempotent
 --
--- Who comes in brings the blocks along (part_entering.lua); this is for those that change meanwhile. Calls come in any
+-- A user who comes in brings the blocks along (part_entering.lua); this is for changes meanwhile. Calls come in any
 -- order: `apart_at` is a zset userId -> the version of the last one, for an hour. One that reads blocks of before the
--- user came in is followed by another. Who has left since and is noted already is noted as well, since what the user
--- has said stays; who was erased is not.
+-- user came in is followed by another. A user who has left since and is noted already is noted as well, since the
+-- words of such a user stay; an erased user is not noted.
 
 local session = open_session()
 local is_known = read('HEXISTS', key.people, args.userId) == 1 or read('HEXISTS', key.apart, '>' .. args.userId) == 1

@@ -1,8 +1,8 @@
 -- @part     songs
 -- @summary  The queue of a listening session as clients are told it, and how the next song comes to play.
 --
--- It goes behind part_session.lua, which describes the data, and core/part_apart.lua. Who added a song is told by the
--- id NOBODY to whom that user must not be shown; the song stays, since the queue is the same for all.
+-- It goes behind part_session.lua, which describes the data, and core/part_apart.lua. The adder of a song is told by
+-- the id NOBODY to whom that user must not be shown; the song stays, since the queue is the same for all.
 
 local NOBODY = '00000000-0000-0000-0000-000000000000'
 
@@ -19,13 +19,13 @@ local function told(open, status, votes)
   return open .. string.format(',"status":"%s","votes":%d}', status, votes)
 end
 
--- Who added a song; nil for what add_song.lua did not write.
+-- The adder of a song; nil for a text that add_song.lua did not write.
 local function adder_of(song)
   local user = type(song.added_by) == 'table' and song.added_by.id
   return type(user) == 'string' and user or nil
 end
 
--- Who added some items {song}, each user once; nobody where nobody blocks anybody.
+-- The adders of some items {song}, each user once; nobody where nobody blocks anybody.
 local function adders_of(list)
   local users, seen = {}, {}
   if next(kept) == nil and read('EXISTS', key.apart) == 0 then return users end

@@ -25,7 +25,7 @@
 -- @weight   2500
 -- @idempotent
 --
--- Called by guests_refresh.lua. Who has shown a sign since keeps the votes. The guest still takes part, and may vote
+-- Called by guests_refresh.lua. A guest with a sign since keeps the votes. The guest still takes part, and may vote
 -- again: a phone that slept comes back by its token.
 
 local session = open_session()

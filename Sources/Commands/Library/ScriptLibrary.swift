@@ -76,7 +76,7 @@ public struct ScriptLibrary: Sendable {
         return result
     }
 
-    /// What the served packs say of themselves, and what the operator's directory says.
+    /// Statements of the served packs about themselves, and those of the operator's directory.
     private static func texts(
         _ packs: [String], _ directory: String?
     ) throws(StartProblem) -> [(path: String, bytes: [UInt8])] {

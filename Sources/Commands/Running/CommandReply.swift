@@ -15,7 +15,7 @@ enum CommandReply {
     /// `CALL_PRICE`, and as much again as one event each by `charge` (command.lua).
     static let priceMax = 7_000
 
-    /// What a call has cost its caller: `PRICE[:BYTES[:1]]`, publishes, bytes told, and whether the script counts it.
+    /// The cost of a call to its caller: `PRICE[:BYTES[:1]]`, publishes, bytes told, and whether the script counts it.
     struct Price {
         var publishes = 0
         var bytes = 0

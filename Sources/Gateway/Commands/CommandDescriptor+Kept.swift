@@ -2,7 +2,7 @@ import Commands
 import Core
 import Rights
 
-/// What a call of a command leaves in Redis, as its caller pays for it.
+/// The data that a call of a command leaves in Redis, as its caller pays for them.
 extension CommandDescriptor {
     /// How long data outlive a call when none of the command's namespaces keeps a log.
     private static let dataSeconds = 86_400

@@ -24,7 +24,7 @@ enum CommandGrants {
     /// The refusal of a call whose home the caller's token does not reach; `nil` for callers without such a token.
     ///
     /// A service bound to topics reaches the commands whose home is one of them: the same namespace and id. A command
-    /// without a home belongs to no topic, and is refused. What a permitted script does elsewhere is the script's affair.
+    /// without a home belongs to no topic, and is refused. A permitted script may do more elsewhere.
     ///
     /// For a token of the gateway's own, the home must be its topic. A script of several ids may touch those of the bearer,
     /// too, and no others. As long as a home is to be resolved, only the bearer's own keys were read for it.

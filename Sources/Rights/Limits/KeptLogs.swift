@@ -1,10 +1,10 @@
-/// What callers keep in the logs of single topics, as far as this node has published it.
+/// Bytes that callers keep in the logs of single topics, as far as this node has published them.
 ///
-/// An event of a full log takes the place of an older one, so it adds the difference alone. What an event has added is paid
+/// An event of a full log takes the place of an older one, so it adds the difference alone. The bytes that an event has added are paid
 /// for the log's life after it, and each later event lengthens that life for what is there. Pure: time is a parameter,
 /// monotonic milliseconds.
 struct KeptLogs<Key: Hashable & Sendable>: Sendable {
-    /// What one caller has in one log.
+    /// The events of one caller in one log.
     struct Entry: Sendable, Equatable {
         /// Bytes of the caller's events that are there, by their mean where some have left.
         var bytes = 0
@@ -30,7 +30,7 @@ struct KeptLogs<Key: Hashable & Sendable>: Sendable {
     /// Makes an empty table of at most `capacity` entries; what finds no place in it counts as new.
     init(capacity: Int) { self.capacity = capacity }
 
-    /// What an event costs, in bytes that are kept for a log's life, and what is there afterwards.
+    /// The price of an event, in bytes that are kept for a log's life, and the entry afterwards.
     func price(_ key: Key, _ event: KeptEvent, nowMs: Int) -> (bytes: Int, after: Entry) {
         let lifeMs = event.seconds * 1_000
         var entry = Entry()
@@ -76,9 +76,9 @@ struct KeptLogs<Key: Hashable & Sendable>: Sendable {
 
 /// An event, or what a command is told, that stays in Redis for a while.
 public struct KeptEvent: Sendable {
-    /// What Redis needs for an event beside its data.
+    /// Bytes that Redis needs for an event beside its data.
     static let overheadBytes = 128
-    /// What Redis needs for the keys of a topic.
+    /// Bytes that Redis needs for the keys of a topic.
     static let topicBytes = 384
 
     /// Bytes of Redis.
