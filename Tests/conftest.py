@@ -9,7 +9,7 @@ SHARED = {"cluster"}
 # The longest tests come first, so that none of them begins when everything else has ended. Each name stands for all
 # tests that begin with it; the order here is theirs.
 LONGEST = (
-    "ConformanceTests/test_autobahn.py", "LuaTests/test_estimator.py",
+    "ConformanceTests/test_autobahn.py", "LuaTests/test_costs.py", "LuaTests/test_estimator.py",
     "EndToEndTests/test_openapi.py::test_generated", "EndToEndTests/test_queue.py",
     "EndToEndTests/test_votes.py::test_tallies", "EndToEndTests/test_cluster.py", "EndToEndTests/test_across_slots.py",
     "BrowserTests/test_dev.py", "EndToEndTests/test_drain.py::test_rolling",

@@ -7,29 +7,11 @@ call does all its work.
 import json
 
 from lua_scripts import NOW_MS
+from weight_site import Site  # noqa: F401  for those who run the cases
 
 CASES = {}
 USERS = 10_000
 LONG = "x" * 190
-
-
-class Site:
-    """What a case works with; `without` is what the measured call takes besides the script itself, microseconds."""
-
-    def __init__(self, db, commands, scripts):
-        self.db = db
-        self.commands = commands
-        self.scripts = scripts
-        self.without = 0
-
-    def fill(self, function, count):
-        """Runs `function(pipeline, n)` for many n in few round trips."""
-        with self.db.pipeline(transaction=False) as pipe:
-            for number in range(count):
-                function(pipe, number)
-                if number % 1_000 == 999:
-                    pipe.execute()
-            pipe.execute()
 
 
 def case(function):
@@ -96,15 +78,19 @@ def session(site, tracks=499, voters=None):
     """A session with a full queue of the largest tracks; `voters` are named for each of them."""
     site.commands.start_session(shopId="s", random="a" * 32)
     site.db.hset("dj:s#session", "sequence", tracks + 1)
-    for number in range(tracks):
+    names = " ".join(voters or ()) + " |"
+
+    def add(pipe, number):
         track = f"track-{number:04}-{'t' * 100}"
         text = json.dumps({"trackId": track, "trackName": "n" * 200, "artistName": "a" * 200, "albumArt": "b" * 700,
                            "addedBy": f"user-{number}-{'u' * 50}", "addedAt": "2026-11-20T20:03:20.123Z"})
-        site.db.hset("dj:s#tracks", track, text)
-        site.db.hset("dj:s#tally", track, f"{'a' * 12} {number + 1} {number % 7} {number % 3}")
-        site.db.zadd("dj:s#order", {track: (number % 7 - number % 3) * 16384 - number - 1})
+        pipe.hset("dj:s#tracks", track, text)
+        pipe.hset("dj:s#tally", track, f"{'a' * 12} {number + 1} {number % 7} {number % 3}")
+        pipe.zadd("dj:s#order", {track: (number % 7 - number % 3) * 16384 - number - 1})
         if voters:
-            site.db.hset("dj:s#voters", track, " ".join(voters) + " |")
+            pipe.hset("dj:s#voters", track, names)
+
+    site.fill(add, tracks)
     if voters:
         site.db.hset("dj:s#voters", "", 1)
     site.fill(lambda pipe, n: pipe.zadd("shop:s#presence", {f"user-{n}": NOW_MS + 90_000}), USERS)
