@@ -77,8 +77,9 @@ client-package: product venv ## Build the Swift examples as an app does, by path
 
 .PHONY: thorough
 thorough: packages-test products venv ## Run the tests that cost much and seldom find anything
-	.venv/bin/python -m pytest -ra -m thorough --numprocesses $$(nproc) --no-loadscope-reorder $(PYTEST) \
-	    Tests/LuaTests Tests/EndToEndTests Tests/ConformanceTests
+	scripts/autobahn.sh >/dev/null || true
+	.venv/bin/python -m pytest -ra -m thorough --numprocesses $$(nproc) --dist loadgroup --no-loadscope-reorder \
+	    $(PYTEST) Tests/LuaTests Tests/EndToEndTests Tests/ChaosTests Tests/ConformanceTests Tests/BrowserTests
 
 .PHONY: autobahn
 autobahn: packages-test product venv ## Run the Autobahn WebSocket conformance suite against a gateway

@@ -43,8 +43,6 @@ trap end EXIT
     scripts/venv.sh
     # Each worker reads every test file: one process compiles them before, which costs the others a third.
     .venv/bin/python -m pytest --collect-only --quiet "${folders[@]/#/Tests/}" >/dev/null
-    # Where there is no Python 2.7, the tests that need the suite say so.
-    scripts/autobahn.sh >/dev/null || true
 } >"$logs/environments.log" 2>&1 &
 environments=$!
 pids+=("$environments")

@@ -6,6 +6,9 @@ from playwright.sync_api import expect
 from scripted_gateway import answer_requests
 from waiting import eventually
 
+# A tab of the demo's page: it changes seldom, and a browser costs much.
+pytestmark = pytest.mark.thorough
+
 CHAT = "guest-a_guest-b"
 TOPIC = f"conversation:{CHAT}"
 BASE_MS = 1_795_000_000_000

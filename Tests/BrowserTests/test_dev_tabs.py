@@ -12,6 +12,9 @@ from support.running_gateway import RunningGateway, trusting_anybody
 from waiting import eventually
 from windows import Windows
 
+# A tab of the demo's page: it changes seldom, and a browser costs much.
+pytestmark = pytest.mark.thorough
+
 START_MS = 60_000
 
 

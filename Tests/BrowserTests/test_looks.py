@@ -6,6 +6,9 @@ from playwright.sync_api import expect
 from looks import assert_can_be_read, assert_large_enough, assert_named, assert_nothing_cut, pictured
 from shop_states import BOARD, MUSIC, STATUS, track
 
+# A tab of the demo's page: it changes seldom, and a browser costs much.
+pytestmark = pytest.mark.thorough
+
 LONG = track("t9", "A title that goes on and on " * 4, 1, 4, artistName="Unbreakable" * 12, addedBy="guest-abcdefghij")
 STATES = {"shop:demo": STATUS, "dj:demo": MUSIC | {"queue": [*MUSIC["queue"], LONG]}, "challenge:demo": BOARD}
 

@@ -8,6 +8,9 @@ from playwright.sync_api import expect
 from scripted_gateway import answer_requests
 from waiting import eventually
 
+# A tab of the demo's page: it changes seldom, and a browser costs much.
+pytestmark = pytest.mark.thorough
+
 MIDDLE = (52.52, 13.405)
 
 

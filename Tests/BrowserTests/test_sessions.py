@@ -5,6 +5,9 @@ from playwright.sync_api import expect
 
 from scripted_gateway import answer_requests
 
+# A tab of the demo's page: it changes seldom, and a browser costs much.
+pytestmark = pytest.mark.thorough
+
 HOST = {"id": "guest-h", "username": None, "is_anonymous": False}
 
 

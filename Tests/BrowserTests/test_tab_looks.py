@@ -10,6 +10,9 @@ import test_sessions as sessions
 from looks import assert_can_be_read, assert_large_enough, assert_named, assert_nothing_cut, pictured
 from scripted_gateway import answer_requests
 
+# A tab of the demo's page: it changes seldom, and a browser costs much.
+pytestmark = pytest.mark.thorough
+
 LONG = "Unbreakable" * 12
 SIZES = [(320, 640), (390, 844), (820, 1100), (1280, 900)]
 

@@ -15,7 +15,8 @@ SECONDS = 6
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("durable", [0, 1], ids=["everysec", "always"])
+@pytest.mark.parametrize("durable", [
+    pytest.param(0, id="everysec", marks=pytest.mark.thorough), pytest.param(1, id="always")])
 def test_mixed_faults(tmp_path, durable):
     """Half of the runs may lose what Redis did not keep and must say so; the others may lose nothing."""
     # The lowest bit says which half the run belongs to.

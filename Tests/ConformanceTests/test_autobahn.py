@@ -10,6 +10,9 @@ from websockets.sync.server import serve
 import autobahn
 from support.running_gateway import RunningGateway
 
+# It needs an environment of Python 2.7, and the code of WebSockets has its own tests and a fuzzer.
+pytestmark = pytest.mark.thorough
+
 # Half a minute on two idle cores; the deadline is for a slow machine with other things to do.
 TIMEOUT_SECONDS = 600
 

@@ -117,11 +117,13 @@ def test_idle(bench, topic):
     assert result["server"]["cpuUsPerConnection"] > 0
 
 
+@pytest.mark.thorough
 def test_churn(bench, topic):
     result = bench.run("churn", topic=topic, connections=20, rounds=20)
     assert result["handshakesPerSecond"] > 0
 
 
+@pytest.mark.thorough
 def test_capacity(bench, topic):
     """A bound that no rate exceeds for long, so that the search is short."""
     result = bench.run("capacity", topic=topic, connections=2, rate=2_000, p99_ms=40)
@@ -177,6 +179,7 @@ def test_queue(bench, worker):
         assert any(note.startswith(way) for note in result["notes"])
 
 
+@pytest.mark.thorough
 def test_queue_without_a_worker(bench):
     """Nobody computes the queue: every update is missing, and it is told."""
     code, result, _, _ = bench.finish(bench.start(
@@ -185,6 +188,7 @@ def test_queue_without_a_worker(bench):
     assert result["lost"] == result["expected"] > 0 and result["delivered"] == 0
 
 
+@pytest.mark.thorough
 def test_herd(bench, topic):
     """All are cut, resume TLS and position, and miss nothing."""
     result = bench.run("herd", topic=topic, topics=4, connections=40, processes=2, rate=40, seconds=4, calm=1)

@@ -42,7 +42,8 @@ def test_document_names_every_command_and_route(described):
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("role", generated_requests.ROLES)
+@pytest.mark.parametrize("role", [
+    pytest.param(role, marks=[pytest.mark.thorough] * (role != "service")) for role in generated_requests.ROLES])
 def test_generated_requests_find_no_difference(described, tmp_path, role):
     """Schemathesis with all its checks: valid requests are taken, invalid ones refused, answers are as described.
 
