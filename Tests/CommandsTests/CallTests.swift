@@ -205,7 +205,8 @@ import Testing
         }
         let wrong: [RESPValue] = [
             .string(bytes("-1 {}")), .string(bytes(" {}")), .string(bytes("1{}")), .string(bytes("")),
-            .string(bytes("7001 {}")), .string(bytes("9223372036854775807 {}")), .string(bytes("1 [] ")),
+            .string(bytes("7001 {}")), .string(bytes("1:9223372036854775807 {}")),
+            .string(bytes("1:1073741825 {}")), .string(bytes("9223372036854775807 {}")), .string(bytes("1 [] ")),
             .array([.string(bytes("{}")), .integer(0), .integer(.max)]),
             .array([.string(bytes("{}")), .integer(0), .integer(-1)]),
             .null, .string(bytes("{}")), .array([.string(bytes("{}"))]), .array([.null, .integer(0)]),

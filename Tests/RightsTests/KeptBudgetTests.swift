@@ -108,6 +108,24 @@ import Testing
         #expect((200_000...400_000).contains(most), "\(most) bytes, and the budget has 200,000")
     }
 
+    /// A reply of Redis that told nearly all that an integer holds ended the gateway.
+    @Test func noNumberOfBytesIsTooLargeToCount() throws {
+        var budget = KeptBudget(KeptBudgetTests.sizes)
+        let huge = KeptEvent(bytes: .max, eventsMax: 100, bytesMax: nil, seconds: 100)
+        budget.charge(user, huge, on: try topic(1), nowMs: 0)
+        #expect(budget.pay(user, event(1_000), on: try topic(2), nowMs: 0) != nil)
+    }
+
+    /// Callers of a command that keeps nothing shut everybody out of its namespace.
+    @Test func argumentsOfCommandsTakeNothingFromTheBudgetOfAll() throws {
+        var budget = KeptBudget(KeptBudgetTests.sizes)
+        for number in 0..<20 {
+            let payer = Payer.user(Array("c\(number)".utf8))
+            #expect(budget.pay(payer, event(190_000), in: Array("wall".utf8), nowMs: 0) == nil)
+        }
+        #expect(budget.pay(user, event(10_000), on: try topic(1), nowMs: 0) == nil)
+    }
+
     @Test func aCommandPaysForItsArguments() throws {
         var budget = KeptBudget(KeptBudgetTests.sizes)
         let (payer, wall) = (Payer.address(try #require(IPAddress(text: "192.0.2.1".utf8))), Array("wall".utf8))

@@ -92,4 +92,13 @@ import Testing
         #expect(rates.take("vote", user, both, nowMs: 500) == nil, "the third of the hour")
         #expect((1_194_000...1_196_000).contains(rates.take("vote", user, both, nowMs: 5_000) ?? 0))
     }
+
+    /// Calls that came in at once were counted once: nineteen of twenty first messages were free.
+    @Test func callsThatAreMarkedAtOnceLeaveADebt() {
+        var rates = CallRates(payersMax: 8)
+        let (payer, rate) = (Payer.user(Array("u1".utf8)), [CallRates.Rate(calls: 2, seconds: 20)])
+        for _ in 0..<10 { rates.charge("send", payer, rate, nowMs: 0) }
+        #expect(rates.waitMs("send", payer, rate, nowMs: 20_000) > 0, "two calls of ten are worth 20 s")
+        #expect(rates.waitMs("send", payer, rate, nowMs: 100_000) == 0)
+    }
 }

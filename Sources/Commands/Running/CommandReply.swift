@@ -15,6 +15,9 @@ enum CommandReply {
     /// `CALL_PRICE`, and as much again as one event each by `charge` (command.lua).
     static let priceMax = 7_000
 
+    /// The most bytes that a run's events and calls may have told: more than Redis takes in one call.
+    static let bytesMax = 1_073_741_824
+
     /// The cost of a call to its caller: `PRICE[:BYTES[:1]]`, publishes, bytes told, and whether the script counts it.
     struct Price {
         var publishes = 0
@@ -60,7 +63,9 @@ enum CommandReply {
                 }
                 if fields.count > 3 { minted = fields[3].bytes }
             }
-            guard (0...CommandReply.priceMax).contains(price.publishes) else { return nil }
+            guard (0...CommandReply.priceMax).contains(price.publishes),
+                (0...CommandReply.bytesMax).contains(price.bytes)
+            else { return nil }
         }
     }
 

@@ -7,11 +7,12 @@ extension CommandDescriptor {
     /// How long data outlive a call when none of the command's namespaces keeps a log.
     private static let dataSeconds = 86_400
 
-    /// The bytes of the call's arguments, for the longest life of the logs that it may write to.
+    /// The bytes of the call's arguments, for the life of its home's log.
+    ///
+    /// A budget refills within that life, so all that pay from one budget must have the same.
     func kept(_ bound: BoundArguments, _ policies: [String: NamespacePolicy]) -> KeptEvent {
         let bytes = bound.values.reduce(0) { $0 + ($1?.count ?? 0) }
-        let namespaces = homeTopics.map(\.namespace) + foreignNamespaces + (home.map { [$0.namespace] } ?? [])
-        let seconds = namespaces.compactMap { policies[$0]?.logSeconds }.max() ?? CommandDescriptor.dataSeconds
+        let seconds = policies[home?.namespace ?? ""]?.logSeconds ?? CommandDescriptor.dataSeconds
         return KeptEvent(bytes: bytes, eventsMax: 1, bytesMax: nil, seconds: seconds)
     }
 

@@ -170,10 +170,10 @@ final class Budgets: Sendable {
         return rates.isEmpty ? 0 : state.withLock { $0.rates.waitMs(command + " marked", payer, rates, nowMs: nowMs) }
     }
 
-    /// Counts a call that its script has marked.
+    /// Counts a call that its script has marked; calls that came in at once leave a debt.
     func mark(_ rates: [CallRate], of command: String, _ payer: Payer, role: CommandRole, nowMs: Int) {
         let rates = Budgets.marked(rates, role)
-        state.withLock { _ = $0.rates.take(command + " marked", payer, rates, nowMs: nowMs) }
+        state.withLock { $0.rates.charge(command + " marked", payer, rates, nowMs: nowMs) }
     }
 
     private static func marked(_ rates: [CallRate], _ role: CommandRole) -> [CallRates.Rate] {

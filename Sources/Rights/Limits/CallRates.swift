@@ -47,6 +47,17 @@ public struct CallRates: Sendable {
         return nil
     }
 
+    /// Counts a call that was made already; what it goes beyond a rate is a debt, which later calls wait for.
+    public mutating func charge(_ name: String, _ payer: Payer, _ rates: [Rate], nowMs: Int) {
+        let entry = Entry(name: name, payer: payer)
+        for rate in rates {
+            var table = table(rate)
+            tables[rate] = nil
+            table.charge(entry, rate.seconds, nowMs: nowMs)
+            tables[rate] = table
+        }
+    }
+
     /// The milliseconds until a call could keep every rate; 0 when it could now.
     public func waitMs(_ name: String, _ payer: Payer, _ rates: [Rate], nowMs: Int) -> Int {
         let entry = Entry(name: name, payer: payer)

@@ -92,10 +92,13 @@ public struct KeptBudget: Sendable {
         }
     }
 
-    /// Pays for what a command leaves in a namespace, of which it is not known what it replaces.
+    /// Pays for the arguments of a command from the payer's own bucket in a namespace.
+    ///
+    /// Nobody knows which data they replace. So they take nothing from the budget of all, or busy callers of a command that
+    /// keeps nothing would shut everybody out.
     public mutating func pay(_ payer: Payer, _ event: KeptEvent, in namespace: [UInt8], nowMs: Int) -> Shortage? {
-        guard payer.kind != .service else { return nil }
-        return pay(payer, event.bytes, namespace, event.seconds, nowMs)
+        let account = Account(payer: payer, namespace: namespace)
+        return payOwn(account, event.bytes * KeptBudget.tokens, event.seconds, nowMs).map { .payer(waitMs: $0) }
     }
 
     private mutating func pay(
@@ -106,17 +109,20 @@ public struct KeptBudget: Sendable {
         let waitMs = namespaces.waitMs(namespace, for: min(count, whole.burst), nowMs: nowMs) ?? 0
         if waitMs > 0 { return .namespace(waitMs: waitMs) }
         let account = Account(payer: payer, namespace: namespace)
-        let missingMs: Int? =
-            switch payer {
-            case .crowd, .service: nil
-            case .address, .publishable:
-                addresses.pay(account, count, KeptBudget.rate(sizes.address, seconds: seconds), nowMs: nowMs)
-            case .user: users.pay(account, count, KeptBudget.rate(sizes.user, seconds: seconds), nowMs: nowMs)
-            }
-        if let missingMs { return .payer(waitMs: missingMs) }
+        if let missingMs = payOwn(account, count, seconds, nowMs) { return .payer(waitMs: missingMs) }
         // There is enough, or so many namespaces that they share what is left.
         _ = namespaces.pay(namespace, count, whole, nowMs: nowMs)
         return nil
+    }
+
+    /// Pays from the payer's own bucket; the milliseconds until it could when it cannot.
+    private mutating func payOwn(_ account: Account, _ count: Int, _ seconds: Int, _ nowMs: Int) -> Int? {
+        switch account.payer {
+        case .crowd, .service: nil
+        case .address, .publishable:
+            addresses.pay(account, count, KeptBudget.rate(sizes.address, seconds: seconds), nowMs: nowMs)
+        case .user: users.pay(account, count, KeptBudget.rate(sizes.user, seconds: seconds), nowMs: nowMs)
+        }
     }
 
     private static func rate(_ bytes: Int, seconds: Int) -> RateLimit {

@@ -78,6 +78,8 @@ struct KeptLogs<Key: Hashable & Sendable>: Sendable {
 public struct KeptEvent: Sendable {
     /// Bytes that Redis needs for an event beside its data.
     static let overheadBytes = 128
+    /// The most bytes that one event counts for.
+    private static let bytesMax = 1_099_511_627_776
     /// Bytes that Redis needs for the keys of a topic.
     static let topicBytes = 384
 
@@ -92,7 +94,7 @@ public struct KeptEvent: Sendable {
 
     /// An event with so many bytes of data.
     public init(bytes: Int, eventsMax: Int, bytesMax: Int?, seconds: Int) {
-        self.bytes = max(0, bytes) + KeptEvent.overheadBytes
+        self.bytes = min(max(0, bytes), KeptEvent.bytesMax) + KeptEvent.overheadBytes
         self.eventsMax = max(1, eventsMax)
         self.bytesMax = bytesMax
         self.seconds = max(1, seconds)
