@@ -282,7 +282,7 @@ BYTES_FACTOR, BYTES_MORE = 4, 4_096
 
 #: Called scripts that may take twice their weight, and bytes that calls may leave, whatever is paid; docs/costs.md says
 #: why.
-TIME_EXCEPTIONS = {"depart"}
+TIME_EXCEPTIONS = {"depart", "withdraw_listener"}
 BYTES_EXCEPTIONS = {"join_listening": 40_000}
 
 
