@@ -3,7 +3,9 @@ public import Core
 /// How many bytes callers may keep in Redis: a bucket for each payer in each namespace, and one for each namespace.
 ///
 /// A bucket holds as many bytes as may be kept, and refills within the life of the namespace's logs. So a payer keeps what
-/// the bucket holds, and for a while after a pause at most twice as much. Pure: time is a parameter, monotonic milliseconds.
+/// the bucket holds, and for a while after a pause twice as much; more where other payers keep a log alive.
+///
+/// Pure: time is a parameter, monotonic milliseconds.
 public struct KeptBudget: Sendable {
     /// The sizes of the buckets, in bytes that are kept.
     public struct Sizes: Sendable {
