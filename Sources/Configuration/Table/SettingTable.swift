@@ -118,7 +118,8 @@ extension Setting {
         ),
         Setting(
             "api-keys", .file, node,
-            "File of API keys, one `name:key` or `name:sha256:HEX` a line, behind it `:public`, `:read` or `:write` narrow it."),
+            "File of API keys, one `name:key` or `name:sha256:HEX` a line, behind it `:public`, `:read` or `:write` narrow it."
+        ),
         Setting("anonymous", .boolean, nodeAndDev, default: "true", "Let clients connect without a token."),
     ]
 
