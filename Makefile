@@ -29,8 +29,12 @@ build: packages-build product ## Build the gateway for release: .build/release/s
 test: packages-test ## Run every test: units, and real clients against real gateways
 	scripts/test.sh $(PYTEST)
 
+.PHONY: shipped
+shipped: packages-test ## Run the clients' tests on the release build, with those that need it
+	scripts/test.sh --shipped $(PYTEST)
+
 .PHONY: check
-check: lint tsan product check-binary test thorough ## What a change must pass: lint, ThreadSanitizer, the binary's rules, all tests
+check: lint tsan product check-binary shipped test thorough ## What a change must pass: lint, ThreadSanitizer, the binary's rules, all tests
 
 .PHONY: format
 format: ## Format the Swift code in place

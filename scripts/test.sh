@@ -1,12 +1,15 @@
 #!/usr/bin/env bash
 # Runs every test: builds what is tested, then the unit tests and the clients' tests side by side.
 #
-# usage: scripts/test.sh [PYTEST_OPTION...]
+# usage: scripts/test.sh [--shipped] [PYTEST_OPTION...]
+#   --shipped  runs the clients' tests alone, against the release build, statically linked as it is shipped
 #
-# The product's build ends with one long step on one core, and the clients' tests mostly wait (several processes run
-# them: WORKERS, by default three for each core). What both leave of the processor builds and runs the unit tests, in a
-# folder of their own. The output is that of the product's build, of the unit tests and of the clients' tests, in this
-# order; the last lines are the two runners' own.
+# The optimiser takes four fifths of a build's time, so the tests run what it has not touched. `make check` and the CI
+# run them on the release build as well, with those that need it (`shipped`): they count what the optimiser leaves.
+#
+# The clients' tests mostly wait (several processes run them: WORKERS, by default three for each core). What they leave
+# of the processor builds and runs the unit tests. The output is that of the product's build, of the unit tests and of
+# the clients' tests, in this order; the last lines are the two runners' own.
 #
 # A few clients' tests that failed beside the others are run once more, alone, and told by name: a busy host finds
 # races, of tests and of what they test, and one look at the log tells them apart from what is broken.
@@ -18,9 +21,15 @@ readonly workers=${WORKERS:-$((3 * $(nproc)))}
 readonly logs=.build/test-logs
 # More failures than this are no race.
 readonly again_max=5
+shipped=
+if [ "${1:-}" = --shipped ]; then
+    shipped=1
+    shift
+fi
+readonly shipped
 # Modules are compiled as a whole, by two threads, read once, and without what a debugger needs: a third cheaper. The
 # index has the tests, by which SwiftPM finds them, and not the modules of the toolchain.
-readonly unit_build=(
+readonly test_build=(
     --scratch-path .build/unit -Xswiftc -wmo -Xswiftc -num-threads -Xswiftc 2
     -Xswiftc -no-emit-module-separately-wmo -Xswiftc -index-ignore-system-modules -debug-info-format none)
 # Compilers allocate much and soon end: large pages, and no memory given back, spare them a fourteenth of their time.
@@ -47,26 +56,42 @@ trap end EXIT
 environments=$!
 pids+=("$environments")
 
+# Only what the clients' tests run; the apps' library is compiled with its unit tests.
+if [ -n "$shipped" ]; then
+    build=(--configuration release --static-swift-stdlib)
+    binaries=$PWD/.build/release
+    marked="not thorough"
+else
+    build=("${test_build[@]}")
+    binaries=$PWD/.build/unit/debug
+    marked="not thorough and not shipped"
+fi
+for product in switchboard switchboard-courier switchboard-bench; do
+    GLIBC_TUNABLES=$compilers_memory swift build --product "$product" "${build[@]}"
+done
+
 # The build gets what nothing else wants; SwiftPM would give its compilers the usual priority again.
 unit_tests() {
-    GLIBC_TUNABLES=$compilers_memory chrt --idle 0 swift build --product switchboardPackageTests "${unit_build[@]}" &&
-        nice swift test --skip-build "${unit_build[@]}"
+    GLIBC_TUNABLES=$compilers_memory chrt --idle 0 swift build --product switchboardPackageTests "${test_build[@]}" &&
+        nice swift test --skip-build "${test_build[@]}"
 }
-unit_tests >"$logs/unit.log" 2>&1 &
-unit=$!
-pids+=("$unit")
-
-# Only what the clients' tests run; the apps' library is compiled with its unit tests.
-for product in switchboard switchboard-courier switchboard-bench; do
-    GLIBC_TUNABLES=$compilers_memory swift build --configuration release --static-swift-stdlib --product "$product"
-done
+unit=
+if [ -z "$shipped" ]; then
+    unit_tests >"$logs/unit.log" 2>&1 &
+    unit=$!
+    pids+=("$unit")
+fi
 
 wait "$environments" || {
     cat "$logs/environments.log" >&2
     exit 1
 }
 
-.venv/bin/python -m pytest -ra --durations=25 --numprocesses "$workers" --dist loadgroup --no-loadscope-reorder \
+clients_tests() {
+    SWITCHBOARD_BIN=$binaries/switchboard SWITCHBOARD_BENCH=$binaries/switchboard-bench \
+        .venv/bin/python -m pytest -ra -m "$marked" "$@"
+}
+clients_tests --durations=25 --numprocesses "$workers" --dist loadgroup --no-loadscope-reorder \
     --cache-clear "$@" "${folders[@]/#/Tests/}" >"$logs/clients.log" 2>&1 &
 clients=$!
 pids+=("$clients")
@@ -82,7 +107,7 @@ show() {
 }
 
 unit_status=0
-show "$unit" "$logs/unit.log" || unit_status=$?
+[ -z "$unit" ] || show "$unit" "$logs/unit.log" || unit_status=$?
 clients_status=0
 show "$clients" "$logs/clients.log" || clients_status=$?
 
@@ -95,7 +120,7 @@ if [ "$clients_status" = 1 ]; then
     if [ "$count" -ge 1 ] && [ "$count" -le "$again_max" ]; then
         printf 'test: %s failed beside others; once more, alone:\n' "$count"
         clients_status=0
-        .venv/bin/python -m pytest -ra --verbose "${failed[@]/#/Tests/}" || clients_status=$?
+        clients_tests --verbose "${failed[@]/#/Tests/}" || clients_status=$?
     fi
 fi
 

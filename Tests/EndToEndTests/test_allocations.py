@@ -11,6 +11,9 @@ from crowd import Crowd
 from gateway_process import Gateway
 from tokens import SECRET
 
+# Without the optimiser, each copy of a value counts.
+pytestmark = pytest.mark.shipped
+
 SOURCE = Path(__file__).resolve().parents[1] / "support" / "count_allocations.c"
 FEW, MANY = 50, 200
 EVENTS = 64

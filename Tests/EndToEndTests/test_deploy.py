@@ -64,6 +64,7 @@ def mapped(service, secrets, **changes):
     return [f"--{name}={changes[name]}" if (name := word[2:].partition("=")[0]) in changes else word for word in words]
 
 
+@pytest.mark.shipped
 def test_the_image_installs_what_the_binary_needs():
     both = (BINARY, BINARY.absolute().parent / "switchboard-courier")
     needed = "".join(run("readelf", "--dynamic", "--wide", binary).stdout for binary in both)
