@@ -23,9 +23,12 @@ let published: [SwiftSetting] = [
     .enableUpcomingFeature("MemberImportVisibility"),
 ]
 
-func room(_ name: String, _ dependencies: [Target.Dependency] = []) -> Target {
-    .target(name: name, dependencies: dependencies, swiftSettings: strict)
+func room(_ name: String, _ dependencies: [Target.Dependency] = [], _ more: [SwiftSetting] = []) -> Target {
+    .target(name: name, dependencies: dependencies, swiftSettings: strict + more)
 }
+
+/// Rooms that each start of a process goes through, 250 scripts long: a debug build would take a second for it.
+let atEachStart: [SwiftSetting] = [.unsafeFlags(["-O"], .when(configuration: .debug))]
 
 func tests(_ name: String, _ dependencies: [Target.Dependency]) -> Target {
     .testTarget(name: name + "Tests", dependencies: dependencies + ["TestSupport"], swiftSettings: strict)
@@ -75,7 +78,7 @@ let package = Package(
         .target(name: "CHiredis", linkerSettings: [.linkedLibrary("hiredis")]),
 
         // Pure: bytes in, values out. No sockets, clocks, threads or C.
-        room("Core"),
+        room("Core", [], atEachStart),
         room("HTTPCodec", ["Core"]),
         room("WebSocketCodec", ["Core"]),
         room("Dialects", ["Core"]),
@@ -90,7 +93,8 @@ let package = Package(
         room("RedisLink", ["Core", "Reactors", "Transport", "CHiredis"]),
         room("Service", ["Core", "Reactors", "Transport", "HTTPCodec", "RedisLink", "Configuration"]),
 
-        room("Commands", ["Core", "HTTPCodec", "Reactors", "Rights", "RedisLink", "Scripts", "Service"]),
+        room(
+            "Commands", ["Core", "HTTPCodec", "Reactors", "Rights", "RedisLink", "Scripts", "Service"], atEachStart),
 
         // The product.
         room(
