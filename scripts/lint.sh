@@ -146,9 +146,6 @@ each "${swift[@]}" -- awk -v max="$function_lines_max" '
         start = 0
     }' | report 'function length'
 
-# The folders of the gateway name only what lies below them.
-{ scripts/walls.py || true; } | report 'walls'
-
 # Whitespace that only makes noise in reviews.
 each "${code[@]}" '*.md' '*.conf' '*.service' Makefile -- grep --with-filename --line-number --extended-regexp \
     -e '[[:blank:]]+$' | report 'trailing blanks'

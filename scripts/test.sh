@@ -73,6 +73,7 @@ done
 # The build gets what nothing else wants; SwiftPM would give its compilers the usual priority again.
 unit_tests() {
     GLIBC_TUNABLES=$compilers_memory chrt --idle 0 swift build --product switchboardPackageTests "${test_build[@]}" &&
+        scripts/walls.py .build/unit/debug/index/store &&
         nice swift test --skip-build "${test_build[@]}"
 }
 unit=
