@@ -223,6 +223,8 @@ def test_herd_of_a_killed_gateway(bench, gateway, topic, shared_server):
     assert code == 1, "not all were lost"
 
 
+# Unoptimised, the tool cannot keep the rate on a busy machine.
+@pytest.mark.shipped
 def test_slow(gateway, shared_server, tmp_path, topic):
     """Who does not read is closed 4410 and recovers; the others get everything meanwhile."""
     limits = LIMITS | {"outboundBytesMax": 4 << 20, "recoveryBytesMax": 256 << 20, "recoveryEventsMax": 10_000,
