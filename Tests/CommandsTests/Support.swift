@@ -104,12 +104,15 @@ func refusal(
     }
 }
 
+/// The namespaces that scripts of built-in packs name.
+let everyNamespace = [
+    "shop", "dj", "user", "booking", "challenge", "feed", "conversation", "barber", "order", "session",
+]
+
 /// All built-in packs, read and checked once.
 let everyPack = Result {
     try ScriptLibrary(
         packs: ScriptLibrary.packs.keys.sorted(), directory: nil,
-        namespaces: [
-            "shop", "dj", "user", "booking", "challenge", "feed", "conversation", "barber", "order", "session",
-        ],
+        namespaces: everyNamespace,
         reservedPaths: [])
 }
