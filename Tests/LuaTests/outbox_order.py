@@ -16,7 +16,7 @@ from lua_scripts import LUA, NOW_MS
 PACKS = ("messaging", "people", "barbershop", "push", "nearby", "queueup", "orders")
 #: Behind Redis's own clock, by which some keys end.
 START_MS = NOW_MS + 3_650 * 86_400_000
-RELAY_MS = START_MS + 60_000
+RELAY_LATER_MS = 60_000
 POLICY = {"log_max": 5_000, "log_ttl_s": 86_400, "meta_ttl_s": 90_000}
 #: What may differ: logs, positions, operations, leases, notes about order, and what has a member by order of arrival.
 IGNORED = re.compile(r"#(log|meta|done#.*|fence|version|erased|left|freed|removed|latest|outbox|[a-z]+_at)$|^cell:")
@@ -50,6 +50,7 @@ class Road:
     called: set = field(default_factory=set)
     told: list = field(default_factory=list)
     now_ms: int = START_MS
+    relay_ms: int = START_MS + RELAY_LATER_MS
 
     def __post_init__(self):
         self.commands = Commands(self.db, *(LUA / pack for pack in PACKS))
@@ -119,11 +120,11 @@ class Road:
         more = {"token": next(self.tokens)} if entry.kind == "refresh" else {}
         if entry.kind == "call" and header.tag("idempotent") is None:
             more["id"] = f"o:{entry.serial}"
-        answer = self.commands.call(entry.name, role="worker", policy=POLICY, now_ms=RELAY_MS,
+        answer = self.commands.call(entry.name, role="worker", policy=POLICY, now_ms=self.relay_ms,
                                     random="0" * 32, **more, **dict(entry.words))[0]
         self.called.add(entry.name)
         self.take(entry.payer, is_follow_up=True)
-        if entry.kind == "refresh" and answer.get("again_ms") == RELAY_MS:
+        if entry.kind == "refresh" and answer.get("again_ms") == self.relay_ms:
             self.refresh(entry.name, entry.payer, **dict(entry.words))
 
     def relay(self):
