@@ -245,22 +245,32 @@ def value_of(db, key):
 
 
 def last_told(road):
-    """The last word that devices were told of each thing, by topic."""
+    """The last event that devices received of each thing, by topic. After a gap a device reads the list of its user."""
     last = {}
     for key in road.db.keys("*#log"):
-        topic = key.decode().removesuffix("#log")
+        topic, chats = key.decode().removesuffix("#log"), {}
         for event, data in road.commands.log(topic):
             if event == "conversation:updated":
-                last[topic, data["id"]] = (data["unread"], data["lastMessageId"], data["title"])
+                chats[data["id"]] = (data["unread"], data["lastMessageId"], data["title"])
             elif event == "conversation:removed":
-                last.pop((topic, data["id"]), None)
+                chats.pop(data["id"], None)
             elif event == "booking:status_change":
                 last[topic, "booking " + data["bookingId"]] = data["status"]
             elif event == "presence:here":
                 last[topic, data["topic"]] = data["here"] or None
             elif event == "presence:changed":
                 last[topic, data["userId"]] = (data["online"], data["lastSeen"])
+        if has_hole(road.db, topic):
+            listed = {id.decode(): json.loads(text) for id, text in road.db.hgetall(f"{topic}#chats").items()}
+            chats = {id: (chat["u"], chat.get("i"), chat["t"]) for id, chat in listed.items()}
+        last |= {(topic, id): shown for id, shown in chats.items()}
     return {name: value for name, value in last.items() if value is not None}
+
+
+def has_hole(db, topic):
+    """Whether events were deleted from a log."""
+    offsets = [int(id.split(b"-")[0]) for id, _ in db.xrange(f"{topic}#log")]
+    return offsets != list(range(1, int(db.hget(f"{topic}#meta", "offset") or 0) + 1))
 
 
 def state_of(road):
