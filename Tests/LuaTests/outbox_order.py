@@ -16,7 +16,7 @@ from lua_scripts import LUA, NOW_MS
 PACKS = ("messaging", "people", "barbershop", "push", "nearby", "queueup", "orders")
 #: Behind Redis's own clock, by which some keys end.
 START_MS = NOW_MS + 3_650 * 86_400_000
-RELAY_MS = START_MS + 60_000
+RELAY_LATER_MS = 60_000
 POLICY = {"log_max": 5_000, "log_ttl_s": 86_400, "meta_ttl_s": 90_000}
 #: What may differ: logs, positions, operations, leases, notes about order, and what has a member by order of arrival.
 IGNORED = re.compile(r"#(log|meta|done#.*|fence|version|erased|left|freed|removed|latest|outbox|[a-z]+_at)$|^cell:")
@@ -50,6 +50,7 @@ class Road:
     called: set = field(default_factory=set)
     told: list = field(default_factory=list)
     now_ms: int = START_MS
+    relay_ms: int = START_MS + RELAY_LATER_MS
 
     def __post_init__(self):
         self.commands = Commands(self.db, *(LUA / pack for pack in PACKS))
@@ -119,11 +120,11 @@ class Road:
         more = {"token": next(self.tokens)} if entry.kind == "refresh" else {}
         if entry.kind == "call" and header.tag("idempotent") is None:
             more["id"] = f"o:{entry.serial}"
-        answer = self.commands.call(entry.name, role="worker", policy=POLICY, now_ms=RELAY_MS,
+        answer = self.commands.call(entry.name, role="worker", policy=POLICY, now_ms=self.relay_ms,
                                     random="0" * 32, **more, **dict(entry.words))[0]
         self.called.add(entry.name)
         self.take(entry.payer, is_follow_up=True)
-        if entry.kind == "refresh" and answer.get("again_ms") == RELAY_MS:
+        if entry.kind == "refresh" and answer.get("again_ms") == self.relay_ms:
             self.refresh(entry.name, entry.payer, **dict(entry.words))
 
     def relay(self):
@@ -244,22 +245,32 @@ def value_of(db, key):
 
 
 def last_told(road):
-    """The last word that devices were told of each thing, by topic."""
+    """The last event that devices received of each thing, by topic. After a gap a device reads the list of its user."""
     last = {}
     for key in road.db.keys("*#log"):
-        topic = key.decode().removesuffix("#log")
+        topic, chats = key.decode().removesuffix("#log"), {}
         for event, data in road.commands.log(topic):
             if event == "conversation:updated":
-                last[topic, data["id"]] = (data["unread"], data["lastMessageId"], data["title"])
+                chats[data["id"]] = (data["unread"], data["lastMessageId"], data["title"])
             elif event == "conversation:removed":
-                last.pop((topic, data["id"]), None)
+                chats.pop(data["id"], None)
             elif event == "booking:status_change":
                 last[topic, "booking " + data["bookingId"]] = data["status"]
             elif event == "presence:here":
                 last[topic, data["topic"]] = data["here"] or None
             elif event == "presence:changed":
                 last[topic, data["userId"]] = (data["online"], data["lastSeen"])
+        if has_hole(road.db, topic):
+            listed = {id.decode(): json.loads(text) for id, text in road.db.hgetall(f"{topic}#chats").items()}
+            chats = {id: (chat["u"], chat.get("i"), chat["t"]) for id, chat in listed.items()}
+        last |= {(topic, id): shown for id, shown in chats.items()}
     return {name: value for name, value in last.items() if value is not None}
+
+
+def has_hole(db, topic):
+    """Whether events were deleted from a log."""
+    offsets = [int(id.split(b"-")[0]) for id, _ in db.xrange(f"{topic}#log")]
+    return offsets != list(range(1, int(db.hget(f"{topic}#meta", "offset") or 0) + 1))
 
 
 def state_of(road):

@@ -47,6 +47,58 @@ def test_a_block_that_ends_before_it_was_counted_leaves_no_count_behind(chats):
     assert shown(chats, "ann") == (2, "b2")
 
 
+def test_a_block_after_all_was_removed_during_another_takes_the_preview_away(chats):
+    """The end of the first block changed nothing without a message, so the second one seemed to be known already."""
+    chats.send("bob", PAIR, "gone", id="b1")
+    chats.block("ann", "bob")
+    chats.do("remove_message", "bob", PAIR, messageId="b1")
+    chats.block("ann", "bob", word="unblock")
+    chats.send("bob", PAIR, "secret", id="b2")
+    chats.do("read", "ann", PAIR, upTo="b2")
+    chats.block("ann", "bob")
+    assert shown(chats, "ann") == (0, None)
+
+
+@pytest.mark.parametrize("meanwhile", [
+    [("read", "bob", {"upTo": "a1"})],
+    [("remove_message", "bob", {"messageId": "b1"})],
+    [("read", "bob", {"upTo": "a1"}), ("unblock", "ann", {"other": "bob"}),
+     ("send_message", "bob", {"messageId": "b2", "text": "secret"}), ("read", "ann", {"upTo": "b2"}),
+     ("block", "ann", {"other": "bob"})],
+], ids=["a read", "a removal", "a message between two blocks"])
+def test_no_command_between_a_block_and_its_refresh_keeps_the_preview(chats, meanwhile):
+    """Lists kept the blocked user's text when a command counted first, or a message came between two blocks."""
+    chats.send("ann", PAIR, "own", id="a1")
+    chats.send("bob", PAIR, "secret", id="b1")
+    chats.do("read", "ann", PAIR, upTo="b1")
+    chats.do("block", "ann", other="bob")
+    for name, user, arguments in meanwhile:
+        chats.do(name, user, None if "other" in arguments else PAIR, **arguments)
+    chats.refresh("pair_refresh", conversationId=PAIR)
+    assert shown(chats, "ann") == (0, "own")
+
+
+def test_the_only_message_removed_between_a_block_and_its_refresh_leaves_no_preview(chats):
+    """The refresh looked at conversations with messages alone."""
+    chats.send("bob", PAIR, "secret", id="b1")
+    chats.do("block", "ann", other="bob")
+    chats.do("remove_message", "bob", PAIR, messageId="b1")
+    chats.refresh("pair_refresh", conversationId=PAIR)
+    assert shown(chats, "ann") == (0, None)
+
+
+def test_a_block_that_changes_no_list_sends_no_event(chats):
+    """The blocked user must not find out that the other one blocks, too."""
+    chats.send("ann", PAIR, "own", id="a1")
+    chats.send("bob", PAIR, "secret")
+    chats.block("ann", "bob")
+    told = {user: len(chats.commands.log(f"user:{user}")) for user in ("ann", "bob")}
+    chats.block("bob", "ann")
+    chats.block("ann", "bob", word="unblock")
+    assert len(chats.commands.log("user:bob")) == told["bob"] + 1, "bob's own block:changed"
+    assert len(chats.commands.log("user:ann")) == told["ann"] + 1, "ann's own block:changed"
+
+
 def test_a_block_in_a_group_counts_anew_for_both(chats):
     group = chats.group("ann", "bob", "cat")
     chats.send("cat", group, "open", now_ms=NOW_MS + 5)

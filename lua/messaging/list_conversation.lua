@@ -54,7 +54,8 @@
 -- count, the newest message and the members each keep the newest version that said them, and older words count no
 -- more. A conversation that has left the list keeps its version in `left`, so that no late word brings it back. A word
 -- from before the user's erasure (`*` in `left`) has the conversation forget the user, too. When a user leaves a
--- conversation, the user's own topic forgets what it has told of it.
+-- conversation, the user's own topic forgets what it has told of it. A call after which the list shows what it showed
+-- before sends no event.
 
 local STRANGERS_MAX = 200
 local GROUPS_MAX = 200
@@ -172,6 +173,7 @@ if not (is_count or is_newest or is_roll or is_join) then return {listed = true}
 
 local chat = old or {m = members, t = '', x = '', l = 0, u = 0, v = 0, n = 0, r = 0, b = {}}
 local old_ms, old_wrote = old and old.l, old and old.w == true
+local old_unread, old_id, old_text = old and old.u, old and old.i, old and old.x
 if is_count then
   chat.u, chat.v = args.unread, version
   chat.w = args.wrote or old_wrote
@@ -233,7 +235,8 @@ if chat.w then write('ZADD', key.spoken, decimal(chat.l), id) end
 for _, name in ipairs({key.chats, key.order, key.strangers, key.groups, key.spoken, key.counts, key.traces}) do
   write('EXPIRE', name, TTL_S)
 end
-if not (is_count or is_newest or is_roll) then return {listed = true} end
+local is_same = chat.l == old_ms and chat.u == old_unread and chat.i == old_id and chat.x == old_text
+if is_same and not is_roll then return {listed = true} end
 local is_muted = chat.s ~= nil and read('SISMEMBER', key.mutes, chat.s) == 1
 local is_news = is_newest and chat.i and chat.u > 0 and not (old_ms and old_ms >= chat.l)
 if is_news and chat.s ~= args.userId and not is_muted then plan_push('c:' .. id) end

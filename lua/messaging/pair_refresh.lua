@@ -18,23 +18,17 @@
 -- @weight   1200
 --
 -- The block itself lies with the pack `people` (pair_blocked.lua). While one blocks the other, each of the two sees
--- only own messages, so nothing is unread. `shut` in the facts says that lists were told so.
+-- only own messages, so nothing is unread. Other commands run between a change of the blocks and this script, and their
+-- counts heed the block already. So no count or mark here tells what a list shows, and each run tells both lists
+-- everything. A list in which nothing changes sends no event (list_conversation.lua).
 
 local roll = load_roll(args.conversationId)
-if not is_direct or read('EXISTS', key.order) == 0 then return {idle = true} end
-local is_shut = next(walled_from(first)) ~= nil
-local was_shut = read('HGET', key.facts, 'shut') == '1'
-local users, counts, told = {}, {}, {}
+if not is_direct or read('EXISTS', key.roll) == 0 then return {idle = true} end
+local users = {}
 for _, user in ipairs({first, second}) do
-  if not roll[user].is_unknown then users[#users + 1], counts[#counts + 1] = user, roll[user].unread end
+  if not roll[user].is_unknown then users[#users + 1] = user end
 end
 recount(roll, users)
-for index, user in ipairs(users) do
-  if is_shut ~= was_shut or roll[user].unread ~= counts[index] then told[#told + 1] = user end
-end
-if is_shut ~= was_shut then
-  if is_shut then write('HSET', key.facts, 'shut', '1') else write('HDEL', key.facts, 'shut') end
-end
-store_members(roll, told)
-move_lists(roll, told, newest_words)
+store_members(roll, users)
+move_lists(roll, users, newest_words)
 return {idle = true}

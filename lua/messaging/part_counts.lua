@@ -34,13 +34,11 @@ end
 local walls_now -- in a run that changes who is walled off from whom: a function of a user, in place of what is stored
 local has_walls
 
--- Users who neither hear nor are heard by a user, by id. In a direct conversation where one blocks the other the facts
--- say that somebody has counted so (pair_refresh.lua).
+-- Users who neither hear nor are heard by a user, by id.
 local function walls_of(user)
   if walls_now then return walls_now(user) end
   if has_walls == nil then
     has_walls = is_direct and next(walled_from(first)) ~= nil or not is_direct and read('HLEN', key.walls) > 0
-    if is_direct and has_walls then write('HSET', key.facts, 'shut', '1') end
   end
   return has_walls and walled_from(user) or NOBODY
 end

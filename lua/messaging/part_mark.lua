@@ -27,8 +27,6 @@ end
 
 -- How many messages of others came after a time, among the newest UNREAD_MAX of all: as `recount` of the part `counts`.
 local function unread_after(ms, user, walled)
-  -- The lists of the two of a direct conversation are told more when nobody is walled off any more (pair_refresh.lua).
-  if is_direct and next(walled) then write('HSET', key.facts, 'shut', '1') end
   if ms >= last_ms() then return 0 end
   local count = 0
   for _, entry in ipairs(read('ZREVRANGEBYSCORE', key.order, '+inf', '(' .. decimal(ms), 'LIMIT', 0, UNREAD_MAX)) do
