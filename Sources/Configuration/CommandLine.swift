@@ -2,54 +2,53 @@ import Core
 
 /// A command with its validated settings.
 public enum Command: Sendable, Equatable {
-    /// Everything on one machine.
+    /// Runs everything on one machine.
     case dev(DevSettings)
     /// A gateway node.
     case gateway(GatewaySettings)
-    /// Check a gateway's configuration.
+    /// Checks a gateway's configuration.
     case check(GatewaySettings)
     /// A worker.
     case worker(WorkerSettings)
     /// A courier.
     case courier(CourierSettings)
-    /// Print a token.
+    /// Prints a token.
     case token(TokenSettings)
-    /// Publish one event.
+    /// Publishes one event.
     case publish(PublishSettings)
-    /// Follow topics.
+    /// Follows topics.
     case tail(TailSettings)
-    /// End epochs after a restore.
+    /// Ends epochs after a restore.
     case resetEpochs(ResetEpochsSettings)
-    /// Give keys the names of another layout.
+    /// Renames keys for another layout.
     case moveData(MoveDataSettings)
 }
 
-/// What the command line asks for.
+/// The result of reading a command line.
 public enum CommandLineResult: Sendable, Equatable {
     /// Run this.
     case run(Command)
-    /// Print this text on standard output and end well.
+    /// Print this text on standard output and exit with success.
     case help(String)
-    /// Print the version and end well.
+    /// Print the version and exit with success.
     case version
-    /// Print these, one a line, on standard error and end with a failure; never empty.
+    /// Print these on standard error, one on each line, and exit with a failure; never empty.
     case problems([SettingProblem])
 }
 
 /// Turns arguments, environment and config file into settings or problems.
 ///
-/// Pure: it reads files only through the
-/// function it is given.
+/// Pure: it reads files only through the function that it receives.
 public enum CommandLine {
     /// Reads a command line.
     ///
-    /// Precedence: flags, then `SWITCHBOARD_*` variables, then the config file, then defaults. All problems are found,
+    /// Precedence: flags, then `SWITCHBOARD_*` variables, then the config file, then defaults. It reports all problems,
     /// not only the first.
     /// - Parameters:
     ///   - arguments: The words after the program's name.
     ///   - environment: All variables; those that do not begin with `SWITCHBOARD_` are ignored.
     ///   - packs: The text of each built-in pack's `pack.json`, by the pack's name.
-    ///   - readFile: Gives a file's bytes, `nil` when it cannot be read; called for the config file and for the
+    ///   - readFile: Returns a file's bytes, `nil` when it cannot be read; called for the config file and for the
     ///     `pack.json` of the operator's scripts.
     public static func parse(
         arguments: [String], environment: [String: String], packs: [String: [UInt8]] = [:],
@@ -103,7 +102,7 @@ public enum CommandLine {
         values.add(variables.given)
         values.add(flags.given)
         let own = values.text("scripts").map { $0 + "/pack.json" }
-        // Who tries things out sees all there is.
+        // `dev` is for trying things out, so it serves all packs.
         let standard = command == .dev && !packs.isEmpty ? "all" : nil
         let chosen = PackReader(
             values.text("packs") ?? standard, source: values.source("packs"), embedded: packs,
@@ -121,7 +120,7 @@ public enum CommandLine {
         return .run(result)
     }
 
-    /// The command's settings; `nil` only with a problem recorded.
+    /// Builds the command's settings; `nil` only with a problem recorded.
     private static func build(_ values: inout SettingValues, _ file: FileReader, _ operands: [String]) -> Command? {
         switch values.command {
         case .dev: .dev(DevSettings(values, file))

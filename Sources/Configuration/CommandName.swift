@@ -1,20 +1,20 @@
 /// The commands of the binary (design section 2); the raw value is the word on the command line.
 public enum CommandName: String, CaseIterable, Sendable {
-    /// Everything on one machine without configuration.
+    /// Runs everything on one machine without configuration.
     case dev
     /// A gateway node.
     case gateway
-    /// A worker: refreshes what follows from the data, relays the outbox.
+    /// A worker: recomputes data when keys change, and relays the outbox.
     case worker
-    /// A courier: asks services outside, sends webhooks. A program of its own, `switchboard-courier`.
+    /// A courier: asks outside services and sends webhooks. It is a program of its own, `switchboard-courier`.
     case courier
     /// Prints a signed token.
     case token
-    /// Says what is wrong with a configuration before it runs.
+    /// Checks a configuration before it runs.
     case check
     /// Publishes one event.
     case publish
-    /// Prints the events of topics as they come.
+    /// Prints the events of topics as they arrive.
     case tail
     /// Ends the epochs of topics after Redis was restored.
     case resetEpochs = "reset-epochs"
@@ -25,7 +25,7 @@ public enum CommandName: String, CaseIterable, Sendable {
     /// Prints the version.
     case version
 
-    /// The words after the command that are not flags, as help shows them; empty for most.
+    /// The operands after the command, as help shows them; empty for most.
     public var operands: String {
         switch self {
         case .publish: "TOPIC EVENT [JSON]"
@@ -36,7 +36,7 @@ public enum CommandName: String, CaseIterable, Sendable {
         }
     }
 
-    /// What the command does, one sentence for the overview.
+    /// One sentence that describes the command, for the overview.
     public var summary: String {
         switch self {
         case .dev: "Run everything on this machine: Redis, a gateway and a demo shop."

@@ -1,6 +1,6 @@
 import Core
 
-/// Checks of how the settings of a node fit together; each problem is told at the setting that asks for the other.
+/// Checks that the settings of a node agree; each problem is reported on the setting that needs the other.
 struct CrossChecks {
     /// The values to check; problems are recorded in them.
     private(set) var values: SettingValues
@@ -28,7 +28,7 @@ struct CrossChecks {
     }
 
     private mutating func listeners() {
-        // The author of scripts checks them without a gateway to put them into.
+        // An author of scripts checks them without a gateway that runs them.
         let isForScripts = values.command == .check && values.has("scripts")
         if !values.has("listen") && !values.has("listen-plain") && !isForScripts {
             values.problem(
@@ -84,7 +84,7 @@ struct CrossChecks {
         }
     }
 
-    /// A key of Apple's is of no use without the names that belong to it.
+    /// Checks that an APNs key has the names that it needs.
     private mutating func push() {
         let names = ["apns-key-file", "apns-key-id", "apns-team", "apns-topic"]
         let missing = names.filter { !values.has($0) }

@@ -1,8 +1,8 @@
 import Core
 
-/// Where a value or a mistake was written.
+/// The place where a value or a mistake was written.
 public enum SettingSource: Hashable, Sendable, CustomStringConvertible {
-    /// Nobody set it.
+    /// No source: the default.
     case defaults
     /// The command as a whole, e.g. a missing operand; empty: before any command.
     case command(String)
@@ -13,7 +13,7 @@ public enum SettingSource: Hashable, Sendable, CustomStringConvertible {
     /// A place in the config file: its path, and the key with dots between levels (empty: the file itself).
     case file(path: String, key: String)
 
-    /// The place as its author wrote it: `--listen`, `SWITCHBOARD_LISTEN`, `gateway.json: listen`.
+    /// The place in the author's notation: `--listen`, `SWITCHBOARD_LISTEN`, `gateway.json: listen`.
     public var description: String {
         switch self {
         case .defaults: "default"
@@ -26,7 +26,7 @@ public enum SettingSource: Hashable, Sendable, CustomStringConvertible {
         }
     }
 
-    /// Which source wins: flags 3, environment 2, file 1, defaults 0.
+    /// The rank of the source, of which the greatest wins: flags 3, environment 2, file 1, defaults 0.
     var precedence: Int {
         switch self {
         case .defaults: 0
@@ -37,11 +37,11 @@ public enum SettingSource: Hashable, Sendable, CustomStringConvertible {
     }
 }
 
-/// One mistake in the configuration, told to the operator.
+/// One mistake in the configuration, reported to the operator.
 public struct SettingProblem: Hashable, Sendable, CustomStringConvertible {
-    /// Where the mistake was made.
+    /// The place of the mistake.
     public let source: SettingSource
-    /// What is wrong and how to mend it; never holds a secret's value, nor control bytes of the input.
+    /// The mistake and its remedy; it never contains a secret's value, nor control bytes of the input.
     public let message: String
 
     /// Makes a problem.
@@ -54,8 +54,8 @@ public struct SettingProblem: Hashable, Sendable, CustomStringConvertible {
     public var description: String { PrintableText.clean(source.description) + ": " + message }
 }
 
-/// Why one value was refused; thrown by every reader of a value in this room.
+/// The reason why one value was refused; every reader of a value in this target throws it.
 public struct ValueFault: Error, Equatable, Sendable {
-    /// What was expected, a phrase after "expected"; does not repeat the value.
+    /// The expectation, a phrase for the text after "expected"; it does not repeat the value.
     public let expected: String
 }

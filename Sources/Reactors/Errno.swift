@@ -14,23 +14,23 @@ public struct Errno: Error, Equatable, Sendable, CustomStringConvertible {
     /// The calling thread's current `errno`; read it right after the failed call.
     public static var current: Errno { Errno(code: swb_errno()) }
 
-    /// Would block; the call may be repeated when the descriptor is ready.
+    /// The call would block; it may be repeated when the descriptor is ready.
     public static let wouldBlock = Errno(code: EAGAIN)
-    /// A non-blocking connect goes on.
+    /// A non-blocking connect is in progress.
     public static let inProgress = Errno(code: EINPROGRESS)
     /// The process has no descriptor left.
     public static let tooManyFiles = Errno(code: EMFILE)
     /// The system has no descriptor left.
     public static let tooManyFilesInSystem = Errno(code: ENFILE)
-    /// No memory for the socket.
+    /// There is no memory for the socket.
     public static let noBuffers = Errno(code: ENOBUFS)
-    /// No memory.
+    /// There is no memory.
     public static let noMemory = Errno(code: ENOMEM)
     /// The peer aborted a connection before it was accepted.
     public static let connectionAborted = Errno(code: ECONNABORTED)
     /// Another socket has the address.
     public static let addressInUse = Errno(code: EADDRINUSE)
-    /// Nobody listens at the address.
+    /// No socket listens at the address.
     public static let connectionRefused = Errno(code: ECONNREFUSED)
 
     /// The system's sentence for the number.
@@ -40,7 +40,7 @@ public struct Errno: Error, Equatable, Sendable, CustomStringConvertible {
     }
 }
 
-/// Runs a system call until it is not interrupted by a signal; turns -1 into a thrown ``Errno``.
+/// Repeats a system call while signals interrupt it; turns -1 into a thrown ``Errno``.
 public func retrying<Result: FixedWidthInteger & SignedInteger>(_ call: () -> Result) throws(Errno) -> Result {
     while true {
         let result = call()

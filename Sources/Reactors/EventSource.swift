@@ -1,4 +1,4 @@
-/// What a descriptor is ready for, or what its owner waits for.
+/// The readiness of a descriptor, or the readiness that its owner waits for.
 public struct Readiness: OptionSet, Sendable {
     /// The bits.
     public let rawValue: UInt8
@@ -8,7 +8,7 @@ public struct Readiness: OptionSet, Sendable {
         self.rawValue = rawValue
     }
 
-    /// Bytes, a connection or the end of the stream can be read.
+    /// Bytes can be read, a connection accepted, or the stream has ended.
     public static let read = Readiness(rawValue: 1)
     /// Bytes can be written, or a connect has ended.
     public static let write = Readiness(rawValue: 2)
@@ -16,10 +16,10 @@ public struct Readiness: OptionSet, Sendable {
     public static let failed = Readiness(rawValue: 4)
 }
 
-/// Something a reactor drives: a listener, a connection, or a bare timer.
+/// An object that a reactor drives: a listener, a connection, or a bare timer.
 ///
-/// Thread: all calls come on the reactor's thread, each in its phase. A source never frees itself in a call; it asks
-/// ``Reactor/remove(_:)`` and is released in the last phase of the tick.
+/// Thread: the reactor's, for all calls, each in its phase. A source never frees itself in a call; it asks
+/// ``Reactor/remove(_:)``, and is released in the last phase of the tick.
 public protocol EventSource: AnyObject {
     /// Phase 3: the descriptor is ready.
     func ready(_ readiness: Readiness)
@@ -27,14 +27,15 @@ public protocol EventSource: AnyObject {
     func deadlineReached()
     /// Phase 5: the source was marked dirty in this tick.
     func flush()
-    /// Phase 6: the source was removed; close the descriptor and let go of everything.
+    /// Phase 6: the source was removed; it closes the descriptor and releases all it holds.
     func released()
 }
 
-/// Names a source without referring to it: slot and generation, so that an event, timer or message meant for a source
-/// that is gone is recognised and dropped even when its slot has a new owner.
+/// Identifies a source by slot and generation, without a reference to it.
+///
+/// Events, timers and messages for a removed source are recognised and dropped, even when its slot has a new owner.
 public struct EventToken: Hashable, Sendable {
-    /// Slot in the low 32 bits, generation in the high ones; what epoll carries.
+    /// The slot in the low 32 bits and the generation in the high ones, as epoll stores it.
     public let raw: UInt64
 
     init(slot: Int, generation: UInt32) {

@@ -1,23 +1,23 @@
 internal import Synchronization
 
-/// How long a reactor's ticks take: what an event may wait behind others (the loop lag).
+/// The duration of a reactor's ticks, for which an event may wait behind others (the loop lag).
 ///
-/// Written by the reactor, read by any thread. A tick's duration is counted in power-of-two buckets of microseconds.
+/// The reactor writes it; any thread may read it. Durations are counted in power-of-two buckets of microseconds.
 public final class LoopStatistics: Sendable {
-    /// Upper bounds of the buckets, microseconds; the last counts everything beyond.
+    /// Upper bounds of the buckets, microseconds; a further bucket counts all longer ticks.
     public static let boundsUs = [
         64, 128, 256, 512, 1_024, 2_048, 4_096, 8_192, 16_384, 32_768, 65_536, 131_072, 1_048_576,
     ]
 
     private let counts: [Counter]
-    /// Ticks made.
+    /// The number of ticks.
     public let ticks = Counter()
-    /// Microseconds spent in ticks, waits not counted.
+    /// Microseconds spent in ticks, without waits.
     public let busyUs = Counter()
-    /// When the last tick ended, monotonic milliseconds; a watchdog compares it with now.
+    /// The time at which the last tick ended, monotonic milliseconds; a watchdog compares it with the present time.
     public let lastTickMs = Counter()
 
-    /// Fresh counters.
+    /// Begins with zeroes.
     public init() {
         counts = (0...LoopStatistics.boundsUs.count).map { _ in Counter() }
     }
@@ -34,12 +34,14 @@ public final class LoopStatistics: Sendable {
     public var histogram: [Int] { counts.map(\.value) }
 }
 
-/// A number with one writing thread and any readers; costs a plain load and store: no locked instruction, and no check
-/// for exclusive access, which a variable of a class costs.
+/// A number with one writing thread and any number of readers.
+///
+/// Access costs a plain load and store: no locked instruction, and no check for exclusive access, which a variable of a
+/// class costs.
 public struct Tally: ~Copyable, Sendable {
     private let storage = Atomic<Int>(0)
 
-    /// Zero.
+    /// Begins with zero.
     public init() {}
 
     /// The number.
@@ -60,11 +62,11 @@ public struct Tally: ~Copyable, Sendable {
     }
 }
 
-/// A ``Tally`` that several own.
+/// A ``Tally`` that several objects may own.
 public final class Counter: Sendable {
     private let tally = Tally()
 
-    /// Zero.
+    /// Begins with zero.
     public init() {}
 
     /// The number.

@@ -1,6 +1,6 @@
-/// A bounded queue of values to one reactor thread; the only way values cross threads (design section 4).
+/// A bounded queue of values to one reactor thread; values cross threads in no other way (design section 4).
 ///
-/// The lock is held for an append or a swap, never while a message is handled. The wake is coalesced: only the first
+/// The lock is held for an append or a swap, never while a message is handled. Wakes are coalesced: only the first
 /// message since the last drain writes the eventfd. Thread: `send` from any; `drain` from the owner's.
 public final class Mailbox<Message: Sendable>: Sendable {
     private struct State: Sendable {
@@ -18,14 +18,14 @@ public final class Mailbox<Message: Sendable>: Sendable {
         self.wake = wake
     }
 
-    /// Appends a message; false when the mailbox is full, and then the message is not taken.
+    /// Appends a message; returns `false` when the mailbox is full, and then drops the message.
     public func send(_ message: consuming sending Message) -> Bool {
         send(contentsOf: [message])
     }
 
-    /// Appends messages in order, all or none; false when they do not fit.
+    /// Appends messages in order, all or none; returns `false` when they do not fit.
     ///
-    /// An empty mailbox takes any batch, so that a batch beyond the capacity is late, never undeliverable.
+    /// An empty mailbox accepts a batch of any size, so that a batch beyond the capacity is late, never undeliverable.
     public func send(contentsOf messages: [Message]) -> Bool {
         guard !messages.isEmpty else { return true }
         let (taken, mustWake) = state.withLock { state in
@@ -40,7 +40,7 @@ public final class Mailbox<Message: Sendable>: Sendable {
         return taken
     }
 
-    /// Takes all waiting messages; `messages` must be empty and lends its storage to the mailbox.
+    /// Takes all waiting messages; `messages` must be empty, and its storage goes to the mailbox.
     public func drain(into messages: inout [Message]) {
         state.withLock { state in
             swap(&state.messages, &messages)

@@ -1,39 +1,40 @@
 internal import CLinux
 internal import Glibc
 
-/// One thread's event loop: epoll, timers, and the phases every tick makes in the same order.
+/// One thread's event loop: epoll, timers, and the phases that every tick runs in the same order.
 ///
-/// wait, mailbox, reads, timers, flush, free. Callbacks mark, phases act: nothing is written or freed inside another
-/// source's callback. Thread: confined to the thread that made it; its `Sendable` is unavailable, so the compiler
-/// refuses to let it cross.
+/// The phases are wait, mailbox, reads, timers, flush and free. Callbacks mark, phases act: nothing is written or freed
+/// inside another source's callback. Thread: confined to the thread that made it; its `Sendable` is unavailable, so the
+/// compiler does not let it cross threads.
 public final class Reactor {
-    /// Monotonic milliseconds at the start of this tick's work; one clock reading serves the tick.
+    /// Monotonic milliseconds at the start of this tick's work; the whole tick uses this one clock reading.
     public var nowMs: Int { clockMs.value }
-    /// When the loop last came back much too late, because the process or machine was stopped; monotonic milliseconds,
-    /// `Int.min` when it never did.
+    /// The last time at which a wait ended much too late, because the process or machine was stopped.
     ///
-    /// Who waited for a peer meanwhile could not hear it.
+    /// Monotonic milliseconds; `Int.min` when it never did. Code that waited for a peer during the stall could not
+    /// receive its answer.
     public private(set) var stalledMs = Int.min
     /// The number of this tick.
     public private(set) var tick = 0
-    /// Figures about this loop, readable from any thread.
+    /// Figures of this loop, readable from any thread.
     public let statistics = LoopStatistics()
-    /// Ends the wait from other threads; mailboxes are made with it.
+    /// Ends the wait from other threads; mailboxes use it.
     public let wake: Wake
     /// Phase 2: takes the thread's messages.
     ///
     /// Set once before ``run()``.
     public var onMailbox: () -> Void = {}
-    /// Called once a tick after mailbox, reads and timers: what was gathered in them is done before anything is flushed.
+    /// Called once in each tick after mailbox, reads and timers: work gathered in them is done before any flush.
     public var onTurnEnd: () -> Void = {}
-    /// Phase 5 begins: called once a tick before the first ``EventSource/flush()``.
+    /// Called once in each tick at the beginning of phase 5, before the first ``EventSource/flush()``.
     public var onFlush: () -> Void = {}
-    /// When ``onAlarm`` is called, monotonic milliseconds, and then set to `Int.max`; to the millisecond, where deadlines
-    /// of sources may be some later.
+    /// The time at which ``onAlarm`` is called, monotonic milliseconds; then it becomes `Int.max`.
+    ///
+    /// It is exact to the millisecond, while deadlines of sources may be a few later.
     public var alarmMs = Int.max
-    /// Called in the timer phase once ``alarmMs`` has come.
+    /// Called in the timer phase once ``alarmMs`` has passed.
     public var onAlarm: () -> Void = {}
-    /// Called once a tick before the wait, after everything was flushed and freed.
+    /// Called once in each tick before the wait, after all flushes and frees.
     public var onTickEnd: () -> Void = {}
 
     private let epoll: FileDescriptor
@@ -49,7 +50,7 @@ public final class Reactor {
 
     private static let wakeToken = UInt64.max
 
-    /// Makes a loop on the calling thread that `wake` wakes.
+    /// Makes a loop on the calling thread, which `wake` wakes.
     public init(wake: Wake) throws(Errno) {
         epoll = FileDescriptor(owning: try retrying { epoll_create1(SWB_CLOEXEC) })
         self.wake = wake
@@ -62,7 +63,7 @@ public final class Reactor {
 
     // MARK: Sources
 
-    /// Adds a source; with a descriptor it is watched for `interest`, without one it is a bare timer.
+    /// Adds a source; a descriptor is watched for `interest`, and a source without one is a bare timer.
     public func add(_ source: any EventSource, descriptor: Int32? = nil, interest: Readiness = []) throws(Errno)
         -> EventToken
     {
@@ -79,26 +80,26 @@ public final class Reactor {
         return token
     }
 
-    /// Changes what a descriptor is watched for; nothing when it is watched for that already.
+    /// Changes the readiness that a descriptor is watched for; does nothing when it stays the same.
     public func setInterest(_ token: EventToken, _ interest: Readiness) {
         guard let descriptor = table.changes(token, to: interest) else { return }
-        // Fails only for a descriptor that is not registered or for want of kernel memory; the source's deadline ends it.
+        // It fails only for an unregistered descriptor or without kernel memory; then the source's deadline ends it.
         _ = swb_epoll_ctl(epoll.raw, EPOLL_CTL_MOD, descriptor, Reactor.mask(interest), token.raw)
     }
 
     /// Sets the source's one deadline; `Int.max` for none.
     ///
-    /// Cheap to move later, which sets no new timer.
+    /// Moving it later is cheap, since that sets no new timer.
     public func setDeadline(_ token: EventToken, at deadlineMs: Int) {
         if table.setDeadline(token, at: deadlineMs) { wheel.schedule(token, atMs: deadlineMs) }
     }
 
-    /// Asks for ``EventSource/flush()`` in this tick's flush phase, or the next one's when flushing already.
+    /// Requests ``EventSource/flush()`` in this tick's flush phase, or in the next tick's during that phase.
     public func markDirty(_ token: EventToken) {
         if table.mark(token, .flush) { dirty.append(token) }
     }
 
-    /// Asks for ``EventSource/ready(_:)`` with `.read` in the next tick without waiting for the kernel.
+    /// Requests ``EventSource/ready(_:)`` with `.read` in the next tick, without waiting for the kernel.
     public func markReadable(_ token: EventToken) {
         if table.mark(token, .readable) { readable.append(token) }
     }
@@ -106,17 +107,17 @@ public final class Reactor {
     /// Stops watching a source and frees it in phase 6 of this tick.
     public func remove(_ token: EventToken) {
         guard table.mark(token, .removed) else { return }
-        // Explicit, since close(2) deregisters only the last duplicate of a descriptor (epoll(7)).
+        // It is explicit, since close(2) deregisters only the last duplicate of a descriptor (epoll(7)).
         if let descriptor = table.unwatch(token) { _ = swb_epoll_ctl(epoll.raw, EPOLL_CTL_DEL, descriptor, 0, 0) }
         removed.append(token)
     }
 
-    /// The source a token names; `nil` when it is gone.
+    /// The source of a token; `nil` when it was removed.
     public func source(_ token: EventToken) -> (any EventSource)? {
         table.source(token)
     }
 
-    /// Calls for every source that is not removed; it must not add one.
+    /// Calls the body for every source that is not removed; the body must not add one.
     public func forEachSource(_ body: (any EventSource) -> Void) {
         for index in 0..<table.count {
             if let source = table.source(at: index) { body(source) }
@@ -137,7 +138,7 @@ public final class Reactor {
 
     // MARK: The loop
 
-    /// Runs until ``stop()``; may be run again after that.
+    /// Runs until ``stop()``; may run again after that.
     public func run() {
         isStopping = false
         clockMs.set(Clock.monotonicMs())
@@ -160,7 +161,8 @@ public final class Reactor {
         }
     }
 
-    /// A wait ends at its timeout, and a tick's work is short: a second more than both is a stop from outside.
+    /// Notices a stop from outside: a wait ends at its timeout and a tick's work is short, so a second more than both
+    /// is one.
     private func noticeStall(nowMs now: Int, timeoutMs: Int32) {
         if timeoutMs >= 0 && now - nowMs > Int(timeoutMs) + 1_000 { stalledMs = now }
     }
@@ -172,7 +174,7 @@ public final class Reactor {
         return wait == Int.max ? -1 : Int32(clamping: min(wait, 60_000))
     }
 
-    /// A function of its own, so that a profiler can tell waiting from work.
+    /// This is a function of its own so that a profiler distinguishes waiting from work.
     @inline(never)
     private func waitForEvents(timeoutMs: Int32) -> Int {
         events.wait(epoll: epoll.raw, timeoutMs: timeoutMs)
@@ -219,7 +221,7 @@ public final class Reactor {
         swap(&tokens, &dirty)
         if !tokens.isEmpty { onFlush() }
         for token in tokens { table.take(token, .flush)?.flush() }
-        // What was marked while flushing waits for the next tick; the storage is kept for reuse.
+        // Sources marked during the flush wait for the next tick; the storage is kept for reuse.
         if dirty.isEmpty {
             tokens.removeAll(keepingCapacity: true)
             swap(&tokens, &dirty)

@@ -1,4 +1,4 @@
-/// A deadline of its own, for owners that have no descriptor.
+/// A separate deadline, for owners without a descriptor.
 ///
 /// Thread: the reactor's.
 public final class ReactorTimer: EventSource {
@@ -13,28 +13,28 @@ public final class ReactorTimer: EventSource {
         token = try reactor.add(self)
     }
 
-    /// Sets the one deadline, monotonic milliseconds; replaces the one before.
+    /// Sets the one deadline, monotonic milliseconds; replaces an earlier one.
     public func set(atMs deadlineMs: Int) {
         if let token { reactor.setDeadline(token, at: deadlineMs) }
     }
 
-    /// Forgets the deadline.
+    /// Removes the deadline.
     public func clear() {
         set(atMs: Int.max)
     }
 
-    /// Ends the timer for good; it holds its action, and so its owner, until then.
+    /// Ends the timer permanently; until then it holds its action, and so its owner.
     public func invalidate() {
         if let token { reactor.remove(token) }
         token = nil
     }
 
-    /// Never happens: there is no descriptor.
+    /// Never called: there is no descriptor.
     public func ready(_ readiness: Readiness) {}
     /// Runs the action.
     public func deadlineReached() { action() }
-    /// Nothing to write.
+    /// Does nothing: there is nothing to write.
     public func flush() {}
-    /// Nothing to free.
+    /// Does nothing: there is nothing to free.
     public func released() {}
 }

@@ -1,8 +1,8 @@
-/// The sources of a reactor by token: what each is watched for, when its deadline is, and what it is marked for.
+/// The sources of a reactor by token, with their descriptors, interests, deadlines and marks.
 ///
-/// Each question is one call, and so one access to the table, since a delivery asks several. Pure.
+/// Each query is one call, and so one access to the table, since a delivery needs several. Pure.
 struct SlotTable {
-    /// What a source waits for within a tick; a set.
+    /// The pending phases of a source within a tick; a set.
     struct Marks: OptionSet {
         let rawValue: UInt8
 
@@ -11,10 +11,10 @@ struct SlotTable {
         static let removed = Marks(rawValue: 4)
     }
 
-    /// What a timer that fired means for its source.
+    /// The consequence of a fired timer for its source.
     enum Firing {
         case due(any EventSource)
-        /// The deadline was moved; another entry of the wheel is wanted.
+        /// The deadline was moved to this time; the wheel needs another entry.
         case later(Int)
         case nothing
     }
@@ -25,16 +25,16 @@ struct SlotTable {
         var descriptor: Int32 = -1
         var interest: Readiness = []
         var marks: Marks = []
-        /// When ``EventSource/deadlineReached()`` is wanted; `Int.max` for never.
+        /// The time at which ``EventSource/deadlineReached()`` is called; `Int.max` for never.
         var deadlineMs = Int.max
-        /// The earliest wheel entry of this slot still to come; a later deadline needs no second entry.
+        /// The time of the slot's earliest remaining wheel entry; a later deadline needs no second entry.
         var armedMs = Int.max
     }
 
     private var slots: [Slot] = []
     private var freeSlots: [Int] = []
 
-    /// Slots, in use or not.
+    /// The number of slots, in use or not.
     var count: Int { slots.count }
 
     /// The source in a slot, unless it is removed.
@@ -42,7 +42,7 @@ struct SlotTable {
         slots[index].marks.contains(.removed) ? nil : slots[index].source
     }
 
-    /// The source a token names, unless it is removed.
+    /// The source of a token, unless it is removed.
     func source(_ token: EventToken) -> (any EventSource)? {
         index(of: token).flatMap { source(at: $0) }
     }
@@ -55,7 +55,7 @@ struct SlotTable {
         return index
     }
 
-    // MARK: Coming and going
+    // MARK: Adding and freeing
 
     mutating func add(_ source: any EventSource) -> EventToken {
         let index = freeSlots.popLast() ?? slots.count
@@ -64,7 +64,7 @@ struct SlotTable {
         return EventToken(slot: index, generation: slots[index].generation)
     }
 
-    /// Frees the slot; tells whose it was.
+    /// Frees the slot, and returns its source.
     mutating func free(_ token: EventToken) -> (any EventSource)? {
         guard let index = index(of: token) else { return nil }
         let source = slots[index].source
@@ -75,13 +75,13 @@ struct SlotTable {
 
     // MARK: Descriptors
 
-    /// The descriptor is watched for that from now on.
+    /// Records the descriptor of a source, and the readiness that it is watched for.
     mutating func watches(_ token: EventToken, _ descriptor: Int32, _ interest: Readiness) {
         guard let index = index(of: token) else { return }
         (slots[index].descriptor, slots[index].interest) = (descriptor, interest)
     }
 
-    /// Takes another interest; the descriptor when that is to be told to the kernel.
+    /// Sets another interest; returns the descriptor when the kernel must be notified.
     mutating func changes(_ token: EventToken, to interest: Readiness) -> Int32? {
         guard let index = index(of: token), slots[index].descriptor >= 0, slots[index].interest != interest else {
             return nil
@@ -90,7 +90,7 @@ struct SlotTable {
         return slots[index].descriptor
     }
 
-    /// The descriptor is watched no more; `nil` when none was.
+    /// Removes the descriptor of a source; `nil` when there was none.
     mutating func unwatch(_ token: EventToken) -> Int32? {
         guard let index = index(of: token), slots[index].descriptor >= 0 else { return nil }
         defer { slots[index].descriptor = -1 }
@@ -99,13 +99,13 @@ struct SlotTable {
 
     // MARK: Marks
 
-    /// Marks a source; false when that says nothing new.
+    /// Marks a source; returns `false` when it had the mark already.
     mutating func mark(_ token: EventToken, _ mark: Marks) -> Bool {
         guard let index = index(of: token) else { return false }
         return slots[index].marks.insert(mark).inserted
     }
 
-    /// Takes a mark back; the source if it had it and is not removed.
+    /// Removes a mark; returns the source if it had the mark and is not removed.
     mutating func take(_ token: EventToken, _ mark: Marks) -> (any EventSource)? {
         guard let index = index(of: token), slots[index].marks.contains(mark) else { return nil }
         slots[index].marks.remove(mark)
@@ -114,7 +114,7 @@ struct SlotTable {
 
     // MARK: Deadlines
 
-    /// Sets the source's one deadline; true when that needs an entry of the wheel.
+    /// Sets the source's one deadline; returns `true` when that needs an entry of the wheel.
     mutating func setDeadline(_ token: EventToken, at deadlineMs: Int) -> Bool {
         guard let index = index(of: token) else { return false }
         slots[index].deadlineMs = deadlineMs
@@ -123,7 +123,7 @@ struct SlotTable {
         return true
     }
 
-    /// An entry of the wheel has fired.
+    /// Takes a fired entry of the wheel; returns the consequence for its source.
     mutating func fired(_ token: EventToken, nowMs: Int) -> Firing {
         guard let index = index(of: token), let source = source(at: index) else { return .nothing }
         if slots[index].armedMs <= nowMs { slots[index].armedMs = Int.max }

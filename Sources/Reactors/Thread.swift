@@ -3,7 +3,7 @@ internal import Glibc
 
 /// A named POSIX thread.
 ///
-/// Everything a thread owns is built inside its body.
+/// A thread's body builds everything that the thread owns.
 public struct Thread: Sendable {
     private let handle: pthread_t
 
@@ -17,7 +17,7 @@ public struct Thread: Sendable {
         }
     }
 
-    /// Starts a thread; the name (at most 15 bytes) is what `top -H` shows.
+    /// Starts a thread; `top -H` shows the name, which has at most 15 bytes.
     public static func start(_ name: String, _ run: @escaping @Sendable () -> Void) throws(Errno) -> Thread {
         let body = unsafe Unmanaged.passRetained(Body(name: name, run: run))
         var handle = pthread_t()
@@ -38,15 +38,15 @@ public struct Thread: Sendable {
         return Thread(handle: handle)
     }
 
-    /// Sets how long the calling thread runs before others have their turn, 100 to 100,000 microseconds.
+    /// Sets the time for which the calling thread runs before others have their turn, 100 to 100,000 microseconds.
     ///
-    /// One that works little, and that everybody waits for, wants a short slice: it then goes before one that is
-    /// running. A wish: Linux before 6.12 knows no slices (sched_setattr(2)).
+    /// A thread that works little and that all others wait for should have a short slice: it then runs before a running
+    /// one. This is only a request: Linux before 6.12 has no slices (sched_setattr(2)).
     public static func setSlice(us: UInt32) {
         _ = swb_set_slice(us)
     }
 
-    /// Lets the thread end unwatched; one that is neither joined nor detached keeps its stack for ever.
+    /// Lets the thread end without a join; a thread that is neither joined nor detached never frees its stack.
     public func detach() {
         _ = pthread_detach(handle)
     }

@@ -1,9 +1,11 @@
-/// A hashed timer wheel: 4096 buckets of 8 ms; deadlines beyond a turn go round again.
+/// A hashed timer wheel: 4096 buckets of 8 ms; deadlines beyond one turn stay for further turns.
 ///
-/// Pure: time is a parameter. Entries are never cancelled; who set one decides when it fires whether it still counts.
-/// All entries share one storage, as large as the most that were ever scheduled at a time. Storage of each bucket's own
-/// would grow for half an hour: timers that were set together go round together, and come to every bucket in time.
-/// *Complexity*: O(1) to schedule, O(passed buckets + entries in them) to advance.
+/// Pure: time is a parameter. Entries are never cancelled; the owner of an entry decides when it fires whether it still
+/// counts.
+///
+/// All entries share one storage, as large as the most entries that were ever scheduled at a time. Separate storage for
+/// each bucket would grow for half an hour: timers that were set together move together, and reach every bucket in
+/// time. *Complexity*: O(1) to schedule, O(passed buckets + entries in them) to advance.
 struct TimerWheel {
     private struct Entry {
         var token: EventToken
@@ -21,9 +23,9 @@ struct TimerWheel {
     /// The first and last entry of each bucket.
     private var heads = Array(repeating: TimerWheel.none, count: bucketCount)
     private var tails = Array(repeating: TimerWheel.none, count: bucketCount)
-    /// One bit a bucket, so that the next deadline is found in at most 64 words.
+    /// One bit for each bucket, so that the next deadline is found in at most 64 words.
     private var occupied: [UInt64] = Array(repeating: 0, count: bucketCount / 64)
-    /// Everything before this tick has fired.
+    /// The first tick that has not fired; all ticks before it have.
     private var currentTick: Int
     private(set) var count = 0
 
@@ -31,7 +33,7 @@ struct TimerWheel {
         currentTick = nowMs / TimerWheel.tickMs
     }
 
-    /// Places that there are, taken and free.
+    /// The number of places, used and free.
     var places: Int { entries.count }
 
     /// Adds an entry; a deadline in the past fires at the next advance.
@@ -54,7 +56,7 @@ struct TimerWheel {
         count += 1
     }
 
-    /// Puts an entry behind all others of a bucket.
+    /// Appends an entry to a bucket.
     private mutating func link(_ place: Int, _ bucket: Int) {
         if heads[bucket] == TimerWheel.none { heads[bucket] = place } else { entries[tails[bucket]].next = place }
         tails[bucket] = place
@@ -72,11 +74,11 @@ struct TimerWheel {
             if heads[bucket] == TimerWheel.none { occupied[bucket / 64] &= ~(1 << UInt64(bucket % 64)) }
         }
         currentTick = lastTick + 1
-        // After a herd its storage is given back, once nothing is scheduled.
+        // After many timers at once the storage is freed, once nothing is scheduled.
         if count == 0 && entries.count > TimerWheel.bucketCount { (entries, firstFree) = ([], TimerWheel.none) }
     }
 
-    /// Takes out of a bucket what is due; what goes round again stays in its order.
+    /// Takes the due entries out of a bucket; entries for a later turn keep their order.
     private mutating func empty(_ bucket: Int, _ nowMs: Int, _ due: inout [EventToken]) {
         var place = heads[bucket]
         (heads[bucket], tails[bucket]) = (TimerWheel.none, TimerWheel.none)
@@ -95,9 +97,9 @@ struct TimerWheel {
         }
     }
 
-    /// Milliseconds until something may fire; `nil` when nothing is scheduled.
+    /// Milliseconds until an entry may fire; `nil` when nothing is scheduled.
     ///
-    /// May be early by whole turns, never late.
+    /// It may be early by whole turns, never late.
     func waitMs(nowMs: Int) -> Int? {
         guard count > 0 else { return nil }
         var step = 0

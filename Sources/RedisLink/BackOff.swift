@@ -1,4 +1,4 @@
-/// Pauses between attempts to connect: exponential with full jitter, so that many gateways do not come back at once
+/// Pauses between attempts to connect: exponential with full jitter, so that many gateways do not reconnect at once
 /// (failure catalogue R15).
 ///
 /// The n-th pause is uniform between the minimum and the minimum doubled n times, cut at the maximum.
@@ -7,7 +7,7 @@ public struct BackOff: Equatable, Sendable {
     private let maxMs: Int
     private var ceilingMs: Int
 
-    /// Makes a back-off between two bounds in milliseconds; the maximum is raised to the minimum where it is less.
+    /// Makes a back-off between two bounds in milliseconds; a maximum below the minimum is raised to it.
     public init(minMs: Int, maxMs: Int) {
         self.minMs = max(1, minMs)
         self.maxMs = max(self.minMs, maxMs)

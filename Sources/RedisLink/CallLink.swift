@@ -2,19 +2,18 @@ internal import Core
 public import Reactors
 public import Transport
 
-/// The link that calls and scripts go through: pipelined, bounded, every call with a deadline.
+/// The link that sends calls and scripts to one server: pipelined, bounded, every call with a deadline.
 ///
-/// A call that is not answered in time fails alone, as `timeout`: its place in the pipeline is kept, and its late reply is
-/// swallowed. Redis runs the calls of one connection in their order, so whatever the caller sends next still runs behind
-/// it; a late `NOSCRIPT` is not repeated, since the repetition would run behind what was sent meanwhile. The connection
-/// itself is given up when nothing at all has come on it for `stallMs`; everything in flight then fails, and the next
-/// dial begins. Nothing is queued while Redis is away: calls fail at once, and the caller says so. Thread: the
-/// reactor's.
+/// A call without an answer fails alone at its deadline, as `timeout`. Its place in the pipeline is kept, and its late
+/// reply is dropped. Redis runs the calls of one connection in order, so later calls still run behind it. A late
+/// `NOSCRIPT` is not repeated, since the repetition would run behind calls sent in between. A connection that has
+/// brought nothing for `stallMs` is given up: every call in flight fails, and the next dial begins. While Redis is away
+/// nothing is queued: calls fail at once. Thread: the reactor's.
 public final class CallLink: RedisSocketOwner, RedisCalls {
     private enum Waiting {
-        /// The question which scripts a new connection's server has, and what that server said of itself.
+        /// The question about the scripts in the cache of a new connection's server, with that server's facts.
         case look(ServerFacts)
-        /// The first question of a connection whether the run's `+` may be relied on.
+        /// The first question of a connection about whether the run's `+` may be relied on.
         case seal(ServerFacts)
         /// A SCRIPT LOAD of the registry, by number.
         case load(Int)
@@ -28,29 +27,31 @@ public final class CallLink: RedisSocketOwner, RedisCalls {
     private let registry: ScriptRegistry
     private var socket: RedisSocket?
     private var timer: ReactorTimer?
-    /// When the timer fires; `Int.max` while it is not set.
+    /// The time at which the timer fires; `Int.max` while it is not set.
     private var timerMs = Int.max
     private var pipeline: CallPipeline<Waiting>
     private var lanes: ScriptLanes<Completion>
     private let onReady: (ServerFacts) -> Void
     private let onBrokenScript: (_ name: String, _ failure: RedisFailure) -> Void
     private let onDown: (RedisFailure) -> Void
-    /// What the server said of itself; `nil` while there is none.
+    /// The facts that the server reported; `nil` without a ready connection.
     public private(set) var facts: ServerFacts? {
         didSet { fence = makeFence() }
     }
-    /// What scripts compare positions with: the server's fence, and behind it, each after a `/`, the older ones that it is
-    /// proven to have everything of; `nil` while there is no server.
+    /// The text that scripts compare positions with; `nil` without a ready connection.
+    ///
+    /// The server's fence, and behind it, each after a `/`, older fences whose events the server has completely, as is
+    /// proven.
     public private(set) var fence: [UInt8]?
-    /// Whether the `+` of the fence may be relied on; `nil` where nobody seals.
+    /// Whether the `+` of the fence may be relied on; `nil` when runs are not sealed.
     private var seal: RunSeal?
-    /// Whether Redis keeps a note that this run has lost the `+` for good.
+    /// Whether Redis has recorded that this run has lost the `+` for good.
     public var hasLostItsSeal: Bool { facts.map { seal?.isWeak($0) ?? false } ?? false }
-    /// Names the last event that the owner of the link knows of, asked when a connection is lost; `nil` for none.
+    /// Returns the last event that the link's owner knows of, `nil` for none; called when a connection is lost.
     public var witness: () -> LinkWitness? = { nil }
-    /// Is told in words for the operator when positions do not outlive a restart of Redis.
+    /// Receives a message for the operator when positions do not outlive a restart of Redis.
     public var onDoubt: (StaticString) -> Void = { _ in }
-    /// What ``admit(_:in:)`` was told last.
+    /// The arguments of the last call of ``admit(_:in:)``.
     private var admission: (history: [UInt8], older: [[UInt8]]) = ([], [])
     /// The last failure of the connection, for logs and readiness.
     public private(set) var lastFailure: RedisFailure?
@@ -59,9 +60,9 @@ public final class CallLink: RedisSocketOwner, RedisCalls {
 
     /// Makes a link; `onReady` runs each time a connection is ready for calls.
     ///
-    /// `onBrokenScript` is told, after each connection, the name of every script that does not compile and what Redis
-    /// says of it. Such a script fails whenever it is called; all others are as good as ever. `onDown` runs when a
-    /// connection was lost or a dial has failed; the next dial follows.
+    /// After each connection, `onBrokenScript` receives the name of every script that does not compile, and Redis's
+    /// message. Such a script fails on every call; all others work as before. `onDown` runs when a connection was lost
+    /// or a dial has failed; the next dial follows.
     public init(
         _ context: ConnectionContext, _ target: RedisTarget, _ board: ServerBoard, name: String,
         registry: ScriptRegistry, statistics: RedisStatistics = RedisStatistics(),
@@ -85,7 +86,7 @@ public final class CallLink: RedisSocketOwner, RedisCalls {
         try socket?.start()
     }
 
-    /// Ends the link; everything in flight fails.
+    /// Ends the link; every call in flight fails.
     public func stop() {
         socket?.stop()
         timer?.invalidate()
@@ -96,7 +97,7 @@ public final class CallLink: RedisSocketOwner, RedisCalls {
     /// Whether calls can be made.
     public var isReady: Bool { facts != nil }
 
-    /// False: one server has all keys.
+    /// `false`: one server has all keys.
     public var isSharded: Bool { false }
 
     /// The one server's run id.
@@ -105,20 +106,19 @@ public final class CallLink: RedisSocketOwner, RedisCalls {
     /// Whether every write is on disk before it is answered.
     public var syncsEveryWrite: Bool { facts?.syncsEveryWrite ?? false }
 
-    /// The server's fence, whatever the key.
+    /// The server's fence, for any key.
     public func fence(of key: @autoclosure () -> [UInt8]) -> [UInt8]? { fence }
 
-    /// Gives the connection up and dials again: it leads to the wrong server or is mute.
+    /// Gives the connection up and dials again, because it leads to the wrong server or does not answer.
     public func reconnect(_ failure: RedisFailure) {
         socket?.fail(failure)
     }
 
-    /// Looks again whether every write is synced, which `CONFIG SET` may have changed since the link was made, and which
-    /// history is written there, which a replica may have changed.
+    /// Asks again whether every write is synced (`CONFIG SET`), and which history is written (a replica may change it).
     ///
-    /// Called with each delivery probe, and after an answer that raises doubt, so that what is written after such a change
-    /// stands under it soon. A server that has become a replica is left. `completion` is told why nothing was learnt; `nil`
-    /// when it is a master still, and what was learnt of it is in ``facts``.
+    /// It runs with each delivery probe and after a doubtful answer, so that later writes soon have the right fence. A
+    /// link leaves a server that has become a replica. `completion` receives the failure when nothing was learnt; `nil`
+    /// when the server is a master still, and ``facts`` holds the answer.
     public func recheck(_ completion: @escaping (RedisFailure?) -> Void = { _ in }) {
         call(ServerFacts.persistenceQuestion) { [weak self] result in
             guard case .success(let value) = result, let config = ServerFacts.config(value) else { return }
@@ -134,7 +134,7 @@ public final class CallLink: RedisSocketOwner, RedisCalls {
         }
     }
 
-    /// The same, for whoever waits for nothing.
+    /// Makes the same check without a completion; does nothing while the link is not ready.
     public func recheckHistory() { if isReady { recheck() } }
 
     private func took(_ now: ReplicationFacts) -> RedisFailure? {
@@ -150,7 +150,7 @@ public final class CallLink: RedisSocketOwner, RedisCalls {
         return nil
     }
 
-    /// Lets positions of older histories go on at this server, as long as it writes the history given.
+    /// Lets positions of older histories continue on this server, as long as it writes the given history.
     public func admit(_ older: [[UInt8]], in history: [UInt8]) {
         admission = (history, older)
         fence = makeFence()
@@ -194,7 +194,7 @@ public final class CallLink: RedisSocketOwner, RedisCalls {
     /// The most calls that are in flight.
     public var callsMax: Int { target.inFlightMax }
 
-    /// Whether a call of the lane is in flight or waits: what is called without a lane may run before it.
+    /// Whether a call of the lane is in flight or waits; a call without a lane may run before it.
     public func isBusy(_ lane: UInt64) -> Bool { lanes.isBusy(lane) }
 
     private func send(_ flight: ScriptLanes<Completion>.Flight) {
@@ -206,7 +206,7 @@ public final class CallLink: RedisSocketOwner, RedisCalls {
         perform(actions)
     }
 
-    /// Sends a call; the failure when it could not be.
+    /// Sends a call; returns the failure when it could not be sent.
     private func send(_ call: RedisCall, _ waiting: Waiting, deadlineMs: Int) -> RedisFailure? {
         var bytes: [UInt8] = []
         guard (try? call.encode(into: &bytes, limits: target.call)) != nil else {
@@ -225,7 +225,7 @@ public final class CallLink: RedisSocketOwner, RedisCalls {
         return nil
     }
 
-    /// Lets the timer fire at that time, or before.
+    /// Sets the timer to fire at that time, or keeps an earlier one.
     private func wake(by deadlineMs: Int) {
         guard deadlineMs < timerMs else { return }
         timerMs = deadlineMs
@@ -279,14 +279,14 @@ public final class CallLink: RedisSocketOwner, RedisCalls {
 
     func socketReady(_ facts: ServerFacts) {
         guard !registry.scripts.isEmpty else { return becomeReady(facts) }
-        // Its reply is looked at however late it comes; a server that never answers is left by `stallMs`.
+        // Its reply is read however late it arrives; `stallMs` ends a connection whose server never answers.
         if let failure = send(registry.look, .look(facts), deadlineMs: Int.max) { reconnect(failure) }
     }
 
-    /// Loads what the server lacks, ahead of whatever is called from now on.
+    /// Loads the scripts that the server lacks, ahead of any further call.
     private func looked(_ facts: ServerFacts, _ value: RESPValue) {
         guard value.failure?.reaction != .reconnect else { return }
-        // Nobody waits for these either.
+        // No caller waits for these either.
         for index in registry.missing(value) { _ = send(registry.load(index), .load(index), deadlineMs: Int.max) }
         tell(seal?.look(facts))
         guard let call = seal?.question(facts, nowMs: context.reactor.nowMs) else { return becomeReady(facts) }
@@ -294,7 +294,7 @@ public final class CallLink: RedisSocketOwner, RedisCalls {
         if let failure { reconnect(failure) }
     }
 
-    /// The worth of the last run is settled before the first call of others in this one.
+    /// Settles whether positions of the last run count, before the first call of other users in this run.
     private func sealed(_ facts: ServerFacts, _ value: RESPValue) {
         guard value.failure?.reaction != .reconnect else { return }
         tell(seal?.took(value, facts))
@@ -307,11 +307,11 @@ public final class CallLink: RedisSocketOwner, RedisCalls {
         guard let facts else { return }
         tell(seal?.look(facts))
         fence = makeFence()
-        // Answers asked for beside the settings describe the settings before them.
+        // Answers that were requested along with the settings describe the settings before this change.
         if facts.isDurable != wasDurable { askSeal() }
     }
 
-    /// Asks again with each look: it keeps the proof fresh, and another process may have seen the run lose its `+`.
+    /// Asks again with each recheck: it keeps the proof fresh, and another process may have seen the run lose its `+`.
     private func askSeal() {
         guard let facts, let call = seal?.question(facts, nowMs: context.reactor.nowMs) else { return }
         run(call, lane: nil) { [weak self] result in
@@ -344,9 +344,9 @@ public final class CallLink: RedisSocketOwner, RedisCalls {
         if let sent = sentUs.popFirst() { statistics.record(latencyUs: Clock.monotonicUs() - sent) }
         if let failure = value.failure {
             statistics.count(failure)
-            // A demoted or protected server answers errors for ever; another dial finds the right one.
+            // A demoted or protected server keeps answering errors; another dial finds the right one.
             if failure.reaction == .reconnect { reconnect(failure) }
-            // A master that lacks its replicas may have been left behind.
+            // A master that lacks its replicas may have been replaced by another.
             if failure.kind == .noReplicas { board.hint(.lonely) }
         }
         guard case .waiting(let waiting) = receiver else { return statistics.late.add(1) }
@@ -373,7 +373,7 @@ public final class CallLink: RedisSocketOwner, RedisCalls {
             }
             return
         }
-        // Anything else is not about the script: a server that is not allowed to load it now may run it by EVAL.
+        // Any other error is not about the script: a server that may not load it now may run it by EVAL.
         if failure.kind == .script { onBrokenScript(registry.scripts[index].name, failure) }
     }
 

@@ -2,16 +2,17 @@ import Core
 
 /// The calls in flight on one connection, oldest first.
 ///
-/// RESP2 replies carry no identity: the n-th reply belongs to the n-th call. So a call that misses its deadline is given
-/// up but keeps its place: ``expire(nowMs:)`` takes what waited for it, and its late reply is swallowed when it comes.
-/// It counts as in flight until then, so a connection never owes more replies than `inFlightMax`. Only a connection on
-/// which nothing at all has come for long is doubtful, and is closed: see ``quietSinceMs``.
+/// RESP2 replies carry no identity: the n-th reply belongs to the n-th call. So a call that misses its deadline is
+/// given up but keeps its place. ``expire(nowMs:)`` returns its context, and its late reply is dropped. Until then it
+/// counts as in flight, so a connection never awaits more than `inFlightMax` replies.
+///
+/// Only a connection that has brought nothing for long is doubtful, and is closed: see ``quietSinceMs``.
 ///
 /// Pure: time is a parameter, monotonic milliseconds.
 public struct CallPipeline<Context> {
-    /// What a reply belongs to.
+    /// The call that a reply belongs to.
     public enum Receiver {
-        /// A call that waits for it.
+        /// A call that still waits for the reply.
         case waiting(Context)
         /// A call that was given up.
         case abandoned
@@ -31,7 +32,7 @@ public struct CallPipeline<Context> {
     }
 
     private var entries = Ring<Entry>()
-    /// The minimum of all deadlines is at the front: a deadline leaves when a later call has an earlier one.
+    /// The front has the earliest deadline of all calls: an entry is dropped when a later call has an earlier deadline.
     private var dues = Ring<Due>()
     private var sequence: UInt64 = 0
     private let inFlightMax: Int
@@ -42,13 +43,13 @@ public struct CallPipeline<Context> {
         self.inFlightMax = inFlightMax
     }
 
-    /// How many replies are owed, those to abandoned calls included.
+    /// The number of awaited replies, those to abandoned calls included.
     public var count: Int { entries.count }
 
-    /// Since when replies are owed and none has come; `nil` while none is owed.
+    /// The time of the last reply, or of the first awaited call after that; `nil` while no reply is awaited.
     public var quietSinceMs: Int? { entries.isEmpty ? nil : quietMs }
 
-    /// Notes a call about to be sent; false when the pipeline is full, and the call must not be sent.
+    /// Adds a call that is about to be sent; returns `false` when the pipeline is full and the call must not be sent.
     ///
     /// `deadlineMs` is absolute. *Complexity*: amortised constant, no allocation once warm.
     public mutating func add(_ context: Context, deadlineMs: Int, nowMs: Int) -> Bool {
@@ -65,8 +66,8 @@ public struct CallPipeline<Context> {
         dues.append(Due(deadlineMs: deadlineMs, sequence: sequence))
     }
 
-    /// Takes the call that the reply which just came belongs to; `nil` when none is in flight, which is a protocol
-    /// violation of the server.
+    /// Takes the call that a reply belongs to; `nil` when none is in flight, which is a protocol violation of the
+    /// server.
     public mutating func replied(nowMs: Int) -> Receiver? {
         guard let entry = entries.popFirst() else { return nil }
         quietMs = nowMs
@@ -74,10 +75,10 @@ public struct CallPipeline<Context> {
         return entry.context.map { .waiting($0) } ?? .abandoned
     }
 
-    /// The earliest deadline of all calls that wait, for the driver's timer.
+    /// The earliest deadline of all waiting calls, for the driver's timer.
     public var nextDeadlineMs: Int? { dues.first?.deadlineMs }
 
-    /// Gives up every call that has reached its deadline, and returns what waited for it, oldest first.
+    /// Gives up every call that has reached its deadline, and returns their contexts, oldest first.
     ///
     /// *Complexity*: constant when there is none, otherwise linear in the calls in flight.
     public mutating func expire(nowMs: Int) -> [Context] {
@@ -99,7 +100,7 @@ public struct CallPipeline<Context> {
         return expired
     }
 
-    /// Takes every call that waits, oldest first, when the connection is gone.
+    /// Takes every waiting call, oldest first, after the connection was lost.
     public mutating func drain() -> [Context] {
         var contexts: [Context] = []
         contexts.reserveCapacity(entries.count)

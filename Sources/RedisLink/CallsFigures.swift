@@ -1,12 +1,12 @@
-/// Calls of one service outside, as Redis holds them.
+/// The calls of one outside service, as Redis holds them.
 public struct CallsFigures: Equatable, Sendable {
-    /// Calls that wait, those that couriers have claimed among them.
+    /// Waiting calls, including those that couriers have claimed.
     public let waiting: Int
-    /// Age of the oldest by Redis's clock, milliseconds; 0 without calls.
+    /// Age of the oldest call by Redis's clock, milliseconds; 0 without calls.
     public let oldestMs: Int
-    /// Calls given up that are kept.
+    /// Dead letters that are kept.
     public let dead: Int
-    /// Whether a courier of the service lives.
+    /// Whether a courier of the service is running.
     public let hasCourier: Bool
 
     /// Makes figures.
@@ -14,7 +14,7 @@ public struct CallsFigures: Equatable, Sendable {
         (self.waiting, self.oldestMs, self.dead, self.hasCourier) = (waiting, oldestMs, dead, hasCourier)
     }
 
-    /// Reads four numbers of a script's reply, the last 1 or 0; `nil` for another one.
+    /// Reads four numbers of a script's reply, the last 1 or 0; `nil` for any other reply.
     public init?(_ reply: RESPValue) {
         let numbers = (reply.elements ?? []).compactMap(\.integer)
         guard numbers.count == 4, numbers.allSatisfy({ $0 >= 0 }) else { return nil }

@@ -1,10 +1,10 @@
 /// The lines of `INFO`, by name.
 struct InfoFields {
     private var fields: [String: ArraySlice<UInt8>] = [:]
-    /// More lines than any server sends.
+    /// The most lines that are kept: more than any server sends.
     private static let fieldsMax = 1_024
 
-    /// Reads `name:value` lines; headings, and what is not of that form, are left out.
+    /// Reads `name:value` lines; headings and lines of another form are ignored.
     init(_ text: [UInt8]) {
         for line in text.split(separator: 0x0a) where line.first != UInt8(ascii: "#") {
             let line = line.last == 0x0d ? line.dropLast() : line

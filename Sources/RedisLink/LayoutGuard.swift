@@ -1,49 +1,49 @@
 public import Core
 
-/// Asks a Redis which layout its keys have, before anything else is asked of it, and which format of data the processes
-/// that live have.
+/// Checks which layout the keys of a Redis have, before any other use, and which data format the live processes have.
 ///
-/// The layout is written down where there is no key yet. Data of versions that did not write it are known by keys that
-/// every worker and every gateway leaves. On a Redis Cluster only the server that has the key can tell. A value.
+/// The layout is recorded when there are no keys yet. Data of versions that did not record it are recognised by keys
+/// that every worker and every gateway creates. On a Redis Cluster only the server that owns the key can answer. A
+/// value without I/O.
 public struct LayoutGuard: Sendable {
-    /// What the answers say.
+    /// The conclusion from the answers.
     enum Verdict: Equatable {
-        /// The keys have the layout, or this server cannot tell.
+        /// The keys have the layout, or this server does not show it.
         case fits
-        /// There are no keys yet: the layout is to be written down.
+        /// There are no keys yet: the layout is to be recorded.
         case isNew
-        /// They have another, or are being moved.
+        /// The keys have another layout, or are being moved.
         case refused(RedisFailure)
     }
 
     private let keys: Keys
-    /// Whether the layout is written down where there is none; `switchboard check` only looks.
+    /// Whether a missing layout is recorded; `switchboard check` only looks.
     public var marks = true
 
-    /// A guard of the layout that these names have.
+    /// Makes a guard for the layout of these names.
     public init(_ keys: Keys) {
         self.keys = keys
     }
 
-    /// What the mark holds while `move-data` is at work, before the layout that the keys will have.
+    /// The prefix of the recorded layout while `move-data` runs; the layout that the keys will have follows it.
     public static let moving = "moving:"
 
-    /// Keys that tell a layout where nobody wrote it down.
+    /// Keys that show a layout when none was recorded.
     public static func signs(_ keys: Keys) -> [[UInt8]] { [keys.leases, keys.nodeSecret] }
 
-    /// Questions to Redis, each about one key at most.
+    /// The questions for Redis, each about one key at most.
     var questions: [RedisCall] {
         let other = Keys(prefix: keys.prefix, layout: keys.layout == .plain ? .tagged : .plain)
         return [RedisCall("TIME"), RedisCall("HGETALL", keys.nodes), RedisCall("GET", keys.layoutMark)]
             + LayoutGuard.signs(other).map { RedisCall("EXISTS", $0) }
     }
 
-    /// Writes the layout down unless somebody did so meanwhile; the answer is then null.
+    /// Records the layout unless another process has done so already; then the answer is null.
     var mark: RedisCall {
         RedisCall("SET", keys.layoutMark, Array(keys.layout.rawValue.utf8), Array("NX".utf8))
     }
 
-    /// Judges the answers to ``questions``; an error says nothing.
+    /// Judges the answers to ``questions``; an error proves nothing.
     func verdict(_ answers: [RESPValue]) -> Verdict {
         guard answers.count > 2 else { return .fits }
         if let other = otherFormat(answers[0], answers[1]) { return .refused(other) }
@@ -61,7 +61,7 @@ public struct LayoutGuard: Sendable {
         return marks ? .isNew : .fits
     }
 
-    /// Why processes that live and keep data of another format forbid to work beside them; `nil` where none does.
+    /// The failure when live processes with another data format forbid working beside them; `nil` when there are none.
     private func otherFormat(_ time: RESPValue, _ nodes: RESPValue) -> RedisFailure? {
         guard let words = time.elements, let second = words.first?.bytes.flatMap({ ASCII.decimal($0) }),
             let other = NodeEntry.live(nodes, nowMs: second * 1_000).first(where: {

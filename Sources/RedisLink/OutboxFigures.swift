@@ -1,6 +1,6 @@
 public import Core
 
-/// How much waits in the outbox, and for how long.
+/// The number of waiting entries in the outbox, and the age of the oldest.
 public struct OutboxFigures: Equatable, Sendable {
     /// Entries in all its streams.
     public var entries: Int
@@ -12,7 +12,7 @@ public struct OutboxFigures: Equatable, Sendable {
         (self.entries, self.oldestMs) = (entries, oldestMs)
     }
 
-    /// Reads the reply of `outbox_figures.lua`; `nil` for another one.
+    /// Reads the reply of `outbox_figures.lua`; `nil` for any other reply.
     public init?(_ reply: RESPValue) {
         guard let numbers = reply.elements?.map(\.integer), numbers.count == 2, let entries = numbers[0],
             let oldestMs = numbers[1]
@@ -20,17 +20,17 @@ public struct OutboxFigures: Equatable, Sendable {
         self.init(entries: entries, oldestMs: oldestMs)
     }
 
-    /// Reads ``text``; `nil` for another one.
+    /// Reads ``text``; `nil` for any other text.
     public init?(_ text: [UInt8]) {
         let words = text.split(separator: UInt8(ascii: " ")).map { ASCII.decimal($0) }
         guard words.count == 2, let entries = words[0], let oldestMs = words[1] else { return nil }
         self.init(entries: entries, oldestMs: oldestMs)
     }
 
-    /// Both numbers, as a worker leaves them for gateways.
+    /// Both numbers, as a worker stores them for gateways.
     public var text: [UInt8] { Array("\(entries) \(oldestMs)".utf8) }
 
-    /// The figures of two parts of the outbox together.
+    /// The combined figures of two parts of the outbox.
     public static func + (left: OutboxFigures, right: OutboxFigures) -> OutboxFigures {
         OutboxFigures(entries: left.entries + right.entries, oldestMs: max(left.oldestMs, right.oldestMs))
     }

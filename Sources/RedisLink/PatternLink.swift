@@ -2,21 +2,21 @@ internal import Core
 public import Reactors
 public import Transport
 
-/// What a pattern link brings.
+/// The callbacks of a pattern link.
 ///
 /// Thread: the reactor's.
 public protocol PatternLinkOwner: AnyObject {
-    /// Every pattern and channel is subscribed: what was told before may have been missed.
+    /// Every pattern and channel is subscribed; earlier messages may have been missed.
     func patternsLive()
-    /// Something was told on a channel, subscribed by pattern or by name.
+    /// A message arrived on a channel, subscribed by pattern or by name.
     func patternMessage(_ channel: [UInt8], _ payload: [UInt8])
-    /// The connection is gone; ``patternsLive()`` comes again later.
+    /// The connection was lost; ``patternsLive()`` is called again later.
     func patternsLost(_ failure: RedisFailure)
 }
 
-/// The link for keyspace events: a fixed list of patterns and channels, subscribed anew after every reconnect.
+/// The link for keyspace events: a fixed list of patterns and channels, subscribed again after every reconnect.
 ///
-/// It asks for a sign of life regularly, since a dead peer is silent just as a quiet one. Thread: the reactor's.
+/// It sends a `PING` regularly, since a dead server is as silent as a quiet one. Thread: the reactor's.
 public final class PatternLink: RedisSocketOwner {
     private let reactor: Reactor
     private let patterns: [[UInt8]]
@@ -26,7 +26,7 @@ public final class PatternLink: RedisSocketOwner {
     private unowned let owner: any PatternLinkOwner
     private var socket: RedisSocket?
     private var timer: ReactorTimer?
-    /// Confirmations that have not come; `nil` while there is no connection.
+    /// The number of missing confirmations; `nil` while there is no connection.
     private var unconfirmed: Int?
     private var isAwaitingPong = false
     /// The last failure, for logs.
@@ -34,7 +34,7 @@ public final class PatternLink: RedisSocketOwner {
 
     /// Makes a link and begins to dial; there is at least one pattern or channel.
     ///
-    /// Every `pingMs` the server is asked for a sign of life; `pongMs` later the connection is given up.
+    /// It sends a `PING` every `pingMs`, and gives up the connection when nothing arrives within `pongMs`.
     public init(
         _ context: ConnectionContext, _ target: RedisTarget, _ board: ServerBoard, name: String,
         patterns: [[UInt8]], channels: [[UInt8]],
@@ -72,7 +72,7 @@ public final class PatternLink: RedisSocketOwner {
         socket?.send([RedisCall("PING")])
     }
 
-    /// Something came: the peer lives.
+    /// Records that the server has sent something.
     private func heard() {
         guard isAwaitingPong else { return }
         isAwaitingPong = false

@@ -1,12 +1,13 @@
-/// What a subscriber connection may receive under RESP2; sharded pub/sub (`s...`) is read like the plain kind.
+/// A message that a subscriber connection may receive under RESP2; sharded pub/sub (`s...`) is read like the plain
+/// kind.
 public enum PushMessage: Equatable, Sendable {
     /// A message on a subscribed channel.
     case message(channel: [UInt8], payload: [UInt8])
     /// A message on a channel that a subscribed pattern matches, such as a keyspace event.
     case patternMessage(pattern: [UInt8], channel: [UInt8], payload: [UInt8])
-    /// Redis has subscribed this connection to the channel; `count` is how many it now has.
+    /// Redis has subscribed this connection to the channel; `count` is the number of its channels.
     case subscribed(channel: [UInt8], count: Int)
-    /// Redis has unsubscribed this connection; no channel when there was none to unsubscribe.
+    /// Redis has unsubscribed this connection; `channel` is `nil` when there was none to unsubscribe.
     case unsubscribed(channel: [UInt8]?, count: Int)
     /// As ``subscribed(channel:count:)``, of a pattern.
     case patternSubscribed(pattern: [UInt8], count: Int)
@@ -16,7 +17,7 @@ public enum PushMessage: Equatable, Sendable {
     case pong([UInt8])
     /// An error line: the refusal of a call on this connection.
     case failure(RedisFailure)
-    /// None of these: the reply of a call sent before subscribing, or a server out of its mind.
+    /// Any other reply: one to a call from before subscribing, or a fault of the server.
     case other(RESPValue)
 
     /// Reads a reply of a subscriber connection.

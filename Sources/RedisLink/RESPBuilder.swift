@@ -1,18 +1,18 @@
 /// Builds ``RESPValue`` trees from the codec's callbacks, within limits.
 ///
 /// The codec announces values in document order, so an open array is one frame of a stack and a finished value goes
-/// into the top frame. Nothing is allocated on the word of a header: a frame grows with the values that really come.
-/// Confined to the thread of its ``RESPReader``.
+/// into the top frame. A header alone allocates nothing: a frame grows with the values that arrive. Confined to the
+/// thread of its ``RESPReader``.
 final class RESPBuilder {
-    /// An array that has not got all its values.
+    /// An array that still lacks values.
     private struct Frame {
         var values: [RESPValue]
         var missing: Int
     }
 
-    /// What one reply may cost.
+    /// The limits of one reply.
     let limits: RESPLimits
-    /// Why a value was refused; set before the codec is told to stop.
+    /// The reason why a value was refused; set before the codec is stopped.
     private(set) var failure: RESPError?
     private var frames: [Frame] = []
     private var root: RESPValue?
@@ -21,14 +21,14 @@ final class RESPBuilder {
     private let message = Array("message".utf8)
     private let patternMessage = Array("pmessage".utf8)
 
-    /// Capacity given to an array before its values have come.
+    /// The capacity that an array gets before its values have arrived.
     private static let trustedCount = 16
 
     init(limits: RESPLimits) {
         self.limits = limits
     }
 
-    /// The finished reply, once; `nil` while none is finished.
+    /// Takes the finished reply; `nil` while none is finished.
     func takeRoot() -> RESPValue? {
         guard let value = root else { return nil }
         root = nil
@@ -36,7 +36,7 @@ final class RESPBuilder {
         return value
     }
 
-    /// Adds a value to the open array, closing every array it completes.
+    /// Adds a value to the open array, and closes every array that this completes.
     func add(_ value: RESPValue) {
         var value = value
         while true {
@@ -52,7 +52,7 @@ final class RESPBuilder {
         }
     }
 
-    /// Opens an array; false when it announces too much.
+    /// Opens an array; returns `false` when it announces too many values.
     func open(count: Int) -> Bool {
         guard count >= 0, count <= limits.elementsMax - announced else {
             failure = .tooManyElements
@@ -69,7 +69,7 @@ final class RESPBuilder {
         return true
     }
 
-    /// Adds a bulk string; false when the two bytes after it are not a line end, which the codec does not check.
+    /// Adds a bulk string; returns `false` when no line end follows it, which the codec does not check.
     func addBulk(_ text: UnsafeBufferPointer<UInt8>, terminator: (UInt8, UInt8)) -> Bool {
         guard terminator == (0x0d, 0x0a) else {
             failure = .malformed("Bulk string without line end")
@@ -79,7 +79,7 @@ final class RESPBuilder {
         return true
     }
 
-    /// Adds a status or error line; false when it is too long.
+    /// Adds a status or error line; returns `false` when it is too long.
     func addLine(_ text: UnsafeBufferPointer<UInt8>, isError: Bool) -> Bool {
         guard text.count <= limits.lineBytesMax else {
             failure = .lineTooLong

@@ -1,7 +1,7 @@
-/// Why a reply stream cannot be read any further.
+/// The reason why a reply stream cannot be read any further.
 ///
-/// Replies carry no identity, so nothing after the fault can be matched to a call: the connection must be closed
-/// and its reader thrown away.
+/// Replies carry no identity, so no reply after the fault can be matched to a call. The connection must be closed and
+/// its reader discarded.
 public enum RESPError: Error, Equatable, Sendable {
     /// The bytes are not RESP2, or arrays nest deeper than seven; the text is the codec's own and holds no payload.
     case malformed(String)

@@ -1,4 +1,4 @@
-/// What one reply of Redis may cost (failure catalogue R14): a reader never holds more than this for a hostile server.
+/// The limits of one reply of Redis (failure catalogue R14): a reader never holds more than this for a hostile server.
 public struct RESPLimits: Equatable, Sendable {
     /// Bytes of one reply on the wire, headers included; also the most a bulk string may announce.
     public let replyBytesMax: Int

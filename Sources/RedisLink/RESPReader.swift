@@ -1,32 +1,32 @@
 import CHiredis
 
-/// Reads the replies of one connection to Redis, whatever the cuts between its bytes.
+/// Reads the replies of one connection to Redis, however its bytes are cut.
 ///
-/// The grammar is hiredis' `redisReader`; the values are ours, built by callbacks that refuse what
-/// ``RESPLimits`` does not allow: hiredis alone allocates whatever an array header announces and waits for a bulk
-/// string of any length. One reader per connection and thread; after an error it is unusable.
+/// The grammar is that of hiredis's `redisReader`. Callbacks build the values, and refuse those that exceed
+/// ``RESPLimits``: hiredis alone allocates any size that an array header announces, and waits for a bulk string of any
+/// length. One reader serves one connection and thread; after an error it is unusable.
 @safe
 public struct RESPReader: ~Copyable {
     private let reader: UnsafeMutablePointer<redisReader>
     private let functions: UnsafeMutablePointer<redisReplyObjectFunctions>
-    /// The codec holds it unretained; this reference keeps it alive as long as the codec.
+    /// The codec holds the builder unretained; this reference keeps it alive as long as the codec.
     private let builder: RESPBuilder
-    /// Bytes fed in all, and where among them the reply being read begins.
+    /// The number of bytes fed, and the position among them at which the present reply begins.
     private var fedBytes = 0
     private var replyStart = 0
-    /// Bytes the announced bulk string still lacks; 0 when none is known to be cut.
+    /// Bytes that the announced bulk string still lacks; 0 when no bulk string is incomplete.
     private var missingBytes = 0
     private var failed = false
 
-    /// Bytes given to the codec at once.
+    /// The number of bytes given to the codec at once.
     ///
-    /// It moves its whole buffer down after each 1024 consumed bytes, so a small
-    /// buffer is what keeps reading linear.
+    /// The codec moves its whole buffer down after each 1024 consumed bytes, so only a small buffer keeps reading
+    /// linear.
     private static let sliceBytes = 4_096
-    /// No length or count has more bytes than this: a sign, 19 digits and a line end.
+    /// The most bytes of a length or count: a sign, 19 digits and a line end.
     private static let headerBytesMax = 22
 
-    /// Makes a reader at the start of a stream; throws ``RESPError/outOfMemory`` only.
+    /// Makes a reader at the start of a stream; throws only ``RESPError/outOfMemory``.
     public init(limits: RESPLimits) throws(RESPError) {
         let functions = UnsafeMutablePointer<redisReplyObjectFunctions>.allocate(capacity: 1)
         unsafe functions.initialize(to: RESPReader.callbacks())
@@ -46,7 +46,7 @@ public struct RESPReader: ~Copyable {
         unsafe functions.deallocate()
     }
 
-    /// Takes bytes from the connection and appends every reply they complete, in order.
+    /// Takes bytes from the connection and appends every reply that they complete, in order.
     ///
     /// Replies completed before a fault are appended before it is thrown. *Complexity*: linear in the bytes.
     public mutating func read(_ bytes: Span<UInt8>, into replies: inout [RESPValue]) throws(RESPError) {
@@ -64,7 +64,7 @@ public struct RESPReader: ~Copyable {
         }
     }
 
-    /// Bytes of the reply that is not finished; 0 between replies.
+    /// Bytes of the unfinished reply; 0 between replies.
     public var unfinishedBytes: Int { fedBytes - replyStart }
 
     private mutating func takeReplies(into replies: inout [RESPValue]) throws(RESPError) {
@@ -80,10 +80,10 @@ public struct RESPReader: ~Copyable {
         try checkUnfinished()
     }
 
-    /// Bytes the codec holds and has not consumed.
+    /// Bytes that the codec holds and has not consumed.
     private var bufferedBytes: Int { unsafe reader.pointee.len - reader.pointee.pos }
 
-    /// Refuses an unfinished reply as early as its bytes tell that it cannot end within the limits.
+    /// Refuses an unfinished reply as soon as its bytes show that it cannot end within the limits.
     private mutating func checkUnfinished() throws(RESPError) {
         missingBytes = 0
         let buffered = bufferedBytes
@@ -108,9 +108,10 @@ public struct RESPReader: ~Copyable {
         }
     }
 
-    /// The length a cut bulk string announces and the bytes of the line that says so; `nil` until the line is whole.
+    /// The announced length of an incomplete bulk string, and the bytes of its header line; `nil` until that line is
+    /// complete.
     ///
-    /// The codec has checked the digits of a whole line.
+    /// The codec has checked the digits of a complete line.
     private func bulkHeader(buffered: Int) -> (announced: Int, bytes: Int)? {
         guard let buffer = unsafe reader.pointee.buf else { return nil }
         let start = unsafe buffer + reader.pointee.pos
@@ -137,9 +138,9 @@ public struct RESPReader: ~Copyable {
         return error
     }
 
-    /// The callbacks: each finds the builder in the task, and answers it as the value's handle, or NULL to stop.
+    /// The callbacks: each finds the builder in the task, and returns it as the value's handle, or NULL to stop.
     ///
-    /// Nothing is freed through them, since the builder owns every value.
+    /// They free nothing, since the builder owns every value.
     private static func callbacks() -> redisReplyObjectFunctions {
         unsafe redisReplyObjectFunctions(
             createString: { task, text, count in

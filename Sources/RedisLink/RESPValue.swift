@@ -35,7 +35,7 @@ public enum RESPValue: Equatable, Sendable {
         return nil
     }
 
-    /// The failure an error line stands for; `nil` for every other kind.
+    /// The failure that an error line represents; `nil` for every other kind.
     public var failure: RedisFailure? {
         if case .error(let line) = self { return RedisFailure(reply: line) }
         return nil

@@ -1,26 +1,26 @@
 import Core
 
-/// A Redis call and its arguments, kept flat: one buffer of bytes and where each argument ends.
+/// A Redis call and its arguments, stored flat: one buffer of bytes, and the end of each argument.
 ///
-/// Arguments are bytes of any value; a length goes with each, so no byte of an argument can end or begin another.
+/// Arguments may have any bytes. The length of each is sent with it, so no byte can end or begin another argument.
 public struct RedisCall: Equatable, Sendable {
-    /// What a call may cost.
+    /// The limits of a call.
     public struct Limits: Equatable, Sendable {
-        /// Arguments, the call's name included.
+        /// The most arguments, the call's name included.
         public let argumentsMax: Int
-        /// Bytes of all arguments together.
+        /// The most bytes of all arguments together.
         public let bytesMax: Int
 
-        /// Makes limits; `bytesMax` counts at most 1 GiB, and `argumentsMax` at most what Redis takes.
+        /// Makes limits; `bytesMax` is at most 1 GiB, and `argumentsMax` at most what Redis accepts.
         public init(argumentsMax: Int, bytesMax: Int) {
             self.argumentsMax = min(argumentsMax, 1 << 20)
             self.bytesMax = min(bytesMax, 1 << 30)
         }
     }
 
-    /// Why a call cannot be sent; nothing of it is.
+    /// The reason why a call cannot be sent; no part of it is sent.
     public enum EncodingError: Error, Equatable, Sendable {
-        /// More arguments or bytes than the limits allow.
+        /// It has more arguments or bytes than the limits allow.
         case tooLarge
     }
 
@@ -41,7 +41,7 @@ public struct RedisCall: Equatable, Sendable {
         for argument in arguments { append(argument) }
     }
 
-    /// How many arguments, the name included.
+    /// The number of arguments, the name included.
     public var count: Int { ends.count }
 
     /// Adds an argument.
@@ -62,22 +62,22 @@ public struct RedisCall: Equatable, Sendable {
         ends.append(bytes.count)
     }
 
-    /// Makes room for arguments to come.
+    /// Reserves room for arguments that follow.
     public mutating func reserve(arguments: Int, bytes more: Int) {
         ends.reserveCapacity(ends.count + arguments)
         bytes.reserveCapacity(bytes.count + more)
     }
 
-    /// An argument, the name being the first; `nil` behind the last.
+    /// The argument at an index, the name being the first; `nil` beyond the last.
     public func argument(_ index: Int) -> ArraySlice<UInt8>? {
         guard ends.indices.contains(index) else { return nil }
         return bytes[(index == 0 ? 0 : ends[index - 1])..<ends[index]]
     }
 
-    /// The key or channel by which a cluster finds the master; `nil` for a call that any of them takes.
+    /// The key or channel by which a cluster finds the master; `nil` for a call that any master may run.
     ///
-    /// Every call of the product that has a key has it behind its name, `PUBSUB` and `XGROUP` behind their second word, `EVAL`
-    /// behind the number of keys, and `XREADGROUP` behind `STREAMS`.
+    /// In the product's calls the key follows the name, except in four: it follows the second word of `PUBSUB` and
+    /// `XGROUP`, the number of keys of `EVAL`, and `STREAMS` of `XREADGROUP`.
     public var key: [UInt8]? {
         guard let name = argument(0), !RedisCall.keyless.contains(Array(name)) else { return nil }
         var place = name.elementsEqual("PUBSUB".utf8) || name.elementsEqual("XGROUP".utf8) ? 2 : 1
@@ -108,10 +108,10 @@ public struct RedisCall: Equatable, Sendable {
         }
     }
 
-    /// Appends the call in RESP to a connection's outbound bytes; all of it or, on an error, nothing.
+    /// Appends the call in RESP to a connection's outbound bytes: the complete call or, on an error, nothing.
     ///
-    /// An array of bulk strings (Redis serialization protocol specification). Written here: the codec formats each length
-    /// by `sprintf`, at a tenth of what a whole publish costs.
+    /// The form is an array of bulk strings (Redis serialization protocol specification). The codec is not used here:
+    /// it formats each length by `sprintf`, which costs a tenth of a whole publish.
     public func encode(into output: inout [UInt8], limits: Limits) throws(EncodingError) {
         guard ends.count <= limits.argumentsMax, bytes.count <= limits.bytesMax else { throw .tooLarge }
         output.reserveCapacity(output.count + bytes.count + RedisCall.headerBytes * (ends.count + 1))
@@ -129,6 +129,6 @@ public struct RedisCall: Equatable, Sendable {
         }
     }
 
-    /// A mark, a length of up to ten digits, and two line ends.
+    /// The bytes of a type mark, a length of up to ten digits, and two line ends.
     private static let headerBytes = 15
 }

@@ -1,8 +1,8 @@
 extension RedisFailure {
-    /// The class of an error line: its first word, an upper-case code by convention of Redis, decides.
+    /// The kind of an error line: its first word, an upper-case code by Redis's convention, decides.
     ///
-    /// Redis appends `script: <sha>, on @user_script:<line>.` to an error that left a script; a known code keeps its
-    /// class even then, since it says more than where it came from.
+    /// Redis appends `script: <sha>, on @user_script:<line>.` to an error that left a script. Even then a known code
+    /// decides the kind, since it says more than its place.
     static func classify(_ line: [UInt8]) -> Kind {
         let word = line.prefix(codeBytesMax + 1).prefix { $0 != UInt8(ascii: " ") }
         if let kind = codes[Array(word)] { return kind }

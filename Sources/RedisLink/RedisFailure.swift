@@ -1,20 +1,20 @@
 public import Core
 
-/// Why Redis did not do what was asked: every error reply, and what can go wrong on the way (failure catalogue R10).
+/// The reason why Redis did not do a call: any error reply, and any failure on the way (failure catalogue R10).
 ///
 /// A failure is never success, each has one ``reaction-swift.property``, and none is retried without a pause.
 public struct RedisFailure: Error, Equatable, Sendable {
-    /// The classes of failure; the raw value is the metric label and the log field.
+    /// The kinds of failure; the raw value is the metric label and the log field.
     public enum Kind: String, CaseIterable, Sendable {
         /// `READONLY`: a replica, usually a demoted master.
         case readOnly = "readonly"
-        /// No server is known that may be written to; told by ``SentinelWatch``, never by a server.
+        /// No known server accepts writes; reported by ``SentinelWatch``, never by a server.
         case noMaster = "no_master"
         /// `LOADING`: the data set is being read from disk.
         case loading
         /// `MASTERDOWN`: a replica that has lost its master and may not serve stale data.
         case masterDown = "masterdown"
-        /// `BUSY`: a script of somebody has been running too long.
+        /// `BUSY`: a script of any client has been running too long.
         case busy
         /// `NOREPLICAS`: fewer good replicas than `min-replicas-to-write`.
         case noReplicas = "noreplicas"
@@ -28,7 +28,7 @@ public struct RedisFailure: Error, Equatable, Sendable {
         case wrongPassword = "wrongpass"
         /// `NOPERM`: the ACL forbids the call, key or channel.
         case noPermission = "noperm"
-        /// `NOSCRIPT`: the script cache does not have it; ``ScriptLanes`` repairs it.
+        /// `NOSCRIPT`: the script cache lacks the script; ``ScriptLanes`` repairs it.
         case noScript = "noscript"
         /// `WRONGTYPE`: a key holds another type than expected.
         case wrongType = "wrongtype"
@@ -40,11 +40,11 @@ public struct RedisFailure: Error, Equatable, Sendable {
         case tryAgain = "tryagain"
         /// `CROSSSLOT`: keys of several slots in one call.
         case crossSlot = "crossslot"
-        /// `EXECABORT`: a transaction was thrown away.
+        /// `EXECABORT`: a transaction was discarded.
         case aborted = "execabort"
         /// `UNBLOCKED`: the server was demoted while a call waited.
         case unblocked
-        /// The server has no room for another client.
+        /// The server accepts no further client.
         case maxClients = "maxclients"
         /// A script raised it, with its own code word `SWB_...` or as a Lua error.
         case script
@@ -52,9 +52,10 @@ public struct RedisFailure: Error, Equatable, Sendable {
         case timedOut = "timeout"
         /// The connection was lost, or there is none.
         case disconnected
-        /// The keys have names of another layout than this process uses; told by ``LayoutGuard``, never by a server.
+        /// The keys have names of another layout than this process uses; reported by ``LayoutGuard``, never by a
+        /// server.
         case otherLayout = "layout"
-        /// A process that lives keeps data of another format; told by ``LayoutGuard``, never by a server.
+        /// A live process keeps data of another format; reported by ``LayoutGuard``, never by a server.
         case otherFormat = "format"
         /// Too many calls wait on the link; nothing was sent.
         case inFlightFull = "inflight_full"
@@ -66,38 +67,38 @@ public struct RedisFailure: Error, Equatable, Sendable {
         case other
     }
 
-    /// What the link does about a failure.
+    /// The link's reaction to a failure.
     public enum Reaction: Equatable, Sendable {
         /// Stay connected; the same call to the same server may succeed after the pause.
         case retrySame(afterMs: Int)
-        /// Close, resolve the address anew and connect with back-off: this server will not do it, or not on this
+        /// Close, resolve the address again and connect with back-off: this server will not do it, or not on this
         /// connection.
         case reconnect
-        /// Stay connected and tell the caller: repeating is useless until somebody mends something.
+        /// Stay connected and report the failure to the caller: repeating is useless until a person fixes the cause.
         case failFast
     }
 
-    /// Which class.
+    /// The kind.
     public let kind: Kind
-    /// The server's words, for logs: at most ``detailBytesMax`` printable ASCII bytes; never sent to clients.
+    /// The server's message, for logs: at most ``detailBytesMax`` printable ASCII bytes; never sent to clients.
     public let detail: String
 
-    /// The most bytes of the server's words that are kept.
+    /// The most bytes of the server's message that are kept.
     public static let detailBytesMax = 200
 
-    /// Makes a failure of a kind with what the system said about it.
+    /// Makes a failure of a kind with the system's message about it.
     public init(_ kind: Kind, text: String) {
         self.kind = kind
         detail = String(decoding: text.utf8.prefix(RedisFailure.detailBytesMax), as: UTF8.self)
     }
 
-    /// Makes a failure that no reply told.
+    /// Makes a failure without a reply.
     public init(_ kind: Kind, detail: StaticString = "") {
         self.kind = kind
         self.detail = String(describing: detail)
     }
 
-    /// Classifies an error line, given without its leading `-`.
+    /// Classifies an error line, without its leading `-`.
     public init(reply line: [UInt8]) {
         kind = RedisFailure.classify(line)
         let shown = line.prefix(RedisFailure.detailBytesMax).map { byte in
@@ -120,10 +121,10 @@ public struct RedisFailure: Error, Equatable, Sendable {
             }
     }
 
-    /// The name of the class in metrics.
+    /// The name of the kind in metrics.
     public var metricLabel: String { kind.rawValue }
 
-    /// What the link does about it.
+    /// The link's reaction to it.
     public var reaction: Reaction {
         switch kind {
         case .noScript: .retrySame(afterMs: 0)
@@ -134,7 +135,7 @@ public struct RedisFailure: Error, Equatable, Sendable {
         case .readOnly, .masterDown, .noAuthentication, .wrongPassword, .maxClients, .timedOut, .disconnected,
             .protocolViolation, .unblocked, .noMaster, .otherLayout, .otherFormat:
             .reconnect
-        // The links to a cluster know where it goes; on one server nothing is moved.
+        // Cluster links know where to send it; on one server nothing is moved.
         case .moved, .misconfigured, .outOfMemory, .noPermission, .wrongType, .crossSlot, .aborted, .script,
             .inFlightFull,
             .tooLarge, .other:
@@ -142,7 +143,7 @@ public struct RedisFailure: Error, Equatable, Sendable {
         }
     }
 
-    /// Whether Redis may have executed the call although no success was seen.
+    /// Whether Redis may have executed the call although no success was received.
     ///
     /// A retry then needs an idempotency key (failure catalogue R12). A script may write before it fails.
     public var mayHaveExecuted: Bool {
@@ -155,7 +156,7 @@ public struct RedisFailure: Error, Equatable, Sendable {
         }
     }
 
-    /// What the caller of the gateway is told; never the server's words.
+    /// The refusal for the caller of the gateway; it never contains the server's message.
     public var refusal: Refusal {
         switch kind {
         case .noPermission, .wrongType, .crossSlot, .aborted, .script, .other:

@@ -1,4 +1,4 @@
-/// A Lua script as Redis knows it: by the SHA-1 of its source.
+/// A Lua script as Redis identifies it: by the SHA-1 of its source.
 public struct RedisScript: Equatable, Sendable {
     /// The script's name, for logs and metrics.
     public let name: String

@@ -2,34 +2,35 @@ internal import Core
 internal import Reactors
 internal import Transport
 
-/// What a link hears of its socket.
+/// The callbacks of a socket for its link.
 ///
 /// Thread: the reactor's.
 protocol RedisSocketOwner: AnyObject {
     /// The connection is up, authenticated, and leads to a master.
     func socketReady(_ facts: ServerFacts)
-    /// A reply or a push came.
+    /// A reply or a push arrived.
     func socketReceived(_ value: RESPValue)
-    /// The connection is gone; another is dialled after a pause.
+    /// The connection was lost; another is dialled after a pause.
     func socketDown(_ failure: RedisFailure)
 }
 
-/// One connection to Redis that is dialled again for ever: board asked, name looked up anew each time, greeting, ready.
+/// One connection to Redis, which is dialled again after every loss.
 ///
-/// Only a master that is not loading is accepted, so that a demoted or wrong server is left at once. Thread: the
-/// reactor's; started and stopped by its link.
+/// Each dial asks the directory for the address, resolves the name anew, and sends the greeting. Only a master that is
+/// not loading is accepted, so that the socket leaves a demoted or wrong server at once. Thread: the reactor's; its
+/// link starts and stops it.
 final class RedisSocket: ConnectionHandler {
     private enum State {
         case stopped
         case pausing
-        /// The board is asked where to dial.
+        /// The directory is asked where to dial.
         case asking
         case dialling
-        /// Calls of the greeting not answered yet; the last one is INFO.
+        /// The number of unanswered calls of the greeting; the last one is INFO.
         case greeting(Int)
-        /// The layout of new data is being written down.
+        /// The layout of new data is being recorded.
         case marking(ServerFacts)
-        /// Somebody was quicker: what they wrote of the layout is read.
+        /// Another process recorded a layout first: it is read again.
         case rereading(ServerFacts)
         case ready
     }
@@ -46,16 +47,16 @@ final class RedisSocket: ConnectionHandler {
     private var backOff: BackOff
     private var failure = RedisFailure(.disconnected)
     private var isFailing = false
-    /// What the greeting's CONFIG GET told.
+    /// The answer to the greeting's CONFIG GET.
     private var config: [[UInt8]: [UInt8]] = [:]
-    /// What the greeting told of the layout of the keys.
+    /// The greeting's answers about the layout of the keys.
     private var layoutAnswers: [RESPValue] = []
     /// The server of the present dial or connection; `nil` while there is none.
     private(set) var master: ServerMap.Master?
-    /// Dials made; a look-up that answers a dial that is over is recognised by it.
+    /// The number of dials; a resolver's answer to an earlier dial is recognised by it.
     private var dial = 0
 
-    /// Makes a stopped socket; `name` is what `CLIENT LIST` shows.
+    /// Makes a stopped socket; `name` is shown in `CLIENT LIST`.
     init(
         _ context: ConnectionContext, _ target: RedisTarget, _ board: ServerBoard, name: String,
         owner: any RedisSocketOwner
@@ -81,7 +82,7 @@ final class RedisSocket: ConnectionHandler {
         dialNow()
     }
 
-    /// Ends the connection and dials no more.
+    /// Ends the connection and stops dialling.
     func stop() {
         state = .stopped
         board.leave(self)
@@ -91,12 +92,12 @@ final class RedisSocket: ConnectionHandler {
         connection = nil
     }
 
-    /// Sends an encoded call; false when the socket is not ready or its queue is full.
+    /// Sends an encoded call; returns `false` when the socket is not ready or its queue is full.
     func send(_ bytes: [UInt8]) -> Bool {
         isReady && connection?.send(bytes) == true
     }
 
-    /// Sends calls whose replies the owner counts on, together; gives the connection up and returns false when it cannot.
+    /// Sends calls that the owner awaits replies to, together; on failure gives up the connection and returns `false`.
     @discardableResult
     func send(_ calls: [RedisCall]) -> Bool {
         var bytes: [UInt8] = []
@@ -113,9 +114,9 @@ final class RedisSocket: ConnectionHandler {
         return true
     }
 
-    /// Gives the connection up: replies can no longer be matched, or it leads to the wrong server.
+    /// Gives up the connection: replies can no longer be matched, or it leads to the wrong server.
     ///
-    /// The first failure is the reason; what follows it on the same connection only follows from it.
+    /// The first failure is reported as the reason; later ones on the same connection are its consequences.
     func fail(_ failure: RedisFailure) {
         guard let connection, !isFailing else { return }
         isFailing = true
@@ -125,20 +126,20 @@ final class RedisSocket: ConnectionHandler {
 
     // MARK: Dialling
 
-    /// What the board knows now has changed, or was asked for.
+    /// Takes the directory's present map, after a change or an answer to a question.
     func told(_ map: ServerMap) {
         switch state {
         case .asking:
             if let first = map.masters.first { dial(first) } else { refused(map.trouble ?? RedisFailure(.noMaster)) }
         case .dialling, .greeting, .marking, .rereading, .ready:
-            // While no master is known, a connection that works is left alone.
+            // While no master is known, a working connection is kept.
             guard let first = map.masters.first else { return }
             if first.endpoint == master?.endpoint { master = first } else { leave() }
         case .stopped, .pausing: break
         }
     }
 
-    /// Another server is the master now: whatever is answered here may be lost.
+    /// Leaves the server, because another is the master now: writes here may be lost.
     private func leave() {
         backOff.succeeded()
         let failure = RedisFailure(.readOnly, detail: "another server is the master now")
@@ -177,7 +178,7 @@ final class RedisSocket: ConnectionHandler {
                 try Resolver.resolve(host, on: context.reactor) { [weak self] addresses in
                     guard let self, current == dial, case .dialling = state else { return }
                     guard !addresses.isEmpty else { return pause() }
-                    // One after the other: `localhost` may be ::1 first, where nobody listens.
+                    // Addresses are tried in turn: `localhost` may be ::1 first, where no server listens.
                     let address = addresses[current % addresses.count]
                     let port = UInt16(truncatingIfNeeded: port)
                     connect(to: .tcp(address, port: port), tls: tls ? target.tls : nil, name: host)
@@ -265,8 +266,8 @@ final class RedisSocket: ConnectionHandler {
             return
         }
         if let refused = value.failure {
-            // CLIENT SETNAME may be forbidden by an ACL; it is a courtesy. CONFIG is renamed or missing at some hosts;
-            // then nothing is known to be synced. The last reply, INFO's, is needed.
+            // An ACL may forbid CLIENT SETNAME, which is optional. Some hosts rename or remove CONFIG; then no write is
+            // known to be synced. The last reply, INFO's, is required.
             guard left == 2 || left == 3 && refused.kind == .noPermission else { return fail(refused) }
         }
         guard left == 1 else {
@@ -282,7 +283,7 @@ final class RedisSocket: ConnectionHandler {
         judge(facts)
     }
 
-    /// Begins when the layout of the keys is the one that is meant; that of new data is written down first.
+    /// Becomes ready when the keys have the expected layout; the layout of new data is recorded first.
     private func judge(_ facts: ServerFacts) {
         switch target.layout?.verdict(layoutAnswers) ?? .fits {
         case .fits: begin(facts)
@@ -296,7 +297,7 @@ final class RedisSocket: ConnectionHandler {
         }
     }
 
-    /// The layout was written down, or could not be; somebody who was quicker may have written another.
+    /// Takes the answer to recording the layout; null means that another process recorded one first, which is read.
     private func marked(_ value: RESPValue, _ facts: ServerFacts) {
         guard case .null = value, let layout = target.layout else { return begin(facts) }
         var bytes: [UInt8] = []
@@ -320,7 +321,7 @@ final class RedisSocket: ConnectionHandler {
         owner.socketReady(facts)
     }
 
-    /// Why this server cannot be used; `nil` when it can.
+    /// The reason why this server cannot be used; `nil` when it can.
     private func refusal(of facts: ServerFacts) -> RedisFailure? {
         guard let role = target.role else { return nil }
         guard facts.role == role else {
@@ -332,12 +333,12 @@ final class RedisSocket: ConnectionHandler {
             }
         }
         if facts.isLoading { return RedisFailure(.loading) }
-        // It was another history when the board's owner looked: the owner looks again before the next dial.
+        // The history has changed since the directory's owner looked: it looks again before the next dial.
         guard let told = master?.history, !told.isEmpty, told != facts.history else { return nil }
         return RedisFailure(.readOnly, detail: "the server's history has changed since it was looked at")
     }
 
-    /// Every deadline of the socket is its timer's.
+    /// Does nothing: the socket's own timer keeps every deadline.
     func deadlineReached() {}
 
     func ended(_ reason: CloseReason) {
@@ -350,7 +351,7 @@ final class RedisSocket: ConnectionHandler {
     }
 }
 
-/// Lets a noncopyable reader be replaced and mutated in place.
+/// A box in which a noncopyable reader can be replaced and mutated.
 final class RESPReaderBox {
     var reader: RESPReader
 

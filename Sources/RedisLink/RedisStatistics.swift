@@ -1,6 +1,6 @@
 public import Reactors
 
-/// Figures of one link.
+/// The figures of one link.
 ///
 /// Thread: written by the link's, readable by any.
 public final class RedisStatistics: Sendable {
@@ -8,11 +8,11 @@ public final class RedisStatistics: Sendable {
     public let sent = Counter()
     /// Calls refused because too many were in flight.
     public let rejected = Counter()
-    /// Replies that came after their call's deadline, and were swallowed.
+    /// Replies that arrived after their call's deadline and were dropped.
     public let late = Counter()
     /// Connections that became ready.
     public let connects = Counter()
-    /// Microseconds of all replies together.
+    /// The time of all replies together, microseconds.
     public let latencyUs = Counter()
     private let latencies = (0...RedisStatistics.boundsUs.count).map { _ in Counter() }
     private let failures = RedisFailure.Kind.allCases.map { _ in Counter() }
@@ -20,7 +20,7 @@ public final class RedisStatistics: Sendable {
     /// Upper bounds of the latency buckets, microseconds.
     public static let boundsUs = [100, 250, 500, 1_000, 2_500, 5_000, 10_000, 25_000, 100_000, 500_000, 2_000_000]
 
-    /// Zeroes.
+    /// Begins with zeroes.
     public init() {}
 
     func record(latencyUs us: Int) {

@@ -1,52 +1,52 @@
 public import Core
 public import Transport
 
-/// How to reach Redis, and how patient to be.
+/// The address of Redis, and the limits and deadlines for its links.
 public struct RedisTarget: Sendable {
-    /// Where it is and who we are there.
+    /// The address of Redis, and our credentials there.
     public var url: RedisURL
     /// TLS settings for `rediss://`; ignored for other schemes.
     public var tls: TLSContext?
     /// Milliseconds for dialling, TLS and greeting together.
     public var connectMs: Int
-    /// Milliseconds one call may take.
+    /// Milliseconds for one call.
     public var callMs: Int
-    /// Milliseconds without any reply, while replies are owed, after which a connection is given up.
+    /// Milliseconds without any reply, while replies are awaited, after which a connection is given up.
     public var stallMs: Int
-    /// Calls in flight on one link.
+    /// The most calls in flight on one link.
     public var inFlightMax: Int
-    /// Channels in one SUBSCRIBE.
+    /// The most channels in one SUBSCRIBE.
     public var subscribeBatch: Int
-    /// Pause between dials, full jitter between these, milliseconds.
+    /// The least pause between dials, with full jitter up to ``backOffMaxMs``, milliseconds.
     public var backOffMinMs: Int
     /// See ``backOffMinMs``.
     public var backOffMaxMs: Int
-    /// Bounds of one call.
+    /// The limits of one call.
     public var call: RedisCall.Limits
-    /// Bytes of calls that wait to be written to one link.
+    /// The most bytes of calls that wait to be written to one link.
     public var outboundBytesMax: Int
-    /// Bounds of one reply.
+    /// The limits of one reply.
     public var reply: RESPLimits
-    /// Milliseconds one Sentinel has for an answer.
+    /// Milliseconds for one answer of a Sentinel.
     var sentinelCallMs: Int
-    /// Milliseconds from one question to the Sentinels to the next, at least.
+    /// The least time between two questions to the Sentinels, milliseconds.
     var sentinelPauseMs: Int
-    /// Milliseconds until they are asked without a reason.
+    /// Milliseconds until the Sentinels are asked without a reason.
     var sentinelRefreshMs: Int
-    /// Milliseconds for which they are asked again and again when a master may be changing.
+    /// Milliseconds for which the Sentinels are asked repeatedly when a master may be changing.
     var sentinelUnsettledMs: Int
-    /// Milliseconds for which an old master of a cluster is asked whether the new one has all that it wrote.
+    /// Milliseconds for which an old master of a cluster is asked whether the new one has everything that it wrote.
     var clusterProofMs: Int
-    /// Nodes of a cluster that are known, and of which what was seen is remembered.
+    /// The most nodes of a cluster in a map, and the most nodes with stored histories.
     var clusterNodesMax: Int
-    /// What the layout of the keys must be; `nil`: nobody asks.
+    /// The required layout of the keys; `nil`: it is not checked.
     public var layout: LayoutGuard?
-    /// Lets links prove that positions outlive a restart; `nil`: they take the server's word.
+    /// The settings by which links prove that positions outlive a restart; `nil`: they trust the server's own report.
     public var seal: RunSealSettings?
-    /// What the server has to be, or the connection is refused; `nil` for a look at whatever is there.
+    /// The role that the server must have, or the connection is refused; `nil` accepts any role.
     var role: ServerFacts.Role? = .master
 
-    /// Takes the figures out of the node's limits.
+    /// Takes the figures from the node's limits.
     public init(url: RedisURL, tls: TLSContext?, limits: Limits) {
         self.url = url
         self.tls = tls
@@ -69,13 +69,13 @@ public struct RedisTarget: Sendable {
         clusterNodesMax = limits.clusterNodesMax
     }
 
-    /// Whether Sentinels tell where the server is.
+    /// Whether Sentinels name the server.
     public var hasSentinels: Bool {
         if case .sentinel = url.endpoint { return true }
         return false
     }
 
-    /// Whether servers of data are spoken to by TLS.
+    /// Whether servers of data are reached by TLS.
     var speaksTLS: Bool {
         switch url.endpoint {
         case .network(_, _, let tls), .cluster(_, let tls): tls
@@ -84,7 +84,7 @@ public struct RedisTarget: Sendable {
         }
     }
 
-    /// The same server manners at another address, for a link of that kind.
+    /// The same settings for another address, for a link of that kind.
     func at(_ url: RedisURL, role: ServerFacts.Role?) -> RedisTarget {
         var target = self
         target.url = url

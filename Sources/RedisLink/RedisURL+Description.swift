@@ -24,7 +24,7 @@ extension RedisURL: CustomStringConvertible, CustomDebugStringConvertible, Custo
         }
     }
 
-    /// As whom one logs in, in printable ASCII: `default` where nobody is named.
+    /// The user name for logging in, in printable ASCII: `default` when the URL names none.
     public var userName: String { user.map(RedisURL.shown) ?? "default" }
 
     /// The same as ``description``.
@@ -39,7 +39,8 @@ extension RedisURL: CustomStringConvertible, CustomDebugStringConvertible, Custo
 }
 
 extension RedisURL.Endpoint {
-    /// Address for logs and metrics: `host:port`, the path of a socket, or several by commas.
+    /// The address for logs and metrics: `host:port`, a socket's path, a Sentinel group's name, or several separated by
+    /// commas.
     public var place: String {
         switch self {
         case .network(let host, let port, _): ClusterAddress(host: host, port: port).description

@@ -2,13 +2,13 @@ import Core
 
 /// The parts of a URL.
 extension RedisURL {
-    /// Takes `user:password@` off what stands before the path.
+    /// Splits `user:password@` from the text before the path.
     static func credentials(
         _ text: ArraySlice<UInt8>
     ) throws(RedisURLError) -> (user: [UInt8]?, password: [UInt8]?, rest: ArraySlice<UInt8>) {
         guard let at = text.lastIndex(of: UInt8(ascii: "@")) else { return (nil, nil, text) }
         let given = text[..<at]
-        // An `@` inside the password must be encoded, or it is not certain where the host begins.
+        // An `@` inside the password must be encoded; otherwise the beginning of the host is ambiguous.
         guard !given.contains(UInt8(ascii: "@")) else { throw .character }
         guard let colon = given.firstIndex(of: UInt8(ascii: ":")) else { throw .credentials }
         let name = try RedisURL.decode(given[..<colon])
@@ -17,7 +17,7 @@ extension RedisURL {
         return (name.isEmpty ? nil : name, secret, text[(at + 1)...])
     }
 
-    /// What follows a scheme, which is written in either case; `nil` when the text has another.
+    /// The text behind a scheme, whose case is ignored; `nil` when the text has another scheme.
     static func rest(_ bytes: [UInt8], after scheme: String) -> ArraySlice<UInt8>? {
         guard ASCII.equalIgnoringCase(bytes.prefix(scheme.utf8.count), Array(scheme.utf8)) else { return nil }
         return bytes.dropFirst(scheme.utf8.count)
@@ -52,7 +52,7 @@ extension RedisURL {
         return (String(decoding: host, as: UTF8.self), number ?? portDefault)
     }
 
-    /// Reads a decimal number of a range.
+    /// Reads a decimal number in a range.
     static func number(
         _ text: ArraySlice<UInt8>, _ range: ClosedRange<Int>, else error: RedisURLError
     ) throws(RedisURLError) -> Int {
@@ -60,7 +60,7 @@ extension RedisURL {
         return value
     }
 
-    /// Takes the percent-encoding away; an encoded NUL is none.
+    /// Decodes the percent-encoding; an encoded NUL is an error.
     static func decode(_ text: ArraySlice<UInt8>) throws(RedisURLError) -> [UInt8] {
         var result: [UInt8] = []
         result.reserveCapacity(text.count)

@@ -5,7 +5,7 @@ extension RedisURL {
     /// The port of a Sentinel when the URL has none.
     static let sentinelPortDefault = 26_379
 
-    /// Reads what follows `redis+sentinel://`.
+    /// Reads the text behind `redis+sentinel://`.
     init(sentinel rest: ArraySlice<UInt8>, tls: Bool) throws(RedisURLError) {
         let mark = rest.firstIndex(of: UInt8(ascii: "?")) ?? rest.endIndex
         let slash = rest[..<mark].firstIndex(of: UInt8(ascii: "/")) ?? mark
@@ -14,7 +14,7 @@ extension RedisURL {
         for text in hosts.split(separator: UInt8(ascii: ","), omittingEmptySubsequences: false) {
             let (host, port) = try RedisURL.address(text, portDefault: RedisURL.sentinelPortDefault)
             let address = SentinelGroup.Address(host: host, port: port)
-            // One that is named twice would have two votes.
+            // A Sentinel that is named twice would have two votes.
             guard !sentinels.contains(address), sentinels.count < SentinelGroup.sentinelsMax else { throw .sentinels }
             sentinels.append(address)
         }
@@ -26,7 +26,7 @@ extension RedisURL {
         self.init(endpoint: .sentinel(group), user: user, password: password, database: query.database)
     }
 
-    /// What stands behind the `?`.
+    /// The parameters behind the `?`.
     private struct SentinelQuery {
         var database = 0
         var user: [UInt8]?

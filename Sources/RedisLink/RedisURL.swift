@@ -1,12 +1,13 @@
 import Core
 
-/// Where Redis is and how to introduce oneself there.
+/// The address of Redis, and the credentials for it.
 ///
-/// `redis://[user:password@]host[:port][/db]`, the same with `rediss://` for TLS,
-/// `unix:///path[?db=n&user=name&password=secret]`, and for a group that Sentinels watch
+/// The forms are `redis://[user:password@]host[:port][/db]`, the same with `rediss://` for TLS, and
+/// `unix:///path[?db=n&user=name&password=secret]`. A group that Sentinels watch is
 /// `redis+sentinel://[user:password@]host[:port],.../NAME[?db=n&sentinel-user=name&sentinel-password=secret]`, with
-/// `rediss+sentinel://` for TLS. User, password and path are percent-decoded (RFC 3986 section 2.1). A description
-/// never shows a password.
+/// `rediss+sentinel://` for TLS.
+///
+/// User, password and path are percent-decoded (RFC 3986 section 2.1). A description never shows a password.
 public struct RedisURL: Equatable, Sendable {
     /// The kinds of address.
     public enum Endpoint: Equatable, Sendable {
@@ -20,11 +21,11 @@ public struct RedisURL: Equatable, Sendable {
         case cluster([ClusterAddress], tls: Bool)
     }
 
-    /// Where to connect.
+    /// The address to connect to.
     public let endpoint: Endpoint
     /// The ACL user; `nil` is the default user.
     public let user: [UInt8]?
-    /// The password; `nil` when the server wants none.
+    /// The password; `nil` when the server requires none.
     ///
     /// Never log it.
     public let password: [UInt8]?
@@ -39,7 +40,7 @@ public struct RedisURL: Equatable, Sendable {
     /// The greatest port and database.
     static let numberMax = 65_535
 
-    /// Reads a URL, strictly.
+    /// Reads a URL strictly.
     public init(parsing text: String) throws(RedisURLError) {
         let bytes = Array(text.utf8)
         guard bytes.count <= RedisURL.bytesMax, bytes.allSatisfy({ $0 > 0x20 && $0 < 0x7f }) else { throw .character }
@@ -74,7 +75,7 @@ public struct RedisURL: Equatable, Sendable {
         database = tail.isEmpty ? 0 : try RedisURL.number(tail, 0...RedisURL.numberMax, else: .database)
     }
 
-    /// Puts the parts of an address together.
+    /// Makes a URL of its parts.
     init(endpoint: Endpoint, user: [UInt8]?, password: [UInt8]?, database: Int) {
         self.endpoint = endpoint
         self.user = user
@@ -114,7 +115,7 @@ public struct RedisURL: Equatable, Sendable {
         self.database = database ?? 0
     }
 
-    /// Whether the server, or the group, is spoken to by TLS.
+    /// Whether the server, or the group, is reached by TLS.
     public var isEncrypted: Bool {
         switch endpoint {
         case .network(_, _, let tls), .cluster(_, let tls): tls
@@ -123,7 +124,7 @@ public struct RedisURL: Equatable, Sendable {
         }
     }
 
-    /// The calls that introduce a new connection: `AUTH` and `SELECT`, as far as the URL asks for them.
+    /// The calls that begin a new connection: `AUTH` and `SELECT`, as far as the URL needs them.
     public var greeting: [RedisCall] {
         var calls: [RedisCall] = []
         if let password {

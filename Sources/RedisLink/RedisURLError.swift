@@ -1,4 +1,4 @@
-/// What is wrong with a Redis URL; the message never repeats the URL, which may hold a password.
+/// A fault of a Redis URL; the message never repeats the URL, which may hold a password.
 public enum RedisURLError: Error, Equatable, Sendable, CaseIterable {
     /// The scheme is missing or unknown.
     case scheme
@@ -6,7 +6,7 @@ public enum RedisURLError: Error, Equatable, Sendable, CaseIterable {
     case character
     /// A `%` without two hexadecimal digits, or an encoded NUL.
     case percent
-    /// A `#` and what follows it.
+    /// A `#` with a fragment.
     case fragment
     /// A user without password, or an empty password.
     case credentials
@@ -31,7 +31,7 @@ public enum RedisURLError: Error, Equatable, Sendable, CaseIterable {
     /// A path or a query behind the nodes of a cluster.
     case clusterPath
 
-    /// What is wrong and how to mend it.
+    /// The fault and its remedy.
     public var message: String {
         switch self {
         case .scheme:

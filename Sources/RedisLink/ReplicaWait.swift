@@ -2,18 +2,20 @@ public import Core
 public import Reactors
 public import Transport
 
-/// Says when replicas have what was written: `WAIT`, on a link of its own.
+/// Confirms that replicas have stored a write, by `WAIT` on a link of its own.
 ///
-/// `WAIT` holds up everything behind it on its connection, and speaks of all that the server had written when the
-/// connection's last call ran, whoever wrote it. So one question stands for everything that was written before it, and
-/// one is under way at a time: what comes meanwhile shares the next. A connection that has called nothing yet would be
-/// told that the replicas have everything, so each question has a call before it. Thread: the reactor's.
+/// `WAIT` delays every call behind it on its connection. It covers all that the server had written when the
+/// connection's last call ran, by any client. So one question covers every write before it. One is under way at a
+/// time, and later writes share the next.
+///
+/// On a connection without an earlier call, `WAIT` would always succeed, so a `PING` precedes each question. Thread:
+/// the reactor's.
 public final class ReplicaWait {
-    /// What a wait comes to: `nil` when the replicas have it.
+    /// Receives `nil` when the replicas have stored the write, otherwise a refusal.
     public typealias Completion = (Refusal?) -> Void
 
     private struct Waiting {
-        /// The process that it was written to.
+        /// The run id of the process that ran the write.
         let runID: [UInt8]
         let completion: Completion
     }
@@ -25,7 +27,7 @@ public final class ReplicaWait {
     private var waiting: [Waiting] = []
     private var isAsking = false
 
-    /// Makes the link; `replicas` is at least 1, and `waitMs` less than a call may take.
+    /// Makes the link; `replicas` is at least 1, and `waitMs` is less than the deadline of a call.
     public init(
         _ context: ConnectionContext, _ target: RedisTarget, _ board: ServerBoard, name: String, replicas: Int,
         waitMs: Int
@@ -36,22 +38,22 @@ public final class ReplicaWait {
         link = try CallLink(context, target, board, name: name, registry: .none) { [weak self] _ in self?.ask() }
     }
 
-    /// The process that the link leads to; `nil` while there is none.
+    /// The run id of the process that the link leads to; `nil` while there is none.
     var runID: [UInt8]? { link?.facts?.runID }
 
-    /// Ends the link; whoever waits is told that it is not known.
+    /// Ends the link; waiting calls are refused, since nothing confirms their writes.
     public func stop() {
         link?.stop()
         fail(waiting)
         waiting = []
     }
 
-    /// Looks again which history is written where the link leads; called with each delivery probe.
+    /// Asks the link's server again for its history; called with each delivery probe.
     public func recheck() {
         link?.recheck()
     }
 
-    /// Waits until the replicas have what was written to a process before now.
+    /// Waits until the replicas have stored everything that was written to a process before now.
     ///
     /// The completion runs once, later or at once, in the order of the calls.
     public func confirm(_ runID: [UInt8], _ completion: @escaping Completion) {
@@ -91,7 +93,7 @@ public final class ReplicaWait {
         for one in asked { one.completion(ReplicaWait.missing(replicas)) }
     }
 
-    /// What is told when fewer replicas have it, or nobody knows.
+    /// The refusal when fewer replicas have stored it, or nothing confirms it.
     static func missing(_ replicas: Int) -> Refusal {
         Refusal(
             .unavailable,

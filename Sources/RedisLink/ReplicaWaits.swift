@@ -1,15 +1,15 @@
 public import Reactors
 public import Transport
 
-/// Says when replicas have what was written, wherever it was written: one ``ReplicaWait`` for each master.
+/// Confirms that replicas have stored a write on any master, with one ``ReplicaWait`` for each.
 ///
 /// Thread: the reactor's.
 public final class ReplicaWaits {
-    /// How replicas are waited for.
+    /// The requirements for a confirmation.
     public struct Rules {
-        /// Replicas that must have it, at least 1.
+        /// The number of replicas that must have stored it, at least 1.
         public let replicas: Int
-        /// Milliseconds that they have for it.
+        /// The time that they have for it, milliseconds.
         public let waitMs: Int
 
         /// Makes rules.
@@ -28,7 +28,7 @@ public final class ReplicaWaits {
     private let target: RedisTarget
     private let name: String
     private let rules: Rules
-    /// By node id; one without a name for one server.
+    /// By node id; one with an empty id for a single server.
     private var masters: [[UInt8]: Master] = [:]
 
     /// Makes the link to one server; on a cluster ``follow(_:)`` makes the links.
@@ -47,7 +47,7 @@ public final class ReplicaWaits {
         try ReplicaWait(context, target, board, name: name, replicas: rules.replicas, waitMs: rules.waitMs)
     }
 
-    /// Takes a cluster's map: every master has a link, and nobody else.
+    /// Takes a cluster's map: every master gets a link, and other nodes lose theirs.
     public func follow(_ map: SlotMap) {
         for (id, master) in masters where map.master(id)?.address != master.address {
             masters[id] = nil
@@ -59,12 +59,13 @@ public final class ReplicaWaits {
         }
     }
 
-    /// Links that there are.
+    /// The number of links.
     public var linkCount: Int { masters.count }
 
-    /// Waits until the replicas have what was written to a process before now.
+    /// Waits until the replicas have stored everything that was written to a process before now.
     ///
-    /// The completion runs once, later or at once. A process that no link leads to has no replica that is known.
+    /// The completion runs once, later or at once. It refuses for a process without a link, since nothing confirms its
+    /// writes.
     public func confirm(_ runID: [UInt8]?, _ completion: @escaping ReplicaWait.Completion) {
         guard let runID, let master = masters.values.first(where: { $0.wait.runID == runID }) else {
             return completion(ReplicaWait.missing(rules.replicas))
@@ -72,10 +73,10 @@ public final class ReplicaWaits {
         master.wait.confirm(runID, completion)
     }
 
-    /// Looks again which history is written where the link to a master leads; `node` is empty for one server.
+    /// Asks the server of a link again for its history; `node` is empty for a single server.
     public func recheck(_ node: [UInt8] = []) { masters[node]?.wait.recheck() }
 
-    /// Ends every link; whoever waits is told that it is not known.
+    /// Ends every link; waiting calls are refused, since nothing confirms their writes.
     public func stop() {
         for master in masters.values { master.wait.stop() }
         masters = [:]

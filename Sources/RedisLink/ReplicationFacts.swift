@@ -1,20 +1,21 @@
 import Core
 
-/// What a server says of its replication: `INFO replication`.
+/// The facts of a server's replication: `INFO replication`.
 ///
-/// A replication id names a history of writes, which one master at a time goes on with. A replica has the id of the master
-/// it follows; a promoted one begins a new id and tells the old one as its second, with the offset up to which it has it.
+/// A replication id names a history of writes, which one master at a time continues. A replica has the id of the master
+/// that it follows. A promoted one begins a new id, and reports the old one as its second, with the offset up to which
+/// it has it.
 public struct ReplicationFacts: Equatable, Sendable {
-    /// `master_replid`: 40 hexadecimal digits; empty when it was not told.
+    /// `master_replid`: 40 hexadecimal digits; empty when it was not reported.
     public let id: [UInt8]
-    /// `master_replid2`; `nil` when it is all zeros, which says nothing: a full synchronisation and time both clear it.
+    /// `master_replid2`; `nil` when it is all zeros, which proves nothing: a full synchronisation and time both clear
+    /// it.
     public let secondID: [UInt8]?
-    /// `second_repl_offset`: the first byte that is not of ``secondID``; `nil` when there is none.
+    /// `second_repl_offset`: the first byte that does not belong to ``secondID``; `nil` when there is none.
     public let secondOffset: Int?
-    /// `master_repl_offset`: bytes of the history so far.
+    /// `master_repl_offset`: the bytes of the history so far.
     ///
-    /// It is 0 as long as the process has never been part of a
-    /// replication, and never again afterwards.
+    /// It is 0 while the process has never been part of a replication, and never again afterwards.
     public let offset: Int
     /// `connected_slaves` of a master.
     public let connectedReplicas: Int
@@ -24,7 +25,7 @@ public struct ReplicationFacts: Equatable, Sendable {
     public let isMaster: Bool
     /// The master that a replica follows; `nil` for a master.
     public let leader: SentinelGroup.Address?
-    /// `slave_read_only` of a replica; true for a master.
+    /// `slave_read_only` of a replica; `true` for a master.
     public let isReadOnly: Bool
 
     /// Reads the text of `INFO replication`; `nil` without a role.
@@ -61,7 +62,7 @@ public struct ReplicationFacts: Equatable, Sendable {
         }
     }
 
-    /// More replicas than anybody has.
+    /// The most replicas that are read: more than any master has.
     private static let replicasMax = 64
 
     /// Reads `ip=10.0.0.22,port=6379,state=online,...`.
@@ -78,7 +79,7 @@ public struct ReplicationFacts: Equatable, Sendable {
 
     /// Whether this process has never had a replica and never been one.
     ///
-    /// The first replica moves the offset on from 0, and nothing brings it back. The second id alone would forget after
-    /// `repl-backlog-ttl`. A server that tells no id is taken for one without replication.
+    /// The first replica moves the offset on from 0, and nothing resets it. The second id alone would be forgotten
+    /// after `repl-backlog-ttl`. A server that reports no id counts as one without replication.
     public var isUnused: Bool { id.isEmpty || (isMaster && offset == 0 && connectedReplicas == 0 && secondID == nil) }
 }

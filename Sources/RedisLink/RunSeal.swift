@@ -2,14 +2,15 @@ public import Core
 
 /// The knowledge of one link about the `+` in a server's fence: whether all processes may rely on it (decisions D95).
 ///
-/// The script `seal` keeps the common truth in Redis; this is one link's part in it. The link asks before it serves and
-/// again with each probe. It is a witness: it tells the next run of Redis what it saw of the last one. Pure: no I/O.
+/// The script `seal` stores the common truth in Redis, and this is one link's part in it. The link asks before it
+/// serves and again with each probe. It is a witness: it reports to the next run of Redis what it saw of the last one.
+/// Pure: no I/O.
 struct RunSeal {
-    /// A change that the owner of a link may want to know.
+    /// A change for the owner of a link.
     enum News: Equatable, Sendable {
-        /// The server no longer syncs every write: this run's positions count in no later run.
+        /// The server no longer syncs every write: positions of this run are not valid in later runs.
         case lost
-        /// Nothing proves that the last run kept every write that it answered: positions of earlier runs do not count.
+        /// Nothing proves that the last run kept every write that it answered: positions of earlier runs are not valid.
         case doubted
     }
 
@@ -17,33 +18,34 @@ struct RunSeal {
     private let script: ScriptID
     /// The generation of the connected server's `+`; `nil` while it has none.
     private var generation: [UInt8]?
-    /// The run that was last sealed and has kept its `+` as far as this link saw; empty: none.
+    /// The last sealed run that has kept its `+` as far as this link saw; empty: none.
     private var witnessed: [UInt8] = []
     /// Whether the last look showed a server without the `+`.
     private var hasSeenWeakness = false
-    /// The run of which Redis says that it has no `+` for good.
+    /// The run that Redis reports to have lost the `+` for good.
     private var weakRun: [UInt8] = []
-    /// The run without the `+` about which Redis need not be asked again.
+    /// The run without the `+` about which Redis is not asked again.
     private var askedRun: [UInt8] = []
-    /// The last event of the connection that was lost.
+    /// The last known event of the lost connection.
     private var event: LinkWitness?
 
-    /// How long the event of a lost connection proves anything: a position lives for a day or longer.
+    /// The time for which the event of a lost connection is a proof, milliseconds: a position lives for a day or
+    /// longer.
     private static let eventMs = 3_600_000
 
-    /// `nil` when nobody seals: then the fence is what the server says of itself.
+    /// Makes the knowledge of a new link; `nil` when runs are not sealed: then the server's own report is the fence.
     init?(_ target: RedisTarget, _ registry: ScriptRegistry) {
         guard let settings = target.seal, let script = registry.script(named: "seal") else { return nil }
         (self.settings, self.script) = (settings, script)
     }
 
-    /// A connection was lost; `event` is the last that its owner knows of.
+    /// Records the loss of a connection; `event` is the last event that its owner knows of.
     mutating func disconnected(_ event: LinkWitness?) {
         if generation != nil { self.event = event }
         generation = nil
     }
 
-    /// Looks at what the server says of itself now; what is news in it.
+    /// Takes the facts that the server reports now; returns a change, if there is one.
     mutating func look(_ facts: ServerFacts) -> News? {
         guard facts.tellsPersistence else { return nil }
         guard !facts.isDurable else {
@@ -54,7 +56,7 @@ struct RunSeal {
         return generation == nil ? nil : .lost
     }
 
-    /// Whether Redis says of the run that it has no `+` for good.
+    /// Whether Redis reports that the run has lost the `+` for good.
     func isWeak(_ facts: ServerFacts) -> Bool { facts.runID == weakRun }
 
     /// The question for Redis; `nil` when there is none.
@@ -76,7 +78,7 @@ struct RunSeal {
         return ScriptCall(script: script, keys: keys, arguments: arguments)
     }
 
-    /// Takes the answer to ``question(_:nowMs:)``; what is news in it.
+    /// Takes the answer to ``question(_:nowMs:)``; returns a change, if there is one.
     ///
     /// After an error a sealed connection stays sealed, and another has no `+` until Redis answers.
     mutating func took(_ answer: RESPValue, _ facts: ServerFacts) -> News? {
@@ -100,7 +102,7 @@ struct RunSeal {
     }
 }
 
-/// The settings by which a link seals runs; the limits say what the times mean.
+/// The settings by which a link seals runs; ``Limits`` explains the times.
 public struct RunSealSettings: Sendable {
     /// The key of ``Keys/sealed``.
     let key: [UInt8]
@@ -109,7 +111,7 @@ public struct RunSealSettings: Sendable {
     /// `sealBeatMs`.
     let beatMs: Int
 
-    /// Takes the figures out of a process's limits.
+    /// Takes the figures from a process's limits.
     public init(_ keys: Keys, _ limits: Limits) {
         key = keys.sealed
         gapMs = limits.sealGapMs
@@ -117,7 +119,7 @@ public struct RunSealSettings: Sendable {
     }
 }
 
-/// An event that a process knows to be in Redis: proof of a rollback when it is missing later.
+/// An event that a process knows to be in Redis: a proof of a rollback when it is missing later.
 public struct LinkWitness: Equatable, Sendable {
     /// The key of the topic's position.
     public let meta: [UInt8]
@@ -125,7 +127,7 @@ public struct LinkWitness: Equatable, Sendable {
     public let epoch: [UInt8]
     /// The offset of the event, 1 and more.
     public let offset: Int
-    /// When the process learnt of it, monotonic milliseconds.
+    /// The time at which the process learnt of it, monotonic milliseconds.
     public let atMs: Int
 
     /// Names an event.

@@ -1,15 +1,15 @@
-/// One call of a script, kept until its reply has come, since a flushed script cache makes it be sent again.
+/// One call of a script, kept until its reply has arrived, since after a flush of the script cache it is sent again.
 public struct ScriptCall: Equatable, Sendable {
-    /// Which script.
+    /// The script.
     public let script: ScriptID
     /// `KEYS`.
     public let keys: [[UInt8]]
     /// `ARGV`.
     public let arguments: [[UInt8]]
 
-    /// Which argument is the fence of the server that runs it; `nil` when none is.
+    /// The index of the argument that is the fence of the server that runs the call; `nil` when there is none.
     ///
-    /// On a cluster a call may end at another server than it was made for.
+    /// On a cluster another server than the intended one may run the call.
     public let fenceAt: Int?
 
     /// Makes a call.
@@ -20,7 +20,7 @@ public struct ScriptCall: Equatable, Sendable {
         self.fenceAt = fenceAt
     }
 
-    /// The same for a server of that fence.
+    /// The same call for a server with that fence.
     func fenced(_ fence: [UInt8]?) -> ScriptCall {
         guard let fence, let fenceAt, arguments.indices.contains(fenceAt), arguments[fenceAt] != fence else {
             return self

@@ -1,52 +1,54 @@
-/// Calls scripts through a pipelined link so that a flushed script cache costs neither a failure nor an order
+/// Calls scripts through a pipelined link so that a flushed script cache causes no failure and no change of order
 /// (failure catalogue R9).
 ///
-/// `NOSCRIPT` answers one call of a pipeline while the calls behind it go on. Sending it again then puts it behind
-/// them; and they need not fail as it did, since another gateway may load the script between the two. So order can
-/// be kept only by not having two calls whose order matters in flight at once: such calls share a **lane**, in which
-/// one call is in flight and the others wait. Lanes are independent, and a call without a lane waits for nothing. A
-/// lane is best one source, such as a session: what two sources send at once has no order to keep, and one source
-/// alone is never fast enough to feel the round trip.
+/// `NOSCRIPT` answers one call of a pipeline while the calls behind it continue. Sending it again puts it behind them.
+/// They need not fail as it did, since another gateway may load the script in between. So order requires that no two
+/// calls whose order matters are in flight at once.
 ///
-/// A call is sent as `EVALSHA`. After `NOSCRIPT` it is sent as `EVAL`, which loads the script; while such a repair of
-/// the same script is in flight, as `EVALSHA` behind it, so that a flush under load does not send the source once
-/// per call in flight; after a second `NOSCRIPT` always as `EVAL`. So a call is sent at most three times, and runs at
-/// most once: `NOSCRIPT` is told before anything has run.
+/// Such calls share a **lane**, in which one call is in flight and the others wait. Lanes are independent, and a call
+/// without a lane waits for nothing. A lane should have one source, such as a session: calls that two sources send at
+/// once have no order to keep. One source alone is too slow to notice the round trip.
 ///
-/// The driver sends each ``Flight`` it is given, notes it in its ``CallPipeline``, and brings it back with the
-/// reply. A value of facts: no I/O; bounded by `heldMax`.
+/// A call is sent as `EVALSHA`. After `NOSCRIPT` it is sent as `EVAL`, which loads the script. While such a repair of
+/// the same script is in flight, it is sent as `EVALSHA` behind it. So a flush under load does not send the source
+/// once for each call. After a second `NOSCRIPT` it is always sent as `EVAL`.
+///
+/// So a call is sent at most three times, and runs at most once: Redis replies `NOSCRIPT` before anything has run.
+///
+/// The driver sends each ``Flight`` it is given, adds it to its ``CallPipeline``, and returns it with the reply. A
+/// value without I/O; bounded by `heldMax`.
 public struct ScriptLanes<Context> {
     /// A call on the wire.
     public struct Flight {
-        /// What is called.
+        /// The call.
         public let call: ScriptCall
-        /// How it names its script this time.
+        /// The form in which it names its script this time.
         public let form: ScriptRegistry.Form
-        /// The caller's own.
+        /// The caller's own value.
         public let context: Context
-        /// When the reply must be there, absolute milliseconds.
+        /// The deadline of the reply, absolute milliseconds.
         public let deadlineMs: Int
         fileprivate let lane: UInt64?
         fileprivate let attempt: Int
     }
 
-    /// What happens to a call that is submitted.
+    /// The result of submitting a call.
     public enum Submission {
         /// Send it now.
         case send(Flight)
         /// It waits for another call of its lane.
         case held
-        /// Too many calls wait; it was not taken.
+        /// Too many calls wait; it was not accepted.
         case full
     }
 
-    /// What the driver must do after a reply, in order.
+    /// A step that the driver must take after a reply, in order.
     public enum Action {
-        /// Send this.
+        /// Send this flight.
         case send(Flight)
         /// Give the reply to the caller; it may be an error reply.
         case finish(Context, RESPValue)
-        /// Tell the caller that its deadline passed while its call waited in its lane; the call was never sent.
+        /// Report to the caller that its deadline passed while its call waited in its lane; the call was never sent.
         case expire(Context)
     }
 
@@ -55,7 +57,7 @@ public struct ScriptLanes<Context> {
         var next: Int
     }
 
-    /// The waiting calls of a lane that has one in flight: a list through ``held``; -1 is the end.
+    /// The waiting calls of a lane with one in flight: a list through ``held``; -1 is the end.
     private struct Lane {
         var head: Int
         var tail: Int
@@ -65,17 +67,17 @@ public struct ScriptLanes<Context> {
     private var held: [Held?] = []
     private var free: [Int] = []
     private var heldCount = 0
-    /// By script: how many `EVAL` of it are in flight.
+    /// The number of `EVAL` calls in flight, by script.
     private var repairs: [Int]
     private let heldMax: Int
 
-    /// Makes lanes for the scripts of a registry, in which at most `heldMax` calls wait altogether.
+    /// Makes lanes for the scripts of a registry; at most `heldMax` calls wait in all of them together.
     public init(registry: ScriptRegistry, heldMax: Int) {
         repairs = [Int](repeating: 0, count: registry.scripts.count)
         self.heldMax = heldMax
     }
 
-    /// How many calls wait in lanes.
+    /// The number of calls that wait in lanes.
     public var waiting: Int { heldCount }
 
     /// Whether a call of the lane is in flight or waits.
@@ -102,7 +104,7 @@ public struct ScriptLanes<Context> {
         return .held
     }
 
-    /// Takes the reply of a flight, appending what it leads to: it is sent again, or finished and its lane goes on.
+    /// Takes the reply of a flight and appends the next steps: it is sent again, or finished and its lane continues.
     public mutating func replied(_ flight: Flight, _ reply: RESPValue, nowMs: Int, into actions: inout [Action]) {
         let script = flight.call.script.index
         if flight.form == .source { repairs[script] -= 1 }
@@ -120,19 +122,20 @@ public struct ScriptLanes<Context> {
         release(flight.lane, nowMs: nowMs, into: &actions)
     }
 
-    /// Gives back a flight that will not be brought back by ``replied(_:_:nowMs:into:)``: the lane goes on.
+    /// Releases the lane of a flight that ``replied(_:_:nowMs:into:)`` will not receive.
     ///
-    /// Either it could not be sent, or its deadline passed while it was in flight. In the second case Redis may still run
-    /// it, but never after the calls that follow it in its lane: they are sent behind it on the same connection, and a
-    /// late `NOSCRIPT` of it is not repeated. The caller's context is in the flight.
+    /// Either the flight could not be sent, or its deadline passed while it was in flight. In the second case Redis may
+    /// still run it, but never after later calls of its lane: they are sent behind it on the same connection, and its
+    /// late `NOSCRIPT` is not repeated. The caller's context is in the flight.
     public mutating func abandoned(_ flight: Flight, nowMs: Int, into actions: inout [Action]) {
         if flight.form == .source { repairs[flight.call.script.index] -= 1 }
         release(flight.lane, nowMs: nowMs, into: &actions)
     }
 
-    /// Forgets everything when the connection is gone, returning the contexts of the waiting calls.
+    /// Clears all lanes after the connection was lost, and returns the contexts of the waiting calls.
     ///
-    /// Each lane is in order. The flights are in the driver's pipeline, and were never later than these.
+    /// The contexts of each lane are in order. The flights are in the driver's pipeline, and each precedes the waiting
+    /// calls of its lane.
     public mutating func disconnected() -> [Context] {
         var contexts: [Context] = []
         contexts.reserveCapacity(heldCount)

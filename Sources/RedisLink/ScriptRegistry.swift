@@ -1,24 +1,24 @@
 import Core
 
-/// The scripts a link may call, and the calls that call them.
+/// The scripts that a link may call, and the encoding of their calls.
 public struct ScriptRegistry: Sendable {
-    /// How a call names its script.
+    /// The form in which a call names its script.
     public enum Form: Equatable, Sendable {
-        /// `EVALSHA`: by digest; fails with `NOSCRIPT` when the server's cache does not have it.
+        /// `EVALSHA`: by digest; fails with `NOSCRIPT` when the server's cache lacks the script.
         case digest
-        /// `EVAL`: by source, which also puts it into the cache; never fails with `NOSCRIPT`.
+        /// `EVAL`: by source, which also loads it into the cache; never fails with `NOSCRIPT`.
         case source
     }
 
-    /// Why a registry cannot be made.
+    /// The reason why a registry cannot be made.
     public enum RegistryError: Error, Equatable, Sendable {
-        /// Two scripts have one name.
+        /// Two scripts have the same name.
         case duplicateName(String)
         /// The digest function did not return 20 bytes.
         case badDigest
     }
 
-    /// The scripts; the position of each is its ``ScriptID``.
+    /// The scripts; the index of each is its ``ScriptID``.
     public let scripts: [RedisScript]
     private let byName: [String: ScriptID]
 
@@ -30,7 +30,7 @@ public struct ScriptRegistry: Sendable {
         byName = [:]
     }
 
-    /// Makes a registry; `sha1` returns the 20 bytes of FIPS 180-4 SHA-1, which Redis names scripts by.
+    /// Makes a registry; `sha1` returns the 20 bytes of the FIPS 180-4 SHA-1, by which Redis names scripts.
     public init(
         scripts sources: [(name: String, source: [UInt8])], sha1: ([UInt8]) -> [UInt8]
     ) throws(RegistryError) {
@@ -51,33 +51,34 @@ public struct ScriptRegistry: Sendable {
     /// The script of a name; `nil` when there is none.
     public func script(named name: String) -> ScriptID? { byName[name] }
 
-    /// Asks the server of a new connection which scripts its cache has; see ``missing(_:)``.
+    /// The question which scripts the cache of a new connection's server has; see ``missing(_:)``.
     public var look: RedisCall {
         var call = RedisCall("SCRIPT", Array("EXISTS".utf8))
         for script in scripts { call.append(script.digest) }
         return call
     }
 
-    /// The scripts that have to be loaded after the reply to ``look``, so that `NOSCRIPT` is rare: all of them when the
-    /// reply tells nothing.
+    /// The scripts to load after the reply to ``look``, so that `NOSCRIPT` is rare; all of them when the reply is
+    /// unusable.
     public func missing(_ reply: RESPValue) -> [Int] {
         guard let flags = reply.elements, flags.count == scripts.count else { return Array(scripts.indices) }
         return scripts.indices.filter { flags[$0].integer != 1 }
     }
 
-    /// Puts the n-th script into the server's cache; the reply is its digest: see ``confirmsLoad(_:_:)``.
+    /// The call that loads the n-th script into the server's cache; its reply is the digest: see
+    /// ``confirmsLoad(_:_:)``.
     public func load(_ index: Int) -> RedisCall {
         RedisCall("SCRIPT", Array("LOAD".utf8), scripts[index].source)
     }
 
-    /// Whether the reply to the n-th ``load(_:)`` is that script's digest; false means that what runs in the server would
-    /// not be what is called.
+    /// Whether the reply to the n-th ``load(_:)`` is that script's digest; otherwise the server would run another
+    /// script.
     public func confirmsLoad(_ index: Int, _ reply: RESPValue) -> Bool {
         guard scripts.indices.contains(index), case .string(let digest) = reply else { return false }
         return digest == scripts[index].digest
     }
 
-    /// What is sent for a script's call: `EVALSHA digest numkeys key... arg...`, or `EVAL source ...`.
+    /// The encoded call of a script: `EVALSHA digest numkeys key... arg...`, or `EVAL source ...`.
     public func encoded(_ call: ScriptCall, _ form: Form) -> RedisCall {
         let script = scripts[call.script.index]
         var sent = form == .digest ? RedisCall("EVALSHA") : RedisCall("EVAL")

@@ -1,16 +1,17 @@
 import Core
 
-/// What a Redis server says about itself: `INFO server replication persistence cluster memory` and `CONFIG GET`.
+/// The facts that a Redis server reports: `INFO server replication persistence cluster memory` and `CONFIG GET`.
 ///
-/// Read at each connect: the run id feeds the fence of failure catalogue 2.3, the role decides whether to stay.
+/// They are read at each connect. The run id is part of the fence of failure catalogue 2.3, and the role decides
+/// whether the connection is kept.
 public struct ServerFacts: Equatable, Sendable {
-    /// Whether writes are accepted here.
+    /// The role of the server, which decides whether it accepts writes.
     public enum Role: Equatable, Sendable {
         /// `role:master`.
         case master
         /// `role:slave`.
         case replica
-        /// `redis_mode:sentinel`: no server of data at all.
+        /// `redis_mode:sentinel`: a Sentinel, without data.
         case sentinel
     }
 
@@ -26,18 +27,18 @@ public struct ServerFacts: Equatable, Sendable {
     public private(set) var hasAppendOnlyFile: Bool
     /// Whether the server is a node of a cluster (`redis_mode:cluster` or `cluster_enabled:1`).
     public let isCluster: Bool
-    /// What `INFO replication` told last.
+    /// The last answer of `INFO replication`.
     public private(set) var replication: ReplicationFacts
     /// Replicas connected to this master.
     public var connectedReplicas: Int { replication.connectedReplicas }
-    /// `maxmemory_policy`; `nil` when `INFO memory` was not asked.
+    /// `maxmemory_policy`; `nil` when `INFO memory` was not read.
     public let evictionPolicy: [UInt8]?
-    /// Whether every write is on disk before it is answered, also while the file is rewritten; known after
+    /// Whether every write is on disk before it is answered, even while the file is rewritten; known after
     /// ``apply(config:)``.
     public private(set) var syncsEveryWrite = false
-    /// Whether the server has told its settings of persistence; a host or an ACL may forbid `CONFIG GET`.
+    /// Whether the server has reported its settings of persistence; a host or an ACL may forbid `CONFIG GET`.
     public private(set) var tellsPersistence = false
-    /// Seconds that the process had run when it was asked (`uptime_in_seconds`); 0 when it was not told.
+    /// Seconds that the process had run when it was asked (`uptime_in_seconds`); 0 when it was not reported.
     public let uptimeSeconds: Int
     /// Whether nothing is synced while the append-only file is rewritten (`no-appendfsync-on-rewrite`).
     public private(set) var pausesSyncs = false
@@ -62,7 +63,7 @@ public struct ServerFacts: Equatable, Sendable {
         uptimeSeconds = fields["uptime_in_seconds"].flatMap { ASCII.decimal($0) } ?? 0
     }
 
-    /// Takes what `CONFIG GET` told; names the server did not tell stay unknown.
+    /// Takes the answer of `CONFIG GET`; names that it lacks stay unknown.
     public mutating func apply(config: [[UInt8]: [UInt8]]) {
         if let value = config[Array("appendonly".utf8)] { hasAppendOnlyFile = value.elementsEqual("yes".utf8) }
         if let value = config[Array("appendfsync".utf8)] {
@@ -73,45 +74,46 @@ public struct ServerFacts: Equatable, Sendable {
         if let value = config[Array("notify-keyspace-events".utf8)] { keyspaceEvents = value }
     }
 
-    /// Takes what `INFO replication` told now; the role is for the caller to judge.
+    /// Takes a new answer of `INFO replication`; the caller judges the role.
     public mutating func apply(_ replication: ReplicationFacts) {
         self.replication = replication
     }
 
-    /// Identifies the history that is written here: 40 hexadecimal digits (fleet: replication).
+    /// Identifies the history that is written here: 40 hexadecimal digits.
     ///
-    /// It is the replication id, which changes at each promotion and each start. A server that has never had a replica and
-    /// never been one shows its run id instead: it has one history, and with the run id nothing changes when its first
-    /// connection of a newer gateway comes.
+    /// It is the replication id, which changes at each promotion and each start. A server that has never had a replica
+    /// and never been one uses its run id instead. Such a server has one history, and with the run id nothing changes
+    /// when the first connection of a newer gateway arrives.
     public var history: [UInt8] { replication.isUnused ? runID : replication.id }
 
-    /// What scripts compare positions with: the history, and `+` behind it when whatever was answered survives a restart.
+    /// The text that scripts compare positions with: the history, followed by `+` when every answered write survives a
+    /// restart.
     ///
-    /// Two runs with the `+` share their epochs, all others do not. A server with replication has no `+`, however often
-    /// it syncs: its data may be another server's, with the end missing, or may come back as such after a failover.
-    /// Nor has a node of a cluster: slots move between its masters.
+    /// Two runs with the `+` share their epochs; all others do not. A server with replication never has the `+`,
+    /// however often it syncs. Its data may come from another server with the end missing, or may become so after a
+    /// failover. A node of a cluster never has it either, because slots move between its masters.
     public var fence: [UInt8] { isDurable ? runID + [UInt8(ascii: "+")] : history }
 
     /// Whether the fence has the `+`.
     var isDurable: Bool { syncsEveryWrite && replication.isUnused && !isCluster }
 
-    /// Whether keys may vanish before their time because memory is short; only `noeviction` keeps logs whole.
+    /// Whether keys may be evicted early when memory is short; only `noeviction` keeps logs complete.
     public var evictsKeys: Bool {
         guard let policy = evictionPolicy else { return false }
         return !policy.elementsEqual("noeviction".utf8)
     }
 
-    /// Whether the version is at least the one given.
+    /// Whether the version is at least the given one.
     public func isAtLeast(major: Int, minor: Int) -> Bool {
         version[0] > major || (version[0] == major && version[1] >= minor)
     }
 
-    /// Asks for what ``apply(config:)`` takes.
+    /// The question for the answer that ``apply(config:)`` takes.
     ///
-    /// A pattern, since Redis before 7.0 takes one name at a time.
+    /// It is a pattern, since Redis before 7.0 accepts one name at a time.
     static let persistenceQuestion = RedisCall("CONFIG", Array("GET".utf8), Array("*append*".utf8))
 
-    /// Reads the reply of `CONFIG GET`: names and values in turn; `nil` when it is not that.
+    /// Reads the reply of `CONFIG GET`: names and values in turn; `nil` when it has another form.
     public static func config(_ reply: RESPValue) -> [[UInt8]: [UInt8]]? {
         guard let elements = reply.elements, elements.count % 2 == 0 else { return nil }
         var result: [[UInt8]: [UInt8]] = [:]

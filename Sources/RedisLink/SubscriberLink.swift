@@ -2,26 +2,26 @@ internal import Core
 public import Reactors
 public import Transport
 
-/// What a subscriber link brings.
+/// The callbacks of a subscriber link.
 ///
 /// Thread: the reactor's.
 public protocol SubscriberLinkOwner: AnyObject {
-    /// A channel is live from now on: what was published before may have been missed.
+    /// A channel is live from now on; earlier messages may have been missed.
     func channelLive(_ channel: [UInt8])
-    /// A message came on a live channel.
+    /// A message arrived on a live channel.
     func channelMessage(_ channel: [UInt8], _ payload: [UInt8])
-    /// The connection is gone and with it every channel; each is told live again later.
+    /// The connection was lost with every channel; ``channelLive(_:)`` is called for each when it is live again.
     func channelsLost(_ failure: RedisFailure)
 }
 
-/// The link that channels are received through: what is wanted is subscribed, again after every reconnect.
+/// The link that receives channels: it subscribes to the wanted channels, again after every reconnect.
 ///
 /// Thread: the reactor's.
 public final class SubscriberLink: RedisSocketOwner {
     private unowned let owner: any SubscriberLinkOwner
     private var socket: RedisSocket?
     private var reconciler: SubscriptionReconciler<[UInt8]>
-    /// What the server said of itself; `nil` while there is none.
+    /// The facts that the server reported; `nil` while there is no connection.
     public private(set) var facts: ServerFacts?
     /// The last failure, for logs and readiness.
     public private(set) var lastFailure: RedisFailure?
@@ -46,27 +46,28 @@ public final class SubscriberLink: RedisSocketOwner {
         socket?.stop()
     }
 
-    /// Gives the connection up and dials again.
+    /// Gives up the connection and dials again.
     public func reconnect(_ failure: RedisFailure) {
         socket?.fail(failure)
     }
 
-    /// Channels known: wanted, or not yet gone from the server.
+    /// The number of known channels: wanted, or not yet gone from the server.
     public var channelCount: Int { reconciler.count }
 
-    /// Wants a channel; true when it is live already, otherwise ``SubscriberLinkOwner/channelLive(_:)`` will tell.
+    /// Wants a channel; returns `true` when it is live already, otherwise ``SubscriberLinkOwner/channelLive(_:)``
+    /// follows.
     public func want(_ channel: [UInt8]) -> Bool {
         let standing = reconciler.want(channel)
         if case .live = standing { return true }
         return false
     }
 
-    /// Ceases to want a channel.
+    /// Stops wanting a channel.
     public func unwant(_ channel: [UInt8]) {
         reconciler.unwant(channel)
     }
 
-    /// Sends what the wants of this tick add up to; called once a tick.
+    /// Sends the subscriptions and unsubscriptions that this tick has gathered; called once in each tick.
     public func flush() {
         guard facts != nil else { return }
         while let action = reconciler.next() {

@@ -1,48 +1,50 @@
 import Core
 
-/// Makes the channels a connection is subscribed to equal the channels that are wanted (failure catalogue R16, R17).
+/// Makes the channels that a connection is subscribed to equal the wanted ones (failure catalogue R16, R17).
 ///
-/// It keeps what is wanted and what the server has said, never a list of events to replay: after any disturbance the
-/// difference between the two is what remains to be sent. For each channel at most one call is in flight, so a
-/// confirmation can only mean that one. Channels are wanted or not, without counting: the directory above counts.
+/// It stores the wanted channels and the server's confirmations, never a list of events to replay: after any
+/// disturbance, the difference between the two remains to be sent. For each channel at most one call is in flight, so a
+/// confirmation can only belong to that one. A channel is wanted or not, without counting: the directory above counts.
 ///
-/// After ``connected()`` everything wanted is subscribed again, in batches. At most `unconfirmedMax` channels are
-/// asked for and not confirmed, so that 100 000 of them do not fill the server's output buffer. No call does work
-/// that grows with the number of channels, except that ``next()`` passes over each once per connection.
+/// After ``connected()`` all wanted channels are subscribed again, in batches. At most `unconfirmedMax` channels are
+/// requested and not confirmed, so that 100 000 of them do not fill the server's output buffer. No call does work that
+/// grows with the number of channels, except that ``next()`` visits each once for each connection.
 public struct SubscriptionReconciler<Channel: Hashable & Sendable>: Sendable {
     /// A call to send now, with at most `batchMax` channels.
     public enum Action: Equatable, Sendable {
-        /// `SUBSCRIBE` of these.
+        /// `SUBSCRIBE` to these.
         case subscribe([Channel])
-        /// `UNSUBSCRIBE` of these.
+        /// `UNSUBSCRIBE` from these.
         case unsubscribe([Channel])
     }
 
-    /// Where a wanted channel stands.
+    /// The state of a wanted channel.
     public enum Standing: Equatable, Sendable {
-        /// Redis has not confirmed it; ``Confirmation/live(_:)`` will tell.
+        /// Redis has not confirmed it; ``Confirmation/live(_:)`` will follow.
         case pending
         /// Redis delivers it, without interruption since this number.
         case live(UInt64)
     }
 
-    /// What a confirmation meant.
+    /// The meaning of a confirmation.
     public enum Confirmation: Equatable, Sendable {
-        /// The channel is live from now on. Numbers grow with each such event of any channel and connection: what
-        /// was published before it may have been missed, so positions are compared with the log now.
+        /// The channel is live from now on.
+        ///
+        /// Numbers grow with each such event of any channel and connection. Earlier messages may have been missed, so
+        /// positions are compared with the log now.
         case live(UInt64)
         /// It is no longer wanted; an unsubscribe follows.
         case unwanted
-        /// It is gone, as it should be.
+        /// It is gone, as requested.
         case gone
         /// It is gone and wanted again; a subscribe follows.
         case resubscribing
-        /// Nothing was in flight that this could confirm: the server is not what it should be.
+        /// It confirms no call in flight: the server behaves incorrectly.
         case unexpected
     }
 
     private enum State {
-        /// The server does not have it.
+        /// The server has no subscription to it.
         case absent
         case subscribing
         case live
@@ -56,7 +58,7 @@ public struct SubscriptionReconciler<Channel: Hashable & Sendable>: Sendable {
         /// Whether the slot is in ``toSubscribe`` and in ``toUnsubscribe`` of this connection.
         var queuedToSubscribe = false
         var queuedToUnsubscribe = false
-        /// The connection all but `wanted` speaks of; what an older one left is void.
+        /// The connection to which all fields but `wanted` refer; values of an older one are void.
         var connection: UInt64
         var liveSince: UInt64
     }
@@ -64,12 +66,12 @@ public struct SubscriptionReconciler<Channel: Hashable & Sendable>: Sendable {
     private var index: [Channel: Int] = [:]
     private var slots: [Slot?] = []
     private var free: [Int] = []
-    /// Slots to subscribe or unsubscribe, unless they have changed when they are taken out.
+    /// Slots to subscribe or unsubscribe, unless they have changed by the time they are taken out.
     private var toSubscribe = Ring<Int>()
     private var toUnsubscribe = Ring<Int>()
-    /// Whether the last call was a subscribe: the two kinds take turns, so that neither starves.
+    /// Whether the last call was a subscribe: the two kinds alternate, so that neither starves.
     private var subscribedLast = false
-    /// Slots from here on have not been looked at since the connection began.
+    /// Slots from this index on have not been visited since the connection began.
     private var cursor = 0
     private var connection: UInt64 = 0
     private var isConnected = false
@@ -84,15 +86,15 @@ public struct SubscriptionReconciler<Channel: Hashable & Sendable>: Sendable {
         self.unconfirmedMax = max(self.batchMax, unconfirmedMax)
     }
 
-    /// How many channels are known: wanted, or not yet gone from the server.
+    /// The number of known channels: wanted, or not yet gone from the server.
     public var count: Int { index.count }
 
-    /// Whether everything wanted is live and nothing else is subscribed.
+    /// Whether all wanted channels are live and no others are subscribed.
     public var isSettled: Bool {
         isConnected && unconfirmed == 0 && toSubscribe.isEmpty && toUnsubscribe.isEmpty && cursor == slots.count
     }
 
-    /// Wants a channel; wanting it twice is wanting it once.
+    /// Wants a channel; wanting it twice has no further effect.
     public mutating func want(_ channel: Channel) -> Standing {
         guard let position = index[channel] else {
             add(channel)
@@ -104,7 +106,7 @@ public struct SubscriptionReconciler<Channel: Hashable & Sendable>: Sendable {
         return .live(slot.liveSince)
     }
 
-    /// Ceases to want a channel; an unknown one is ignored.
+    /// Stops wanting a channel; an unknown one is ignored.
     public mutating func unwant(_ channel: Channel) {
         guard let position = index[channel] else { return }
         update(position) { $0.wanted = false }
@@ -112,7 +114,7 @@ public struct SubscriptionReconciler<Channel: Hashable & Sendable>: Sendable {
         freeIfDone(position)
     }
 
-    /// Since when the channel is live without interruption; `nil` while it is not.
+    /// The number since which the channel is live without interruption; `nil` while it is not live.
     public func liveSince(_ channel: Channel) -> UInt64? {
         guard isConnected, let position = index[channel], let slot = slots[position], slot.connection == connection,
             slot.state == .live
@@ -120,13 +122,13 @@ public struct SubscriptionReconciler<Channel: Hashable & Sendable>: Sendable {
         return slot.liveSince
     }
 
-    /// A new connection is ready for `SUBSCRIBE`; the server has no channel of it.
+    /// Begins a new connection, which is ready for `SUBSCRIBE` and has no channels yet.
     public mutating func connected() {
         beginConnection()
         isConnected = true
     }
 
-    /// The connection is gone, and every channel with it.
+    /// Ends the connection, which loses every channel.
     public mutating func disconnected() {
         beginConnection()
         isConnected = false
@@ -134,7 +136,7 @@ public struct SubscriptionReconciler<Channel: Hashable & Sendable>: Sendable {
 
     /// The next call to send; `nil` when nothing is to be sent now.
     ///
-    /// Called until `nil` after every other call.
+    /// Call it until it returns `nil` after every other call.
     public mutating func next() -> Action? {
         guard isConnected else { return nil }
         let room = min(batchMax, unconfirmedMax - unconfirmed)
@@ -144,7 +146,7 @@ public struct SubscriptionReconciler<Channel: Hashable & Sendable>: Sendable {
         return subscribedLast ? takeSubscribes(room) : takeUnsubscribes(room)
     }
 
-    /// Redis confirmed a subscription.
+    /// Takes Redis's confirmation of a subscription.
     public mutating func confirmed(_ channel: Channel) -> Confirmation {
         guard isConnected, let position = index[channel], let slot = slots[position],
             slot.connection == connection, slot.state == .subscribing
@@ -161,7 +163,8 @@ public struct SubscriptionReconciler<Channel: Hashable & Sendable>: Sendable {
         return .unwanted
     }
 
-    /// Redis confirmed the end of a subscription, or ended a live one of itself (a moved slot, a changed ACL).
+    /// Takes Redis's confirmation that a subscription ended, or its own end of a live one (a moved slot, a changed
+    /// ACL).
     public mutating func unsubscribed(_ channel: Channel) -> Confirmation {
         guard isConnected, let position = index[channel], let slot = slots[position],
             slot.connection == connection, slot.state == .unsubscribing || slot.state == .live
@@ -190,7 +193,7 @@ public struct SubscriptionReconciler<Channel: Hashable & Sendable>: Sendable {
         enqueueIfNeeded(position)
     }
 
-    /// Changes a slot after voiding what it says of an older connection.
+    /// Changes a slot after clearing the values of an older connection.
     private mutating func update(_ position: Int, _ change: (inout Slot) -> Void) {
         guard var slot = slots[position] else { return }
         if slot.connection != connection {
@@ -217,7 +220,7 @@ public struct SubscriptionReconciler<Channel: Hashable & Sendable>: Sendable {
         }
     }
 
-    /// Frees a slot nobody wants and the server does not have; while it is queued its position must keep its meaning.
+    /// Frees a slot that is not wanted and not on the server; while it is queued, its position must keep its meaning.
     private mutating func freeIfDone(_ position: Int) {
         guard let slot = slots[position], !slot.wanted, slot.state == .absent,
             !slot.queuedToSubscribe, !slot.queuedToUnsubscribe
@@ -266,7 +269,7 @@ public struct SubscriptionReconciler<Channel: Hashable & Sendable>: Sendable {
         return position
     }
 
-    /// The next slot that has not been looked at since the connection began.
+    /// The next slot that was not visited since the connection began.
     private mutating func takeUnvisited() -> Int? {
         guard cursor < slots.count else { return nil }
         defer { cursor += 1 }

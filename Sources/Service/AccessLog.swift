@@ -4,7 +4,7 @@ public import Reactors
 
 /// One line for each request and each connection of clients, in a file of its own or on standard output.
 ///
-/// Lines that the disk does not take in time are dropped and counted; no reactor waits. Thread: any.
+/// Lines that the disk does not accept in time are dropped and counted; no reactor waits. Thread: any.
 public final class AccessLog: Sendable {
     private let path: String
     private let format: LogFormat
@@ -13,7 +13,7 @@ public final class AccessLog: Sendable {
     /// The name that stands for standard output.
     private static let standardOutput = "-"
 
-    /// Opens the file, which grows at its end, and starts the writer.
+    /// Opens the file to append to it, and starts the writer.
     public init(_ path: String, _ format: LogFormat, linesMax: Int) throws(StartProblem) {
         self.path = path
         self.format = format
@@ -26,22 +26,22 @@ public final class AccessLog: Sendable {
         }
     }
 
-    /// Lines that were dropped.
+    /// The number of dropped lines.
     public var dropped: Int { writer.dropped }
 
-    /// Writes a line about an event; fields in the order given.
+    /// Writes a line about an event, with the fields in the given order.
     ///
-    /// Never blocks.
+    /// It never blocks.
     public func write(_ event: String, _ fields: [(String, String)]) {
         writer.write(LogLine.bytes(format, wallMs: Clock.wallMs(), head: [("event", event)], fields))
     }
 
-    /// Opens the file anew, after another program has moved it away; on a failure the old one is written on.
+    /// Opens the file again after another program has moved it; after a failure it continues with the old one.
     public func reopen() throws(Errno) {
         guard path != AccessLog.standardOutput else { return }
         writer.replace(with: try Files.openToAppend(path))
     }
 
-    /// Writes what is waiting and ends the writer.
+    /// Writes the waiting lines and ends the writer.
     public func close() { writer.close() }
 }

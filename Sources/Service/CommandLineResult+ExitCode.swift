@@ -2,8 +2,10 @@ public import Configuration
 import Core
 
 extension CommandLineResult {
-    /// Does what the command line asks for; the process's exit code: of `run`, 0 after help, 64 for a command line that
-    /// cannot be read (EX_USAGE of sysexits.h), 1 when the command could not start.
+    /// Executes the result of the command line, and returns the process's exit code.
+    ///
+    /// It is that of `run`, and 0 after help. It is 64 for a command line that cannot be read (EX_USAGE of sysexits.h),
+    /// and 1 when the command could not start.
     public func exitCode(_ run: (Command) throws(StartProblem) -> Int32) -> Int32 {
         switch self {
         case .help(let text):

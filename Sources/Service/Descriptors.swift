@@ -1,17 +1,18 @@
 import Glibc
 
-/// How many file descriptors the process has open, and may have.
+/// The number of file descriptors that the process has open, and the number that it may have.
 public enum Descriptors {
-    /// How many a serving process may have: it raises its limit as far as allowed; `nil` where that cannot be read.
+    /// The most descriptors of a serving process, which raises its limit as far as allowed; `nil` when it cannot be
+    /// read.
     public static func allowed() -> Int? {
         var files = rlimit()
         guard unsafe getrlimit(__rlimit_resource_t(RLIMIT_NOFILE.rawValue), &files) == 0 else { return nil }
         return Int(clamping: files.rlim_max)
     }
 
-    /// Both numbers; `nil` where there is no /proc.
+    /// Both numbers; `nil` without /proc.
     ///
-    /// Linux tells the number since 6.2 (stat(2) of /proc/self/fd); before, they are counted one by one.
+    /// Linux reports the number since 6.2 (stat(2) of /proc/self/fd); before that, they are counted one by one.
     public static func count() -> (open: Int, limit: Int)? {
         var files = rlimit()
         guard unsafe getrlimit(__rlimit_resource_t(RLIMIT_NOFILE.rawValue), &files) == 0 else { return nil }
@@ -22,7 +23,7 @@ public enum Descriptors {
             return errno == EMFILE ? (limit, limit) : nil
         }
         defer { _ = unsafe closedir(directory) }
-        // Three entries are not descriptors of others: itself, `.` and `..`.
+        // Three entries are not other descriptors: this directory itself, `.` and `..`.
         var open = -3
         while unsafe readdir(directory) != nil { open += 1 }
         return (open, limit)

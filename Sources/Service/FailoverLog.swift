@@ -1,9 +1,10 @@
 import Configuration
 public import RedisLink
 
-/// Writes into the log what a master of a cluster has become for one link to it.
+/// Logs changes of a cluster's master that a link reports.
 public enum FailoverLog {
-    /// One line for each change; `part` is whose link it is, and `before` where the master was that this one follows.
+    /// Writes one line for each change; `part` names the owner of the link, and `before` is the address of the
+    /// preceding master.
     public static func tell(
         _ master: ClusterAddress, before: ClusterAddress?, keepsEpochs: Bool, part: String, _ log: Log
     ) {

@@ -1,9 +1,9 @@
 import Glibc
 public import Reactors
 
-/// Small files, read and written whole.
+/// Reads and writes small files as a whole.
 public enum Files {
-    /// Reads a file; fails with EFBIG beyond the bound.
+    /// Reads a file; fails with EFBIG beyond `bytesMax`.
     public static func read(_ path: String, bytesMax: Int) throws(Errno) -> [UInt8] {
         let raw = try retrying { unsafe open(path, O_RDONLY | O_CLOEXEC) }
         let descriptor = FileDescriptor(owning: raw)
@@ -17,9 +17,9 @@ public enum Files {
         }
     }
 
-    /// Writes a file through a temporary one, so that a reader finds the old or the new content, never a part.
+    /// Writes a file through a temporary one, so that readers see the old or the new content, never a part.
     ///
-    /// `isSecret` lets only the owner read it.
+    /// With `isSecret` only the owner may read it.
     public static func write(_ bytes: [UInt8], to path: String, isSecret: Bool) throws(Errno) {
         let temporary = path + ".new"
         let mode: mode_t = isSecret ? 0o600 : 0o644
@@ -39,14 +39,14 @@ public enum Files {
         _ = try retrying { unsafe rename(temporary, path) }
     }
 
-    /// Opens a file to write at its end, and makes it when it is not there; the caller owns the descriptor.
+    /// Opens a file to append to it, and creates it when it does not exist; the caller owns the descriptor.
     ///
-    /// Others than the owner's group may not read it.
+    /// Only the owner and its group may read it.
     static func openToAppend(_ path: String) throws(Errno) -> Int32 {
         try retrying { unsafe open(path, O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC, 0o640) }
     }
 
-    /// The names in a directory, sorted by bytes, without `.` and `..`; fails with E2BIG beyond the bound.
+    /// The names in a directory, sorted by bytes, without `.` and `..`; fails with E2BIG beyond `max`.
     public static func names(in directory: String, max: Int) throws(Errno) -> [String] {
         guard let stream = unsafe opendir(directory) else { throw Errno.current }
         defer { unsafe closedir(stream) }
@@ -67,16 +67,17 @@ public enum Files {
         unsafe access(path, F_OK) == 0
     }
 
-    /// The path from the root, links followed (realpath(3)); `nil` when there is nothing.
+    /// The absolute path with links resolved (realpath(3)); `nil` when nothing exists there.
     public static func absolute(_ path: String) -> String? {
         guard let found = unsafe realpath(path, nil) else { return nil }
         defer { unsafe free(found) }
         return unsafe String(cString: found)
     }
 
-    /// Whether every user of this machine can read the file: its own mode and all directories above let them.
+    /// Whether every user of this machine can read the file: its mode and all directories above allow it.
     ///
-    /// A file that is mounted by itself is a container's secret. Its mode belongs to the host, and nobody else is in there.
+    /// A file that is a mount of its own is a container's secret, and counts as not readable. Its mode belongs to the
+    /// host, and no other user is in the container.
     public static func isReadableByEverybody(_ path: String) -> Bool {
         guard let full = absolute(path), let file = status(full), file.st_mode & S_IROTH != 0 else { return false }
         var isParent = true
@@ -96,7 +97,7 @@ public enum Files {
         return unsafe stat(path, &status) == 0 ? status : nil
     }
 
-    /// Makes a directory that only the owner may enter; one that exists is left as it is.
+    /// Creates a directory that only the owner may enter; an existing one stays unchanged.
     public static func makeDirectory(_ path: String) throws(Errno) {
         do {
             _ = try retrying { unsafe mkdir(path, 0o700) }

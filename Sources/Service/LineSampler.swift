@@ -1,4 +1,4 @@
-/// Decides which log lines of a kind are written: so many in a second, and the others are counted.
+/// Limits the log lines of one kind to a number in each second, and counts the others.
 ///
 /// Pure. Times are monotonic milliseconds.
 public struct LineSampler: Sendable {
@@ -8,14 +8,14 @@ public struct LineSampler: Sendable {
     private var written = 0
     private var leftOut = 0
 
-    /// Writes at most so many lines in a second.
+    /// Allows at most `perSecond` lines in a second.
     public init(perSecond: Int) {
         self.perSecond = perSecond
     }
 
-    /// A line is to be written.
+    /// Asks whether to write a line.
     ///
-    /// Returns how many lines were left out since the line before, or `nil` when this one is left out.
+    /// Returns the number of lines left out since the last written one; `nil` when this one is to be left out.
     public mutating func take(nowMs: Int) -> Int? {
         if nowMs >= endMs { (endMs, written) = (nowMs + LineSampler.spanMs, 0) }
         guard written < perSecond else {
@@ -27,7 +27,7 @@ public struct LineSampler: Sendable {
         return leftOut
     }
 
-    /// How many lines were left out in a second that is over; `nil` when there are none that nobody was told of.
+    /// The number of lines left out in a second that has passed; `nil` when none of them is still to be reported.
     public mutating func takeLeftOut(nowMs: Int) -> Int? {
         guard leftOut > 0, nowMs >= endMs else { return nil }
         defer { leftOut = 0 }

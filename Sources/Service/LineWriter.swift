@@ -12,7 +12,7 @@ public final class LineWriter: Sendable {
     private let droppedCount = Atomic<Int>(0)
     private let isStopping = Atomic<Bool>(false)
     private let thread = Guarded<Reactors.Thread?>(nil)
-    /// A file that takes the place of the one that is written; -1 for none.
+    /// A file that replaces the current one; -1 for none.
     private let next = Guarded<Int32>(-1)
     private let ended: Wake
 
@@ -25,17 +25,17 @@ public final class LineWriter: Sendable {
         thread.withLock { $0 = started }
     }
 
-    /// Lines dropped since the disk or the reader was too slow, or took them not.
+    /// The number of lines dropped because the disk or the reader was too slow, or refused them.
     public var dropped: Int { droppedCount.load(ordering: .relaxed) }
 
     /// Writes a line, its end included.
     ///
-    /// Never blocks.
+    /// It never blocks.
     public func write(_ line: [UInt8]) {
         if !mailbox.send(line) { droppedCount.add(1, ordering: .relaxed) }
     }
 
-    /// Writes to another descriptor from now on, which it owns.
+    /// Writes to another descriptor from now on, and owns it.
     public func replace(with descriptor: Int32) {
         let unused = next.withLock { next in
             defer { next = descriptor }
@@ -45,10 +45,10 @@ public final class LineWriter: Sendable {
         wake.signal()
     }
 
-    /// Writes what is waiting and ends the thread.
+    /// Writes the waiting lines and ends the thread.
     ///
-    /// Lines that nobody reads must not keep the process: what cannot be written in two seconds is given up, and the
-    /// thread with it.
+    /// A reader that no longer reads must not keep the process alive: after two seconds the remaining lines and the
+    /// thread are given up.
     public func close() {
         isStopping.store(true, ordering: .releasing)
         wake.signal()
@@ -63,7 +63,7 @@ public final class LineWriter: Sendable {
         var lines: [[UInt8]] = []
         while true {
             wake.wait()
-            // Read before the drain: what was written before the stop is in the mailbox by now.
+            // Read before the drain: lines from before the stop are in the mailbox by now.
             let stopping = isStopping.load(ordering: .acquiring)
             mailbox.drain(into: &lines)
             for line in lines where !LineWriter.writeAll(line, to: descriptor) {
@@ -85,7 +85,7 @@ public final class LineWriter: Sendable {
         }
     }
 
-    /// Whether all of the line was written; a closed log has nobody to tell, and the service goes on.
+    /// Whether the whole line was written; a closed log cannot be reported anywhere, and the service continues.
     private static func writeAll(_ line: [UInt8], to descriptor: Int32) -> Bool {
         var offset = 0
         while offset < line.count {

@@ -2,10 +2,10 @@ public import Configuration
 import Glibc
 public import Reactors
 
-/// The log: one line per change of state, `key=value` text or JSON, to standard error.
+/// The log: one line for each change of state, `key=value` text or JSON, to standard error.
 ///
-/// Lines go through a ``LineWriter``, so that a blocked pipe never blocks a reactor; what does not fit is dropped and
-/// counted. Thread: `write` from any.
+/// A ``LineWriter`` writes the lines, so that a blocked pipe never blocks a reactor; lines that do not fit are dropped
+/// and counted. Thread: `write` from any.
 public final class Log: Sendable {
     private let format: LogFormat
     private let level: LogLevel
@@ -27,21 +27,21 @@ public final class Log: Sendable {
         }
     }
 
-    /// Lines dropped because the reader of the log was too slow.
+    /// The number of lines dropped because the reader of the log was too slow.
     public var dropped: Int { writer.dropped }
 
     /// Whether lines of this importance are written.
     public func takes(_ severity: LogLevel) -> Bool { severity <= level }
 
-    /// Writes a line; fields in the order given.
+    /// Writes a line, with the fields in the given order.
     ///
-    /// Never blocks.
+    /// It never blocks.
     public func write(_ severity: LogLevel, _ message: String, _ fields: [(String, String)]) {
         guard takes(severity) else { return }
         let head = [("level", severity.rawValue), ("message", message)]
         writer.write(LogLine.bytes(format, wallMs: Clock.wallMs(), head: head, fields))
     }
 
-    /// Writes what is waiting and ends the thread; see ``LineWriter/close()``.
+    /// Writes the waiting lines and ends the thread; see ``LineWriter/close()``.
     public func close() { writer.close() }
 }

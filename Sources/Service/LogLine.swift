@@ -3,9 +3,9 @@ import Core
 
 /// One line of a log as bytes, its end included: `key=value` text or JSON.
 ///
-/// Values are escaped, so that a client can forge no line. Pure.
+/// Values are escaped, so that no client can forge a line. Pure.
 enum LogLine {
-    /// A line with a time, words of its own and fields; `head` are the fields that every line of the log has.
+    /// A line with a time and fields; `head` are the fields that every line of the log has.
     static func bytes(
         _ format: LogFormat, wallMs: Int, head: [(String, String)], _ fields: [(String, String)]
     ) -> [UInt8] {

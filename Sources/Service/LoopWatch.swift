@@ -1,15 +1,15 @@
-/// Whether the loops of a process turn, and whether one has stood for too long to wait for it.
+/// Watches whether the loops of a process turn, and whether one has been standing for too long.
 ///
-/// It counts how long it has seen a loop stand, not what the clock says: a process that was stopped as a whole, or a machine
-/// that slept, did not look meanwhile either. So after SIGCONT nothing is held against the loops. Pure: time is a parameter.
+/// It counts the time for which it has seen a loop standing, not the clock's time. While a process is stopped or its
+/// machine sleeps, this watch does not run either, so that after SIGCONT no loop is blamed. Pure: time is a parameter.
 public struct LoopWatch {
-    /// Finding of one look.
+    /// The result of one look.
     public enum Verdict: Equatable, Sendable {
-        /// Every loop has turned of late.
+        /// Every loop has turned recently.
         case turning
-        /// One has not, or does not run at all.
+        /// At least one loop has not, or does not run at all.
         case standing
-        /// The loop of that number has stood for the whole time that it may.
+        /// The loop of that number has been standing for the whole allowed time.
         case stuck(loop: Int, standingMs: Int)
     }
 
@@ -23,17 +23,17 @@ public struct LoopWatch {
     private var loops: [Loop] = []
     private var lookedMs: Int?
 
-    /// A loop that works turns several times in this time, milliseconds.
+    /// The time in which a working loop turns several times, milliseconds.
     private static let lateMs = 2_000
-    /// The most that one look counts: whoever looks more seldom was not running.
+    /// The most time that one look counts, milliseconds: after a longer pause the watch itself was not running.
     private static let lookMsMax = 2_000
 
-    /// Watches so many loops; one may stand for `exitMs` milliseconds, 0 for ever.
+    /// Watches `count` loops; one may stand for `exitMs` milliseconds, 0 without a limit.
     public init(count: Int, exitMs: Int) {
         (self.count, self.exitMs) = (count, exitMs)
     }
 
-    /// Looks at how often each loop has turned; called at least once a second.
+    /// Looks at the number of turns of each loop; called at least once a second.
     public mutating func look(_ ticks: [Int], nowMs: Int) -> Verdict {
         let passedMs = min(nowMs - (lookedMs ?? nowMs), LoopWatch.lookMsMax)
         lookedMs = nowMs

@@ -1,7 +1,7 @@
 public import RedisLink
 
 extension MetricsPage {
-    /// Writes how many calls of each service outside wait, and whether a courier of it lives.
+    /// Writes the number of waiting calls of each outside service, and whether a courier of it is running.
     public mutating func tell(_ calls: [(service: String, figures: CallsFigures)]) {
         guard !calls.isEmpty else { return }
         func each(_ figure: (CallsFigures) -> Int) -> [(label: String, value: String, count: Int)] {

@@ -8,19 +8,19 @@ public struct MetricsPage {
     /// An empty page.
     public init() {}
 
-    /// A number that goes up and down.
+    /// Writes a number that rises and falls.
     public mutating func gauge(_ name: String, _ help: String, _ value: Int) {
         head(name, help, "gauge")
         bytes.append(text: "\(name) \(value)\n")
     }
 
-    /// Numbers that go up and down, told apart by one label.
+    /// Writes numbers that rise and fall, distinguished by one label.
     public mutating func gauge(_ name: String, _ help: String, _ values: [(label: String, value: String, count: Int)]) {
         head(name, help, "gauge")
         for entry in values { bytes.append(text: "\(name){\(entry.label)=\"\(entry.value)\"} \(entry.count)\n") }
     }
 
-    /// A number that goes up and down for the whole, and its parts told apart by one label.
+    /// Writes a number that rises and falls for the whole, and its parts, distinguished by one label.
     public mutating func gauge(
         _ name: String, _ help: String, _ whole: Int, and parts: [(label: String, value: String, count: Int)]
     ) {
@@ -28,26 +28,26 @@ public struct MetricsPage {
         for entry in parts { bytes.append(text: "\(name){\(entry.label)=\"\(entry.value)\"} \(entry.count)\n") }
     }
 
-    /// A time that goes up and down; given in milliseconds, written in seconds.
+    /// Writes a time that rises and falls; given in milliseconds, written in seconds.
     public mutating func gauge(_ name: String, _ help: String, milliseconds: Int) {
         head(name, help, "gauge")
         bytes.append(text: "\(name) \(Double(milliseconds) / 1_000)\n")
     }
 
-    /// A number that only grows.
+    /// Writes a number that only grows.
     public mutating func counter(_ name: String, _ help: String, _ value: Int) {
         head(name, help, "counter")
         bytes.append(text: "\(name) \(value)\n")
     }
 
-    /// Numbers that only grow, told apart by one label.
+    /// Writes numbers that only grow, distinguished by one label.
     public mutating func counter(_ name: String, _ help: String, _ values: [(label: String, value: String, count: Int)])
     {
         head(name, help, "counter")
         for entry in values { bytes.append(text: "\(name){\(entry.label)=\"\(entry.value)\"} \(entry.count)\n") }
     }
 
-    /// Counts by upper bound; given in microseconds, written in seconds.
+    /// Writes counts by upper bound; given in microseconds, written in seconds.
     public mutating func histogram(_ name: String, _ help: String, boundsUs: [Int], counts: [Int], sumUs: Int) {
         head(name, help, "histogram")
         var total = 0

@@ -2,13 +2,14 @@ import Configuration
 import Glibc
 import Reactors
 
-/// The life of a process with one node: tells that it is ready, then waits for the signal that ends it.
+/// The life of a process with one node: it reports that it is ready, then waits for the signal that ends it.
 ///
 /// Thread: main.
 public enum NodeLife {
-    /// Runs until SIGTERM or SIGINT; 0 then, 1 when the node ended by itself.
+    /// Runs until SIGTERM or SIGINT; returns 0 then, and 1 when the node ended by itself.
     ///
-    /// `readyFile` gets the process id and where operations are served. A loop that stands for `stuckExitMs` ends the process.
+    /// `readyFile` receives the process id and the address of operations. A loop that stands for `stuckExitMs` ends the
+    /// process.
     public static func run(
         _ node: NodeThread, readyFile: String?, stuckExitMs: Int, log: Log
     ) throws(StartProblem) -> Int32 {

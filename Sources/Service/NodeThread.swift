@@ -2,16 +2,16 @@ public import Configuration
 public import Reactors
 import Synchronization
 
-/// What lives on a node's thread, and is told to end there.
+/// The object that lives on a node's thread and is ended there.
 public protocol NodeResident: AnyObject {
-    /// Lets what is in hand end, then stops the reactor. Called on the reactor's thread, once or more.
+    /// Finishes the present work, then stops the reactor. Called on the reactor's thread, once or more.
     func end()
 
-    /// Reads again what files say, and stays as it is when a file is wrong. Called on the reactor's thread.
+    /// Reads its files again, and keeps the old values when a file is invalid. Called on the reactor's thread.
     func reload()
 }
 
-/// A thread with a reactor and what lives on it: started here, and stopped.
+/// A thread with a reactor and its resident, which this type starts and stops.
 ///
 /// Thread: main.
 public final class NodeThread: Sendable {
@@ -22,12 +22,12 @@ public final class NodeThread: Sendable {
     private let ended = Atomic<Bool>(false)
     private let thread = Guarded<Reactors.Thread?>(nil)
     private let loop = Guarded<LoopStatistics?>(nil)
-    /// Where operations are served, the real port; `nil` for nowhere.
+    /// The address at which operations are served, with the real port; `nil`: none.
     public let operations: HostPort?
-    /// Times for which the process stood still, for the resident's metrics.
+    /// The times for which the process stood still, for the resident's metrics.
     public let stalls: ProcessStalls
 
-    /// Starts the thread `name`; `move` makes the resident there, which calls `onReady` when it is ready.
+    /// Starts the thread `name`; `move` makes the resident on it, which calls `onReady` once it is ready.
     public init(
         _ name: String, operations: HostPort?, stalls: ProcessStalls, log: Log,
         _ move:
@@ -62,25 +62,26 @@ public final class NodeThread: Sendable {
         }
     }
 
-    /// Whether the resident has said so.
+    /// Whether the resident has called `onReady`.
     public var isReady: Bool { ready.load(ordering: .acquiring) }
 
-    /// Whether the thread has ended, asked to or not.
+    /// Whether the thread has ended, by request or by itself.
     public var hasEnded: Bool { ended.load(ordering: .acquiring) }
 
-    /// How often its loop has turned, and lets it turn once more, since one without work waits for long.
+    /// The number of turns of its loop; also wakes the loop for one more turn, since a loop without work waits for
+    /// long.
     public func turns() -> [Int] {
         wake.signal()
         return loop.withLock { $0 }.map { [$0.ticks.value] } ?? []
     }
 
-    /// Has the resident read again what files say.
+    /// Makes the resident read its files again.
     public func reload() {
         isReloading.store(true, ordering: .releasing)
         wake.signal()
     }
 
-    /// Has the resident end and waits for the thread: as long as what is in hand may take.
+    /// Makes the resident end, and waits for the thread, as long as the present work takes.
     public func stop() {
         isStopping.store(true, ordering: .releasing)
         wake.signal()

@@ -3,7 +3,7 @@ public import HTTPCodec
 
 /// The answers of an ``OperationsPeer``: `/livez`, `/readyz`, `/metrics`.
 public enum OperationsAnswer {
-    /// The answer to a request; `trouble` says why it is not ready, `metrics` is one page.
+    /// The answer to a request; `trouble` is the reason for not being ready, `metrics` is one page.
     public static func response(
         to head: HTTPRequestHead, isReady: Bool, trouble: String, metrics: @autoclosure () -> [UInt8]
     ) -> HTTPResponse {

@@ -4,13 +4,14 @@ public import Reactors
 import Synchronization
 public import Transport
 
-/// The listener of a worker's or courier's operations, bound before the thread starts, so that a wrong address is
-/// told at the start.
+/// The listener of a worker's or courier's operations.
+///
+/// It is bound before the thread starts, so that a wrong address is reported at the start.
 public final class OperationsDoor: Sendable {
-    /// The most connections at once; those who look in are few.
+    /// The most connections at once; few programs connect here.
     public static let connectionsMax = 64
 
-    /// Where it listens; the port is the real one.
+    /// The address at which it listens, with the real port.
     public let address: HostPort
     private let descriptor = Guarded<Int32?>(nil)
 
@@ -30,7 +31,7 @@ public final class OperationsDoor: Sendable {
         }
     }
 
-    /// Begins to accept, on the reactor's thread; the listener owns the socket then.
+    /// Begins to accept, on the reactor's thread; from then on the listener owns the socket.
     public func open(
         _ context: ConnectionContext, limits: Limits, makeHandler: @escaping () -> any ConnectionHandler
     ) throws(Errno) -> Listener? {
@@ -47,7 +48,7 @@ public final class OperationsDoor: Sendable {
             makeHandler: makeHandler)
     }
 
-    /// Admits a few connections at once, whoever they are.
+    /// Admits a few connections at once, from any address.
     private final class FewAtOnce: Admission {
         private let open = Atomic<Int>(0)
 

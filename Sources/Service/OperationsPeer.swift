@@ -3,7 +3,7 @@ public import HTTPCodec
 public import Reactors
 public import Transport
 
-/// A connection to an ``OperationsDoor``: one request of operations, its answer, the end.
+/// A connection to an ``OperationsDoor``: it answers one request, then closes.
 ///
 /// Thread: the reactor's.
 public final class OperationsPeer: ConnectionHandler {
@@ -16,14 +16,16 @@ public final class OperationsPeer: ConnectionHandler {
     private var parser: HTTPRequestParser
     private var head: HTTPRequestHead?
 
-    /// `answer` gives the answer to a request without a body.
+    /// Makes a connection's handler; `answer` returns the answer to a request without a body.
     public convenience init(
         reactor: Reactor, limits: Limits, answer: @escaping (_ head: HTTPRequestHead) -> HTTPResponse
     ) {
         self.init(reactor: reactor, limits: limits, methods: [.get, .head], bodyBytesMax: 0) { head, _ in answer(head) }
     }
 
-    /// `answer` gives the answer to a request by one of the methods, whose body has so many bytes at most.
+    /// Makes a connection's handler; `answer` returns the answer to a request with one of the methods.
+    ///
+    /// The body has at most `bodyBytesMax` bytes.
     public init(
         reactor: Reactor, limits: Limits, methods: [HTTPMethod], bodyBytesMax: Int,
         answer: @escaping (_ head: HTTPRequestHead, _ body: [UInt8]) -> HTTPResponse
@@ -36,13 +38,13 @@ public final class OperationsPeer: ConnectionHandler {
         parser = HTTPRequestParser(limits: HTTPLimits(limits))
     }
 
-    /// A connection is there: its request has a deadline.
+    /// Sets the deadline of the request when the connection opens.
     public func opened(_ connection: Connection) {
         self.connection = connection
         connection.setDeadline(at: reactor.nowMs + limits.requestHeadMs)
     }
 
-    /// Bytes came.
+    /// Parses received bytes, and answers a complete request.
     public func received(_ bytes: Span<UInt8>) {
         var position = 0
         while let connection, connection.isOpen, let event = parser.next(bytes, at: &position) {
@@ -63,7 +65,7 @@ public final class OperationsPeer: ConnectionHandler {
         }
     }
 
-    /// Answers and ends the connection: whoever looks in asks once in seconds.
+    /// Answers and closes the connection: clients ask only once in several seconds.
     private func finish(_ response: HTTPResponse) {
         var response = response
         response.keepAlive = false
@@ -71,12 +73,12 @@ public final class OperationsPeer: ConnectionHandler {
         connection?.close(isGood ? .httpDone : .httpRefused, last: response.encoded(for: head?.method))
     }
 
-    /// The request did not come in time.
+    /// Answers that the request did not arrive in time.
     public func deadlineReached() {
         finish(.refusal(.requestTimeout("the request did not arrive in time")))
     }
 
-    /// The connection is gone.
+    /// Releases the connection after its end.
     public func ended(_ reason: CloseReason) {
         connection = nil
     }

@@ -1,8 +1,8 @@
 import Glibc
 
-/// What the process was started with.
+/// The environment and arguments with which the process was started.
 public enum ProcessEnvironment {
-    /// Every variable.
+    /// All environment variables.
     public static var all: [String: String] {
         var result: [String: String] = [:]
         var entry = unsafe environ
@@ -16,10 +16,10 @@ public enum ProcessEnvironment {
         return result
     }
 
-    /// The process's own words, its name first.
+    /// The process's arguments, its name first.
     ///
     /// Swift looks for them beside the environment, and finds none when a preloaded library has moved that (setenv(3)
-    /// in a constructor); the kernel has them in any case.
+    /// in a constructor). The kernel always has them.
     public static var arguments: [String] {
         guard let text = try? Files.read("/proc/self/cmdline", bytesMax: 4 << 20), text.last == 0 else {
             return Swift.CommandLine.arguments

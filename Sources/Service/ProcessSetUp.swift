@@ -1,11 +1,11 @@
 import Glibc
 
-/// What a serving process sets for itself before it starts threads.
+/// The settings that a serving process makes for itself before it starts threads.
 public enum ProcessSetUp {
     /// Blocks signals, raises the descriptor limit as far as allowed, and forbids core dumps, which would hold tokens
     /// and keys.
     public static func run() throws(StartProblem) {
-        // Swift seeds its hash tables per process, unless this is set: then a client could choose colliding topics.
+        // Swift seeds its hash tables in each process unless this is set; then a client could choose colliding topics.
         guard Environment.value("SWIFT_DETERMINISTIC_HASHING") == nil else {
             throw StartProblem(
                 "SWIFT_DETERMINISTIC_HASHING is set: unset it, it lets clients slow the gateway")

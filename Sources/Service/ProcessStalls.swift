@@ -1,6 +1,6 @@
 public import Reactors
 
-/// Counts of how often, and for how long, the whole process stood still.
+/// The number and the total time of stalls of the whole process.
 ///
 /// Thread: main counts, any reads.
 public final class ProcessStalls: Sendable {
@@ -9,12 +9,12 @@ public final class ProcessStalls: Sendable {
     /// Milliseconds of all stalls together.
     public let standingMs = Counter()
 
-    /// None yet.
+    /// Begins without stalls.
     public init() {}
 }
 
 extension MetricsPage {
-    /// Writes how often the process stood still, and for how long.
+    /// Writes the number of stalls, and their total time.
     public mutating func tell(_ stalls: ProcessStalls) {
         counter(
             "switchboard_process_stalls_total", "Times the whole process stood still for two seconds or longer.",

@@ -1,9 +1,9 @@
 import Configuration
 public import RedisLink
 
-/// Writes what a watch of Sentinels has found into the log.
+/// Logs the reports of a watch of Sentinels.
 public enum SentinelLog {
-    /// One line for each piece of news.
+    /// Writes one line for each report.
     public static func tell(_ news: SentinelWatch.News, _ log: Log) {
         switch news {
         case .found(let master):

@@ -1,17 +1,17 @@
 import Glibc
 
-/// Signals, received by waiting for them on the main thread, so that no handler ever interrupts anything.
+/// Receives signals by waiting for them on the main thread, so that no handler ever interrupts other code.
 public enum Signals {
-    /// Must be called before the first thread starts: every thread inherits the mask.
+    /// Blocks the signals; must be called before the first thread starts, since every thread inherits the mask.
     public static func block() {
         _ = signal(SIGPIPE, SIG_IGN)
         var set = waited
         _ = unsafe pthread_sigmask(SIG_BLOCK, &set, nil)
     }
 
-    /// Waits for a signal; `nil` when none came in time.
+    /// Waits for a signal; `nil` when none arrived in time.
     ///
-    /// `timeoutMs` `nil` waits for ever.
+    /// Without `timeoutMs` it waits without a limit.
     public static func wait(timeoutMs: Int?) -> Int32? {
         var set = waited
         guard let timeoutMs else {

@@ -1,11 +1,11 @@
 /// Notices that the whole process did not run for a while.
 ///
-/// A process that was stopped (SIGSTOP), or that its machine starved, cannot notice it while it stands. It sees the
-/// hole between two looks afterwards. Pure: time is a parameter.
+/// A process that was stopped (SIGSTOP), or starved by its machine, cannot notice it meanwhile. It sees the gap between
+/// two looks afterwards. Pure: time is a parameter.
 public struct StallWatch {
     private var lookedMs: Int?
 
-    /// A hole between two looks that a busy machine may cause, milliseconds; the shortest stall that counts.
+    /// The shortest stall that counts, milliseconds; a busy machine may cause shorter gaps between two looks.
     public static let shortestMs = 2_000
 
     /// A watch that has not looked yet.

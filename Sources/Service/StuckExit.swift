@@ -3,7 +3,7 @@ import Core
 import Glibc
 import Reactors
 
-/// The watch of a process over its own loops: it tells systemd that they turn, and ends the process when one is stuck.
+/// Watches the loops of its own process: it reports to systemd that they turn, and ends the process when one is stuck.
 ///
 /// It also logs and counts the times for which the whole process stood still.
 ///
@@ -14,19 +14,20 @@ public struct StuckExit {
     private let stalls: ProcessStalls
     private let log: Log
     private var nextAliveMs = 0
-    /// How long to wait between two looks at most, milliseconds: a third of what systemd allows, and a second at most.
+    /// The longest wait between two looks, milliseconds: a third of systemd's limit, and at most a second.
     public let lookMs: Int
 
-    /// Watches so many loops; `exitMs` is ``Limits/stuckExitMs``.
+    /// Watches `loops` loops; `exitMs` is ``Limits/stuckExitMs``.
     public init(loops: Int, exitMs: Int, stalls: ProcessStalls, log: Log) {
         watch = LoopWatch(count: loops, exitMs: exitMs)
         (self.stalls, self.log) = (stalls, log)
         lookMs = min(max((Supervisor.watchdogMs ?? 3_000) / 3, 10), 1_000)
     }
 
-    /// Looks at how often each loop has turned; does not return when one is stuck.
+    /// Looks at the number of turns of each loop; does not return when one is stuck.
     ///
-    /// Ending by SIGABRT leaves no connection behind: clients come back elsewhere at once, and a supervisor starts anew.
+    /// Ending by SIGABRT closes every connection: clients reconnect elsewhere at once, and a supervisor restarts the
+    /// process.
     public mutating func look(_ ticks: [Int], nowMs: Int) {
         if let stoodMs = stallWatch.look(nowMs: nowMs, expectedMs: lookMs) { stood(for: stoodMs) }
         switch watch.look(ticks, nowMs: nowMs) {

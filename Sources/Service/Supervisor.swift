@@ -1,21 +1,22 @@
 import Glibc
 
-/// Tells systemd how the service is (sd_notify(3)); does nothing when systemd did not start it.
+/// Reports the state of the service to systemd (sd_notify(3)); does nothing when systemd did not start it.
 public enum Supervisor {
-    /// The service takes clients.
+    /// Reports that the service accepts clients.
     public static func ready() { notify("READY=1") }
-    /// The service is ending.
+    /// Reports that the service is ending.
     public static func stopping() { notify("STOPPING=1") }
-    /// The loops of the service turn; what comes too late for `WatchdogSec=` has systemd end and start it anew.
+    /// Reports that the loops of the service turn; without it within `WatchdogSec=`, systemd restarts the service.
     ///
-    /// Dropped when systemd does not take it at once: nobody waits to say that they do not wait.
+    /// The report is dropped when systemd does not accept it at once, so that it never blocks.
     public static func alive() { notify("WATCHDOG=1", flags: Int32(MSG_DONTWAIT)) }
-    /// How often ``alive()`` must come at least, milliseconds (sd_watchdog_enabled(3)); `nil` when systemd does not wait for it.
+    /// The longest time between two calls of ``alive()``, milliseconds (sd_watchdog_enabled(3)); `nil` without a
+    /// watchdog.
     public static var watchdogMs: Int? {
         guard let text = Environment.value("WATCHDOG_USEC"), let us = Int(text), us > 0 else { return nil }
         return us / 1_000
     }
-    /// One line for `systemctl status`.
+    /// Sets the line for `systemctl status`.
     public static func status(_ text: String) { notify("STATUS=" + text) }
 
     private static func notify(_ text: String, flags: Int32 = 0) {
@@ -31,7 +32,7 @@ public enum Supervisor {
         unsafe withUnsafeMutableBytes(of: &name.sun_path) { unsafe $0.copyBytes(from: bytes) }
         let length = socklen_t(MemoryLayout<sa_family_t>.size + bytes.count)
         let message = Array(text.utf8)
-        // A supervisor that does not listen must not stop the service.
+        // A supervisor that does not read must not stop the service.
         _ = unsafe withUnsafePointer(to: &name) { pointer in
             unsafe pointer.withMemoryRebound(to: sockaddr.self, capacity: 1) {
                 unsafe sendto(raw, message, message.count, Int32(MSG_NOSIGNAL) | flags, $0, length)

@@ -5,7 +5,7 @@ public enum Terminal {
     /// Prints a line.
     public static func print(_ text: String) { write(text + "\n", to: STDOUT_FILENO) }
 
-    /// Prints a line about what went wrong.
+    /// Prints a line about an error.
     public static func error(_ text: String) { write("switchboard: " + text + "\n", to: STDERR_FILENO) }
 
     private static func write(_ text: String, to descriptor: Int32) {
@@ -16,7 +16,7 @@ public enum Terminal {
             let count = unsafe bytes.withUnsafeBytes { all in
                 unsafe Glibc.write(descriptor, all.baseAddress?.advanced(by: start), all.count - start)
             }
-            // Nobody reads any more; there is nobody to tell.
+            // The reader has gone, so the error cannot be reported anywhere.
             guard count > 0 || errno == EINTR else { return }
             offset += max(count, 0)
         }

@@ -1,8 +1,8 @@
 public import Core
 
-/// Reads the arguments of a call: a JSON object, parts of a path, items of a query.
+/// Reads the arguments of a call from a JSON object, parts of a path and items of a query.
 public enum ArgumentBinder {
-    /// Where an argument was given.
+    /// The form in which a caller gave an argument: text, or a JSON value.
     private enum Given {
         case text([UInt8])
         case json(JSON.Value)
@@ -12,7 +12,7 @@ public enum ArgumentBinder {
             case .text(let text): return type.argument(ofText: folds ? text.map(ASCII.lowercased) : text)
             case .json(let value):
                 guard folds else { return type.argument(of: value) }
-                // A choice is compared when it is folded already; of all else, what is valid stays so.
+                // A choice is compared after folding. For every other type, folding keeps a valid value valid.
                 if let text = value.stringBytes { return type.argument(ofText: text.map(ASCII.lowercased)) }
                 return type.argument(of: value)?.map(ASCII.lowercased)
             }
@@ -21,10 +21,13 @@ public enum ArgumentBinder {
 
     /// Binds the arguments of a call; throws `bad_request` naming the argument and what it must be.
     ///
-    /// Also throws `forbidden` or `unauthorized` when the caller may not act for the user given. `body` is the JSON
-    /// object of a message or a request, `nil` when there is none; `query` is for GET routes. An argument may be given
-    /// in several places if it is the same in all. `known` stands for required arguments that are not given. All names are
-    /// those on the wire. `address` is that of a caller without credentials, as limits count it.
+    /// Also throws `forbidden` or `unauthorized` when the caller may not act for the user given.
+    ///
+    /// `body` is the JSON object of a message or a request, `nil` when there is none; `query` is for GET routes. An
+    /// argument may be given in several places if it is the same in all.
+    ///
+    /// `known` gives values for required arguments that the call does not give. All names are those on the wire.
+    /// `address` is the address of a caller without credentials, as limits count it.
     public static func bind(
         _ descriptor: CommandDescriptor, body: JSON.Value?, path: [TextArgument] = [], query: [TextArgument] = [],
         known: [String: [UInt8]] = [:], caller: CommandCaller, address: IPAddress? = nil
@@ -68,7 +71,7 @@ public enum ArgumentBinder {
         return derived
     }
 
-    /// Gathers what is given by name, and refuses what is not declared.
+    /// Gathers the given values by name; throws `bad_request` for a name that is not declared.
     private static func collect(
         _ descriptor: CommandDescriptor, _ body: JSON.Value?, _ texts: [TextArgument]
     ) throws(Refusal) -> [String: [Given]] {
@@ -95,7 +98,7 @@ public enum ArgumentBinder {
         return given
     }
 
-    /// Whether a text is the JSON `null`, which counts as absent wherever it is written.
+    /// Whether a text is the JSON `null`; an argument that is `null` counts as absent in every place.
     private static func isNull(_ text: TextArgument, _ descriptor: CommandDescriptor) -> Bool {
         guard case .json? = descriptor.arguments.first(where: { $0.wire == text.name })?.type else { return false }
         return (try? JSON(parsing: text.value, limits: JSON.Limits(depthMax: 0, elementsMax: 1)))?.root.kind == .null
@@ -119,13 +122,14 @@ public enum ArgumentBinder {
         Refusal(.badRequest, "'\(argument.wire)' is missing; it must be \(argument.type.expectation)")
     }
 
-    /// Whether the caller's own user was given as it is: a user's name may have capitals that folding takes away.
+    /// Whether the given value is the caller's own user before folding: a user's name may have capitals, which folding
+    /// removes.
     private static func isOwn(_ argument: ArgumentDeclaration, _ given: [Given], _ caller: CommandCaller) -> Bool {
         argument.folds && !given.isEmpty
             && given.allSatisfy { $0.argument(argument.type, folds: false) == caller.user }
     }
 
-    /// The user acted for.
+    /// The user that the call acts for; throws when the caller may not act for it.
     private static func user(
         _ argument: ArgumentDeclaration, _ value: [UInt8]?, _ caller: CommandCaller
     ) throws(Refusal) -> [UInt8]? {
@@ -142,7 +146,8 @@ public enum ArgumentBinder {
             return nil
         case .service, .worker:
             guard value == nil && argument.presence != .optional else { return value }
-            // Not malformed: a user may leave it out. It is a service that has to say whom it acts for.
+            // This is not `bad_request`, because a user may omit the argument. Only a service must name the user it
+            // acts for.
             throw caller.role == .worker
                 ? missing(argument)
                 : Refusal(.forbidden, "'\(argument.wire)' is missing; a service says which user it acts for")
@@ -168,7 +173,7 @@ public enum ArgumentBinder {
 }
 
 extension ArgumentDeclaration {
-    /// What the argument is when it is not given.
+    /// The default of an argument that is not given; `nil` when it has none.
     fileprivate var fallback: [UInt8]? {
         if case .byDefault(let value) = presence { return value }
         return nil

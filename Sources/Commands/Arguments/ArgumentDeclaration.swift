@@ -1,28 +1,28 @@
 /// One argument of a script.
 public struct ArgumentDeclaration: Equatable, Sendable {
-    /// Whether it must be given.
+    /// Whether a call must give the argument.
     public enum Presence: Equatable, Sendable {
-        /// It must.
+        /// The call must give it.
         case required
-        /// When it is absent or null, the body finds nil.
+        /// The body reads `nil` when the argument is absent or null.
         case optional
-        /// When it is absent or null it is this text, as it goes into `ARGV`.
+        /// The body reads this text, as it stands in `ARGV`, when the argument is absent or null.
         case byDefault([UInt8])
     }
 
-    /// What the body calls it: `[a-z][A-Za-z0-9]{0,63}`.
+    /// The argument's name in the body: `[a-z][A-Za-z0-9]{0,63}`.
     public let name: String
-    /// What callers call it, by every door: the name, or what `as` says, `[a-z][A-Za-z0-9_]{0,63}`.
+    /// The argument's name for callers of every protocol: ``name``, or the name behind `as`, `[a-z][A-Za-z0-9_]{0,63}`.
     public let wire: String
-    /// What it may be.
+    /// The type and range of the value.
     public let type: ArgumentType
-    /// Whether it must be given.
+    /// Whether a call must give it.
     public let presence: Presence
-    /// Whether A-Z of what is given become a-z before it is checked.
+    /// Whether the letters A-Z of a given value become a-z before it is checked.
     public let folds: Bool
-    /// What it means, for the documentation; may be empty.
+    /// The description for the documentation; may be empty.
     public let text: String
 
-    /// Whether a call cannot do without it.
+    /// Whether a call without the argument fails.
     public var isRequired: Bool { presence == .required }
 }

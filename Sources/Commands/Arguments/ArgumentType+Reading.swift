@@ -4,7 +4,7 @@ import Rights
 extension ArgumentType {
     /// The text for `ARGV` of a JSON value; `nil` when the value is not of this type.
     ///
-    /// One value has one text, so that a retry is recognised however the client wrote it.
+    /// One value has one text, so that the gateway recognises a retry in any spelling.
     func argument(of value: JSON.Value) -> [UInt8]? {
         switch self {
         case .id, .user:
@@ -55,9 +55,10 @@ extension ArgumentType {
 
     // MARK: One type each
 
-    /// A whole number, also when it is written `3.0` or `3e2`, which JSON takes for the same.
+    /// A whole number; `3.0` and `3e2` are accepted, since JSON treats them as whole numbers.
     ///
-    /// Not one beyond what every reader of JSON agrees on: another's rounding would make it another number.
+    /// Returns `nil` beyond ``integers``, the range that every JSON reader represents exactly. Elsewhere rounding would
+    /// change the number.
     private static func whole(_ value: JSON.Value) -> Int? {
         (value.int ?? value.double.flatMap { Int(exactly: $0) }).flatMap { integers.contains($0) ? $0 : nil }
     }
@@ -99,7 +100,7 @@ extension ArgumentType {
         integer(milliseconds, Timestamp.range)
     }
 
-    /// Ids hold no space, so spaces can part them.
+    /// Joins ids with spaces, which no id contains; `nil` when one is no id or their number is out of range.
     private func ids(_ list: some Sequence<[UInt8]?>, _ range: ClosedRange<Int>) -> [UInt8]? {
         var text: [UInt8] = []
         var count = 0
@@ -112,7 +113,7 @@ extension ArgumentType {
         return range.contains(count) ? text : nil
     }
 
-    /// Whether a value nests at most so many levels; a scalar has none.
+    /// Whether a value nests at most this many levels; a scalar has none.
     private static func isShallow(_ value: JSON.Value, _ levels: Int) -> Bool {
         guard value.kind == .object || value.kind == .array else { return true }
         return levels > 0 && value.members.allSatisfy { isShallow($0, levels - 1) }

@@ -1,12 +1,12 @@
 import Core
 
-/// What an argument may be, and how it is told to a script.
+/// The type of an argument, and the form in which a script receives it.
 public enum ArgumentType: Equatable, Sendable {
-    /// 1...200 of `A-Za-z0-9._~:-`; a whole number is taken as its digits.
+    /// 1...200 of `A-Za-z0-9._~:-`; a whole number becomes its digits.
     case id
-    /// An id of at most 128 bytes: the user acted for.
+    /// An id of at most 128 bytes: the user that the call acts for.
     case user
-    /// So many Unicode scalars, none of them NUL.
+    /// A string whose number of Unicode scalars is in this range, none of them NUL.
     case string(ClosedRange<Int>)
     /// A whole number.
     case int(ClosedRange<Int>)
@@ -16,14 +16,14 @@ public enum ArgumentType: Equatable, Sendable {
     case choice([String])
     /// True or false.
     case bool
-    /// Any JSON of so many bytes and levels.
+    /// Any JSON of at most this many bytes and levels.
     case json(bytesMax: Int, depthMax: Int)
     /// Milliseconds since 1970, or ISO 8601 with a zone.
     case time
-    /// A list of so many ids.
+    /// A list of ids whose count is in this range.
     case ids(ClosedRange<Int>)
 
-    /// The word of the header.
+    /// The type's word in a header.
     public var word: String {
         switch self {
         case .id: "id"
@@ -39,15 +39,15 @@ public enum ArgumentType: Equatable, Sendable {
         }
     }
 
-    /// Every word.
+    /// The words of all types.
     static let words = ["id", "user", "string", "int", "number", "enum", "bool", "json", "time", "ids"]
 
     /// The most bytes an id may have.
     static let idBytesMax = Topic.idBytesMax
-    /// The whole numbers that Lua and every JSON reader agree on.
+    /// The whole numbers that Lua and every JSON reader represent exactly.
     static let integers = -9_007_199_254_740_991...9_007_199_254_740_991
 
-    /// What a caller should have sent, after "must be".
+    /// The description of a valid value, which error texts put after "must be".
     public var expectation: String {
         switch self {
         case .id: "an id: a whole number, or a string of 1 to \(ArgumentType.idBytesMax) of A-Z a-z 0-9 . _ ~ : -"

@@ -1,18 +1,20 @@
 import Core
 public import Rights
 
-/// Who calls a command, as far as scripts may know.
+/// The caller of a command, as far as scripts may know it.
 public struct CommandCaller: Equatable, Sendable {
     /// The role.
     public let role: CommandRole
     /// The user of a user's token; `nil` for all others.
     public let user: [UInt8]?
-    /// Tells callers of one role apart, so that an operation's id belongs to one of them: the user, the name of the
-    /// API key, the subject of a service's token; empty for anonymous clients and the worker.
+    /// Distinguishes callers of one role, so that an operation's id belongs to one of them.
+    ///
+    /// It is the user, the name of the API key, or the subject of a service's token. It is empty for anonymous clients
+    /// and the worker.
     public let principal: [UInt8]
-    /// Whether a user's token says that the user is nobody's account.
+    /// Whether the token says that the user is a guest, without an account.
     public let isGuest: Bool
-    /// How a user's token says that the user is called.
+    /// The user's display name in the token; `nil` when there is none.
     public let name: [UInt8]?
 
     /// The caller of a request.
@@ -36,7 +38,7 @@ public struct CommandCaller: Equatable, Sendable {
         payer = role == .anonymous ? Array(role.rawValue.utf8) : CommandCaller.payer(role, principal)
     }
 
-    /// The payer of what concerns one user, as ``payer`` tells it for the user's own commands.
+    /// The payer of work that concerns one user: the same ``payer`` as for the user's own commands.
     public static func payer(ofUser user: [UInt8]) -> [UInt8] { payer(.user, user) }
 
     private static func payer(_ role: CommandRole, _ name: [UInt8]) -> [UInt8] {
@@ -45,16 +47,17 @@ public struct CommandCaller: Equatable, Sendable {
 
     private static let payerBytesMax = 190
 
-    /// What scripts are told of the role: `guest` is a user who is nobody's account.
+    /// The role as scripts receive it, followed by a space and the user's name when there is one.
     ///
-    /// The user's name stands behind it.
+    /// A user without an account has the role `guest`.
     var roleText: [UInt8] {
         Array((isGuest ? "guest" : role.rawValue).utf8) + (name.map { [UInt8(ascii: " ")] + $0 } ?? [])
     }
 
-    /// Names the payer: who answers for what a command leaves in the outbox, at most 200 bytes.
+    /// The payer that a command's outbox entries are charged to, at most 200 bytes.
     ///
-    /// A user or a service by its role and name, all anonymous callers as one; for the worker, whoever it works for.
+    /// A user or a service is named by role and name. All anonymous callers are one payer. For the worker it is the
+    /// payer that the worker acts for.
     public let payer: [UInt8]
 
     private init(role: CommandRole, payer: [UInt8]) {
@@ -62,12 +65,12 @@ public struct CommandCaller: Equatable, Sendable {
         self.payer = payer
     }
 
-    /// Who has shown nothing.
+    /// A caller without any credentials.
     public static let nobody = CommandCaller(role: .anonymous, payer: Array(CommandRole.anonymous.rawValue.utf8))
 
-    /// The worker, for nobody in particular.
+    /// The worker acting for no payer.
     public static let worker = CommandCaller(role: .worker, payer: [])
 
-    /// The worker, for a payer: what its call leaves in the outbox is the payer's as well.
+    /// The worker acting for a payer: that payer is also charged for the outbox entries of its call.
     public static func worker(for payer: [UInt8]) -> CommandCaller { CommandCaller(role: .worker, payer: payer) }
 }

@@ -1,6 +1,6 @@
 public import Core
 
-/// Who may call a command: exactly the roles its header names.
+/// The roles that may call a command: exactly those that its header names.
 public struct CommandRights: Equatable, Sendable {
     /// The roles; none is implied by another.
     public let roles: Set<CommandRole>
@@ -26,13 +26,13 @@ public struct CommandRights: Equatable, Sendable {
         self.roles = roles
     }
 
-    /// Whether no client and no service may call it.
+    /// Whether only the worker may call it.
     public var isWorkerOnly: Bool { roles.isSubset(of: [.worker]) }
 
-    /// Why the caller may not; `nil` when it may.
+    /// The refusal of a caller in this role; `nil` when the role may call the command.
     public func refusal(_ role: CommandRole) -> Refusal? {
         if roles.contains(role) { return nil }
-        // To clients a command of the worker's does not exist.
+        // For clients, a command of the worker does not exist.
         if isWorkerOnly { return Refusal(.notFound, "there is no such command") }
         if role == .anonymous {
             return Refusal(.unauthorized, "This command needs a token.")

@@ -1,6 +1,6 @@
 public import Rights
 
-/// In which role a command is called.
+/// The role in which a command is called.
 public enum CommandRole: String, CaseIterable, Sendable {
     /// A client without a token.
     case anonymous

@@ -1,10 +1,10 @@
 /// Names of cells of the earth's surface: each further character halves a cell five times, longitude first.
 enum Geohash {
-    /// How many characters a name may have: from 5,000 km to 4 cm.
+    /// The number of characters that a name may have: from 5,000 km to 4 cm.
     static let lengths = 1...12
     private static let digits = Array("0123456789bcdefghjkmnpqrstuvwxyz".utf8)
 
-    /// The name of the cell that holds a place in degrees; `nil` for what is no place.
+    /// The name of the cell that holds a place in degrees; `nil` when the degrees are out of range.
     static func text(latitude: Double, longitude: Double, length: Int) -> [UInt8]? {
         guard (-90...90).contains(latitude), (-180...180).contains(longitude) else { return nil }
         var (south, north, west, east) = (-90.0, 90.0, -180.0, 180.0)

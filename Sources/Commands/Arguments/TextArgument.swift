@@ -2,7 +2,7 @@
 public struct TextArgument: Equatable, Sendable {
     /// The argument's name.
     public let name: String
-    /// What was given.
+    /// The given bytes.
     public let value: [UInt8]
 
     /// Makes an argument.

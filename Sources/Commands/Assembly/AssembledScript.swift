@@ -1,12 +1,12 @@
-/// A script as it is loaded, and which of its lines came from where.
+/// A script as Redis loads it, with the source file of each of its lines.
 public struct AssembledScript: Equatable, Sendable {
-    /// A run of lines of one origin.
+    /// A run of lines from one file.
     public struct Part: Equatable, Sendable {
-        /// What the lines are told as: a file's path.
+        /// The file's path, as fault messages name it.
         public let path: String
-        /// Where the run begins in the loaded text, from 1.
+        /// The line of the loaded text on which the run begins, from 1.
         public let firstLine: Int
-        /// How many lines it has.
+        /// The number of lines in the run.
         public let lineCount: Int
     }
 
@@ -20,9 +20,9 @@ public struct AssembledScript: Equatable, Sendable {
     /// The lines before the author's file: line N of the loaded text is line N - `bodyLineOffset` of the file.
     public let bodyLineOffset: Int
 
-    /// Tells the lines of a fault by the files they came from: `user_script:312` becomes `vote.lua:40`.
+    /// Replaces line numbers of the loaded text with file and line: `user_script:312` becomes `vote.lua:40`.
     ///
-    /// Redis knows only the loaded text. Lines of no file stay as they are.
+    /// Redis knows only the loaded text. Lines that come from no file stay unchanged.
     public func translate(_ fault: String) -> String {
         var result = ""
         var rest = fault
@@ -34,17 +34,17 @@ public struct AssembledScript: Equatable, Sendable {
         return result + rest
     }
 
-    /// Tells why Redis does not compile the script, by the author's file: `vote.lua:40: '=' expected near 'x'`.
+    /// Describes a compile error of Redis by the author's file: `vote.lua:40: '=' expected near 'x'`.
     ///
-    /// What the file leaves open is noticed behind its end; then its last line is told. What is no such message stays
-    /// as it is.
+    /// Lua notices an unclosed block only behind the end of the file. In that case this names the file's last line. A
+    /// message of another form stays unchanged.
     public func compileFault(_ fault: String) -> String {
         guard let own = parts.first(where: { $0.firstLine == bodyLineOffset + 1 }),
             let cut = AssembledScript.cutNumber(fault, after: AssembledScript.mark), let line = cut.number
         else { return fault }
         let place = place(ofLine: min(line, lastLine(own))) ?? (own.path, 1)
         var text = cut.after
-        // "(to close 'if' at line 812)": of the loaded text, too.
+        // "(to close 'if' at line 812)" also counts lines of the loaded text.
         if let opening = AssembledScript.cutNumber(text, after: " at line ") {
             let opened = opening.number.flatMap { self.place(ofLine: $0) }
             text = opening.before + (opened.map { " at line \($0.line)" } ?? " that holds the file") + opening.after
@@ -59,7 +59,7 @@ public struct AssembledScript: Equatable, Sendable {
         return part.firstLine + (lines.lastIndex { !$0.isEmpty } ?? lines.startIndex) - lines.startIndex
     }
 
-    /// What Redis calls every script in its messages, before the line.
+    /// The word that Redis puts before the line number in the messages of every script.
     private static let mark = "user_script:"
 
     /// Cuts a text at a mark that a number follows.

@@ -1,16 +1,18 @@
-/// Where everything stands in `KEYS` and `ARGV` of a call, from 1 as in Lua.
+/// The positions of all values in `KEYS` and `ARGV` of a call, from 1 as in Lua.
 ///
-/// The one place that knows the order: the generated Lua reads by it and the built call follows it.
+/// Only this type knows the order: the generated Lua reads by it, and ``CommandCallBuilder`` follows it.
 struct CallLayout {
-    /// `ARGV` before the first home topic: time, user, role, run, epoch, fingerprint, the life of an answer, randomness,
-    /// prefix, the outbox's bounds and the payer, fence token, presence flags.
+    /// The `ARGV` before the first home topic.
+    ///
+    /// In order: time, user, role, run, epoch, fingerprint, lifetime of an answer, randomness, prefix, the outbox's
+    /// bounds and the payer, fence token, presence flags.
     static let fixedArguments = 12
     /// `KEYS` before the first home topic: outbox, done.
     static let fixedKeys = 2
     /// `KEYS` of each home topic: log, meta.
     static let keysPerTopic = 2
-    /// `ARGV` of each home topic: topic, channel, events, seconds of the log, seconds of the position, the last event
-    /// known of.
+    /// The `ARGV` of each home topic: topic, channel, events, seconds of the log, seconds of the position, last known
+    /// event.
     static let argumentsPerTopic = 6
 
     private let topicCount: Int
@@ -39,15 +41,16 @@ struct CallLayout {
     func resolvedKey(_ index: Int) -> Int { key(keyCount) + index }
     /// The fence of a refresh.
     var fence: Int { resolvedKey(resolvedCount) }
-    /// Who was taken out of members, for a script that changes them; the members of each home topic follow.
+    /// The key that records users removed from members, for a script that changes members; the members of each home
+    /// topic follow.
     var removed: Int { fence + (hasFence ? 1 : 0) }
     /// The members of the n-th home topic, from 0.
     func members(_ topic: Int) -> Int { removed + 1 + topic }
-    /// How many members a topic may have, for a script that changes them.
+    /// The most members that a topic may have, for a script that changes members.
     var membersMax: Int { resolved(resolvedCount) }
-    /// The stream of calls of the n-th service outside, from 0.
+    /// The stream of calls of the n-th outside service, from 0.
     func calls(_ service: Int) -> Int { (changesMembers ? members(topicCount) : removed) + service }
-    /// How many calls of one service may wait, for a script that calls one.
+    /// The most calls of one service that may wait, for a script that calls one.
     var callsMax: Int { membersMax + (changesMembers ? 1 : 0) }
     /// The first of the n-th home topic's values, from 0.
     func topic(_ topic: Int) -> Int { CallLayout.fixedArguments + CallLayout.argumentsPerTopic * topic + 1 }

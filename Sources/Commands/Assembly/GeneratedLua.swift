@@ -1,9 +1,11 @@
-/// The Lua between `command.lua` and a body: it gives `KEYS` and `ARGV` the names of the header.
+/// Generates the Lua between `command.lua` and a body, which names `KEYS` and `ARGV` as the header does.
 ///
-/// It assigns and declares nothing: `command.lua` has declared these names, and its functions see them.
+/// Except for `random` it declares nothing: `command.lua` has declared these names, so that its functions see them.
 enum GeneratedLua {
-    /// What bodies must not reach: Redis itself, the call's keys and arguments, ways around these, and the parts of the
-    /// preludes that do what a body may only ask for.
+    /// The names that bodies must not reach.
+    ///
+    /// They are Redis itself, the call's keys and arguments, ways around these, and the parts of the preludes that do
+    /// what a body may only request.
     static let hidden = """
         redis, server, KEYS, ARGV, _G, getfenv, setfenv, load, loadstring, loadfile, dofile, rawset, os, print, run, commit, \
         commit_event, publish_event, prepare_event, prepare_events, append, begin_epoch, renew, refuse, queued, needs, \
@@ -14,10 +16,11 @@ enum GeneratedLua {
         make_values, encode_any, none, elsewhere, told_elsewhere, cut_log, heavy, told_bytes, is_marked, surcharge
         """
 
-    /// What a `@subscribe` script must not reach beyond that: it knows no other topic, and has no optional arguments.
+    /// The names that a `@subscribe` script must not reach: also those of other topics and of optional arguments.
     static let hiddenFromJoins = hidden + ", topic_log, topic_latest, given, state, own_arguments"
 
-    /// The names of a `@subscribe` script, in front of `subscribe.lua` or `position.lua`, whose arguments stand first.
+    /// The lines with the names of a `@subscribe` script, before `subscribe.lua` or `position.lua`; that file's `ARGV`
+    /// stand first.
     static func lines(_ state: StateProvider) -> [String] {
         var lines = [
             "own_arguments = 4", "now_ms = integer(ARGV[#ARGV - 3], 0, INTEGER_MAX)",
@@ -39,7 +42,7 @@ enum GeneratedLua {
         table("key", descriptor.keys.enumerated().map { "\($1.name) = KEYS[\(layout.key($0))]" })
         if !descriptor.keys.isEmpty {
             lines.append("first_key, last_key = \(layout.key(0)), \(layout.key(descriptor.keys.count - 1))")
-            // With room for what reading tells: a table that grows is made anew.
+            // Has one place for each key: a Lua table that grows is allocated again.
             table("known", descriptor.keys.indices.map { "[KEYS[\(layout.key($0))]] = false" })
         }
         arguments(descriptor, layout, into: &lines)
@@ -55,7 +58,7 @@ enum GeneratedLua {
         let optional = descriptor.arguments.filter { $0.presence == .optional }.map(\.name)
         if !optional.isEmpty { lines.append("optional = ' " + optional.joined(separator: " ") + " '") }
         if descriptor.isReadOnly { lines.append("readonly = true") }
-        // Without @random the name does not exist, and reading it is an error of Redis's.
+        // Without @random the name does not exist, and Redis reports an error when a body reads it.
         if descriptor.usesRandom { lines.append("local random = ARGV[8]") }
         table("homes", descriptor.homeTopics.indices.map { home($0, layout, descriptor) })
         table("foreign", descriptor.foreignNamespaces.map { "['\($0)'] = true" })

@@ -1,8 +1,8 @@
-/// Makes the texts that are loaded: the shared files, the names of the header, the author's file.
+/// Assembles the texts that Redis loads: the shared files, the names of the header, the author's file.
 public struct ScriptAssembler: Sendable {
-    /// What stands in front of plain scripts and states.
+    /// The files in front of plain scripts and states.
     private let plain: SharedTexts
-    /// What stands in front of bodies.
+    /// The files in front of bodies.
     private let command: SharedTexts
     private let outside: ScriptFile?
     private let elsewhere: ScriptFile?
@@ -12,9 +12,11 @@ public struct ScriptAssembler: Sendable {
 
     /// Takes the texts of `prelude.lua` and the files beside it.
     ///
-    /// `command` is `writes.lua`, `checks.lua`, `values.lua`, `command.lua` and `run.lua`, in this order; `outside.lua` is
-    /// for scripts that call services outside, `elsewhere` for those on a cluster that only read. `quick` has, by the names of plain scripts, what stands before the prelude:
-    /// a script's common case, for which no function of the prelude is made.
+    /// `command` is `writes.lua`, `checks.lua`, `values.lua`, `command.lua` and `run.lua`, in this order. `outside.lua`
+    /// is for scripts that call outside services. `elsewhere` is for read-only scripts on a cluster.
+    ///
+    /// `quick` holds texts by the names of plain scripts. Each stands before the prelude and answers the script's
+    /// common case, which then creates none of the prelude's functions.
     public init(
         prelude: [UInt8], command: [ScriptFile], outside: ScriptFile?, subscribe: [UInt8], position: [UInt8],
         quick: [String: ScriptFile], elsewhere: ScriptFile? = nil
@@ -52,8 +54,10 @@ public struct ScriptAssembler: Sendable {
         }
     }
 
-    /// The scripts of a namespace with a state that tell it: `state/NAMESPACE` to who subscribes, `position/NAMESPACE`
-    /// to who asks where a topic stands.
+    /// The two scripts of a namespace with a state.
+    ///
+    /// `state/NAMESPACE` sends the state to a new subscriber. `position/NAMESPACE` answers a caller that asks for a
+    /// topic's position.
     public func scripts(_ state: StateProvider) -> [AssembledScript] {
         [(state.scriptName, subscribe, "core/subscribe.lua"), (state.positionName, position, "core/position.lua")].map {
             (name, body, path) in
@@ -67,7 +71,8 @@ public struct ScriptAssembler: Sendable {
                 let offset = text.lineCount
                 text.append(state.file.bytes, path: state.file.path)
                 if state.isPersonal {
-                    // A refused join leaves nothing behind: the decision comes before the position is made.
+                    // A refused subscribe must leave nothing behind, so the decision comes before the position is
+                    // created.
                     text.append(lines: ["end", "local refused = decide(command)", "if refused then return refused end"])
                 }
                 text.append(body, path: path)
@@ -85,7 +90,7 @@ public struct ScriptAssembler: Sendable {
         }
     }
 
-    /// Puts what a script needs of the shared files before its own text.
+    /// Puts the shared files that a script needs before its own text.
     ///
     /// `own` appends that text, and returns how many lines stand before the author's file.
     private func assembled(

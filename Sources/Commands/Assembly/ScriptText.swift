@@ -1,4 +1,4 @@
-/// A script's text under construction: pieces, each ended by a newline, and where the files among them lie.
+/// A script's text under construction: pieces, each ended by a newline, and the line ranges of the files among them.
 struct ScriptText {
     private(set) var text: [UInt8] = []
     private(set) var parts: [AssembledScript.Part] = []
@@ -18,7 +18,7 @@ struct ScriptText {
         for line in lines { append(Array(line.utf8)) }
     }
 
-    /// Appends a line that hides names from what follows it in a function.
+    /// Appends a line that hides names from the rest of a function.
     mutating func hide(_ names: String) {
         text += Array("local \(names)\n".utf8)
         lineCount += 1

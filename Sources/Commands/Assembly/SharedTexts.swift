@@ -1,15 +1,16 @@
-/// The files in front of a kind of scripts, and which of their lines a script may do without.
+/// The files in front of one kind of scripts, with the parts that a script may omit.
 ///
-/// What stands between `-- @only NAME...` and `-- @end` is there for scripts that name one of the names. For all others
-/// these lines are empty: each function that is not made spares every call of the script, and no line moves.
+/// Lines between `-- @only NAME...` and `-- @end` are included for scripts that use one of the names. For all others
+/// these lines are empty. Each function that is not created makes every call of the script cheaper, and line numbers
+/// stay the same.
 struct SharedTexts {
     private struct Piece {
         let file: Int
-        /// Its lines, and as many empty ones, for scripts that do without it.
+        /// The lines, and as many empty lines for scripts that omit them.
         let text, blank: [UInt8]
-        /// What has to be named for the piece to be there; empty: it always is.
+        /// The names that include the piece when a script uses one; empty: the piece is always included.
         let names: Set<ArraySlice<UInt8>>
-        /// Which names of other pieces it names.
+        /// The names of other pieces that this piece uses.
         var mentions: Set<ArraySlice<UInt8>> = []
     }
 
@@ -17,7 +18,7 @@ struct SharedTexts {
     private var pieces: [Piece] = []
     /// The names of all pieces.
     private var names: Set<ArraySlice<UInt8>> = []
-    /// Those that are named by what is always there.
+    /// The names that always-included pieces use.
     private var always: Set<ArraySlice<UInt8>> = []
 
     /// Reads files, in the order in which they stand.
@@ -57,7 +58,7 @@ struct SharedTexts {
     func texts(for own: [UInt8]) -> [(path: String, bytes: [UInt8])] {
         var needed = always
         needed.formUnion(named(own, mayHideCode: SharedTexts.hasLongText(own)))
-        // What is there may name more.
+        // A piece that is included may use further names.
         var count = -1
         while count != needed.count {
             count = needed.count
@@ -74,10 +75,10 @@ struct SharedTexts {
         return texts
     }
 
-    /// Which names are named in a text of Lua.
+    /// The names of pieces that a Lua text uses.
     ///
-    /// A line that is a comment from its beginning names nothing, unless a long text or comment, which may end in it,
-    /// `mayHideCode`.
+    /// A line that begins with `--` uses no name. `mayHideCode` is for text with a long string or long comment, which
+    /// may end in such a line; then every line counts.
     private func named(_ text: [UInt8], mayHideCode: Bool = false) -> Set<ArraySlice<UInt8>> {
         var found: Set<ArraySlice<UInt8>> = []
         for line in text.split(separator: SharedTexts.newline) {
@@ -90,7 +91,7 @@ struct SharedTexts {
         return found
     }
 
-    /// Whether a long text or comment begins anywhere.
+    /// Whether a long string or long comment (`[[` or `[=`) begins anywhere.
     private static func hasLongText(_ text: [UInt8]) -> Bool {
         zip(text, text.dropFirst()).contains {
             $0 == UInt8(ascii: "[") && ($1 == UInt8(ascii: "[") || $1 == UInt8(ascii: "="))

@@ -1,15 +1,15 @@
 extension Catalogue {
-    /// How long Redis takes at most for a call of the script of this name in the registry, microseconds: `command/vote`,
-    /// `refresh/queue_refresh`, `state/shop`, `position/shop`, `publish`.
+    /// The most time that Redis needs for a call of a script, in microseconds.
     ///
-    /// Scripts that are not known weigh what is assumed of scripts whose headers do not say.
+    /// The script is named as in the registry: `command/vote`, `refresh/queue_refresh`, `state/shop`, `position/shop`,
+    /// `publish`. For an unknown script this is ``ScriptWeight/assumed``, as for a header without a weight.
     public func weightMicroseconds(of scriptName: String) -> Int {
         weights[scriptName] ?? ScriptWeight.assumed
     }
 
-    /// The weights by the names of the registry.
+    /// The weights in microseconds, by the scripts' names in the registry.
     ///
-    /// A state is read together with the position it belongs to, so it weighs both.
+    /// A state is read together with the topic's position, so its weight includes both.
     static func table(
         _ scripts: [CommandDescriptor], _ states: some Sequence<StateProvider>, _ plain: [String: Int]
     ) -> [String: Int] {
@@ -22,7 +22,7 @@ extension Catalogue {
         return weights
     }
 
-    /// A hint for each script of the operator's whose header does not say its weight.
+    /// Hints for the operator's scripts whose headers do not declare a weight.
     static func unweighed(
         _ operators: [ScriptFile], _ scripts: [CommandDescriptor], _ states: some Sequence<StateProvider>
     ) -> [ScriptProblem] {

@@ -1,43 +1,43 @@
 public import HTTPCodec
 
-/// Every script a node knows, read and checked: what can be called, by which name and route.
+/// Every script that a node knows, read and checked, and the names and routes by which it is called.
 ///
 /// Immutable and thread-safe.
 public struct Catalogue: Sendable {
     /// The commands by name, in name order.
     public let commands: [CommandDescriptor]
-    /// What the worker runs when keys change, in name order.
+    /// The refreshes that the worker runs when keys change, in name order.
     public let refreshes: [CommandDescriptor]
-    /// What gateways run regularly for each user with a live connection.
+    /// The commands that gateways run regularly for each user with a live connection.
     public let heartbeats: [CommandDescriptor]
-    /// What erases and what tells what belongs to a user, in name order.
+    /// The commands that erase and those that export a user's data, in name order.
     public let erasers, exporters: [CommandDescriptor]
-    /// The services outside that scripts have called or asked, in name order.
+    /// The outside services that scripts call or ask, in name order.
     public let services: [String]
     /// The state providers, by namespace.
     public let states: [String: StateProvider]
     /// The embedded scripts without a kind, which the gateway calls itself.
     public let plain: [ScriptFile]
-    /// What an author should know about scripts that are right as far as they go, by file and line.
+    /// Hints for authors about scripts without errors, by file and line.
     public let hints: [ScriptProblem]
     /// Embedded scripts left out because their namespaces are not configured, in name order.
     public let disabled: [DisabledScript]
 
-    /// Scripts whose keys lie in several slots of a Redis Cluster, where they cannot run.
+    /// The scripts whose keys lie in several slots, so that a Redis Cluster cannot run them.
     public var spanning: [CommandDescriptor] { (commands + refreshes).filter(\.spansSlots) }
 
     private let byName: [String: Int]
-    /// What Redis takes for a call of each script, microseconds, by name of the registry.
+    /// The most time that Redis needs for a call of each script, in microseconds, by name in the registry.
     let weights: [String: Int]
     private let routes: RouteTable
 
-    /// The parts of paths under which no command may lie; the gateway's own.
+    /// The gateway's own path prefixes, under which no command's route may lie.
     public static let reservedPaths = ["/realtime"] + GatewayRoutes.reserved
 
     /// Reads all scripts; throws every problem of every file.
     ///
-    /// `namespaces` are those of the configuration. `reservedPaths` are further paths of the gateway's, e.g. those of
-    /// WebSockets and pages; no route may be or lie under one.
+    /// `namespaces` are those of the configuration. `reservedPaths` are further paths of the gateway, e.g. those of
+    /// WebSockets and pages. No route may be or lie under one.
     public init(
         embedded: [ScriptFile], operators: [ScriptFile], namespaces: Set<String>, reservedPaths: [String]
     ) throws(CatalogueFailure) {
@@ -75,7 +75,7 @@ public struct Catalogue: Sendable {
         refreshes.first { $0.name == name }
     }
 
-    /// What a method and the decoded parts of a path lead to; HEAD goes where GET goes.
+    /// The command of a method and the decoded parts of a path; HEAD matches the routes of GET.
     public func route(method: HTTPMethod, segments: [String]) -> RouteMatch {
         routes.match(method, segments)
     }

@@ -1,4 +1,4 @@
-/// Why there is no catalogue: everything that is wrong with the scripts, by file and line.
+/// The failure to make a catalogue: every problem of the scripts, by file and line.
 public struct CatalogueFailure: Error, Equatable, Sendable {
     /// The problems; at least one.
     public let problems: [ScriptProblem]

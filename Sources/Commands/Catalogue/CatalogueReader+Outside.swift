@@ -1,13 +1,13 @@
 import Core
 
-/// The checks of commands that get the answers of services outside.
+/// The checks of commands that receive the answers of outside services.
 extension CatalogueReader {
     /// Checks the answering commands of a script.
     mutating func checkOutside(_ script: Script, _ all: [CommandDescriptor]) {
         for (call, line) in zip(script.descriptor.callsOut, script.lines.callsOut) {
             let name = call.command
             guard let answering = all.first(where: { $0.name == name }) else {
-                // What is left out is told by its reason.
+                // A command that was left out is reported with its own reason.
                 if isLeftOut(name) { continue }
                 problem(
                     script.descriptor.file, line,
@@ -20,7 +20,7 @@ extension CatalogueReader {
         }
     }
 
-    /// Why a command cannot get answers; empty when it can.
+    /// The reasons why a command cannot receive answers; empty when it can.
     private static func faults(_ command: CommandDescriptor) -> [String] {
         var faults: [String] = []
         let open = command.rights.roles.intersection([.anonymous, .user])

@@ -1,9 +1,9 @@
 import Core
 import HTTPCodec
 
-/// Reads the headers of all files and checks what they say about each other.
+/// Reads the headers of all files and checks them against each other.
 struct CatalogueReader {
-    /// A command or refresh, and what is needed to say where it is wrong.
+    /// A command or refresh, with the lines that its problems name.
     struct Script {
         var descriptor: CommandDescriptor
         let lines: DescriptorReader.Lines
@@ -13,16 +13,16 @@ struct CatalogueReader {
     private(set) var scripts: [Script] = []
     private(set) var states: [String: StateProvider] = [:]
     private(set) var plain: [ScriptFile] = []
-    /// What the plain scripts weigh, by file name.
+    /// The weights of the plain scripts in microseconds, by file name; only those that a header declares.
     private(set) var plainWeights: [String: Int] = [:]
     private(set) var disabled: [DisabledScript] = []
     private(set) var problems: [ScriptProblem] = []
 
-    /// The parts by name; a pack has one of a name at most.
+    /// The parts by name; a pack has at most one of a name.
     private var parts: [String: [ScriptFile]] = [:]
-    /// The parts that states include, by namespace, and where they say so.
+    /// The parts that states include, by namespace, with the lines of their `@include`.
     private var stateIncludes: [(namespace: String, part: String, line: Int)] = []
-    /// Why a command or refresh was left out, by its name in the registry.
+    /// The reasons why commands and refreshes were left out, by their names in the registry.
     private var leftOut: [String: String] = [:]
     private let namespaces: Set<String>
     private let reserved: [[String]]
@@ -55,7 +55,7 @@ struct CatalogueReader {
             readState(header, isEmbedded)
         case .command, .refresh:
             let reader = DescriptorReader(header)
-            // What follows from a tag that could not be read is not worth telling.
+            // Problems that only follow from an unreadable tag are not reported.
             guard problems.count == known else { return }
             problems += reader.problems
             guard reader.problems.isEmpty else { return }
@@ -119,7 +119,7 @@ struct CatalogueReader {
         stateIncludes += includes.map { (name, $0.part, $0.line) }
     }
 
-    /// The weight that a header says.
+    /// The weight that a header declares, in microseconds; `nil` when it declares none.
     private static func weight(_ header: ScriptHeader) -> Int? {
         for tag in header.tags {
             if case .weight(let microseconds) = tag.value { return microseconds }
@@ -164,8 +164,9 @@ struct CatalogueReader {
         }
     }
 
-    /// The part that a file means by a name, with a problem when there is none: its own pack's before the gateway's, and
-    /// these before any other's.
+    /// The part that a file includes by a name; reports a problem and returns `nil` when there is none.
+    ///
+    /// A part of the file's own pack comes before one of the gateway, and both come before any other pack's.
     private mutating func part(_ name: String, _ file: ScriptFile, _ line: Int) -> ScriptFile? {
         let named = parts[name] ?? []
         let near = named.first { $0.pack == file.pack } ?? named.first { $0.pack == ScriptFile.corePack }
@@ -178,7 +179,7 @@ struct CatalogueReader {
         return nil
     }
 
-    /// The exports of a user's data stand side by side in one object, each under the name of its folder.
+    /// Checks that each export has a folder name of its own: the exports of a user's data are members of one object.
     private mutating func checkExports() {
         var first: [String: ScriptFile] = [:]
         for script in scripts where script.descriptor.exports {
@@ -233,7 +234,7 @@ struct CatalogueReader {
         }
     }
 
-    /// Leaves out embedded scripts whose topics the operator's configuration does not have.
+    /// Leaves out embedded scripts whose topics belong to namespaces that the operator has not configured.
     private mutating func checkNamespaces() {
         for script in scripts {
             let descriptor = script.descriptor
@@ -251,11 +252,11 @@ struct CatalogueReader {
         }
     }
 
-    /// Checks what scripts call, and leaves out the embedded ones that call a script left out.
+    /// Checks the commands that scripts call, and leaves out embedded scripts that call a script left out.
     private mutating func checkCalls() {
         let all = scripts.map(\.descriptor).filter { $0.refresh == nil }
         var isSettled = false
-        // Each round leaves out one script at least, or is the last.
+        // Each round leaves out at least one script, or is the last.
         while !isSettled {
             isSettled = true
             for script in scripts {
@@ -275,7 +276,7 @@ struct CatalogueReader {
         }
     }
 
-    /// Whether a command is left out because of the configuration; an embedded script that needs it is left out, too.
+    /// Whether the configuration left out a command; then an embedded script that needs it is left out as well.
     func isLeftOut(_ command: String) -> Bool { leftOut["command/" + command] != nil }
 
     private mutating func check(call name: String, _ script: Script, _ all: [CommandDescriptor]) {
@@ -291,7 +292,7 @@ struct CatalogueReader {
         }
     }
 
-    /// Moves a script to those left out; false when it is there already.
+    /// Moves a script to those left out; `false` when no embedded script of that name is left.
     @discardableResult
     private mutating func leaveOut(_ scriptName: String, _ reason: String) -> Bool {
         guard let index = scripts.firstIndex(where: { $0.descriptor.scriptName == scriptName && $0.isEmbedded }) else {

@@ -1,6 +1,6 @@
 import Core
 
-/// The checks of what goes to services outside, as far as one header tells.
+/// The checks of calls to outside services that need only the script's own header.
 extension DescriptorReader {
     mutating func checkOutside() {
         checkVia()
@@ -17,7 +17,7 @@ extension DescriptorReader {
         checkRated(line, "@call_out")
     }
 
-    /// A service answers for a command by all its doors, so all routes say the same.
+    /// Checks that all routes declare the same `via`: a service answers a command on all its routes.
     private mutating func checkVia() {
         guard let index = descriptor.routes.firstIndex(where: { $0.via != nil }) else { return }
         let (via, line) = (descriptor.routes[index].via, lines.routes[index])
@@ -34,7 +34,7 @@ extension DescriptorReader {
         checkRated(line, "@http")
     }
 
-    /// Whoever needs no operator's key to call has a rate: what is outside has quotas and costs money.
+    /// Reports a caller without an operator's key that has no rate: outside services have quotas and cost money.
     mutating func checkRated(_ line: Int, _ tag: String) {
         for payer in [CallRate.Payer.user, .address]
         where descriptor.rights.roles.contains(payer.role) && !descriptor.rates.contains(where: { $0.payer == payer }) {

@@ -1,16 +1,16 @@
 import Core
 
-/// The checks of names: arguments, and what the gateway adds to them.
+/// The checks of names: arguments, and the values that the gateway adds to them.
 extension DescriptorReader {
-    /// The names of what is made of arguments or found by them.
+    /// The names of derived and resolved values.
     var madeNames: [String] { descriptor.derived.map(\.name) + descriptor.resolved.map(\.name) }
 
-    /// Whether a template may name it.
+    /// Whether a template may use the name.
     func isKnown(_ name: String) -> Bool {
         descriptor.arguments.contains { $0.name == name } || madeNames.contains(name)
     }
 
-    /// A name means one argument wherever it stands, in a message or in a template.
+    /// Checks that a name means one argument everywhere, in a message and in a template.
     mutating func checkWireNames() {
         for (index, argument) in descriptor.arguments.enumerated() where argument.wire != argument.name {
             let others = descriptor.arguments.enumerated().filter { $0.offset != index }.map(\.element)
@@ -22,7 +22,7 @@ extension DescriptorReader {
         }
     }
 
-    /// Checks what is derived: its arguments are places on the earth, and always there.
+    /// Checks that derived values have arguments that are places on the earth and never absent.
     mutating func checkDerived() {
         var names = Set(descriptor.arguments.map(\.name))
         for (value, line) in zip(descriptor.derived, lines.derived) {
@@ -43,7 +43,7 @@ extension DescriptorReader {
         }
     }
 
-    /// Checks what is resolved: by arguments alone, and its error as it is declared elsewhere.
+    /// Checks that resolved values depend on arguments only, and that their errors match the other declarations.
     mutating func checkResolved() {
         var names = Set(descriptor.arguments.map(\.name) + descriptor.derived.map(\.name))
         let found = descriptor.resolved.map(\.name)
@@ -72,7 +72,7 @@ extension DescriptorReader {
         }
     }
 
-    /// Checks that a script that says @span needs it.
+    /// Checks that a script with @span needs it.
     mutating func checkSpan() {
         let variables = Set((descriptor.keys.map(\.template) + descriptor.topics).compactMap(\.variable))
         guard descriptor.span != nil, variables.count < 2 else { return }

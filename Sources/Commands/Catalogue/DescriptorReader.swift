@@ -1,14 +1,14 @@
 import Core
 import HTTPCodec
 
-/// Makes a descriptor of a header and checks what one header can be checked for alone.
+/// Makes a descriptor of a header, with the checks that need no other header.
 struct DescriptorReader {
     var descriptor: CommandDescriptor
     private(set) var problems: [ScriptProblem] = []
-    /// Where each thing was declared, for the messages about it.
+    /// The lines of the declarations, for messages about them.
     private(set) var lines: Lines
 
-    /// The lines of tags that other files may contradict.
+    /// The lines of tags that checks report problems on.
     struct Lines {
         var name = 1
         var calls = 1
@@ -148,7 +148,7 @@ struct DescriptorReader {
         }
     }
 
-    /// The argument of a variable, with a problem when it is not declared.
+    /// The argument of a variable; reports a problem and returns `nil` when it is not declared.
     mutating func argument(_ name: String, _ line: Int, _ tag: String) -> ArgumentDeclaration? {
         if let found = descriptor.arguments.first(where: { $0.name == name }) { return found }
         let names = descriptor.arguments.map(\.name) + (tag == "@key" ? madeNames : [])
@@ -156,9 +156,9 @@ struct DescriptorReader {
         return nil
     }
 
-    /// Checks that the id of a key or a topic is always there and an id.
+    /// Checks that the variable of a key's or topic's id is an id and never absent.
     mutating func checkID(_ name: String, _ line: Int, _ tag: String) {
-        // What is made or found is an id always.
+        // Derived and resolved values are always ids.
         guard !madeNames.contains(name), let argument = argument(name, line, tag) else { return }
         if argument.type != .id && argument.type != .user {
             problem(line, "\(tag): {\(name)} must be an argument of type id or user, not \(argument.type.word)")
@@ -212,7 +212,7 @@ struct DescriptorReader {
         }
     }
 
-    /// Finds the id that keys and home topics share, and which topics are home topics.
+    /// Finds the id that keys and home topics share, and the home topics among all topics.
     private mutating func checkHome() {
         let templates = descriptor.keys.map(\.template) + descriptor.topics
         let first = templates.first { $0.variable != nil }

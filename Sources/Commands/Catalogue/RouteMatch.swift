@@ -1,8 +1,8 @@
 public import HTTPCodec
 
-/// What a method and a path lead to.
+/// The result of looking up a method and a path.
 public enum RouteMatch: Sendable {
-    /// A command, its route, and the arguments that the path gives.
+    /// A command, its route, and the arguments in the path.
     case command(CommandDescriptor, HTTPRoute, [TextArgument])
     /// The path exists with these methods only.
     case methodNotAllowed([HTTPMethod])

@@ -9,7 +9,7 @@ struct RouteTable: Sendable {
         let descriptor: CommandDescriptor
     }
 
-    /// By number of parts; within one, in the order of preference.
+    /// The routes by number of parts; those of one number in order of preference.
     private var entries: [Int: [Entry]] = [:]
 
     init(_ commands: [CommandDescriptor]) {
@@ -23,7 +23,7 @@ struct RouteTable: Sendable {
         }
     }
 
-    /// Literals before arguments, part by part from the left; then the text, so that the order is always the same.
+    /// Sorts literals before arguments, part by part from the left, then by text so that the order is always the same.
     private static func rank(_ route: HTTPRoute) -> String {
         route.segments.map { segment in
             if case .literal = segment { return "0" }

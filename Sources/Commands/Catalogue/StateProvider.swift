@@ -1,23 +1,28 @@
 public import Core
 
-/// A script that tells the state of a namespace's topics to new subscribers: by `@state` the same to everybody, by
-/// `@subscribe` to each caller its own, after it has decided whether the caller may join.
+/// A script that sends the state of a namespace's topics to new subscribers.
+///
+/// With `@state` everybody receives the same state. With `@subscribe` the script first decides whether the caller may
+/// subscribe, and each caller receives a state of its own.
 public struct StateProvider: Sendable {
     /// The namespace.
     public let namespace: String
     /// The script.
     public let file: ScriptFile
-    /// The parts it includes, in their order; they are put before its text.
+    /// The parts that it includes, in order; they stand before its text.
     public internal(set) var parts: [ScriptFile] = []
-    /// Its keys, in the order of `KEYS` from the third; `id` is the topic's id, and `user` the caller of `@subscribe`.
+    /// Its keys, in the order of `KEYS` from the third.
+    ///
+    /// `id` is the topic's id, and `user` is the caller of `@subscribe`.
     public let keys: [KeyDeclaration]
-    /// How long Redis takes to tell the state at the script's limits, microseconds; reading the position comes on top.
+    /// The time that Redis needs for the state at the script's limits, in microseconds; reading the position is extra.
     public let weightMicroseconds: Int
-    /// Whether the header says the weight.
+    /// Whether the header declares the weight.
     public let isWeightDeclared: Bool
     /// Whether it is a `@subscribe` script.
     public let isPersonal: Bool
-    /// What a `@subscribe` script may refuse with, `bad_request` and the other codes of the gateway not listed.
+    /// The errors with which a `@subscribe` script may refuse; `bad_request` and the gateway's other codes are not
+    /// listed.
     public let errors: [DeclaredError]
 
     /// The script's name in the registry: `state/NAMESPACE`.
@@ -26,17 +31,17 @@ public struct StateProvider: Sendable {
     /// The name of its other script, `position/NAMESPACE`.
     public var positionName: String { "position/" + namespace }
 
-    /// What stands for the caller in keys when there is no user; no user is called so.
+    /// The text in keys for a caller without a user; no user has this name.
     public static let nobody = [UInt8(ascii: "*")]
 
-    /// What a caller adds to the arguments of a `@subscribe` script.
+    /// The arguments that a call of a `@subscribe` script gets for its caller.
     public static func arguments(_ topic: Topic, _ caller: CommandCaller, nowMs: Int) -> [[UInt8]] {
         var now: [UInt8] = []
         now.append(decimal: nowMs)
         return [now, caller.user ?? [], caller.roleText, Array(topic.id)]
     }
 
-    /// A `@subscribe` script as a command that nobody can call, for what bodies are checked against.
+    /// A `@subscribe` script as a command that nobody can call, so that bodies can be checked against it.
     var descriptor: CommandDescriptor {
         var descriptor = CommandDescriptor(name: namespace, file: file)
         descriptor.isReadOnly = true
@@ -49,7 +54,7 @@ public struct StateProvider: Sendable {
         return descriptor
     }
 
-    /// Tells why a `@subscribe` script lets a caller not join, by the words of its reply.
+    /// The refusal in the reply of a `@subscribe` script.
     ///
     /// `nil` when the reply is no refusal but a fault of the script.
     public func refusal(_ detail: String) -> Refusal? {

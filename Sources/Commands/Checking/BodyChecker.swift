@@ -1,9 +1,9 @@
 import Core
 
-/// Finds what a body uses that its header does not declare, without running it.
+/// Finds names and words that a body uses and its header does not declare, without running it.
 ///
-/// It reads names and literal words only: what a body computes is found when it runs. So it tells mistakes, and that it
-/// tells none is no promise.
+/// It reads names and literal words only. A mistake in a computed value is found when the body runs, so no problem
+/// found is no proof that there is none.
 struct BodyChecker {
     private let descriptor: CommandDescriptor
     private let path: String
@@ -15,7 +15,7 @@ struct BodyChecker {
     private let topics: TopicWords
     private var problems: [ScriptProblem] = []
 
-    /// The names that bodies do not have, and what they have instead.
+    /// The names that bodies do not have, with their replacements.
     private static let absent: [String: String] = [
         "redis": "a body reads by read() and writes by write()",
         "KEYS": "a body finds its keys as key.NAME, declared by @key",
@@ -34,11 +34,11 @@ struct BodyChecker {
         topics = TopicWords(text)
     }
 
-    /// The mistakes of some scripts' own files and of the parts they include.
+    /// The problems of the given scripts' own files and of the parts that they include.
     ///
     /// *Complexity*: linear in all scripts' text with their parts, and in the calls that name topics by variables.
     static func problems(_ descriptors: [CommandDescriptor]) -> Set<ScriptProblem> {
-        // Many scripts include one part; its text is cut once.
+        // Many scripts include the same part; its text is tokenized once.
         var known: [String: LuaText] = [:]
         var found: Set<ScriptProblem> = []
         for descriptor in descriptors {
@@ -64,7 +64,7 @@ struct BodyChecker {
 
     private func text(_ index: Int) -> String { tokens.indices.contains(index) ? tokens[index].text : "" }
 
-    /// The literal word that a call begins with, `f('word'`; `nil` when its first argument is something else.
+    /// The literal word that begins a call's arguments, `f('word'`; `nil` when the first argument is something else.
     private func firstWord(_ index: Int) -> String? {
         guard text(index + 1) == "(", tokens.indices.contains(index + 2), tokens[index + 2].kind == .text else {
             return nil
@@ -75,7 +75,7 @@ struct BodyChecker {
     private mutating func check(_ index: Int) {
         let token = tokens[index]
         guard token.kind == .name else { return }
-        // A member of something, or a name in a table: { redis = 1 }.
+        // Skips a member of something, and a name in a table: { redis = 1 }.
         guard ![".", ":"].contains(text(index - 1)) || text(index - 2) == "." else { return }
         if text(index + 1) == "=" && ["{", ",", ";"].contains(text(index - 1)) { return }
         guard !own.contains(token.text) else { return }
@@ -90,7 +90,7 @@ struct BodyChecker {
         }
     }
 
-    /// A name that neither the file, nor its parts, nor `command.lua` has.
+    /// Reports a name that neither the file, nor its parts, nor `command.lua` declares.
     private mutating func checkUnknown(_ index: Int, _ word: String) {
         if text(index + 1) == "=" && text(index + 2) != "=" {
             return problem(index, "\(word) is no local, and there are no globals: write local \(word)")
@@ -147,7 +147,7 @@ struct BodyChecker {
         problem(index, "caller.\(name) is not there; there are " + members)
     }
 
-    /// Whether `read('GET', ...)` names a command that `read` takes; what is computed is left alone.
+    /// Checks that `read('GET', ...)` names a command that `read` accepts; a computed name is not checked.
     private mutating func checkCommand(_ index: Int, _ word: String, _ names: [String], other: (String, [String])) {
         guard let name = firstWord(index), [",", ")"].contains(text(index + 3)), !names.contains(name) else { return }
         let mend = other.1.contains(name) ? "; \(other.0)() takes it" : NearestName.hint(names, to: name)
@@ -172,7 +172,7 @@ struct BodyChecker {
         problem(index, "later: " + PrintableText.quoted(first) + " is in no @calls of the header" + hint)
     }
 
-    /// Whether the topics of a call are in namespaces of the header, as far as their literal words tell.
+    /// Checks that the topics of a call are in namespaces of the header, as far as their literal words show.
     private mutating func checkTopics(_ index: Int, _ word: String) {
         let namespaces = descriptor.topics.map(\.namespace)
         for place in topics.words(ofCall: index) {
@@ -200,7 +200,8 @@ struct BodyChecker {
                 + service + NearestName.hint(known, to: word))
     }
 
-    /// The literal word that stands alone in a place of a call's arguments, from 0; `nil` when something else does.
+    /// The literal word that alone forms a call's argument at a position, from 0; `nil` when the argument is something
+    /// else.
     private func word(_ place: Int, ofCall index: Int) -> String? {
         var (depth, commas, next) = (0, 0, index + 1)
         while tokens.indices.contains(next) {

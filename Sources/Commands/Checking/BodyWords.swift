@@ -1,7 +1,7 @@
 import Core
 import Scripts
 
-/// What a body may name without declaring it: Lua's own words and the words of `command.lua`.
+/// The names that a body may use without declaring them: Lua's own words and the functions available to a script.
 enum BodyWords {
     /// Lua's reserved words (Lua 5.1, section 2.1 of its manual).
     private static let reserved: Set<String> = [
@@ -10,7 +10,7 @@ enum BodyWords {
         "repeat", "return", "then", "true", "until", "while",
     ]
 
-    /// What Redis leaves of Lua's library, without what bodies must not reach.
+    /// The part of Lua's library that Redis provides, without the names that bodies must not reach.
     private static let library: Set<String> = [
         "assert", "bit", "cjson", "cmsgpack", "collectgarbage", "error", "getmetatable", "ipairs", "math", "next",
         "pairs",
@@ -18,7 +18,7 @@ enum BodyWords {
         "type", "unpack", "xpcall",
     ]
 
-    /// The words of a body as lua/README.md lists them, and the constants beside them.
+    /// The functions and names available to a body as lua/README.md lists them, and the constants beside them.
     private static let words: Set<String> = [
         "INTEGER_MAX", "admit", "args", "array", "call_out", "call_room", "caller", "charge", "counted",
         "courier_joined",
@@ -28,22 +28,22 @@ enum BodyWords {
         "read", "sha1", "shortest", "stored_object", "tell_now", "topic_latest", "topic_log", "write",
     ]
 
-    /// The words alone, in order: what an unknown name may have been meant for.
+    /// The candidates for an unknown name's hint, in order.
     static let meant = words.sorted()
 
-    /// Every name that needs no declaration.
+    /// All names that need no declaration.
     static let known = reserved.union(library).union(words)
 
     /// The members of `caller`.
     static let callerMembers = ["guest", "name", "role", "user"]
 
-    /// The commands of Redis that `read` takes, in order.
+    /// The commands of Redis that `read` accepts, in order.
     static let reads = (commands("READS") + commands("MANY_READS") + ["XINFO"]).sorted()
 
-    /// The commands of Redis that `write` takes, in order.
+    /// The commands of Redis that `write` accepts, in order.
     static let writes = commands("WRITES").sorted()
 
-    /// The names in a list of `writes.lua`, the one place that says them: `local READS = ' HGET HMGET ...'`.
+    /// The names in a list of `writes.lua`, the only file that defines them: `local READS = ' HGET HMGET ...'`.
     private static func commands(_ list: String) -> [String] {
         for file in Scripts.commandPreludes {
             let tokens = LuaScanner.tokens(file.source)

@@ -2,13 +2,13 @@ import Core
 
 /// Cuts Lua text into tokens, as far as a check of names needs it (Lua 5.1, section 2.1 of its manual).
 ///
-/// Whatever is no Lua is passed over: Redis tells why a script does not compile.
+/// Text that is no valid Lua is skipped: Redis reports why a script does not compile.
 struct LuaScanner {
-    /// What a token is.
+    /// The kind of a token.
     enum Kind: Equatable {
         /// A name or a word of Lua.
         case name
-        /// A text in quotes or long brackets; without its marks, escapes as they stand.
+        /// A string in quotes or long brackets, without these; its escapes are kept.
         case text
         /// Anything else: one byte, or a number.
         case mark
@@ -86,7 +86,7 @@ struct LuaScanner {
     private mutating func quoted(_ mark: UInt8) -> ArraySlice<UInt8> {
         step()
         let start = place
-        // A text in quotes ends with its line at the latest; Redis tells that it is unfinished.
+        // A quoted string ends at the end of its line at the latest; Redis reports that it is unfinished.
         while let next = byte(), next != mark, next != UInt8(ascii: "\n") {
             if next == UInt8(ascii: "\\") { step() }
             step()
@@ -96,7 +96,7 @@ struct LuaScanner {
         return bytes[min(start, end)..<end]
     }
 
-    /// Takes `[[...]]` or `[=[...]=]`; `nil`, and nothing is taken, when there is none here.
+    /// Takes `[[...]]` or `[=[...]=]`; returns `nil` and takes nothing when there is none at this place.
     private mutating func longBracket() -> ArraySlice<UInt8>? {
         guard byte() == UInt8(ascii: "[") else { return nil }
         var level = 0

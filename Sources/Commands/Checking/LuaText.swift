@@ -1,10 +1,10 @@
-/// A text in Lua as checks read it: its tokens, and the names that it declares.
+/// The Lua text of a file as checks read it: its tokens, and the names that it declares.
 struct LuaText {
-    /// The file that it came from, as problems name it.
+    /// The path of the file, as problems name it.
     let path: String
     /// The text without space and comments.
     let tokens: [LuaScanner.Token]
-    /// How often it declares each name: variables, functions, parameters; wherever they hold.
+    /// The number of declarations of each name: variables, functions and parameters, in any scope.
     let declarations: [String: Int]
 
     /// *Complexity*: linear in the text.

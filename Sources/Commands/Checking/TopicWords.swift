@@ -1,18 +1,19 @@
-/// The literal words that the topics of a call begin with, as far as the text of its file tells.
+/// The literal words that the topics of a call begin with, as far as the text of its file shows them.
 ///
 /// A topic stands in the call itself, `emit('shop:' .. args.shopId, ...)`, or in a variable that the call names:
-/// `topics[index] = 'user:' .. user`. A variable that the file declares more than once tells nothing, since its uses
-/// cannot be told apart without running the text.
+/// `topics[index] = 'user:' .. user`.
+///
+/// A variable that the file declares more than once is ignored, since only running the text could distinguish its uses.
 struct TopicWords {
     private let tokens: [LuaScanner.Token]
-    /// How often the file declares each name.
+    /// The number of the file's declarations of each name.
     private let declarations: [String: Int]
 
     init(_ text: LuaText) {
         (tokens, declarations) = (text.tokens, text.declarations)
     }
 
-    /// The places of the words that begin the topics of a call; empty where these are computed otherwise.
+    /// The places of the words that begin the topics of a call; empty when the topics are computed in another way.
     ///
     /// - Parameter index: the place of the call's name. The topic, or the list of topics, is the first argument.
     func words(ofCall index: Int) -> [Int] {
@@ -27,18 +28,19 @@ struct TopicWords {
 
     private func kind(_ index: Int) -> LuaScanner.Kind? { tokens.indices.contains(index) ? tokens[index].kind : nil }
 
-    /// The word at a place, or those that begin the elements of a table there.
+    /// The word at a place, or the words that begin the elements of a table there.
     private func words(at index: Int) -> [Int] {
         if kind(index) == .text { return [index] }
         guard kind(index) == .mark, text(index) == "{" else { return [] }
         return elements(from: index).filter { kind($0) == .text }
     }
 
-    /// What a variable at a place is given there, `topics = {...}`, `topics[n] = '...'`, `table.insert(topics, '...')`.
+    /// The words in an assignment to the variable at a place: `topics = {...}`, `topics[n] = '...'`,
+    /// `table.insert(topics, '...')`.
     private func assigned(at index: Int) -> [Int] {
         if text(index - 1) == "." { return [] }
         if text(index - 1) == "(", text(index - 2) == "insert", text(index - 4) == "table" {
-            // The value is the last argument; before it a position may stand.
+            // The value is the last argument; a position may stand before it.
             return elements(from: index - 1).last.map { words(at: $0) } ?? []
         }
         let equals = text(index + 1) == "[" ? end(of: index + 1) + 1 : index + 1
@@ -46,7 +48,7 @@ struct TopicWords {
         return words(at: equals + 1)
     }
 
-    /// Where the elements of a table or the arguments of a call begin, whose bracket opens at a place.
+    /// The places where the elements of a table or the arguments of a call begin; their bracket opens at `open`.
     private func elements(from open: Int) -> [Int] {
         var (depth, starts) = (0, [Int]())
         for index in open..<end(of: open) {
@@ -58,7 +60,7 @@ struct TopicWords {
         return starts
     }
 
-    /// The place of the bracket that closes the one at a place; the end of the text where none does.
+    /// The place of the bracket that closes the one at a place; the end of the text when there is none.
     private func end(of open: Int) -> Int {
         var depth = 0
         for index in open..<tokens.count where tokens[index].kind == .mark {

@@ -1,8 +1,8 @@
 import Core
 
-/// How often one payer may call a command: `@rate 6/60 s user`.
+/// The rate at which one payer may call a command: `@rate 6/60 s user`.
 public struct CallRate: Hashable, Sendable, CustomStringConvertible {
-    /// Who is counted, and so whose calls the rate bounds.
+    /// The kind of payer that a rate counts calls by.
     public enum Payer: String, CaseIterable, Sendable {
         /// The user of a user's token.
         case user
@@ -11,7 +11,7 @@ public struct CallRate: Hashable, Sendable, CustomStringConvertible {
         /// The API key, or the subject of a service's token.
         case key
 
-        /// The role whose calls the payer pays for.
+        /// The role of the callers that the rate bounds.
         public var role: CommandRole {
             switch self {
             case .user: .user
@@ -25,14 +25,14 @@ public struct CallRate: Hashable, Sendable, CustomStringConvertible {
     public let calls: Int
     /// The time, seconds.
     public let seconds: Int
-    /// Who is counted.
+    /// The kind of payer that calls are counted by.
     public let payer: Payer
-    /// Whether only those calls count of which the body says so by `counted`.
+    /// Whether only those calls count that the body marks by `counted`.
     public let isMarked: Bool
 
-    /// What may be declared.
+    /// The range of ``calls``.
     public static let callsRange = 1...1_000_000
-    /// What may be declared: at most a day.
+    /// The range of ``seconds``: at most a day.
     public static let secondsRange = 1...86_400
 
     /// Reads `N/S s PAYER [marked]`.
@@ -57,6 +57,6 @@ public struct CallRate: Hashable, Sendable, CustomStringConvertible {
         (self.calls, self.seconds, self.payer, isMarked) = (calls, seconds, payer, words.count == 4)
     }
 
-    /// As it is written in a header: `6/60 s user`.
+    /// The rate as a header declares it: `6/60 s user`.
     public var description: String { "\(calls)/\(seconds) s \(payer.rawValue)" + (isMarked ? " marked" : "") }
 }

@@ -1,13 +1,13 @@
 public import Core
 
-/// A code a script may fail with, and the HTTP status that carries it.
+/// A code that a script may fail with, and its HTTP status.
 public struct DeclaredError: Equatable, Sendable {
     /// A code of ``ErrorCode``, or the script's own: `[a-z][a-z0-9_]{0,31}`.
     public let code: String
-    /// The status: the table's, or 400...499 for a code of the script's own (default 409).
+    /// The HTTP status: that of ``ErrorCode``, or 400...499 for a code of the script's own (default 409).
     public let status: Int
 
-    /// The error of a code of the table.
+    /// The error of a code of ``ErrorCode``.
     public init(_ code: ErrorCode) {
         self.code = code.rawValue
         status = code.httpStatus

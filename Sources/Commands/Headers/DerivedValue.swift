@@ -4,26 +4,26 @@ import Rights
 /// A value that the gateway makes for a call: `@derive cell = geohash(latitude, longitude, 6)`,
 /// `@derive groupId = uuid()`, or `@derive network = address()`.
 public struct DerivedValue: Equatable, Sendable {
-    /// What it is made of.
+    /// The function that makes the value, with its arguments.
     enum Source: Equatable, Sendable {
-        /// The name of the cell of a place: two arguments, degrees, and how many characters the name has.
+        /// The name of the cell of a place: two arguments in degrees, and the length of the name in characters.
         case geohash(latitude: String, longitude: String, length: Int)
         /// A prefix and a new UUID.
         case uuid(prefix: String)
-        /// The address of a caller without a token, as limits count it; ``unknownAddress`` for everybody else.
+        /// The address of a caller without a token, as limits count it; ``unknownAddress`` for every other caller.
         case address
     }
 
-    /// What templates and the body call it.
+    /// The value's name in templates and in the body.
     public let name: String
     let source: Source
 
-    /// Whether it is a new UUID, which nobody has had before.
+    /// Whether it is a new UUID.
     var isUUID: Bool {
         if case .uuid = source { true } else { false }
     }
 
-    /// The address of a caller with a token, of a backend, or behind what stands for many.
+    /// The value for a caller with a token, for a backend, and for an address shared by many callers.
     static let unknownAddress = Array("none".utf8)
 
     private static let functions = ["geohash", "uuid", "address"]
@@ -72,9 +72,9 @@ public struct DerivedValue: Equatable, Sendable {
         return .uuid(prefix: prefix)
     }
 
-    /// The value for the arguments as they stand in `ARGV`; throws where they are no place.
+    /// The value for the arguments as they stand in `ARGV`; throws when they are not a place on the earth.
     ///
-    /// `address` is that of a caller who has nothing else to be counted by; `nil` where there is none.
+    /// `address` is the address of a caller without other credentials; `nil` when there is none.
     func value(_ argument: (String) -> [UInt8]?, address: IPAddress?) throws(Refusal) -> [UInt8] {
         switch source {
         case .address: return address.map { Array($0.description.utf8) } ?? DerivedValue.unknownAddress
@@ -90,7 +90,7 @@ public struct DerivedValue: Equatable, Sendable {
         }
     }
 
-    /// The text of a UUID of version 4 (RFC 9562 section 5.4), in lower case; `random` are its 16 bytes.
+    /// The text of a version 4 UUID (RFC 9562 section 5.4) in lower case, from its 16 `random` bytes.
     static func uuid(_ random: [UInt8]) -> [UInt8] {
         var bytes = random
         bytes[6] = bytes[6] & 0x0f | 0x40

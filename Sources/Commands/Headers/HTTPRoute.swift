@@ -7,7 +7,7 @@ public struct HTTPRoute: Hashable, Sendable, CustomStringConvertible {
     public enum Segment: Hashable, Sendable {
         /// Exactly this text.
         case literal(String)
-        /// The argument that clients call so.
+        /// An argument, by its name on the wire.
         case argument(String)
     }
 
@@ -15,9 +15,9 @@ public struct HTTPRoute: Hashable, Sendable, CustomStringConvertible {
     public let method: HTTPMethod
     /// The parts between slashes; at least one.
     public private(set) var segments: [Segment]
-    /// The status of an answer: 200, 201, 202 or 204, and then nothing is said.
+    /// The status of a successful answer: 200, 201, 202, or 204 without a body.
     public let status: Int
-    /// The service outside that answers; `nil`: the script does.
+    /// The outside service that answers; `nil`: the script answers itself.
     public let via: OutsideAnswer?
 
     private static let methods: [HTTPMethod] = [.get, .post, .put, .patch, .delete]
@@ -92,7 +92,7 @@ public struct HTTPRoute: Hashable, Sendable, CustomStringConvertible {
         }
     }
 
-    /// The path with `{}` for each argument: two routes of one shape and method are one.
+    /// The path with `{}` for each argument; two routes with one shape and method are the same route.
     var shape: String {
         segments.map { segment in
             switch segment {
@@ -112,7 +112,7 @@ public struct HTTPRoute: Hashable, Sendable, CustomStringConvertible {
         }.joined()
     }
 
-    /// Whether a path of these parts could belong to the route; `prefix` compares only as many as both have.
+    /// Whether the route could match a path of these parts; `prefix` compares only as many parts as are given.
     func overlaps(_ parts: [String], prefix: Bool) -> Bool {
         guard prefix ? parts.count <= segments.count : parts.count == segments.count else { return false }
         return zip(segments, parts).allSatisfy { segment, part in

@@ -1,4 +1,4 @@
-/// Why the value of one tag cannot be read; a sentence without place, which the reader of the header adds.
+/// The reason why the value of one tag cannot be read: a sentence without the line, which ``ScriptHeader`` adds.
 struct HeaderFault: Error, Equatable {
     let message: String
 

@@ -1,7 +1,7 @@
-/// One tag of a header and where it stands.
+/// One tag of a header with its line.
 public struct HeaderTag: Equatable, Sendable {
     /// The line, from 1.
     public let line: Int
-    /// What it says.
+    /// The tag's value.
     public let value: TagValue
 }

@@ -1,6 +1,6 @@
 import Core
 
-/// Cutting the text of tags.
+/// Splits the text of tags.
 enum HeaderText {
     /// The bytes without the spaces at both ends.
     static func trimmed(_ bytes: ArraySlice<UInt8>) -> ArraySlice<UInt8> {
@@ -19,7 +19,8 @@ enum HeaderText {
         Array(text.utf8).split(separator: UInt8(ascii: " ")).map { String(decoding: $0, as: UTF8.self) }
     }
 
-    /// The parts between commas, without the spaces around them; an empty part stays, for its reader to refuse.
+    /// The parts between commas, without the spaces around them; an empty part is kept, so that its reader can refuse
+    /// it.
     static func list(_ text: some StringProtocol) -> [String] {
         Array(text.utf8).split(separator: UInt8(ascii: ","), omittingEmptySubsequences: false).map { part in
             String(decoding: trimmed(part), as: UTF8.self)
@@ -39,9 +40,9 @@ enum HeaderText {
         return nil
     }
 
-    /// Whether the text is a lower-case letter and then letters, digits and `_`, all within a count of bytes.
+    /// Whether the text is a lower-case letter followed by letters, digits and `_`, within a number of bytes.
     ///
-    /// `capitals` also allows upper-case letters, and then no `_`.
+    /// `capitals` also allows upper-case letters, but no `_`.
     static func isName(_ text: String, capitals: Bool = false, bytesMax: Int = 64) -> Bool {
         guard let first = text.utf8.first, ASCII.isLower(first), text.utf8.count <= bytesMax else { return false }
         return text.utf8.allSatisfy { byte in
@@ -49,13 +50,13 @@ enum HeaderText {
         }
     }
 
-    /// Whether clients may send an argument under the text: a lower-case letter, then letters, digits and `_`.
+    /// Whether the text may name an argument on the wire: a lower-case letter, then letters, digits and `_`.
     static func isWireName(_ text: String) -> Bool {
         guard let first = text.utf8.first, ASCII.isLower(first), text.utf8.count <= 64 else { return false }
         return text.utf8.allSatisfy { ASCII.isLetter($0) || ASCII.isDigit($0) || $0 == UInt8(ascii: "_") }
     }
 
-    /// Words that Lua keeps for itself: `args.end` would not compile.
+    /// The words that Lua reserves: `args.end` would not compile.
     static let luaWords: Set<String> = [
         "and", "break", "do", "else", "elseif", "end", "false", "for", "function", "goto", "if", "in", "local", "nil",
         "not", "or", "repeat", "return", "then", "true", "until", "while",

@@ -1,7 +1,7 @@
-/// A key a script touches.
+/// A key that a script uses.
 public struct KeyDeclaration: Equatable, Sendable {
-    /// What the body calls it: `key.NAME`.
+    /// The key's name in the body: `key.NAME`.
     public let name: String
-    /// How its name in Redis is made.
+    /// The template of the key's name in Redis.
     public let template: Template
 }

@@ -1,14 +1,14 @@
 import Core
 
-/// `@mint TOPIC DURATION`: the token that a script may have the gateway sign opens this topic for so long.
+/// `@mint TOPIC DURATION`: the one topic and the lifetime of the token that the gateway may sign for a script.
 public struct MintDeclaration: Hashable, Sendable {
     /// The one topic of the token.
     public let topic: Template
-    /// How long it lasts, seconds.
+    /// The token's lifetime, seconds.
     public let seconds: Int
 
     private static let units = ["s": 1, "m": 60, "h": 3_600, "d": 86_400]
-    /// How long a token may last, seconds; a revocation is remembered for as long.
+    /// The range of a token's lifetime, seconds; a revocation is stored for as long.
     static let range = 60...2_592_000
 
     /// Reads `session:{sessionId} 6 h`.

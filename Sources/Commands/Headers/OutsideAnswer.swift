@@ -1,18 +1,18 @@
 import Core
 
-/// `via SERVICE [cache SECONDS] [-- SENTENCE]` behind a route: a service outside answers what the script asks.
+/// `via SERVICE [cache SECONDS] [-- SENTENCE]` behind a route: an outside service answers the script's question.
 public struct OutsideAnswer: Hashable, Sendable {
-    /// What couriers call the service.
+    /// The service's name for couriers.
     public let service: String
-    /// How long an answer is kept for all who ask the same, seconds; 0: it is not.
+    /// The time for which an answer is kept for all callers with the same question, seconds; 0: it is not kept.
     public let cacheSeconds: Int
-    /// What callers are told while no courier of the service lives.
+    /// The sentence that callers receive while no courier of the service is running.
     public let absent: String
 
-    /// How long an answer may be kept.
+    /// The range of ``cacheSeconds`` when answers are kept.
     static let cacheRange = 1...3_600
 
-    /// Reads what follows `via`.
+    /// Reads the text behind `via`.
     init(header text: String) throws(HeaderFault) {
         let parts = HeaderText.cut(text, at: " -- ")
         let words = HeaderText.words(parts?.before ?? text)

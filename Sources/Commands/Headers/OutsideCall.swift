@@ -1,8 +1,8 @@
 import Core
 
-/// `@call_out SERVICE COMMAND`: a service outside that a script may have called, and the command that gets the answer.
+/// `@call_out SERVICE COMMAND`: an outside service that a script may call, and the command that receives the answer.
 public struct OutsideCall: Hashable, Sendable, CustomStringConvertible {
-    /// What couriers call the service: `[a-z][a-z0-9-]{0,31}`.
+    /// The service's name for couriers: `[a-z][a-z0-9-]{0,31}`.
     public let service: String
     /// The command that the courier's answer calls.
     public let command: String
@@ -30,6 +30,6 @@ public struct OutsideCall: Hashable, Sendable, CustomStringConvertible {
         return name
     }
 
-    /// As it is written in a header.
+    /// The call as a header declares it.
     public var description: String { service + " " + command }
 }

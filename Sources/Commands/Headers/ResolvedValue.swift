@@ -2,18 +2,18 @@ import Core
 
 /// A value that the gateway reads before a script runs: `@resolve sessionId = user:{userId}#current else not_found`.
 public struct ResolvedValue: Equatable, Sendable {
-    /// What templates and the body call it.
+    /// The value's name in templates and in the body.
     public let name: String
     /// The key that holds it.
     public let key: Template
-    /// The field of the hash under the key; `nil`: the key holds the value itself.
+    /// The field of the hash at the key; `nil`: the key holds the value itself.
     public let field: String?
-    /// What holds when nothing is stored.
+    /// The result when nothing is stored.
     public let absent: Absent
 
-    /// What holds when nothing is stored.
+    /// The result when nothing is stored.
     public enum Absent: Equatable, Sendable {
-        /// The caller is told this, with a sentence.
+        /// The call fails with this error and sentence.
         case refused(DeclaredError, String)
         /// The value is this id.
         case instead([UInt8])

@@ -1,15 +1,15 @@
 import Core
 
-/// The header of a script: its tags, typed, in the order they stand.
+/// The header of a script: its tags, typed and in order.
 ///
-/// A header is the leading lines that begin with `--`; a tag line is `-- @tag value`, and every other such line is
-/// prose. The reader goes on after a mistake, so that its author sees them all at once.
+/// A header is the leading lines that begin with `--`. A tag line is `-- @tag value`, and every other such line is
+/// prose. The reader continues after a mistake, so that the author sees all mistakes at once.
 public struct ScriptHeader: Sendable {
     /// The file it belongs to.
     public let file: ScriptFile
-    /// What the script is for.
+    /// The purpose of the script.
     public let kind: ScriptKind
-    /// The tags that could be read; of a plain script its weight only, since its other tags are for people.
+    /// The tags that could be read; for a plain script only its weight, since its other tags are documentation.
     public let tags: [HeaderTag]
 
     /// The most lines a header may have.
@@ -24,7 +24,7 @@ public struct ScriptHeader: Sendable {
         let text: String
     }
 
-    /// Reads the header of a file and appends what is wrong with it.
+    /// Reads the header of a file and appends its problems.
     public init(_ file: ScriptFile, problems: inout [ScriptProblem]) {
         self.file = file
         guard file.bytes.count <= ScriptFile.bytesMax else {
@@ -37,10 +37,10 @@ public struct ScriptHeader: Sendable {
         let raw = ScriptHeader.rawTags(file, &problems, &hasUnknown)
         let kind = ScriptKind(Set(raw.map(\.tag)))
         self.kind = kind
-        // The other tags of a plain script speak of KEYS and ARGV, in a grammar of their own.
+        // The other tags of a plain script describe KEYS and ARGV in a grammar of their own.
         let read = kind == .plain ? raw.filter { $0.tag == .weight } : raw
         tags = ScriptHeader.read(read, kind, file, &problems)
-        // With a mistyped tag the kind may be another than it seems, and what is missing may be there.
+        // An unknown tag may be a mistyped one that decides the kind or that is needed, so needed tags are not checked.
         if !hasUnknown { ScriptHeader.checkNeeded(raw, kind, file, &problems) }
     }
 

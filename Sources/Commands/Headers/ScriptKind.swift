@@ -1,16 +1,17 @@
-/// What a script is for, decided by which tags its header has.
+/// The purpose of a script, which the tags of its header decide.
 public enum ScriptKind: String, Sendable {
     /// `@command`: called by clients, services or the worker.
     case command
     /// `@refresh`: run by the worker when a key changes.
     case refresh
-    /// `@state`: defines the state a new subscriber of a namespace gets.
+    /// `@state`: provides the state that a new subscriber of a namespace receives.
     case state
-    /// `@subscribe`: decides who joins a topic of a namespace, and tells each caller a state of its own.
+    /// `@subscribe`: decides which callers may subscribe to a topic of a namespace, and sends each caller its own
+    /// state.
     case subscribe
     /// `@part`: Lua that other scripts include.
     case part
-    /// None of these: called by the gateway itself, with keys and arguments of its own.
+    /// None of these: the gateway calls it itself, with keys and arguments of its own.
     case plain
 
     /// The kind of a header with these tags.

@@ -1,12 +1,12 @@
 import Core
 
-/// One mistake in a script's header, told to its author.
+/// One mistake in a script's header, reported to the author.
 public struct ScriptProblem: Hashable, Sendable, CustomStringConvertible {
     /// The path of the file, as ``ScriptFile/path``.
     public let file: String
-    /// The line of the mistake, from 1; 1 when it is about the file as a whole.
+    /// The line of the mistake, from 1; 1 when it concerns the whole file.
     public let line: Int
-    /// What is wrong and how to mend it.
+    /// The mistake and its remedy.
     public let message: String
 
     /// Makes a problem.

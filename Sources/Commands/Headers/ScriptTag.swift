@@ -2,7 +2,7 @@
 public enum ScriptTag: String, CaseIterable, Sendable {
     /// The name of a command.
     case command
-    /// One sentence about what the script does.
+    /// One sentence that describes the script.
     case summary
     /// A method and a path.
     case http
@@ -12,17 +12,17 @@ public enum ScriptTag: String, CaseIterable, Sendable {
     case arg
     /// A key.
     case key
-    /// A value that the gateway makes of arguments.
+    /// A value that the gateway derives from arguments.
     case derive
     /// A value that the gateway reads before the script runs.
     case resolve
-    /// Why it has keys and home topics of several ids.
+    /// The reason for keys and home topics of several ids.
     case span
     /// A topic it may emit on.
     case topic
     /// Commands it may call afterwards.
     case calls
-    /// A service outside that it may have called, and the command that gets the answer.
+    /// An outside service that it may call, and the command that receives the answer.
     case callOut = "call_out"
     /// An event, for the documentation.
     case emits
@@ -32,40 +32,40 @@ public enum ScriptTag: String, CaseIterable, Sendable {
     case errors
     /// Its complexity.
     case cost
-    /// How long Redis takes for a call at its limits.
+    /// The time that Redis needs for a call at its limits.
     case weight
-    /// How often one payer may call it.
+    /// The rate at which one payer may call it.
     case rate
     /// It writes and emits nothing.
     case readonly
-    /// To run it again changes nothing, so that no answer is remembered for a retry.
+    /// Running it again changes nothing, so no answer is stored for a retry.
     case idempotent
-    /// It is given randomness.
+    /// It receives randomness.
     case random
     /// A key whose change makes the worker run it.
     case refresh
-    /// How long changes are gathered before a refresh runs.
+    /// The time for which changes are gathered before a refresh runs.
     case coalesce
-    /// It changes who the members of its topics are.
+    /// It changes the members of its topics.
     case members
-    /// It erases what belongs to a user.
+    /// It erases the data of a user.
     case erases
-    /// It tells what belongs to a user.
+    /// It exports the data of a user.
     case exports
-    /// A token that it may have the gateway sign.
+    /// A token that the gateway may sign for it.
     case mint
-    /// How often gateways run it for each user with a live connection.
+    /// The interval at which gateways run it for each user with a live connection.
     case heartbeat
     /// The namespace whose state it provides.
     case state
-    /// The namespace whose topics it lets callers join.
+    /// The namespace whose topics it decides subscriptions for.
     case subscribe
     /// The name of a part, which other scripts may include.
     case part
-    /// A part that is put before the body.
+    /// A part that stands before the body.
     case include
 
-    /// Whether a header may have it several times.
+    /// Whether a header may have the tag several times.
     var isRepeatable: Bool {
         switch self {
         case .http, .arg, .derive, .resolve, .key, .topic, .emits, .refresh, .include, .rate, .callOut: true
@@ -75,7 +75,7 @@ public enum ScriptTag: String, CaseIterable, Sendable {
         }
     }
 
-    /// Whether it stands alone, without a value.
+    /// Whether the tag has no value.
     var isBare: Bool {
         switch self {
         case .readonly, .random, .idempotent, .members, .erases, .exports: true

@@ -1,12 +1,12 @@
 import Core
 
-/// How long Redis takes for one call of a script at the script's limits: `@weight 300`.
+/// The time that Redis needs for one call of a script at the script's limits: `@weight 300`.
 ///
-/// Budgets are paid in weights, so that a caller pays for what a call costs Redis, not for a message.
+/// Budgets are charged in weights, so that a caller pays for the cost to Redis and not for each message.
 public enum ScriptWeight {
-    /// What may be declared, microseconds.
+    /// The range of a declared weight, microseconds.
     public static let range = 1...1_000_000
-    /// What a script weighs whose header does not say, microseconds.
+    /// The weight of a script whose header declares none, microseconds.
     public static let assumed = 1_000
 
     /// Reads a number of microseconds.

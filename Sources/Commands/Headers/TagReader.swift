@@ -3,7 +3,7 @@ import HTTPCodec
 
 /// Reads the value of each tag.
 enum TagReader {
-    /// The names that mean something else in a client's message, beside the gateway's own words.
+    /// The names with another meaning in a client's message, beside the event names that the gateway reserves.
     private static let protocolWords: Set<String> = [
         "authenticate", "subscribe", "unsubscribe", "publish", "ping", "track", "untrack",
     ]

@@ -1,4 +1,4 @@
-/// What one tag says, read and checked for itself.
+/// The value of one tag, read and checked without regard to other tags.
 public enum TagValue: Equatable, Sendable {
     /// `@command NAME`
     case command(String)

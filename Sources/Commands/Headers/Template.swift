@@ -1,9 +1,9 @@
 public import Core
 
-/// How the name of a key or a topic is made of a script's arguments.
+/// The template of a key's or a topic's name, which a script's arguments complete.
 ///
-/// A key is `namespace:{id}`, `namespace:{id}#facet` or `namespace:{id}#facet#{member}`; a topic is `namespace:{id}`,
-/// or `namespace:*` for any id. The names themselves are made by ``Keys`` and ``Topic``.
+/// A key is `namespace:{id}`, `namespace:{id}#facet` or `namespace:{id}#facet#{member}`. A topic is `namespace:{id}`,
+/// or `namespace:*` for any id. ``Keys`` and ``Topic`` make the names themselves.
 public struct Template: Hashable, Sendable, CustomStringConvertible {
     /// The part before the colon, in the grammar of ``Topic``.
     public let namespace: String
@@ -24,7 +24,7 @@ public struct Template: Hashable, Sendable, CustomStringConvertible {
         self = template
     }
 
-    /// Reads the template of a key; with `orLog` it may be a topic's log, which no other template names.
+    /// Reads the template of a key; with `orLog` it may be a topic's log, which no other template may name.
     init(key text: String, orLog: Bool = false) throws(HeaderFault) {
         let template = try Template(text, "dj:{shopId}#tracks or dj:{shopId}#votes#{trackId}", orLog: orLog)
         guard template.variable != nil else { throw HeaderFault("a key needs an argument in braces, not *") }
@@ -63,7 +63,7 @@ public struct Template: Hashable, Sendable, CustomStringConvertible {
         return name
     }
 
-    /// The arguments it names, the id's first.
+    /// The arguments that it names; the id's is first.
     public var variables: [String] { [variable, memberVariable].compactMap(\.self) }
 
     /// The topic of the id, which is also the part of a key before its facet; `nil` when the value is missing or no id.
@@ -82,7 +82,7 @@ public struct Template: Hashable, Sendable, CustomStringConvertible {
 
     /// The id in a key that this template makes; `nil` for any other key.
     ///
-    /// For the worker, which is told the names of changed keys.
+    /// The worker uses it on the names of changed keys that it receives.
     public func id(inKey key: [UInt8], _ keys: Keys) -> [UInt8]? {
         guard key.starts(with: keys.prefix) else { return nil }
         let parts = key.dropFirst(keys.prefix.count)

@@ -3,31 +3,30 @@ import Reactors
 import Scripts
 public import Service
 
-/// The scripts of a process, read and assembled: those of the built-in packs that it serves, and those of
-/// `--scripts DIR`.
+/// The scripts of a process, read and assembled: those of its served built-in packs, and those of `--scripts DIR`.
 ///
 /// Immutable and thread-safe.
 public struct ScriptLibrary: Sendable {
-    /// What can be called.
+    /// The commands and refreshes that can be called, with their routes.
     public let catalogue: Catalogue
-    /// How refusals of the packs' routes look, the longest prefix first.
+    /// The forms of refusals on the packs' routes, the longest prefix first.
     public let routeErrors: [RouteErrors]
     /// The data that stay after a user's erasure: the gateway's own, then those of the packs in their order.
     public let keeps: [Kept]
-    /// What is loaded into Redis.
+    /// The scripts that links load into Redis.
     public let table: ScriptTable
 
-    /// What each built-in pack says of itself, the text of its `pack.json`, by the pack's name.
+    /// The text of each built-in pack's `pack.json`, by the pack's name.
     public static var packs: [String: [UInt8]] { Scripts.packs }
 
     /// The most files a directory may hold.
     public static let filesMax = 1_000
 
-    /// Reads everything; the problem names every file and line that is wrong.
+    /// Reads everything; the problem names every file and line with a mistake.
     ///
-    /// `packs` are the built-in ones that are served, beside what the gateway calls itself. `namespaces` are those of the
-    /// configuration, `reservedPaths` the gateway's own beside those the catalogue knows. `isCluster`: the scripts are for
-    /// the masters of a cluster.
+    /// `packs` are the built-in packs to serve, beside the scripts that the gateway calls itself. `namespaces` are
+    /// those of the configuration. `reservedPaths` are the gateway's paths beyond those that the catalogue knows.
+    /// `isCluster`: the scripts are for the masters of a cluster.
     public init(
         packs: [String], directory: String?, namespaces: some Sequence<String>, reservedPaths: [String],
         isCluster: Bool = false
@@ -63,7 +62,7 @@ public struct ScriptLibrary: Sendable {
         }
     }
 
-    /// A text for a cluster, where topics' channels are sharded: it sends by `SPUBLISH`.
+    /// The text for a cluster, where topics' channels are sharded: it publishes by `SPUBLISH`.
     private static func sharded(_ text: [UInt8]) -> [UInt8] {
         let (word, other) = (Array("'PUBLISH'".utf8), Array("'SPUBLISH'".utf8))
         var result: [UInt8] = []
@@ -76,7 +75,7 @@ public struct ScriptLibrary: Sendable {
         return result
     }
 
-    /// Statements of the served packs about themselves, and those of the operator's directory.
+    /// The `pack.json` texts of the served packs and of the operator's directory.
     private static func texts(
         _ packs: [String], _ directory: String?
     ) throws(StartProblem) -> [(path: String, bytes: [UInt8])] {
@@ -116,7 +115,7 @@ public struct ScriptLibrary: Sendable {
         return errors.sorted { ($1.prefix.utf8.count, $0.prefix) < ($0.prefix.utf8.count, $1.prefix) }
     }
 
-    /// Reads the `.lua` files of a directory, in the order of their names; other files are left alone.
+    /// Reads the `.lua` files of a directory, in the order of their names; other files are ignored.
     private static func read(_ directory: String) throws(StartProblem) -> [ScriptFile] {
         let names: [String]
         do {

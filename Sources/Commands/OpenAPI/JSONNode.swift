@@ -7,7 +7,7 @@ enum JSONNode {
     case text(String)
     case int(Int)
     case bool(Bool)
-    /// JSON text that is spliced as it is.
+    /// JSON text that is inserted unchanged.
     case raw([UInt8])
 
     /// The text.

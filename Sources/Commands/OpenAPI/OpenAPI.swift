@@ -2,8 +2,8 @@ public import Core
 
 /// The description of the HTTP interface that clients and tools read (OpenAPI 3.1).
 ///
-/// Immutable and thread-safe. Each operation is written once; a document for a caller is put together of those that the
-/// caller reaches.
+/// Immutable and thread-safe. Each operation is encoded once. A document for a caller combines those that the caller
+/// may use.
 public struct OpenAPI: Sendable {
     private let version: String
     private let paths: OpenAPIPaths
@@ -12,8 +12,8 @@ public struct OpenAPI: Sendable {
 
     /// Describes a node.
     ///
-    /// `limits` are those of the configuration; `version` is the gateway's. `hasOperations`: health is asked at the
-    /// same address. `errors` say how the packs' routes refuse, the longest prefix first.
+    /// `limits` are those of the configuration; `version` is the gateway's. `hasOperations`: the same address answers
+    /// health requests. `errors` are the forms of refusals on the packs' routes, the longest prefix first.
     public init(
         _ catalogue: Catalogue, version: String, limits: Limits, hasOperations: Bool = true, errors: [RouteErrors] = []
     ) {
@@ -34,7 +34,7 @@ public struct OpenAPI: Sendable {
         self.components = components.bytes
     }
 
-    /// The document of the endpoints that are wanted: JSON text.
+    /// The document of the wanted endpoints as JSON text.
     public func document(_ isWanted: (Endpoint) -> Bool = { _ in true }) -> [UInt8] {
         let files = Set(commands.filter { isWanted(.command($0)) }.map(\.file.name)).sorted()
         let document: JSONNode = [

@@ -1,4 +1,4 @@
-/// The route that tells what became of a topic's events on a gateway.
+/// The route that reports the ledger of a topic's events on a gateway.
 enum OpenAPIAudit {
     static var audit: JSONNode {
         let count: JSONNode = ["type": "integer"]

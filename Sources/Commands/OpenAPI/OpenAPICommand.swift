@@ -19,13 +19,13 @@ struct OpenAPICommand {
         for route in descriptor.routes {
             counts[route.method, default: 0] += 1
             let (method, count) = (route.method.rawValue.lowercased(), counts[route.method, default: 0])
-            // No name of a command has a dash, so these are never taken.
+            // No name of a command has a dash, so these ids are always free.
             let id = descriptor.name + "-" + method + (count > 1 ? "-\(count)" : "")
             paths.add(method, route.path, shape: route.shape, .command(descriptor)) { operation(id, route, $0) }
         }
     }
 
-    /// The topic that the command belongs to, with the argument as clients call it; `*` for an id that they do not give.
+    /// The topic of the command's home, with the argument's name on the wire; `*` for an id that callers do not give.
     private var home: String? {
         descriptor.home.map { home in
             let argument = descriptor.arguments.first { $0.name == home.variable }?.wire
@@ -54,7 +54,7 @@ struct OpenAPICommand {
             .with("responses", responses(route))
     }
 
-    /// The operation's name, where the body has none or its `id` means something else.
+    /// The header that names the operation, for requests without a body or with another meaning of `id`.
     private static let idempotencyKey: JSONNode = [
         "name": "Idempotency-Key", "in": "header", "schema": OpenAPISchemas.reference("OperationId"),
     ]
@@ -92,7 +92,7 @@ struct OpenAPICommand {
             retold: parts.flatMap { parts in errors.first { $0.owns(parts) } })
     }
 
-    /// What is answered by a command that may have a token signed.
+    /// The schema of an answer of a command that may have the gateway sign a token.
     private static func withToken(_ mint: MintDeclaration) -> JSONNode {
         let token: JSONNode = [
             "type": "string",
@@ -105,7 +105,7 @@ struct OpenAPICommand {
 
     // MARK: Arguments
 
-    /// The path may have been named by another command's route of the same shape.
+    /// The parameters in the path; another command's route of the same shape may have named them.
     private func pathParameters(_ route: HTTPRoute, _ path: String) -> [JSONNode] {
         let names = path.split(separator: "/").filter { $0.hasPrefix("{") }.map { String($0.dropFirst().dropLast()) }
         return zip(names, route.arguments).compactMap { name, argument in
@@ -142,7 +142,7 @@ struct OpenAPICommand {
         return ["required": .bool(!needed.isEmpty), "content": OpenAPIErrors.content(schema)]
     }
 
-    /// A user's own token stands for the argument `user`.
+    /// Whether every caller must give the argument: a user's own token replaces the argument `user`.
     private func isNeeded(_ argument: ArgumentDeclaration) -> Bool {
         argument.isRequired && !(argument.type == .user && descriptor.rights.roles.contains(.user))
     }

@@ -1,6 +1,6 @@
 import Core
 
-/// The routes by which services see, repeat and drop what was given up.
+/// The routes by which services list, retry and drop dead letters.
 enum OpenAPIDeadLetters {
     private static let name: JSONNode = ["type": "string", "pattern": "^(webhooks:)?[a-z][a-z0-9-]{0,31}$"]
     private static let id: JSONNode = ["type": "string", "pattern": "^[0-9]{1,15}-[0-9]{1,15}$"]

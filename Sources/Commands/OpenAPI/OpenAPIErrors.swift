@@ -2,7 +2,7 @@ import Core
 
 /// The errors the gateway answers with, by status.
 enum OpenAPIErrors {
-    /// What each status means, for those that any request may get.
+    /// The meaning of each status in the shared responses.
     private static let meanings: [(status: Int, meaning: String)] = [
         (400, "The request is malformed; repeating it is useless."),
         (401, "The credentials are missing or not valid."),
@@ -22,7 +22,7 @@ enum OpenAPIErrors {
         (505, "The HTTP version is not 1.0 or 1.1."),
     ]
 
-    /// Those that any request may get, whatever it asks.
+    /// The statuses that any request may receive, whatever it asks for.
     static let everywhere = [400, 408, 413, 414, 415, 417, 431, 500, 501, 505]
 
     /// The shared responses.
@@ -36,7 +36,7 @@ enum OpenAPIErrors {
         ["description": .text(description), "content": content(schema)]
     }
 
-    /// Told before the path is known, and so in the gateway's own form everywhere.
+    /// The statuses that are sent before the path is known, and so in the gateway's own form on every route.
     private static let beforeThePath = [400, 408, 414, 431, 501, 505]
 
     /// A body of JSON.
@@ -46,8 +46,8 @@ enum OpenAPIErrors {
 
     /// The responses of an operation: the success, then the errors by status.
     ///
-    /// `declared` are errors beyond the shared ones: their codes stand in the description. `retold` is how a pack's routes
-    /// tell them.
+    /// `declared` are errors beyond the shared ones; the description lists their codes. `retold` is the form of errors
+    /// on a pack's routes.
     static func responses(
         _ status: Int, _ success: JSONNode, errors: [Int], declared: [DeclaredError] = [], retold: RouteErrors? = nil
     ) -> JSONNode {

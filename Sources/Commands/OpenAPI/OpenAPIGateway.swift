@@ -14,7 +14,7 @@ struct OpenAPIGateway {
         self.hasOperations = hasOperations
     }
 
-    /// Adds an operation for each route that there is.
+    /// Adds an operation for each route of this gateway.
     func add(to paths: inout OpenAPIPaths) {
         for route in GatewayRoutes.all {
             guard let operation = operation(of: route.name) else { continue }
@@ -69,7 +69,7 @@ struct OpenAPIGateway {
 
     // MARK: Broadcast
 
-    /// How Supabase's clients name a topic: one of the namespace `phoenix` by its id alone.
+    /// The pattern of topic names of Supabase's clients: a topic of the namespace `phoenix` is named by its id alone.
     private static let channelName: JSONNode = [
         "type": "string",
         "pattern": "^([a-z][a-z0-9-]{0,31}:[A-Za-z0-9._~:-]{1,200}|[A-Za-z0-9_~-][A-Za-z0-9._~-]{0,199})$",
@@ -99,7 +99,7 @@ struct OpenAPIGateway {
         ]
     }
 
-    /// A batch is judged message by message, so one that is wrong spoils nothing but itself.
+    /// A message, or anything else: a batch is checked message by message, so a wrong one does not affect the others.
     private static func orError(_ message: JSONNode) -> JSONNode {
         ["anyOf": [message, ["description": "Whatever is no message gets an error in its place."]]]
     }
@@ -153,7 +153,7 @@ struct OpenAPIGateway {
             .with("responses", supabaseResponses)
     }
 
-    /// What Supabase's clients read of a refusal; what the request itself lacks is told as everywhere.
+    /// The responses in the form that Supabase's clients read; errors of the request itself have the usual form.
     private static var supabaseResponses: JSONNode {
         let text: JSONNode = [
             "type": "object", "required": ["message"], "properties": ["message": ["type": "string"]],
@@ -184,7 +184,7 @@ struct OpenAPIGateway {
         "name": "topic", "in": "path", "required": true, "schema": OpenAPISchemas.reference("Topic"),
     ]
 
-    /// `null` for a topic nobody has published on or joined.
+    /// `null` for a topic without events and subscribers so far.
     private static let epoch: JSONNode = ["type": ["string", "null"]]
 
     private static var topic: JSONNode {

@@ -1,12 +1,12 @@
 import Core
 
-/// The routes that tell whether a gateway works.
+/// The route that reports the health of a gateway.
 enum OpenAPIHealth {
     private static func strings(_ words: String...) -> JSONNode {
         ["type": "string", "enum": .array(words.map { .text($0) })]
     }
 
-    /// Every row of readiness.
+    /// The operation that returns every row of readiness.
     static var health: JSONNode {
         let text: JSONNode = ["type": "string"]
         let row: JSONNode = [

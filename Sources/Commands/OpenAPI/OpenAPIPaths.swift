@@ -1,6 +1,6 @@
 /// The paths of a document, each with its methods.
 struct OpenAPIPaths: Sendable {
-    /// One method of a path, written once.
+    /// One method of a path, encoded once.
     private struct Operation: Sendable {
         let method: String
         let endpoint: Endpoint
@@ -30,7 +30,7 @@ struct OpenAPIPaths: Sendable {
         items[index].operations.append(Operation(method: method, endpoint: endpoint, bytes: bytes))
     }
 
-    /// The `paths` object of the endpoints that are wanted.
+    /// The `paths` object of the wanted endpoints.
     func node(_ isWanted: (Endpoint) -> Bool) -> JSONNode {
         .object(
             items.compactMap { item in

@@ -1,6 +1,6 @@
 import Core
 
-/// The route that tells who is here.
+/// The route that lists the presence entries of a topic.
 enum OpenAPIPresence {
     static func presence(_ limits: Limits) -> JSONNode {
         let id: JSONNode = ["type": "string", "pattern": "^[A-Za-z0-9_.-]{1,64}$"]

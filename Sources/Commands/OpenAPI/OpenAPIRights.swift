@@ -1,6 +1,6 @@
 import Core
 
-/// The routes by which services give and take access.
+/// The routes by which services grant and revoke access.
 enum OpenAPIRights {
     private static let user: JSONNode = ["type": "string", "pattern": "^[A-Za-z0-9._~:-]{1,128}$"]
 
@@ -8,7 +8,7 @@ enum OpenAPIRights {
         OpenAPIGateway.operation(id, summary, security: OpenAPIGateway.services)
     }
 
-    /// `PUT` takes the user in, `DELETE` takes the user out.
+    /// `PUT` makes the user a member, `DELETE` removes the user.
     static func member(takesIn: Bool) -> JSONNode {
         let schema: JSONNode = [
             "type": "object", "required": ["topic", "user", "member", "changed"],

@@ -1,6 +1,6 @@
 import Core
 
-/// JSON schemas of what goes in and out.
+/// JSON schemas of requests and answers.
 enum OpenAPISchemas {
     static let id = "^[A-Za-z0-9._~:-]{1,200}$"
     static let user = "^[A-Za-z0-9._~:-]{1,128}$"
@@ -52,7 +52,7 @@ enum OpenAPISchemas {
 
     /// The schema of an argument inside a JSON object.
     ///
-    /// `isNeeded`: no call can do without it. `null` counts as absent.
+    /// `isNeeded`: every caller must give it. `null` counts as absent.
     static func argument(_ argument: ArgumentDeclaration, isNeeded: Bool) -> JSONNode {
         let schema = type(argument.type, isText: false)
         if case .json = argument.type { return described(isNeeded ? schema.with("not", null) : schema, argument) }
@@ -66,7 +66,7 @@ enum OpenAPISchemas {
         return described(schema, argument)
     }
 
-    /// The schema of an argument in a path, whose parts hold no slash and no control character and are no dots.
+    /// The schema of an argument in a path, whose parts have no slash and no control character and are not `.` or `..`.
     static func path(_ argument: ArgumentDeclaration) -> JSONNode {
         guard case .string(let range) = argument.type else {
             let schema = type(argument.type, isText: true)
@@ -83,7 +83,7 @@ enum OpenAPISchemas {
     private static let null: JSONNode = ["type": "null"]
     private static let dots: JSONNode = ["enum": [".", ".."]]
 
-    /// A schema that takes `null`, too.
+    /// A schema that also accepts `null`.
     static func orNull(_ schema: JSONNode) -> JSONNode {
         ["anyOf": [schema, null]]
     }
@@ -106,7 +106,7 @@ enum OpenAPISchemas {
     }
 
     private static func type(_ type: ArgumentType, isText: Bool) -> JSONNode {
-        // Inside JSON a whole number is taken as its digits; a pattern concerns strings only.
+        // Inside JSON an id may be a whole number; a pattern applies to strings only.
         func anID(_ pattern: String) -> JSONNode {
             isText
                 ? ["type": "string", "pattern": .text(pattern)]

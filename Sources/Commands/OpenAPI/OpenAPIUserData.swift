@@ -1,6 +1,6 @@
 import Core
 
-/// The routes that erase and tell everything of a user.
+/// The routes that erase and export all data of a user.
 struct OpenAPIUserData {
     private let catalogue: Catalogue
 
@@ -26,7 +26,7 @@ struct OpenAPIUserData {
         commands.reduce(0) { $0 + $1.weightMicroseconds }
     }
 
-    /// Telling; `nil` on a gateway without scripts that do it.
+    /// The export; `nil` on a gateway without scripts that export.
     var export: JSONNode? {
         guard !catalogue.exporters.isEmpty else { return nil }
         let members = catalogue.exporters.map { script -> (String, JSONNode) in
@@ -51,7 +51,7 @@ struct OpenAPIUserData {
         ]
     }
 
-    /// Erasing; `nil` on a gateway without scripts that do it.
+    /// The erasure; `nil` on a gateway without scripts that erase.
     var erasure: JSONNode? {
         guard !catalogue.erasers.isEmpty else { return nil }
         let schema: JSONNode = [

@@ -1,9 +1,9 @@
 import Core
 
-/// A JSON text with places for what a refusal says, as a pack's `pack.json` writes it.
+/// A JSON text with places for the parts of a refusal, as a pack's `pack.json` declares it.
 ///
-/// Words that begin with `$` stand for a refusal's parts. A member whose whole text is `"$status"` or `"$retry"` becomes
-/// the number.
+/// Words that begin with `$` stand for a refusal's parts. A member whose whole text is `"$status"` or `"$retry"`
+/// becomes the number.
 indirect enum ErrorShape: Equatable, Sendable {
     /// A part of a refusal.
     enum Word: String, CaseIterable, Sendable {
@@ -15,7 +15,7 @@ indirect enum ErrorShape: Equatable, Sendable {
         case status
         /// The name of this request.
         case request
-        /// After how many seconds to try again; `null`, or nothing within a text, where that is not known.
+        /// The seconds after which to try again; `null`, or nothing within a text, when they are not known.
         case retry
     }
 
@@ -25,9 +25,9 @@ indirect enum ErrorShape: Equatable, Sendable {
         case word(Word)
     }
 
-    /// JSON as it was written.
+    /// JSON that is copied as it was written.
     case literal([UInt8])
-    /// A number of the refusal.
+    /// A number from the refusal: its status or its retry time.
     case number(Word)
     /// A text.
     case text([Piece])
@@ -40,7 +40,7 @@ indirect enum ErrorShape: Equatable, Sendable {
         let shape: ErrorShape
     }
 
-    /// Reads a shape; throws the word that stands for nothing.
+    /// Reads a shape; throws the word behind `$` that is unknown.
     init(_ value: JSON.Value) throws(UnknownWord) {
         switch value.kind {
         case .object:
@@ -62,7 +62,7 @@ indirect enum ErrorShape: Equatable, Sendable {
         }
     }
 
-    /// A word behind `$` that stands for nothing.
+    /// A word behind `$` that names no part of a refusal.
     struct UnknownWord: Error, Equatable {
         let word: String
     }
@@ -85,7 +85,7 @@ indirect enum ErrorShape: Equatable, Sendable {
         return pieces
     }
 
-    /// Whether the word stands in it.
+    /// Whether the shape contains the word.
     func holds(_ word: Word) -> Bool {
         switch self {
         case .literal: false
@@ -96,7 +96,7 @@ indirect enum ErrorShape: Equatable, Sendable {
         }
     }
 
-    /// What it says of a refusal.
+    /// The shape filled with the parts of a refusal.
     func node(_ refused: RouteErrors.Refused) -> JSONNode {
         switch self {
         case .literal(let text): .raw(text)
@@ -119,7 +119,7 @@ indirect enum ErrorShape: Equatable, Sendable {
         }
     }
 
-    /// The JSON schema of what it writes.
+    /// The JSON schema of the shape's JSON.
     var schema: JSONNode {
         switch self {
         case .literal(let text): ["const": .raw(text)]
@@ -140,9 +140,9 @@ indirect enum ErrorShape: Equatable, Sendable {
         }
     }
 
-    /// So many values of one schema.
+    /// The schema of an array with this many values of one schema.
     ///
-    /// Tools that know older drafts of JSON Schema take no `prefixItems`.
+    /// It avoids `prefixItems`, which tools for older drafts of JSON Schema do not accept.
     private func list(_ item: JSONNode, _ count: Int) -> JSONNode {
         ["type": "array", "items": item, "minItems": .int(count), "maxItems": .int(count)]
     }

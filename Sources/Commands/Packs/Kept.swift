@@ -1,6 +1,6 @@
 import Core
 
-/// Something that stays in Redis after a user's erasure, as `docs/erasure.md` lists it.
+/// Data that stay in Redis after a user's erasure, as `docs/erasure.md` lists them.
 public struct Kept: Equatable, Sendable {
     /// The keys, with `*` for an id and a space between two of them.
     public let keys: String

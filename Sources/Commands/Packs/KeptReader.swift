@@ -16,7 +16,7 @@ struct KeptReader {
 
     /// Reads the text of a pack's file; `path` is its name in messages.
     ///
-    /// Text that is no object is left to other readers.
+    /// Text that is no JSON object is ignored here; ``RouteErrorsReader`` reports it.
     init(_ bytes: [UInt8], path: String) {
         self.path = path
         guard let json = try? JSON(parsing: bytes, limits: KeptReader.limits), json.root.kind == .object,

@@ -1,10 +1,10 @@
 import Core
 
-/// How the refusals of all routes below a prefix look, as a pack's `pack.json` says.
+/// The form of refusals on all routes below a prefix, as a pack's `pack.json` declares it.
 public struct RouteErrors: Equatable, Sendable {
-    /// A refusal as the gateway tells it elsewhere, and what this request is called.
+    /// A refusal in the gateway's terms, with the name of the request.
     public struct Refused: Sendable {
-        /// The code of the table or of a script's own.
+        /// A code of ``ErrorCode`` or of a script's own.
         public let code: String
         /// The sentence.
         public let message: String
@@ -12,7 +12,7 @@ public struct RouteErrors: Equatable, Sendable {
         public let status: Int
         /// The name of the request.
         public let request: String
-        /// After how many seconds to try again.
+        /// The seconds after which to try again; `nil` when they are not known.
         public let retryAfterSeconds: Int?
 
         /// Takes a refusal.
@@ -24,22 +24,22 @@ public struct RouteErrors: Equatable, Sendable {
 
     /// The parts of the prefix, without slashes; at least one.
     let segments: [String]
-    /// Other statuses for codes of the table.
+    /// Other statuses for codes of ``ErrorCode``.
     let statuses: [ErrorCode: Int]
-    /// How a refusal looks.
+    /// The form of a refusal.
     let body: ErrorShape
-    /// How refusals with these codes look.
+    /// The forms of refusals with these codes.
     let bodies: [String: ErrorShape]
 
-    /// The prefix as it is written: `/api/v1/`.
+    /// The prefix as `pack.json` has it: `/api/v1/`.
     public var prefix: String { "/" + segments.joined(separator: "/") + "/" }
 
     /// Whether a path of these decoded parts lies below the prefix.
     public func owns(_ path: [String]) -> Bool { path.count > segments.count && path.starts(with: segments) }
 
-    /// Whether a refusal has the status that its code has by itself.
+    /// Whether a refusal has its code's own status.
     ///
-    /// Only such a one gets another status: that of 405 and 413 says more than their code does.
+    /// Only such a refusal gets another status and form: 405 and 413 say more than their codes do.
     private func isPlain(_ refused: Refused) -> Bool {
         ErrorCode(rawValue: refused.code).map { $0.httpStatus == refused.status } ?? true
     }
@@ -55,6 +55,6 @@ public struct RouteErrors: Equatable, Sendable {
         return (told.status, shape.node(told).bytes)
     }
 
-    /// Whether the answers tell what the request is called.
+    /// Whether the answers contain the name of the request.
     public var namesRequests: Bool { ([body] + bodies.values).contains { $0.holds(.request) } }
 }

@@ -1,11 +1,11 @@
 import Core
 
-/// Reads `errors` of a `pack.json`: how refusals look, by the prefix of their routes.
+/// Reads `errors` of a `pack.json`: the forms of refusals, by the prefix of their routes.
 struct RouteErrorsReader {
     private(set) var errors: [RouteErrors] = []
     private(set) var problems: [ScriptProblem] = []
 
-    /// What is being read; a problem is on its line.
+    /// The value that is being read; a problem is reported on its line.
     private var reading: JSON.Value?
     private let path: String
     private let reserved: [[String]]
@@ -15,7 +15,7 @@ struct RouteErrorsReader {
     private static let fields = ["routes", "body", "statuses", "bodies"]
     private static let limits = JSON.Limits(depthMax: 16, elementsMax: 10_000)
 
-    /// Reads the text of a pack's file; `path` is what messages call it, `reserved` are the gateway's own paths.
+    /// Reads the text of a pack's file; `path` is its name in messages, `reserved` are the gateway's own paths.
     init(_ bytes: [UInt8], path: String, reserved: [String]) {
         self.path = path
         self.reserved = reserved.map { path in path.split(separator: "/").map { String($0) } }

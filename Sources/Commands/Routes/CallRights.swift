@@ -1,10 +1,10 @@
 public import Core
 public import Rights
 
-/// Judges whether a caller may use a route or a command, as far as the head of a request tells.
+/// Judges whether a caller may use a route or a command, as far as the head of a request shows.
 ///
-/// Immutable and thread-safe. The rest is judged where it is known: a topic by ``AccessPolicy``, a command's home by its
-/// arguments.
+/// Immutable and thread-safe. Other parts judge the rest: ``AccessPolicy`` the topic, and the command's arguments its
+/// home.
 public struct CallRights: Sendable {
     private let hasOpenTopics: Bool
     private let hasOpenPublishing: Bool
@@ -12,7 +12,7 @@ public struct CallRights: Sendable {
     private let closed: Set<String>
     private let allowsAnonymous: Bool
 
-    /// Judges by the rules of the namespaces; `allowsAnonymous`: callers without a token are taken at all.
+    /// Judges by the rules of the namespaces; `allowsAnonymous`: the gateway accepts callers without a token.
     public init(_ access: AccessPolicy, allowsAnonymous: Bool) {
         hasOpenTopics = !access.openNamespaces.isEmpty
         hasOpenPublishing = !access.openForPublishing.isEmpty
@@ -24,7 +24,7 @@ public struct CallRights: Sendable {
 
     // MARK: Routes
 
-    /// The refusal of a caller that may not use the route; `nil` when it may, or when the rest decides.
+    /// The refusal of a caller that may not use the route; `nil` when it may, or when a later check decides.
     public func refusal(_ route: GatewayRoute, _ segments: [String], _ caller: Caller) -> Refusal? {
         if let refusal = refusal(route, caller, value: { route.path.value($0, in: segments) }) { return refusal }
         switch route.reach {
@@ -35,7 +35,7 @@ public struct CallRights: Sendable {
         }
     }
 
-    /// The refusal of a caller that the route is not for, or whose key does not allow the use.
+    /// The refusal of a caller outside the route's callers, or with a key that does not allow the use.
     private func refusal(
         _ route: GatewayRoute, _ caller: Caller, value: (_ argument: String) -> String?
     ) -> Refusal? {
@@ -55,12 +55,13 @@ public struct CallRights: Sendable {
         return route.use.flatMap { caller.refusal(of: $0) }
     }
 
-    /// The refusal of a caller without a token where the gateway takes none.
+    /// The refusal of a caller without a token on a gateway that accepts none.
     private func refusalOfAnonymous(_ caller: Caller) -> Refusal? {
         caller.isAnonymous && !allowsAnonymous ? Refusal(.unauthorized, "a token or an API key is needed") : nil
     }
 
-    /// A token of the gateway's own is for one topic, and does not reach the data of its user.
+    /// The refusal of a caller that is neither a service nor the user; a grant is for one topic, not for its user's
+    /// data.
     private func refusal(of caller: Caller, askingFor user: String?) -> Refusal? {
         switch caller {
         case .service: return nil
@@ -74,7 +75,7 @@ public struct CallRights: Sendable {
 
     // MARK: Commands
 
-    /// The refusal of a caller that may not call the command; `nil` when it may, as far as the home allows.
+    /// The refusal of a caller that may not call the command; `nil` when it may, unless the home forbids it.
     public func refusal(_ command: CommandDescriptor, _ caller: Caller) -> Refusal? {
         if let refusal = command.rights.refusal(CommandRole(caller)) { return refusal }
         if let refusal = refusalOfAnonymous(caller) { return refusal }
@@ -85,24 +86,24 @@ public struct CallRights: Sendable {
         return command.home == nil ? caller.refusal(beyondBinding: nil) : nil
     }
 
-    /// Whether callers without a token reach the command: every namespace that it touches is open to anyone.
+    /// Whether callers without a token may call the command: every namespace that it uses is open to everybody.
     ///
-    /// A command that makes tokens is how such callers get one, so it judges them itself. A namespace without a policy has
-    /// no topics that could be closed.
+    /// A command that mints tokens judges such callers itself, since it is how they get one. A namespace without a
+    /// policy has no topics that could be closed.
     private func isOpen(_ command: CommandDescriptor) -> Bool {
         command.mint != nil
             || !command.keys.contains { closed.contains($0.template.namespace) }
                 && !command.topics.contains { closed.contains($0.namespace) }
     }
 
-    // MARK: What a caller reaches
+    // MARK: Reach of a caller
 
     /// Whether a caller could use the route with some arguments.
     public func reaches(_ route: GatewayRoute, _ caller: Caller) -> Bool {
         if route.callers == .machine {
             return caller.isService && caller.binding == nil && caller.refusal(of: .read) == nil
         }
-        // A user asks for its own data.
+        // A user may ask for its own data.
         var own: String?
         if case .user(let identity) = caller { own = String(decoding: identity.user, as: UTF8.self) }
         guard refusal(route, caller, value: { _ in own }) == nil else { return false }

@@ -1,7 +1,7 @@
 public import HTTPCodec
 public import Rights
 
-/// A route of the gateway's own: a method, a path, and what a caller needs for it.
+/// A route of the gateway's own: a method, a path, and the callers and rights that it needs.
 ///
 /// Immutable and thread-safe. Credentials and rights are judged by these members and by nothing else.
 public struct GatewayRoute: Sendable {
@@ -18,27 +18,27 @@ public struct GatewayRoute: Sendable {
 
     /// The callers that a route is for.
     public enum Callers: Equatable, Sendable {
-        /// Everybody; credentials are not looked at.
+        /// Everybody; credentials are not checked.
         case everybody
-        /// Programs on the gateway's own machine; credentials are not looked at.
+        /// Programs on the gateway's own machine; credentials are not checked.
         case machine
-        /// Everybody; credentials that are given must be good, and the answer depends on them.
+        /// Everybody; given credentials must be valid, and the answer depends on them.
         case known
-        /// Everybody whom the topic or the command admits; callers without a token only where the gateway takes them.
+        /// Everybody whom the topic or the command admits; callers without a token only when the gateway accepts them.
         case admitted
         /// Callers with a token or an API key of their own.
         case named
-        /// Services; the sentences are for callers without a token and for users.
+        /// Services; callers without a token and users receive these sentences.
         case services(unauthorized: String, forbidden: String)
         /// Services, and the user whom the argument names.
         case owner(argument: String)
     }
 
-    /// How far a route reaches: what a token is judged by that is bound to topics.
+    /// The extent of a route, which limits tokens and keys that are bound to topics.
     public enum Reach: Equatable, Sendable {
-        /// Beyond any topic, so that no bound token may.
+        /// More than one topic, so that no token or key bound to topics may use it.
         case everything
-        /// Nothing that belongs to anybody.
+        /// No data that belongs to anybody.
         case nothing
         /// The topic that the argument names.
         case topic(argument: String)
@@ -54,11 +54,11 @@ public struct GatewayRoute: Sendable {
     public let method: HTTPMethod
     /// The path.
     public let path: RoutePath
-    /// The callers that it is for.
+    /// The callers that may use it.
     public let callers: Callers
-    /// The use that an API key must allow; `nil` where the command decides, or any key will do.
+    /// The use that an API key must allow; `nil` when the command decides, or any key is enough.
     public let use: CallerUse?
-    /// How far it reaches.
+    /// The extent of the route.
     public let reach: Reach
 
     init(
@@ -73,10 +73,10 @@ public struct GatewayRoute: Sendable {
         self.reach = reach
     }
 
-    /// Whether the credentials of a request are looked at.
+    /// Whether the credentials of a request are checked.
     public var asksForCredentials: Bool { callers != .everybody && callers != .machine }
 
-    /// Whether it belongs to the operations, which may have a listener of their own.
+    /// Whether the route belongs to operations, which may have a listener of their own.
     public var isOfOperations: Bool { name == .livez || name == .readyz || name == .metrics }
 
     /// Whether its refusals have the form that Supabase's clients read.

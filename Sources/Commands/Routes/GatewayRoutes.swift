@@ -3,19 +3,19 @@ import Rights
 
 /// Every route of the gateway's own, in one list.
 ///
-/// A route that is not here does not exist. The description in OpenAPI has an operation for each, and `docs/rights.md` a row.
+/// A route that is not listed here does not exist. OpenAPI has an operation for each, and `docs/rights.md` a row.
 /// Scripts add routes by their headers.
 public enum GatewayRoutes {
     /// The target of a method and a path.
     public enum Match: Sendable {
         /// A route.
         case route(GatewayRoute)
-        /// A path that exists with these methods only, and the first of its routes.
+        /// A path with other methods than the given one, and the first of its routes.
         case otherMethods([HTTPMethod], GatewayRoute)
-        /// Nothing of the gateway's own.
+        /// No route of the gateway's own.
         case none
 
-        /// The route by which credentials are judged; where the method is wrong, the first one of the path.
+        /// The route whose rules judge the credentials; for a wrong method, the first route of the path.
         public var judged: GatewayRoute? {
             switch self {
             case .route(let route), .otherMethods(_, let route): route
@@ -33,7 +33,7 @@ public enum GatewayRoutes {
     private static let memberPath: StaticString = "/v1/topics/{topic}/members/{user}"
     private static let ofTopic = GatewayRoute.Reach.topic(argument: "topic")
 
-    /// The list.
+    /// All routes of the gateway.
     public static let all: [GatewayRoute] = [
         GatewayRoute(
             .broadcast, .post, "/v1/broadcast", services("publish", "publish over HTTP"), .write, .messages),
@@ -70,9 +70,9 @@ public enum GatewayRoutes {
         return (0...longest).map { count in all.filter { $0.path.count == count } }
     }()
 
-    /// The paths under which no command may lie: each up to its first argument.
+    /// The paths under which no command may lie: each route's path up to its first argument.
     ///
-    /// Commands may lie under `/v1/users`, as long as they have no path of the gateway's own.
+    /// `/v1/users` is not reserved: commands may lie under it unless their path could match one of the gateway's own.
     static let reserved: [String] = {
         var starts: [String] = []
         for start in all.map(\.path.literalStart) where start != "/v1/users" && !starts.contains(start) {
@@ -81,12 +81,12 @@ public enum GatewayRoutes {
         return starts
     }()
 
-    /// The path of the gateway's own that a command's route is the same as; `nil` when there is none.
+    /// The gateway's own path that a command's route could match as well; `nil` when there is none.
     static func path(sameAs route: HTTPRoute) -> RoutePath? {
         all.map(\.path).first { $0.overlaps(route.segments) }
     }
 
-    /// Finds the route of a method and the decoded parts of a path; HEAD goes where GET goes.
+    /// Finds the route of a method and the decoded parts of a path; HEAD matches the routes of GET.
     public static func match(_ method: HTTPMethod, _ segments: [String]) -> Match {
         guard byCount.indices.contains(segments.count) else { return .none }
         let wanted = method == .head ? .get : method

@@ -30,7 +30,7 @@ public struct RoutePath: Hashable, Sendable, CustomStringConvertible {
         return true
     }
 
-    /// Whether some request could belong to this path and to a command's route of these parts.
+    /// Whether a request exists that both this path and a command's route of these parts match.
     func overlaps(_ segments: [HTTPRoute.Segment]) -> Bool {
         guard segments.count == parts.count else { return false }
         return zip(parts, segments).allSatisfy { part, segment in
@@ -38,13 +38,13 @@ public struct RoutePath: Hashable, Sendable, CustomStringConvertible {
         }
     }
 
-    /// The text that a request has in place of the argument; `nil` for a name that the path lacks.
+    /// The text of the argument in a request's path; `nil` when the path has no argument of this name.
     func value(_ name: String, in segments: [String]) -> String? {
         guard let index = parts.firstIndex(of: .argument(name)), segments.indices.contains(index) else { return nil }
         return segments[index]
     }
 
-    /// The parts before the first argument, between slashes: no command may lie under them.
+    /// The parts before the first argument, between slashes; no command may lie under them.
     var literalStart: String {
         var text = ""
         for case .literal(let part) in parts.prefix(while: { if case .literal = $0 { true } else { false } }) {

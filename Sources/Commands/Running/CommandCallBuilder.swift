@@ -1,19 +1,19 @@
 public import Core
 import Rights
 
-/// Makes `KEYS` and `ARGV` of a call.
+/// Makes the `KEYS` and `ARGV` of a call.
 ///
-/// Pure: time, randomness and the run of Redis are given.
+/// Pure: the time, randomness and the run of Redis are parameters.
 public struct CommandCallBuilder: Sendable {
-    /// What differs from call to call and does not come from the caller.
+    /// The values that differ from call to call and do not come from the caller.
     public struct Moment: Sendable {
         /// Now, milliseconds since 1970.
         public var nowMs: Int
-        /// The run of Redis, as ``CallLink/fence`` tells it.
+        /// The run of Redis, as ``CallLink/fence`` gives it.
         public var run: [UInt8]
         /// A candidate epoch, new for every call.
         public var epoch: [UInt8]
-        /// 32 hexadecimal digits; used only by scripts that ask for randomness.
+        /// 32 hexadecimal digits; only scripts that ask for randomness use them.
         public var random: [UInt8]
 
         /// Makes a moment.
@@ -33,7 +33,7 @@ public struct CommandCallBuilder: Sendable {
         public var arguments: [[UInt8]]
     }
 
-    /// Where the fence stands among the arguments.
+    /// The index of the run's fence in `ARGV`.
     static let fenceAt = 3
 
     private let settings: CommandSettings
@@ -43,11 +43,12 @@ public struct CommandCallBuilder: Sendable {
         self.settings = settings
     }
 
-    /// Builds a call; `nil` when a namespace has no policy or a name cannot be made, which a catalogue excludes, and
-    /// while a value is not resolved.
+    /// Builds a call; `nil` while a value is not resolved, or when a name cannot be made.
     ///
-    /// `operation` is ignored by read-only and idempotent commands; `fence` is for refreshes; `top` tells the last event that is known
-    /// of a topic (failures.md 2.3, rule 1).
+    /// A catalogue excludes names that cannot be made, such as a topic of a namespace without a policy.
+    ///
+    /// `operation` is ignored by read-only and idempotent commands; `fence` is for refreshes. `top` returns the last
+    /// event that the gateway knows of a topic (failures.md 2.3, rule 1).
     public func call(
         _ descriptor: CommandDescriptor, _ bound: BoundArguments, caller: CommandCaller, operation: OperationID?,
         fence: Int?, _ moment: Moment, top: (Topic) -> Position? = { _ in nil }
@@ -93,7 +94,7 @@ public struct CommandCallBuilder: Sendable {
             guard let home else { return nil }
             keys.append(settings.keys.fence(home))
         }
-        // Where these keys are another slot's, the outbox stands in their place: the worker does what concerns them.
+        // When these keys lie in other slots, the outbox's key replaces them: the worker makes their changes.
         let isTagged = settings.keys.layout == .tagged
         arguments += bound.values.map { $0 ?? [] } + bound.derived + bound.resolved
         if descriptor.changesMembers {
@@ -108,7 +109,7 @@ public struct CommandCallBuilder: Sendable {
         return Call(keys: keys, arguments: arguments)
     }
 
-    /// Asks for the values that a call needs resolved, `KEYS` and `ARGV` of `resolve.lua`; `nil` when a name cannot be made.
+    /// Builds the call of `resolve.lua` that reads the values to resolve; `nil` when a name cannot be made.
     public func resolving(_ descriptor: CommandDescriptor, _ bound: BoundArguments) -> Call? {
         var call = Call(keys: [], arguments: [])
         for value in descriptor.resolved {
@@ -119,18 +120,20 @@ public struct CommandCallBuilder: Sendable {
         return call
     }
 
-    /// What makes two calls of a read-only command the same: keys and arguments without what differs from call to call.
+    /// The key of a read-only call: two calls with equal ones get the same answer.
     ///
-    /// `nil` when no call can be made, or each is given randomness of its own.
+    /// It has the call's keys and arguments without those that differ from call to call. `nil` when no call can be
+    /// made, or when each call has randomness of its own.
     public func likeness(_ descriptor: CommandDescriptor, _ bound: BoundArguments, caller: CommandCaller) -> Call? {
         guard descriptor.isReadOnly, !descriptor.usesRandom else { return nil }
         let moment = Moment(nowMs: 0, run: [], epoch: [], random: [])
         return call(descriptor, bound, caller: caller, operation: nil, fence: nil, moment)
     }
 
-    /// The payer of a call's entries in the outbox: a worker without a payer works for the home.
+    /// The payer of a call's entries in the outbox; for a worker without a payer this is the home.
     ///
-    /// A command that only reads leaves nothing there, so that the same reads of two callers are one call.
+    /// A read-only command adds no entries. It has one payer for all callers, so that equal reads of two callers are
+    /// one call.
     private static func payer(
         _ descriptor: CommandDescriptor, _ caller: CommandCaller, _ home: Topic?
     ) -> [UInt8] {
@@ -146,12 +149,12 @@ public struct CommandCallBuilder: Sendable {
 
     /// Names an operation of a caller: 32 hexadecimal digits.
     ///
-    /// The command is not part of it, so that one id used for two commands is found and refused.
+    /// The command is not part of it, so that the use of one id for two commands is found and refused.
     static func digest(_ caller: CommandCaller, _ operation: OperationID) -> [UInt8] {
         Array(hash([Array(caller.role.rawValue.utf8), caller.principal] + operation.fields).prefix(32))
     }
 
-    /// Names a command and its arguments: 64 hexadecimal digits.
+    /// The digest of a command and its arguments: 64 hexadecimal digits.
     static func fingerprint(_ descriptor: CommandDescriptor, _ bound: BoundArguments) -> [UInt8] {
         var fields = [Array(descriptor.name.utf8)]
         for value in bound.values {

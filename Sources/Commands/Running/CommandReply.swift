@@ -1,24 +1,27 @@
 import Core
 import RedisLink
 
-/// What Redis replied to a call, turned into what the caller is told.
+/// Turns Redis's reply to a call into the outcome that the caller receives.
 ///
-/// Replies are untrusted: what does not fit is `internal`, never a trap.
+/// Replies are untrusted: a reply that does not fit becomes the error `internal`, never a trap.
 enum CommandReply {
-    /// An outcome, and the words for the log when the script or its data is at fault.
+    /// An outcome, and the text for the log when the script or its data are at fault.
     struct Reading {
         let result: Result<CommandAnswer, CommandFailure>
         var fault: String?
     }
 
-    /// The most that a run's events, calls and changes of members may cost, in publishes: `EFFECTS_MAX` calls, each of
-    /// `CALL_PRICE`, and as much again as one event each by `charge` (command.lua).
+    /// The most that a run's events, calls and changes of members may cost, in publishes.
+    ///
+    /// It allows `EFFECTS_MAX` calls at `CALL_PRICE` each, and as much again charged by `charge`, at one event each
+    /// (command.lua).
     static let priceMax = 7_000
 
-    /// The most bytes that a run's events and calls may have told: more than Redis takes in one call.
+    /// The most bytes that a run may report for its events and calls: more than Redis accepts in one call.
     static let bytesMax = 1_073_741_824
 
-    /// The cost of a call to its caller: `PRICE[:BYTES[:1]]`, publishes, bytes told, and whether the script counts it.
+    /// The cost of a call to its caller, `PRICE[:BYTES[:1]]`: publishes, bytes of events and calls, and whether marked
+    /// rates count the call.
     struct Price {
         var publishes = 0
         var bytes = 0
@@ -36,7 +39,7 @@ enum CommandReply {
         }
     }
 
-    /// What a script replies: `PRICE ANSWER`, or a table where there is more to say.
+    /// A script's reply: `PRICE ANSWER`, or a table when there are further fields.
     private struct Parts {
         let text: [UInt8]
         var isRetry = false
@@ -55,7 +58,7 @@ enum CommandReply {
                 else { return nil }
                 self.text = text
                 isRetry = retry == 1
-                // A retry does nothing, and says nothing about it.
+                // A retry does nothing, so its reply has no price.
                 if fields.count > 2 {
                     let text = fields[2].bytes ?? Array("\(fields[2].integer ?? 0)".utf8)
                     guard let price = Price(text) else { return nil }
@@ -102,7 +105,7 @@ enum CommandReply {
     }
 
     private static func failed(_ failure: RedisFailure, _ descriptor: CommandDescriptor) -> Reading {
-        // The server's own errors have kinds; a script's words are the rest.
+        // The server's own errors have kinds; all others are texts of scripts.
         guard failure.kind == .other || failure.kind == .script else {
             return Reading(
                 result: .failure(CommandFailure(failure.refusal)), fault: isOurs(failure) ? failure.detail : nil)
@@ -118,7 +121,7 @@ enum CommandReply {
         return Reading(result: .failure(CommandFailure(error, message)))
     }
 
-    /// Whether a person must mend something: the kinds that no waiting heals.
+    /// Whether a person must fix the cause, because waiting does not help.
     private static func isOurs(_ failure: RedisFailure) -> Bool {
         switch failure.kind {
         case .wrongType, .noPermission, .crossSlot, .aborted: true

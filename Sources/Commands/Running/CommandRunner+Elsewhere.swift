@@ -1,21 +1,22 @@
 import Core
 import RedisLink
 
-/// What a script on a cluster reads and tells where it cannot reach: topics of other masters.
+/// Reads and sends for a script on a cluster that concern topics of other masters, which the script cannot reach.
 extension CommandRunner {
-    /// Reads of one call that are on their way at once: others use the links, too.
+    /// The most reads of one call in flight at once, because other calls use the links as well.
     private static let readsAtOnce = 200
 
-    /// A script with its call, which is run until it wants no more reads.
+    /// A script with its call, which runs again until it asks for no more reads.
     struct Run {
         let descriptor: CommandDescriptor
         let script: ScriptTable.Entry
         let call: CommandCallBuilder.Call
-        /// `nil` where the script reaches all it reads.
+        /// `nil` when the script reaches everything that it reads.
         var elsewhere: ReadsElsewhere?
     }
 
-    /// Makes the reads that a script asks for, some at a time; then what it is given, or why there is nothing.
+    /// Makes the reads that a script asks for, a limited number at a time; then completes with the next run, or a
+    /// failure.
     func read(
         _ asked: [RESPValue], _ run: Run, _ completion: @escaping (Result<Run, CommandFailure>) -> Void
     ) {
@@ -63,7 +64,7 @@ extension CommandRunner {
         }
 
         func go() {
-            // An answer that comes at once does not begin another turn of this loop.
+            // A reply that arrives at once must not start this loop a second time.
             guard !isSending else { return }
             isSending = true
             while !hasEnded, inFlight < CommandRunner.readsAtOnce, let read = reads.popFirst() {
@@ -84,7 +85,7 @@ extension CommandRunner {
             let value: RESPValue
             switch result {
             case .success(let reply): value = reply
-            // What is wrong with one key is for the script, as on one server.
+            // An error of one key is given to the script, as on a single server.
             case .failure(let failure) where failure.kind == .wrongType || failure.kind == .other:
                 value = .error(Array(failure.detail.utf8))
             case .failure(let failure): return end(.failure(CommandFailure(failure.refusal)))
@@ -104,7 +105,7 @@ extension CommandRunner {
         }
     }
 
-    /// Tells what a script says to topics of other masters, at most once as everything that `tell_now` says.
+    /// Sends a script's `tell_now` events for topics of other masters, at most once like all `tell_now` events.
     func tellElsewhere(_ reply: Result<RESPValue, RedisFailure>) {
         guard link.isSharded, case .success(let value) = reply, let fields = value.elements, fields.count > 4,
             let words = fields[4].elements?.compactMap(\.bytes)

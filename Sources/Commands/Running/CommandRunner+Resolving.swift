@@ -1,17 +1,17 @@
 import Core
 import RedisLink
 
-/// Calls whose keys are found by other keys: read first, and read again inside the script.
+/// Calls whose keys depend on values of other keys: these are read first, and read again inside the script.
 extension CommandRunner {
-    /// How often a call whose values changed meanwhile is made anew.
+    /// The most attempts of a call whose values changed in between.
     private static let triesMax = 3
 
-    /// Finds what a call needs, and runs it; its lane is kept until it is answered.
+    /// Resolves the values that a call needs, and runs it; the call keeps its lane until it is answered.
     func resolveAndRun(_ call: Pending, lane: UInt64?, _ completion: @escaping Completion) {
         guard let lane else { return resolve(call, lane: nil, triesLeft: CommandRunner.triesMax, completion) }
         turns.take(lane)
         resolve(call, lane: lane, triesLeft: CommandRunner.triesMax) { [self] result in
-            // Those that waited are on their way before whatever the caller sends next.
+            // The calls that waited are sent before any later call of the caller.
             for begin in turns.end(lane) { begin() }
             completion(result)
         }
@@ -26,7 +26,7 @@ extension CommandRunner {
         link.run(read, lane: lane) { [self] result in
             switch values(descriptor, result) {
             case .failure(let failure):
-                // A caller that may not make the call must not learn from its failure what the key holds.
+                // A caller without the right to make the call must not learn from its failure what the key holds.
                 let hidden = failure.isUnavailable ? nil : call.refusal?(call.bound)
                 completion(.failure(hidden.map { CommandFailure($0) } ?? failure))
             case .success(let values):
@@ -43,7 +43,7 @@ extension CommandRunner {
         }
     }
 
-    /// The values that were found, each an id; or why the call cannot be made.
+    /// The resolved values, each an id; or the failure of the call.
     private func values(
         _ descriptor: CommandDescriptor, _ reply: Result<RESPValue, RedisFailure>
     ) -> Result<[[UInt8]], CommandFailure> {

@@ -6,37 +6,40 @@ import Rights
 ///
 /// Thread: the reactor's that owns the link.
 public final class CommandRunner {
-    /// What a call leads to.
+    /// Receives the outcome of a call.
     public typealias Completion = (Result<CommandAnswer, CommandFailure>) -> Void
 
     let link: any RedisCalls
-    /// Tells whether the replicas have what was written; `nil` unless that is wanted of what is acknowledged.
+    /// Confirms that replicas have stored a write; `nil` unless acknowledged writes need that.
     private let replicas: ReplicaWaits?
     let scripts: ScriptTable
     let builder: CommandCallBuilder
     let onScriptFault: (_ name: String, _ text: String) -> Void
-    /// Lanes in which a call finds its keys.
+    /// The lanes whose current call first resolves its keys.
     var turns: LaneTurns
     let settings: CommandSettings
     private let top: (Topic) -> Position?
     private var epochs = EpochSource()
 
-    /// A call and what is given with it.
+    /// A call with its parameters.
     struct Pending {
         let descriptor: CommandDescriptor
         var bound: BoundArguments
         let caller: CommandCaller
         let operation: OperationID?
         let fence: Int?
-        /// The refusal of a caller that may not make the call; asked once its resolved values are known, or known to lack.
+        /// The refusal of a caller without the right to make the call.
+        ///
+        /// It is asked once the values are resolved, or cannot be.
         let refusal: ((BoundArguments) -> Refusal?)?
     }
 
     /// Makes a runner on a link whose registry holds the scripts.
     ///
-    /// `top` tells the last event known of a topic, so that a Redis whose data went backwards is noticed.
-    /// `onScriptFault` is told what a script's author must mend: the script's name, and the fault with the lines of its
-    /// file. It is called before the completion.
+    /// `top` returns the last known event of a topic, so that a Redis whose data went backwards is noticed.
+    ///
+    /// `onScriptFault` receives a fault that the script's author must fix: the script's name, and a text with lines of
+    /// its file. It is called before the completion.
     public init(
         link: any RedisCalls, replicas: ReplicaWaits? = nil, scripts: ScriptTable, settings: CommandSettings,
         top: @escaping (Topic) -> Position? = { _ in nil },
@@ -55,7 +58,7 @@ public final class CommandRunner {
     /// Whether a call of the lane is in flight or waits.
     public func isBusy(_ lane: UInt64) -> Bool { turns.isTaken(lane) || link.isBusy(lane) }
 
-    /// What makes two calls of a read-only command the same; `nil` when they never are.
+    /// The key of a read-only command's call, equal for calls with the same answer; `nil` when no two calls are alike.
     public func likeness(
         _ descriptor: CommandDescriptor, _ bound: BoundArguments, caller: CommandCaller
     ) -> CommandCallBuilder.Call? {
@@ -65,11 +68,12 @@ public final class CommandRunner {
     /// Runs a command or a refresh; the caller's rights were checked.
     ///
     /// - Parameters:
-    ///   - operation: What makes a retry harmless; `nil`: nothing does. Read-only and idempotent commands ignore it.
+    ///   - operation: The name that makes a retry harmless; `nil`: a retry runs again. Read-only and idempotent
+    ///     commands ignore it.
     ///   - fence: The token of the lease, for a refresh.
-    ///   - refusal: Why the caller may not, told of the arguments once their resolved values are known; asked for a
-    ///     command that has such values only.
-    ///   - lane: Calls of one lane run in the order they were made; `nil` keeps no order.
+    ///   - refusal: Returns why the caller may not make the call. It is asked only for a command with resolved values,
+    ///     once they are known.
+    ///   - lane: Calls of one lane run in the order in which they were made; `nil` keeps no order.
     public func run(
         _ descriptor: CommandDescriptor, _ bound: BoundArguments, caller: CommandCaller, operation: OperationID?,
         fence: Int? = nil, refusal: ((BoundArguments) -> Refusal?)? = nil, lane: UInt64? = nil,
@@ -81,7 +85,7 @@ public final class CommandRunner {
     }
 
     private func run(_ call: Pending, lane: UInt64?, _ completion: @escaping Completion) {
-        // Whoever waited asks again: one that waited before may have taken the lane.
+        // A call that waited asks again, because a call before it may have taken the lane.
         switch lane.map({ turns.ask($0) { [weak self] in self?.run(call, lane: lane, completion) } }) ?? .now {
         case .now where call.descriptor.resolved.isEmpty: runResolved(call, lane: lane, completion)
         case .now: resolveAndRun(call, lane: lane, completion)
@@ -110,7 +114,7 @@ public final class CommandRunner {
             onScriptFault(descriptor.scriptName, "no call can be made of these arguments")
             return completion(.failure(CommandFailure(Refusal(.internalError, "the command cannot be called"))))
         }
-        // On a cluster a script that only reads may ask for topics of other masters.
+        // On a cluster a read-only script may ask for topics of other masters.
         let elsewhere = link.isSharded && descriptor.isReadOnly ? ReadsElsewhere() : nil
         send(Run(descriptor: descriptor, script: script, call: made, elsewhere: elsewhere), lane: lane, completion)
     }

@@ -1,22 +1,22 @@
 public import Core
 
-/// What calls of commands need from the configuration.
+/// The configuration that calls of commands need.
 public struct CommandSettings: Sendable {
     /// The maker of names, with the configured prefix.
     public let keys: Keys
     /// The namespaces, for the logs of home topics.
     public let policies: [String: NamespacePolicy]
-    /// The room of the outbox; beyond: `unavailable`.
+    /// The limits of the outbox; beyond: `unavailable`.
     public let outbox: OutboxRoom
-    /// How long an operation's answer is remembered, seconds.
+    /// The time for which an operation's answer is stored, seconds.
     public let doneSeconds: Int
-    /// Members that a topic may have; beyond: `too_large`.
+    /// The most members of a topic; beyond: `too_large`.
     public let membersMax: Int
-    /// Calls of one service outside that may wait; beyond: `unavailable`.
+    /// The most waiting calls of one outside service; beyond: `unavailable`.
     public let callsMax: Int
-    /// What an answer may hold.
+    /// The limits of an answer's JSON.
     public let answerLimits: JSON.Limits
-    /// Bytes of an answer; beyond: `internal`.
+    /// The most bytes of an answer; beyond: `internal`.
     public let answerBytesMax: Int
     /// Now, milliseconds since 1970.
     public let nowMs: @Sendable () -> Int

@@ -1,16 +1,16 @@
 import Core
 
-/// Keeps the order of lanes in which a call needs several round trips: whatever follows it in its lane waits for its end.
+/// Keeps the order of lanes in which a call needs several round trips: later calls of the lane wait for its end.
 ///
 /// Bounded by `waitingMax` over all lanes.
 struct LaneTurns {
-    /// What became of a call that asked for its turn.
+    /// The result of asking whether a call may begin.
     enum Turn {
-        /// Nothing is before it.
+        /// No call is before it.
         case now
         /// It begins later.
         case later
-        /// Too many wait; it was not taken.
+        /// Too many calls wait; it was not accepted.
         case full
     }
 
@@ -22,10 +22,10 @@ struct LaneTurns {
         self.waitingMax = waitingMax
     }
 
-    /// Whether a call of the lane has its turn, or waits for it.
+    /// Whether a call with several round trips occupies the lane; later calls may wait for it.
     func isTaken(_ lane: UInt64) -> Bool { lanes[lane] != nil }
 
-    /// Asks for a turn in a lane that a call with several round trips has.
+    /// Asks whether a call may begin; it waits when a call with several round trips occupies the lane.
     mutating func ask(_ lane: UInt64, _ begin: @escaping () -> Void) -> Turn {
         guard lanes[lane] != nil else { return .now }
         guard waitingCount < waitingMax else { return .full }
@@ -34,12 +34,12 @@ struct LaneTurns {
         return .later
     }
 
-    /// Takes the lane for a call with several round trips; nobody may have it.
+    /// Gives the lane to a call with several round trips; the lane must be free.
     mutating func take(_ lane: UInt64) {
         lanes[lane] = Ring()
     }
 
-    /// Ends the turn of the call that has the lane, and returns those that waited, in order.
+    /// Frees the lane, and returns the calls that waited, in order.
     mutating func end(_ lane: UInt64) -> [() -> Void] {
         guard var waiting = lanes.removeValue(forKey: lane) else { return [] }
         var calls: [() -> Void] = []

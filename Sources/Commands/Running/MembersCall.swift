@@ -3,21 +3,21 @@ public import RedisLink
 
 /// A change of a topic's members, by `set_member.lua`.
 public struct MembersCall: Sendable {
-    /// What is to be done.
+    /// The kind of a change.
     public enum Kind: String, Sendable {
-        /// Take the user in.
+        /// Add the user.
         case add
-        /// Take the user out, and note it for every gateway.
+        /// Remove the user, and record the removal for every gateway.
         case remove
-        /// Note it alone: the user was taken out already.
+        /// Record the removal only: the user was removed already.
         case note
     }
 
-    /// Of which topic.
+    /// The topic whose members change.
     public let topic: Topic
-    /// Who.
+    /// The user to add or remove.
     public let user: [UInt8]
-    /// What is to be done.
+    /// The kind of the change.
     public let kind: Kind
 
     /// Makes a change.
@@ -27,12 +27,13 @@ public struct MembersCall: Sendable {
 
     /// Makes the change.
     ///
-    /// On tagged names members and notes lie in different slots. Then a removal is two calls, and who fails between them
-    /// makes both again: neither does anything twice.
+    /// On tagged names, members and removals lie in different slots. Then a removal is two calls. A caller that fails
+    /// between them repeats both, which is harmless.
     ///
     /// - Parameters:
-    ///   - membersMax: Members that a topic may have.
-    ///   - completion: 1 when it changed something, 0 when not, -1 when the topic has as many members as it may.
+    ///   - membersMax: The most members that a topic may have.
+    ///   - completion: Receives 1 when it changed something, 0 when not, -1 when the topic has as many members as it
+    ///     may.
     public func make(
         _ script: ScriptID, on link: any RedisCalls, keys: Keys, membersMax: Int,
         _ completion: @escaping (Result<RESPValue, RedisFailure>) -> Void

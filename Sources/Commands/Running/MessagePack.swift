@@ -2,7 +2,7 @@ import RedisLink
 
 /// Writes values as Lua's `cmsgpack.unpack` in Redis reads them (the MessagePack specification, "Formats").
 ///
-/// What is nothing in Redis is `false`, as for `redis.call`.
+/// Redis's null is `false`, as in replies of `redis.call`.
 enum MessagePack {
     /// An array; its elements follow.
     static func append(arrayOf count: Int, to bytes: inout [UInt8]) {

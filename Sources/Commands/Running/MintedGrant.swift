@@ -1,21 +1,22 @@
 public import Core
 public import Rights
 
-/// What a script said of the token to sign: `subject flag iat exp id`, in which the script has chosen nothing but whether
-/// the subject is its caller or a new guest.
+/// A script's words about the token to sign: `subject flag iat exp id`.
+///
+/// The script chooses only whether the subject is its caller or a new guest.
 public struct MintedGrant: Equatable, Sendable {
-    /// Who bears it.
+    /// The bearer of the token.
     public let subject: [UInt8]
-    /// Whether the subject is nobody's account.
+    /// Whether the subject is a guest, without an account.
     public let isGuest: Bool
-    /// Unix seconds.
+    /// The time of issue, Unix seconds.
     public let issuedAt: Int
-    /// Unix seconds.
+    /// The time of expiry, Unix seconds.
     public let expiresAt: Int
-    /// What names the token when it is revoked.
+    /// The id by which the token can be revoked.
     public let tokenID: [UInt8]
 
-    /// Reads the words; `nil` for anything else.
+    /// Reads the words; `nil` for any other text.
     init?(_ text: [UInt8]) {
         let words = text.split(separator: UInt8(ascii: " "), omittingEmptySubsequences: false).map { Array($0) }
         guard words.count == 5, Identity.isUser(words[0]), let issuedAt = ASCII.decimal(words[2]),
@@ -25,7 +26,7 @@ public struct MintedGrant: Equatable, Sendable {
         (self.issuedAt, self.expiresAt, tokenID) = (issuedAt, expiresAt, words[4])
     }
 
-    /// The grant of a topic, which the gateway has made of the call's arguments itself.
+    /// The grant for a topic that the gateway itself has made of the call's arguments.
     public func grant(_ topic: Topic) -> Grant? {
         Grant(
             user: subject, topic: topic, issuedAt: issuedAt, expiresAt: expiresAt, tokenID: tokenID, isGuest: isGuest)

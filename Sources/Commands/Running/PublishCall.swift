@@ -1,17 +1,17 @@
 public import Core
 public import RedisLink
 
-/// Events of one topic to be published by `publish.lua`, in their order.
+/// The events of one topic that `publish.lua` publishes, in order.
 public struct PublishCall: Sendable {
     /// One event.
     public struct Event: Sendable {
-        /// Which event.
+        /// The event's name.
         public var name: EventName
         /// One JSON object, checked.
         public var data: [UInt8]
-        /// What makes a retry harmless; `nil`: nothing does.
+        /// The id that makes a retry harmless; `nil`: a retry publishes again.
         public var id: PublishID?
-        /// The session that does not want the event back; `nil`: everybody gets it.
+        /// The session that does not receive the event; `nil`: all sessions receive it.
         public var origin: SessionOrigin?
 
         /// Makes an event.
@@ -32,7 +32,7 @@ public struct PublishCall: Sendable {
         }
     }
 
-    /// What became of an event, as the script answers.
+    /// The outcome of an event, as the script reports it.
     public enum Outcome: Int, Sendable {
         /// It was logged and sent.
         case published = 0
@@ -42,14 +42,14 @@ public struct PublishCall: Sendable {
         case conflict = 2
     }
 
-    /// What the script says of one event.
+    /// The script's result for one event.
     public struct Told: Equatable, Sendable {
-        /// What became of it.
+        /// The outcome.
         public let outcome: Outcome
-        /// Where it is; `nil` after a conflict.
+        /// The event's position; `nil` after a conflict.
         public let position: Position?
 
-        /// Reads the reply to a call of so many events; `nil` when it is none.
+        /// Reads the reply to a call of `count` events; `nil` when it has another form.
         public static func read(_ reply: RESPValue, count: Int) -> [Told]? {
             guard let words = reply.bytes?.split(separator: UInt8(ascii: " "), omittingEmptySubsequences: false),
                 words.count == 3 * count
@@ -68,12 +68,12 @@ public struct PublishCall: Sendable {
         }
     }
 
-    /// Where the fence stands among the arguments.
+    /// The index of the run's fence in `ARGV`.
     private static let fenceAt = 6
 
-    /// Where.
+    /// The topic to publish on.
     public var topic: Topic
-    /// At least one; the script refuses none.
+    /// At least one event; the script refuses an empty list.
     public var events: [Event]
 
     /// Makes a call.
@@ -82,7 +82,8 @@ public struct PublishCall: Sendable {
         self.events = events
     }
 
-    /// The call; `seenSeconds` is how long a retry is recognised, `top` the last event that is known of the topic.
+    /// Builds the call; `seenSeconds` is the time for which a retry is recognised, `top` the last known event of the
+    /// topic.
     public func call(
         _ script: ScriptID, keys: Keys, policy: NamespacePolicy, seenSeconds: Int,
         _ moment: CommandCallBuilder.Moment, top: Position?

@@ -1,13 +1,13 @@
 public import Core
 public import Rights
 
-/// The id of a publish together with who chose it.
+/// The id of a publish together with its owner, the publisher that chose it.
 ///
-/// An id belongs to its publisher: two publishers who choose the same one on the same topic do not meet.
+/// An id belongs to its publisher: when two publishers choose the same id on the same topic, both publish.
 public struct PublishID: Hashable, Sendable {
     /// The id as it was given.
     public let id: MessageID
-    /// Who chose it: `user:u1`, `token:billing`, `key:backend`, `connection:<hex>` or `worker`; without `#`.
+    /// The publisher: `user:u1`, `token:billing`, `key:backend`, `connection:<hex>` or `worker`; without `#`.
     public let owner: [UInt8]
 
     private init(_ id: MessageID, owner kind: StaticString, _ name: [UInt8]) {
@@ -19,7 +19,8 @@ public struct PublishID: Hashable, Sendable {
 
     /// The id that a caller chose.
     ///
-    /// Callers without a token cannot be told apart, so their ids belong to their `connection`, which is random bytes.
+    /// Callers without a token cannot be distinguished, so their ids belong to their `connection`, which is random
+    /// bytes.
     public init(_ id: MessageID, of caller: Caller, connection: @autoclosure () -> [UInt8]) {
         switch caller {
         case .anonymous, .publishable: self.init(id, owner: "connection:", Hexadecimal.text(connection()))

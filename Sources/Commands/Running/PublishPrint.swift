@@ -1,14 +1,14 @@
 import Core
 import Rights
 
-/// Tells whether a publish with a known id is a retry: 32 hexadecimal digits of what is published.
+/// A digest that shows whether a publish with a known id is a retry: 32 hexadecimal digits of name and data.
 ///
 /// White space and the order of members do not count, since a client that writes the same values again may write them
 /// in another order. Everything else counts as it is written.
 enum PublishPrint {
     static func text(_ event: EventName, _ data: [UInt8]) -> [UInt8] {
         var text = event.bytes + [UInt8(ascii: " ")]
-        // Whoever took the data has checked it within narrower bounds; what is no JSON counts byte by byte.
+        // Callers have checked the data within narrower limits; data that is no JSON counts byte by byte.
         if let json = try? JSON(parsing: data, limits: JSON.Limits(depthMax: 256, elementsMax: 1_000_000)) {
             append(json.root, to: &text)
         } else {
@@ -23,7 +23,7 @@ enum PublishPrint {
             text.append(UInt8(ascii: "{"))
             let members = value.members.map { (name: $0.nameBytes, value: $0) }
             for (name, value) in members.sorted(by: { $0.name.lexicographicallyPrecedes($1.name) }) {
-                // Its length keeps a name apart from what follows it, whatever bytes it has.
+                // The length separates a name from the text behind it, whatever bytes it has.
                 text.append(decimal: name.count)
                 text.append(UInt8(ascii: ":"))
                 text += name

@@ -1,45 +1,46 @@
 import Core
 import RedisLink
 
-/// What a read-only script on a cluster wants to know of topics of other masters, and the answers that it is given.
+/// The reads of a read-only script on a cluster that concern topics of other masters, with their answers.
 ///
-/// The script returns its reads in place of an answer (`lua/core/elsewhere.lua`) and is run again with what was found. A
-/// value: the runner makes the calls.
+/// The script returns its reads in place of an answer (`lua/core/elsewhere.lua`) and runs again with the results. This
+/// is a value: the runner makes the calls.
 struct ReadsElsewhere {
-    /// Why no further read is made.
+    /// The reason why no further read is made.
     enum Fault: Error, Equatable {
         /// More reads, rounds or bytes than one call may have.
         case tooMany
-        /// No read by which a topic's log or time is read.
+        /// A read of something else than a topic's log or latest time.
         case unsound
     }
 
     /// A read to make.
     struct Read {
-        /// The name under which its answer is given.
+        /// The name under which the script receives the answer.
         let id: [UInt8]
-        /// `nil` for a name that is no topic's: whoever wrote it where the script found it, there is nothing.
+        /// The call; `nil` for a name that no topic has, since nothing is stored there.
         let call: RedisCall?
-        /// What is answered where there is nothing.
+        /// The answer when nothing is stored.
         let nothing: RESPValue
     }
 
-    /// Runs of the script for reads, the last one not counted; more are a script that wants something else each time.
+    /// The most runs of the script for reads, without the last; a script that needs more asks for something new each
+    /// time.
     static let roundsMax = 12
-    /// Reads of one call: a thousand topics and some of their logs.
+    /// The most reads of one call: a thousand topics and some of their logs.
     static let readsMax = 2_000
-    /// Bytes of all answers of one call, which Redis gets with each run.
+    /// The most bytes of all answers of one call, which Redis receives with each run.
     static let bytesMax = 4_194_304
-    /// What reading costs a master for each read, microseconds.
+    /// The cost of each read to a master, microseconds.
     static let readUs = 2
 
     private static let commands = ["GET", "XRANGE", "XREVRANGE"].map { Array($0.utf8) }
     private static let facets = ["#log", "#latest"].map { Array($0.utf8) }
     private static let wordsMax = 8
 
-    /// How often the script asked.
+    /// The number of times that the script asked.
     private(set) var rounds = 0
-    /// Reads that were answered.
+    /// The number of reads that were answered.
     private(set) var readCount = 0
     private var answers: [UInt8] = []
 
@@ -49,7 +50,7 @@ struct ReadsElsewhere {
         return fields[2].elements
     }
 
-    /// Takes what a script asks for; the reads to make.
+    /// Takes the reads that a script asks for, and returns the reads to make.
     mutating func begin(_ asked: [RESPValue], _ keys: Keys) throws(Fault) -> [Read] {
         rounds += 1
         guard rounds <= ReadsElsewhere.roundsMax, readCount + asked.count <= ReadsElsewhere.readsMax else {
@@ -89,7 +90,7 @@ struct ReadsElsewhere {
         return call
     }
 
-    /// Takes an answer; a failure of the key's is one, every other ends the call.
+    /// Takes an answer, which may be an error of the key; any other failure ends the call elsewhere.
     mutating func add(_ id: [UInt8], _ reply: RESPValue) throws(Fault) {
         readCount += 1
         MessagePack.append(string: id, to: &answers)

@@ -5,11 +5,11 @@ import Rights
 ///
 /// Immutable and thread-safe.
 public struct ScriptTable: Sendable {
-    /// A script as it is called and as its faults are told.
+    /// A script as calls and faults need it.
     public struct Entry: Sendable {
         /// Its id in the registry.
         public let id: ScriptID
-        /// Its text and lines.
+        /// Its text, with the source of each line.
         public let source: AssembledScript
     }
 
@@ -17,7 +17,7 @@ public struct ScriptTable: Sendable {
     public let registry: ScriptRegistry
     private let entries: [String: Entry]
 
-    /// Registers scripts; throws when two have one name.
+    /// Registers scripts; throws when two have the same name.
     public init(_ scripts: [AssembledScript]) throws(ScriptRegistry.RegistryError) {
         let registry = try ScriptRegistry(scripts: scripts.map { ($0.name, $0.text) }) { Digest.sha1($0) }
         self.registry = registry

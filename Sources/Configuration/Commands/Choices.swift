@@ -1,45 +1,45 @@
-/// Which listeners expect a PROXY header (haproxy's proxy-protocol.txt, versions 1 and 2) from trusted addresses.
+/// The listeners that expect a PROXY header (haproxy's proxy-protocol.txt, versions 1 and 2) from trusted addresses.
 public enum ProxyProtocol: String, CaseIterable, Sendable {
     /// None.
     case off
-    /// The listener of `--listen`; the header comes before TLS.
+    /// The listener of `--listen`; the header precedes TLS.
     case tls
     /// The listener of `--listen-plain`.
     case plain
     /// Both.
     case both
 
-    /// Whether the TLS listener expects it.
+    /// Whether the TLS listener expects the header.
     public var onTLS: Bool { self == .tls || self == .both }
-    /// Whether the plain listener expects it.
+    /// Whether the plain listener expects the header.
     public var onPlain: Bool { self == .plain || self == .both }
 }
 
 /// Whether the worker may change Redis's `notify-keyspace-events`.
 public enum KeyspaceEvents: String, CaseIterable, Sendable {
-    /// What is missing is added, when the Redis user may.
+    /// The worker adds missing flags when the Redis user may.
     case auto
-    /// It is only looked at.
+    /// The worker only checks it.
     case never
 }
 
-/// How log lines are written.
+/// The form of log lines.
 public enum LogFormat: String, CaseIterable, Sendable {
     /// `key=value`.
     case text
-    /// One JSON object a line.
+    /// One JSON object on each line.
     case json
 }
 
-/// How important a log line is; the order is from most to least.
+/// The importance of a log line, ordered from most to least.
 public enum LogLevel: String, CaseIterable, Comparable, Sendable {
-    /// Something is broken and needs a person.
+    /// A fault that needs a person.
     case error
-    /// Something is wrong and was dealt with.
+    /// A fault that was handled.
     case warn
     /// A change of state.
     case info
-    /// For developers.
+    /// Details for developers.
     case debug
 
     /// More important levels are smaller: a line is written when its level is at most the configured one.

@@ -2,21 +2,21 @@ public import Core
 
 /// The settings of a courier.
 public struct CourierSettings: Sendable, Equatable {
-    /// The URL of Redis; may hold a password, so it is shown only through ``report``.
+    /// The URL of Redis; it may hold a password, so it is shown only through ``report``.
     public var redis = "redis://127.0.0.1:6379"
-    /// What is put before every Redis key and channel; the gateways' own.
+    /// The prefix of every Redis key and channel; the same as the gateways'.
     public var redisPrefix = ""
-    /// How keys and channels are named; the gateways' own.
+    /// The form of the names of keys and channels; the same as the gateways'.
     public var redisLayout = KeyLayout.plain
     /// The services that it asks.
     public var services: [ServiceSettings] = []
     /// The receivers that it sends events to.
     public var webhooks: [WebhookSettings] = []
-    /// PEM file of the authorities that certificates outside must come from; `nil`: the system's.
+    /// The PEM file of the authorities that must have issued outside certificates; `nil`: the system's authorities.
     public var authorities: String?
-    /// The proxy that everything outside is reached through; `nil`: none.
+    /// The proxy for all outside connections; `nil`: none.
     public var proxy: String?
-    /// The file of the key that pushes to Apple's devices are sent with; `nil`: none are sent.
+    /// The file of the key for pushes to Apple's devices; `nil`: no pushes are sent.
     public var apnsKeyFile: String?
     /// The id of that key.
     public var apnsKeyID: String?
@@ -24,21 +24,21 @@ public struct CourierSettings: Sendable, Equatable {
     public var apnsTeam: String?
     /// The bundle id of the app.
     public var apnsTopic: String?
-    /// Where pushes are sent instead of to Apple; `nil`: to Apple.
+    /// The address that receives pushes instead of Apple; `nil`: Apple receives them.
     public var apnsURL: String?
-    /// Where metrics and health are served; `nil` for nowhere.
+    /// The address at which metrics and health are served; `nil`: none.
     public var ops: HostPort?
-    /// Whether it says what is wrong and ends.
+    /// Whether it only reports problems and ends.
     public var checksOnly = false
     /// The form of log lines.
     public var log = LogFormat.text
     /// The least important level that is logged.
     public var logLevel = LogLevel.info
-    /// Where the process id is written once the courier works.
+    /// The file that receives the process id once the courier works; `nil`: none.
     public var readyFile: String?
-    /// Every limit.
+    /// The limits.
     public var limits = Limits()
-    /// What is in effect and where it was set, secrets masked; empty for settings made by code.
+    /// The settings in effect with their sources, secrets masked; empty for settings made by code.
     public var report = SettingsReport()
 
     /// The defaults.
@@ -51,7 +51,7 @@ public struct CourierSettings: Sendable, Equatable {
 }
 
 extension CourierSettings {
-    /// Reads what passed its checks.
+    /// Takes the checked values.
     init(_ values: SettingValues, _ file: FileReader) {
         redis = values.text("redis") ?? redis
         redisPrefix = values.text("redis-prefix") ?? redisPrefix

@@ -2,13 +2,13 @@
 public struct DevSettings: Sendable, Equatable {
     /// The gateway's TLS port on this machine; 0 picks a free one; default 8443.
     public var port: UInt16 = 8_443
-    /// Where dev keeps its certificate, secrets and data; default `.switchboard`.
+    /// The directory of dev's certificate, secrets and data; default `.switchboard`.
     public var state = StateDirectory(path: ".switchboard")
     /// Whether the demo shop runs.
     public var demo = true
     /// The Redis server program: a path, or a name looked up in `PATH`.
     public var redisServer = "redis-server"
-    /// The gateway's settings, already pointing at the files of ``state`` and listening on 127.0.0.1.
+    /// The gateway's settings, which already name the files of ``state`` and listen on 127.0.0.1.
     public var gateway = GatewaySettings()
 
     /// The defaults.
@@ -16,13 +16,13 @@ public struct DevSettings: Sendable, Equatable {
         fillGateway()
     }
 
-    /// Points the gateway at what dev makes.
+    /// Sets the gateway's settings to the files and addresses of dev.
     private mutating func fillGateway() {
         gateway.listen = HostPort(host: "127.0.0.1", port: port)
         gateway.tlsCert = state.certificate
         gateway.tlsKey = state.privateKey
         gateway.jwtSecretFiles = [KeyFile(path: state.jwtSecret)]
-        // Keys are derived of it for each use, so that neither kind of token is taken for the other.
+        // Each use derives keys of its own from it, so that neither kind of token passes for the other.
         if gateway.mintSecretFiles.isEmpty { gateway.mintSecretFiles = [state.jwtSecret] }
         gateway.apiKeys = state.apiKeys
         gateway.redis = "unix://" + state.redisSocket
@@ -31,7 +31,7 @@ public struct DevSettings: Sendable, Equatable {
 }
 
 extension DevSettings {
-    /// Reads what passed its checks.
+    /// Takes the checked values.
     init(_ values: SettingValues, _ file: FileReader) {
         port = values.integer("port").flatMap { UInt16(exactly: $0) } ?? port
         state = StateDirectory(path: values.text("state") ?? state.path)

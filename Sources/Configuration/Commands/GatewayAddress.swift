@@ -1,8 +1,8 @@
-/// Which gateway `publish` and `tail` speak to, and why they believe it is that one.
+/// The gateway that `publish` and `tail` connect to, and the certificates that they trust.
 public struct GatewayAddress: Sendable, Equatable {
-    /// Which certificates are believed.
+    /// The certificates that are trusted.
     public enum Trust: Sendable, Equatable {
-        /// Those the system trusts.
+        /// Those that the system trusts.
         case system
         /// Those of this PEM file.
         case file(String)
@@ -10,10 +10,11 @@ public struct GatewayAddress: Sendable, Equatable {
         case anything
     }
 
-    /// `https://host:port` or `http://host:port`; `nil` means the running dev gateway, whose address is in the ready
-    /// file of ``state``.
+    /// `https://host:port` or `http://host:port`; `nil` is the running dev gateway.
+    ///
+    /// The ready file of ``state`` has the address of the latter.
     public var url: String?
-    /// Which certificates are believed.
+    /// The certificates that are trusted.
     public var trust: Trust
     /// The state directory of dev.
     public var state: StateDirectory
@@ -27,7 +28,7 @@ public struct GatewayAddress: Sendable, Equatable {
 }
 
 extension GatewayAddress {
-    /// Checks how the settings fit together, and reads them.
+    /// Checks that the settings agree, and reads them.
     init(_ values: inout SettingValues) {
         url = values.text("url")
         state = StateDirectory(path: values.text("state") ?? ".switchboard")

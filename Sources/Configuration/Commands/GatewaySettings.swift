@@ -2,28 +2,28 @@ public import Core
 
 /// The settings of a gateway node.
 ///
-/// Made by ``CommandLine`` from checked input, or by code from the defaults. Paths are as configured: relative ones
-/// are relative to the working directory.
+/// ``CommandLine`` makes them of checked input, and code of the defaults. Paths are unchanged: relative ones are
+/// relative to the working directory.
 public struct GatewaySettings: Sendable, Equatable {
-    /// Where clients connect with TLS; needs ``tlsCert`` and ``tlsKey``.
+    /// The address at which clients connect with TLS; needs ``tlsCert`` and ``tlsKey``.
     public var listen: HostPort?
-    /// Where clients connect without TLS.
+    /// The address at which clients connect without TLS.
     public var listenPlain: HostPort?
-    /// Where metrics and health are served apart; `nil` serves them on the other listeners.
+    /// The separate address of metrics and health; `nil`: the other listeners serve them.
     public var ops: HostPort?
     /// Whether other processes may listen on the same addresses.
     public var reusePort = false
-    /// The URL of Redis; may hold a password, so it is shown only through ``report``.
+    /// The URL of Redis; it may hold a password, so it is shown only through ``report``.
     public var redis = "redis://127.0.0.1:6379"
-    /// What is put before every Redis key and channel; `[A-Za-z0-9._:-]{0,64}`.
+    /// The prefix of every Redis key and channel; `[A-Za-z0-9._:-]{0,64}`.
     public var redisPrefix = ""
-    /// Where the id stands in names.
+    /// The position of the id in names.
     public var redisLayout = KeyLayout.plain
-    /// Replicas that must have what is acknowledged, 0 to 15; 0 for none.
+    /// The number of replicas that must have stored an acknowledged write, 0 to 15; 0 for none.
     public var redisWait = 0
     /// The built-in packs of scripts that are served.
     public var packs = ["barbershop"]
-    /// The services and receivers of webhooks that the same file names for couriers.
+    /// The names of services and webhook receivers that the same file declares for couriers.
     public var outside: [String] = []
     /// The directory of the operator's own scripts.
     public var scripts: String?
@@ -31,11 +31,12 @@ public struct GatewaySettings: Sendable, Equatable {
     public var tlsCert: String?
     /// The certificate's private key, a PEM file.
     public var tlsKey: String?
-    /// A file of 32 to 1024 bytes, the same on all nodes, that ticket keys are derived from; `nil` takes the private key.
+    /// A file of 32 to 1024 bytes, the same on all nodes, from which ticket keys are derived; `nil`: the private key is
+    /// used.
     public var tlsTicketKeyFile: String?
-    /// The files with the secrets of HS256 tokens; the first one signs where tokens are made.
+    /// The files with the secrets of HS256 tokens; the first one signs when the gateway makes tokens.
     public var jwtSecretFiles: [KeyFile] = []
-    /// The files with the secrets of tokens that scripts have the gateway sign; the first one signs.
+    /// The files with the secrets of tokens that the gateway signs for scripts; the first one signs.
     public var mintSecretFiles: [String] = []
     /// Files with public keys, PEM.
     public var jwtKeys: [String] = []
@@ -45,15 +46,15 @@ public struct GatewaySettings: Sendable, Equatable {
     public var jwtIssuer: String?
     /// The audience that tokens must name; `nil` takes any.
     public var jwtAudience: String?
-    /// What roles of other issuers' tokens mean.
+    /// The meanings of roles in other issuers' tokens.
     public var jwtRoles: [RoleMapping] = []
     /// The file with the services' API keys.
     public var apiKeys: String?
-    /// The origins whose pages may connect, exact; empty: the gateway's own only.
+    /// The exact origins whose pages may connect; empty: only the gateway's own.
     public var allowOrigins: [String] = []
-    /// The proxies whose word on the client's address is believed.
+    /// The proxies that are trusted to forward the client's address.
     public var trustProxies: [CIDR] = []
-    /// Which listeners expect a PROXY header.
+    /// The listeners that expect a PROXY header.
     public var proxyProtocol = ProxyProtocol.off
     /// Reactor threads, 0...1024; 0 means one for each core.
     public var shards = 0
@@ -63,33 +64,33 @@ public struct GatewaySettings: Sendable, Equatable {
     public var logLevel = LogLevel.info
     /// The file of the access log, `-` for standard output; `nil`: none.
     public var accessLog: String?
-    /// Whether the node is ready while one master of a cluster at least is proven.
+    /// Whether the node is ready while at least one master of a cluster is proven.
     public var readyPartial = false
-    /// Where the bound addresses are written once everything listens.
+    /// The file that receives the bound addresses once all listeners work; `nil`: none.
     public var readyFile: String?
-    /// Every limit; `--drain-seconds` is ``Limits/drainMs`` here.
+    /// The limits; `--drain-seconds` is ``Limits/drainMs`` here.
     public var limits = Limits()
-    /// The policy of each namespace that exists.
+    /// The policy of each existing namespace.
     public var namespaces = NamespacePolicy.defaults
-    /// What WebSockets bring with them, by path.
+    /// The rules of WebSockets, by path.
     public var sockets = SocketRules.defaults
-    /// What the node does wrong on purpose.
+    /// The deliberate fault of the node, for tests.
     public var testFault = TestFault.none
-    /// Where clients of Socket.IO connect.
+    /// The path at which clients of Socket.IO connect.
     public var socketIOPath = "/socket.io"
-    /// Namespaces of Socket.IO beside those that every gateway has.
+    /// Namespaces of Socket.IO in addition to those of every gateway.
     public var socketIONamespaces: [String] = []
-    /// Whether `permessage-deflate` is agreed on.
+    /// Whether the gateway accepts `permessage-deflate`.
     public var deflate = false
-    /// Bytes from which on a message is deflated.
+    /// The least size of a message that is deflated, bytes.
     public var deflateBytesMin = 512
-    /// Whether `check` tells what an existing deployment must change.
+    /// Whether `check` prints the changes that an existing deployment needs.
     public var showsUpgrade = false
     /// Whether `/echo` is served.
     public var echo = false
     /// Whether clients may connect without a token.
     public var anonymous = true
-    /// What is in effect and where it was set, secrets masked; empty for settings made by code.
+    /// The settings in effect with their sources, secrets masked; empty for settings made by code.
     public var report = SettingsReport()
 
     /// The defaults; without a listener.
@@ -100,7 +101,7 @@ public struct GatewaySettings: Sendable, Equatable {
         Keys(prefix: Array(redisPrefix.utf8), layout: SettingURL.isCluster(redis) ? .tagged : redisLayout)
     }
 
-    /// The config file, where the password of Redis is in it; `nil` where it is not.
+    /// The config file when it holds the password of Redis; `nil` otherwise.
     public var fileWithPassword: String? {
         // The report shows the URL without its password.
         guard let line = report.lines.first(where: { $0.name == "redis" }), line.value != redis,
@@ -114,7 +115,7 @@ public struct GatewaySettings: Sendable, Equatable {
 }
 
 extension GatewaySettings {
-    /// Reads what passed its checks.
+    /// Takes the checked values.
     init(_ values: SettingValues, _ file: FileReader) {
         listen = values.hostPort("listen")
         listenPlain = values.hostPort("listen-plain")
@@ -129,7 +130,7 @@ extension GatewaySettings {
         tlsCert = values.text("tls-cert")
         tlsKey = values.text("tls-key")
         tlsTicketKeyFile = values.text("tls-ticket-key-file")
-        // The texts passed the same readers before, so none is left out.
+        // The texts passed the same readers before, so none is dropped.
         jwtSecretFiles = values.texts("jwt-secret-file").compactMap { try? KeyFile(parsing: $0) }
         mintSecretFiles = values.texts("mint-secret-file")
         jwtRoles = values.texts("jwt-role").compactMap { try? RoleMapping(parsing: $0) }

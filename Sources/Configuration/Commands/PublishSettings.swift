@@ -6,7 +6,7 @@ public struct PublishSettings: Sendable, Equatable {
     public var topic: Topic
     /// The event's name.
     public var event: EventName
-    /// The event's data, the text of one JSON object; `{}` unless given.
+    /// The event's data, the text of one JSON object; `{}` unless it is given.
     public var json: [UInt8]
     /// The idempotency key; `nil` for none.
     public var id: MessageID?
@@ -29,11 +29,11 @@ public struct PublishSettings: Sendable, Equatable {
 }
 
 extension PublishSettings {
-    /// Checks the operands and how the settings fit together; `nil` with problems recorded when they do not.
+    /// Checks the operands and that the settings agree; `nil` with problems recorded when they do not.
     init?(_ values: inout SettingValues, operands: [String]) {
         let command = SettingSource.command("publish")
         gateway = GatewayAddress(&values)
-        // The key of dev goes to dev's gateway only, unless the operator names the directory himself.
+        // Dev's API key is sent to dev's gateway only, unless the operator names its directory.
         if values.has("url") && !values.has("api-key-file") && !values.has("state") {
             values.problem(values.source("url"), "needs --api-key-file: dev's key is not sent elsewhere")
         }

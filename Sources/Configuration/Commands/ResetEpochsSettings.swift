@@ -2,22 +2,22 @@ public import Core
 
 /// The settings of `reset-epochs`.
 public struct ResetEpochsSettings: Sendable, Equatable {
-    /// The URL of Redis; may hold a password.
+    /// The URL of Redis; it may hold a password.
     public var redis = "redis://127.0.0.1:6379"
-    /// What is put before every Redis key and channel; the gateways' own.
+    /// The prefix of every Redis key and channel; the same as the gateways'.
     public var redisPrefix = ""
-    /// Where the id stands in names; the gateways' own.
+    /// The position of the id in names; the same as the gateways'.
     public var redisLayout = KeyLayout.plain
     /// The topics whose epochs end, each `namespace:id` or `namespace:*`; empty: all.
     public var topics: [String] = []
-    /// Whether it is only counted what would be done.
+    /// Whether changes are only counted and not made.
     public var isDryRun = false
-    /// Whether topics that were reset in this life of Redis already are reset once more.
+    /// Whether topics that were already reset since Redis was started are reset again.
     public var again = false
-    /// Every limit; `scanKeys` and `scanPauseMs` set the pace.
+    /// The limits; `scanKeys` and `scanPauseMs` set the pace.
     public var limits = Limits()
 
-    /// The defaults: everything in the Redis of this machine.
+    /// The defaults: all topics in the Redis of this machine.
     public init() {}
 
     /// The maker of names.

@@ -1,24 +1,24 @@
 import Core
 
-/// The settings in effect and where each came from; holds no secret.
+/// The settings in effect with their sources; it holds no secret.
 public struct SettingsReport: Sendable, Equatable, CustomStringConvertible {
     /// One setting in effect.
     public struct Line: Sendable, Equatable {
-        /// The name; limits and namespaces as `limits.NAME` and `namespaces.NAME`.
+        /// The name; limits and namespaces are `limits.NAME` and `namespaces.NAME`.
         public let name: String
         /// The value, masked where it may hold a secret; empty when there is none.
         public let value: String
-        /// Who set it.
+        /// The source of the value.
         public let source: SettingSource
     }
 
     /// All settings of the command in table order, then changed limits, then namespaces by name.
     public private(set) var lines: [Line] = []
 
-    /// A report of nothing.
+    /// A report without settings.
     public init() {}
 
-    /// Three columns, one line each, ending in a line feed.
+    /// Three columns, each setting on a line that ends in a line feed.
     public var description: String {
         let nameWidth = lines.map(\.name.count).max() ?? 0
         let valueWidth = min(48, lines.map(\.value.count).max() ?? 0)
@@ -36,7 +36,7 @@ public struct SettingsReport: Sendable, Equatable, CustomStringConvertible {
 }
 
 extension SettingsReport {
-    /// Lists what is in effect for the values' command.
+    /// Lists the settings in effect for the values' command.
     init(_ values: SettingValues, _ file: FileReader) {
         for setting in Setting.of(values.command) where !SettingsReport.isListed(setting.kind) {
             lines.append(SettingsReport.line(setting, values))
@@ -51,7 +51,7 @@ extension SettingsReport {
         for (key, names) in [("services", file.services.map(\.name)), ("webhooks", file.webhooks.map(\.name))] {
             for name in names { lines.append(Line(name: key + "." + name, value: "", source: file.source(key))) }
         }
-        // Not every command has to do with topics.
+        // Not every command uses topics.
         guard Setting.of(values.command).contains(where: { $0.kind == .namespaces }) else { return }
         let names = Set(file.namespaces.keys).union(file.namespacesChanged).sorted()
         for name in names {
@@ -71,7 +71,7 @@ extension SettingsReport {
         }
     }
 
-    /// Whether the lines of a setting are its members.
+    /// Whether a setting is listed by its members instead of as one line.
     private static func isListed(_ kind: ValueKind) -> Bool {
         [.limit, .namespaces, .sockets, .services, .webhooks].contains(kind)
     }

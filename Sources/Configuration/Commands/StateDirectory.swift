@@ -1,6 +1,6 @@
-/// The directory in which `dev` keeps what it made, by file; the one place that names these files.
+/// The directory of the files that `dev` creates; only this type names these files.
 public struct StateDirectory: Sendable, Equatable {
-    /// The directory as configured, relative to the working directory unless it begins with `/`.
+    /// The configured directory, relative to the working directory unless it begins with `/`.
     public let path: String
 
     /// Makes the names of a directory's files.
@@ -18,7 +18,7 @@ public struct StateDirectory: Sendable, Equatable {
     public var apiKey: String { file("api-key") }
     /// The list of API keys, in the form of `--api-keys`.
     public var apiKeys: String { file("api-keys") }
-    /// The key that the stand-in for APNs is pushed to with, PEM, in the form of Apple's.
+    /// The key for pushes to the stand-in for APNs, PEM, in the form of Apple's keys.
     public var apnsKey: String { file("apns-key.p8") }
     /// The unix socket of the private Redis.
     public var redisSocket: String { file("redis.sock") }

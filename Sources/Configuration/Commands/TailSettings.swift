@@ -4,13 +4,13 @@ public import Core
 public struct TailSettings: Sendable, Equatable {
     /// The topics to follow, at least one, each once.
     public var topics: [Topic]
-    /// The gateway to follow them on.
+    /// The gateway to connect to.
     public var gateway: GatewayAddress
     /// The file with the token; `nil`: anonymous.
     public var tokenFile: String?
-    /// Print the events after this position first; only with one topic.
+    /// The position after which events are printed first; only with one topic.
     public var since: Position?
-    /// Stop after this many events; `nil`: never.
+    /// The number of events after which it stops; `nil`: never.
     public var count: Int?
 
     /// Makes settings of known parts.
@@ -24,7 +24,7 @@ public struct TailSettings: Sendable, Equatable {
 }
 
 extension TailSettings {
-    /// Checks the operands and how the settings fit together; problems are recorded in the values.
+    /// Checks the operands and that the settings agree; problems are recorded in the values.
     init(_ values: inout SettingValues, operands: [String]) {
         let command = SettingSource.command("tail")
         topics = []

@@ -1,6 +1,6 @@
 /// The settings of `token`.
 public struct TokenSettings: Sendable, Equatable {
-    /// What the bearer is (claim `role`).
+    /// The kind of bearer (claim `role`).
     public enum Role: String, CaseIterable, Sendable {
         /// A person.
         case user
@@ -8,9 +8,9 @@ public struct TokenSettings: Sendable, Equatable {
         case service
     }
 
-    /// What signs the token.
+    /// The key that signs the token.
     public enum Signer: Sendable, Equatable {
-        /// The secret in this file, HS256, named in the header when it has an id.
+        /// The secret in this file, HS256; the token's header has its id, if there is one.
         case secretFile(KeyFile)
         /// The private key in this PEM file; its kind decides the algorithm.
         case privateKey(file: String, kid: String?)
@@ -20,15 +20,15 @@ public struct TokenSettings: Sendable, Equatable {
     public var user: String
     /// Claim `role`.
     public var role: Role
-    /// From now to `exp`, seconds; 1...366 days, default one hour.
+    /// The time from now to `exp`, seconds; 1 s to 366 days, default one hour.
     public var ttlSeconds: Int
     /// Claim `topics`: topics, or `namespace:*`.
     public var topics: [String]
-    /// Claim `iss`; `nil` leaves it out.
+    /// Claim `iss`; `nil` omits it.
     public var issuer: String?
-    /// Claim `aud`; `nil` leaves it out.
+    /// Claim `aud`; `nil` omits it.
     public var audience: String?
-    /// What signs it.
+    /// The key that signs it.
     public var signer: Signer
 
     /// Makes settings of known parts.
@@ -46,7 +46,7 @@ public struct TokenSettings: Sendable, Equatable {
 }
 
 extension TokenSettings {
-    /// Checks how the settings fit together, and reads them.
+    /// Checks that the settings agree, and reads them.
     init(_ values: inout SettingValues) {
         if !values.has("user") {
             values.problem(.command("token"), "say whom the token names with --user")
@@ -56,7 +56,7 @@ extension TokenSettings {
                 values.source("kid"), "goes with --key; the id of a shared secret is written --jwt-secret-file KID=FILE"
             )
         }
-        // The first that throws cannot: the texts passed the same readers before.
+        // This cannot throw here: the texts passed the same readers before.
         let ttl = values.text("ttl").flatMap { try? DurationText.seconds(parsing: $0) }
         self.init(
             user: values.text("user") ?? "", role: values.choice("role", default: .user), ttlSeconds: ttl ?? 3_600,
@@ -64,8 +64,10 @@ extension TokenSettings {
             signer: TokenSettings.signer(&values))
     }
 
-    /// The strongest source decides; within one source a named file beats the state directory, and two named files are
-    /// a contradiction.
+    /// The strongest source decides.
+    ///
+    /// Within one source a named file takes precedence over the state directory, and two named files are a
+    /// contradiction.
     private static func signer(_ values: inout SettingValues) -> Signer {
         let key = values.source("key").precedence
         let secret = values.source("jwt-secret-file").precedence
@@ -76,7 +78,7 @@ extension TokenSettings {
         if let file = values.text("key"), key >= secret, key >= state {
             return .privateKey(file: file, kid: values.text("kid"))
         }
-        // Of several secrets the first one signs, as the newest one is written first while secrets are rotated.
+        // Of several secrets the first one signs: during rotation, operators write the newest one first.
         if let file = values.text("jwt-secret-file").flatMap({ try? KeyFile(parsing: $0) }), secret >= state {
             return .secretFile(file)
         }

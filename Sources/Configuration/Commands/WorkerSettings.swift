@@ -2,33 +2,33 @@ public import Core
 
 /// The settings of a worker.
 public struct WorkerSettings: Sendable, Equatable {
-    /// The URL of Redis; may hold a password, so it is shown only through ``report``.
+    /// The URL of Redis; it may hold a password, so it is shown only through ``report``.
     public var redis = "redis://127.0.0.1:6379"
-    /// What is put before every Redis key and channel; the gateways' own.
+    /// The prefix of every Redis key and channel; the same as the gateways'.
     public var redisPrefix = ""
-    /// Where the id stands in names; the gateways' own.
+    /// The position of the id in names; the same as the gateways'.
     public var redisLayout = KeyLayout.plain
-    /// The built-in packs of scripts that are served; the gateways' own.
+    /// The built-in packs of scripts that are served; the same as the gateways'.
     public var packs = ["barbershop"]
-    /// The directory of the operator's scripts; the gateways' own.
+    /// The directory of the operator's scripts; the same as the gateways'.
     public var scripts: String?
-    /// Whether `notify-keyspace-events` may be changed.
+    /// Whether the worker may change `notify-keyspace-events`.
     public var keyspaceEvents = KeyspaceEvents.auto
-    /// Where metrics and health are served; `nil` for nowhere.
+    /// The address at which metrics and health are served; `nil`: none.
     public var ops: HostPort?
-    /// Where the time of Redis's data is remembered over restarts; `nil` for nowhere.
+    /// The file that stores the time of Redis's data over restarts; `nil`: none.
     public var dataTimeFile: String?
     /// The form of log lines.
     public var log = LogFormat.text
     /// The least important level that is logged.
     public var logLevel = LogLevel.info
-    /// Where the process id is written once the worker works.
+    /// The file that receives the process id once the worker works; `nil`: none.
     public var readyFile: String?
-    /// Every limit.
+    /// The limits.
     public var limits = Limits()
-    /// The policy of each namespace that exists.
+    /// The policy of each existing namespace.
     public var namespaces = NamespacePolicy.defaults
-    /// What is in effect and where it was set, secrets masked; empty for settings made by code.
+    /// The settings in effect with their sources, secrets masked; empty for settings made by code.
     public var report = SettingsReport()
 
     /// The defaults.
@@ -39,7 +39,7 @@ public struct WorkerSettings: Sendable, Equatable {
         Keys(prefix: Array(redisPrefix.utf8), layout: SettingURL.isCluster(redis) ? .tagged : redisLayout)
     }
 
-    /// A worker beside a gateway, with the gateway's settings.
+    /// Settings of a worker beside a gateway, taken from the gateway's settings.
     public init(beside gateway: GatewaySettings) {
         redis = gateway.redis
         redisPrefix = gateway.redisPrefix
@@ -54,7 +54,7 @@ public struct WorkerSettings: Sendable, Equatable {
 }
 
 extension WorkerSettings {
-    /// Reads what passed its checks.
+    /// Takes the checked values.
     init(_ values: SettingValues, _ file: FileReader) {
         redis = values.text("redis") ?? redis
         redisPrefix = values.text("redis-prefix") ?? redisPrefix

@@ -2,12 +2,12 @@ import Core
 
 /// Reads the `SWITCHBOARD_*` variables; values of repeatable settings are separated by commas.
 ///
-/// Every such variable must be a setting of some command, so that a mistyped name never passes for a default; settings
-/// of other commands are ignored, since an environment is often shared.
+/// Every such variable must be a setting of some command, so that a mistyped name never leaves a default in effect.
+/// Settings of other commands are ignored, since several commands often share an environment.
 struct EnvironmentReader {
-    /// What was given, in the order of names.
+    /// The given settings, in the order of their names.
     private(set) var given: [GivenSetting] = []
-    /// What was wrong.
+    /// The problems.
     private(set) var problems: [SettingProblem] = []
 
     init(command: CommandName, environment: [String: String]) {
@@ -36,7 +36,7 @@ struct EnvironmentReader {
         given.append(GivenSetting(setting: setting, texts: texts, source: source))
     }
 
-    /// Compares without the common prefix, which would make every name look near.
+    /// Compares names without the common prefix, which would make every name look similar.
     private static func hint(_ names: [String], to name: String) -> String {
         let count = Setting.environmentPrefix.count
         let bare = names.map { String($0.dropFirst(count)) }
@@ -52,8 +52,10 @@ struct EnvironmentReader {
         }
     }
 
-    /// Whether Kubernetes wrote the variable: it describes a service called `switchboard...` to every container of its
-    /// namespace (`SWITCHBOARD_SERVICE_HOST`, `SWITCHBOARD_PORT=tcp://...`, `SWITCHBOARD_PORT_8443_TCP_ADDR`).
+    /// Whether Kubernetes set the variable.
+    ///
+    /// It describes a service named `switchboard...` to every container of its namespace (`SWITCHBOARD_SERVICE_HOST`,
+    /// `SWITCHBOARD_PORT=tcp://...`, `SWITCHBOARD_PORT_8443_TCP_ADDR`).
     private static func isServiceLink(_ name: String, _ value: String) -> Bool {
         if name.hasSuffix("_SERVICE_HOST") || name.hasSuffix("_SERVICE_PORT") || name.contains("_SERVICE_PORT_") {
             return true

@@ -2,29 +2,30 @@ import Core
 
 /// Reads the config file: one JSON object whose keys are the names of settings.
 ///
-/// A key of a gateway, a worker, a courier or the command itself is taken; a key that belongs to other commands only is an error.
+/// A key of a gateway, a worker, a courier or the command itself is accepted; a key that belongs to other commands only
+/// is an error.
 struct FileReader {
-    /// What was given, in the file's order.
+    /// The given settings, in the file's order.
     private(set) var given: [GivenSetting] = []
     /// The packs that are served.
     private(set) var packs = PackReader.standard
-    /// The policies of namespaces, merged over those of the packs.
+    /// The policies of namespaces: the file's, merged over those of the packs.
     private(set) var namespaces = NamespacePolicy.defaults
-    /// Which namespaces the file changed.
+    /// The namespaces that the file changed.
     private(set) var namespacesChanged: Set<String> = []
-    /// The rules of WebSockets by path, merged over those of the packs.
+    /// The rules of WebSockets by path: the file's, merged over those of the packs.
     private(set) var sockets = SocketRules.defaults
-    /// Which paths the file changed.
+    /// The paths that the file changed.
     private(set) var socketsChanged: Set<String> = []
-    /// What a courier asks, and whom it tells.
+    /// The services that a courier asks, and the receivers of its webhooks.
     private(set) var services: [ServiceSettings] = []
     private(set) var webhooks: [WebhookSettings] = []
-    /// What was wrong.
+    /// The problems.
     private(set) var problems: [SettingProblem] = []
 
     private let path: String
     private let command: CommandName
-    /// What is read once the packs are known.
+    /// The values that are read once the packs are known.
     private var policies: (namespaces: JSON.Value?, sockets: JSON.Value?) = (nil, nil)
     private var packSources: [String: SettingSource] = [:]
 
@@ -32,13 +33,13 @@ struct FileReader {
     static let bytesMax = 1_048_576
     private static let jsonLimits = JSON.Limits(depthMax: 8, elementsMax: 50_000)
 
-    /// Reads nothing: no file was named.
+    /// Reads nothing, because no file was named.
     init(command: CommandName) {
         self.command = command
         self.path = ""
     }
 
-    /// Reads a file's bytes; `nil` for a file that could not be read.
+    /// Reads a file's bytes; `nil` means that the file could not be read.
     init(command: CommandName, path: String, bytes: [UInt8]?) {
         self.command = command
         self.path = path
@@ -61,7 +62,7 @@ struct FileReader {
         }
     }
 
-    /// Takes what the packs bring, and reads the file's namespaces and sockets over it; returns what is wrong.
+    /// Takes the packs' policies, and merges the file's namespaces and sockets over them; returns the problems.
     mutating func readPolicies(over packs: PackReader) -> [SettingProblem] {
         (self.packs, namespaces, sockets, packSources) = (packs.names, packs.namespaces, packs.sockets, packs.sources)
         var problems = packs.problems
@@ -81,7 +82,7 @@ struct FileReader {
         return problems
     }
 
-    /// Who said a namespace's policy, or a path's rules, last.
+    /// The last source of a namespace's policy or of a path's rules.
     func sourceOfPolicy(_ key: String, isChanged: Bool) -> SettingSource {
         isChanged ? source(key) : packSources[key] ?? .defaults
     }
@@ -115,7 +116,8 @@ struct FileReader {
         problems += reader.problems
     }
 
-    /// The setting of a key that this command accepts in a file; reports keys that it does not.
+    /// The setting of a key that this command accepts in a file; `nil` for a key that it does not, which may be a
+    /// problem.
     private mutating func setting(of key: String) -> Setting? {
         let candidates = Setting.all.filter { $0.places.contains(.file) }
         guard let setting = candidates.first(where: { $0.fileKey == key }) else {
@@ -160,7 +162,7 @@ struct FileReader {
             guard value.kind == .array || value.kind == .string else {
                 return problem(setting.fileKey, "expected an array of strings; got " + FileReader.nameOfKind(value))
             }
-            // A lone string is one value: a setting that took one once may have learnt to take several.
+            // A lone string is one value: a setting that took one value before may take several now.
             for member in value.kind == .array ? Array(value.members) : [value] {
                 guard let text = member.string else {
                     problem(setting.fileKey, "expected strings in the array; got " + FileReader.nameOfKind(member))
@@ -196,7 +198,7 @@ struct FileReader {
         }
     }
 
-    /// What a value is, for messages; never the value.
+    /// The kind of a value, for messages; never the value itself.
     static func nameOfKind(_ value: JSON.Value) -> String {
         switch value.kind {
         case .object: "an object"

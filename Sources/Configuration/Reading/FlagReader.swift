@@ -3,16 +3,16 @@ import Core
 /// Reads the words after the command into settings and operands.
 ///
 /// Forms: `--name value`, `--name=value`, and `--name` alone for `true`. A lone `--` ends the flags. The values of
-/// unknown flags are skipped and never shown: they may be secrets meant for a flag whose name was mistyped.
+/// unknown flags are skipped and never shown: they may be secrets for a flag whose name was mistyped.
 struct FlagReader {
     private let command: CommandName
     private let known: [Setting]
     private var values: [String: [String]] = [:]
     /// Words that are neither flags nor values of flags.
     private(set) var operands: [String] = []
-    /// Whether the operands may include the value of an unknown flag, so that they must be neither judged nor shown.
+    /// Whether the operands may include the value of an unknown flag, so that they must be neither checked nor shown.
     private(set) var operandsUncertain = false
-    /// What was wrong.
+    /// The problems.
     private(set) var problems: [SettingProblem] = []
 
     init(command: CommandName, words: ArraySlice<String>) {
@@ -21,7 +21,7 @@ struct FlagReader {
         read(words)
     }
 
-    /// What was given, in table order.
+    /// The given settings, in table order.
     var given: [GivenSetting] {
         known.compactMap { setting in
             values[setting.name].map { GivenSetting(setting: setting, texts: $0, source: .flag(setting.name)) }
@@ -94,8 +94,9 @@ struct FlagReader {
         return "unknown flag" + (hint.isEmpty ? "; `switchboard help \(command.rawValue)` lists them all" : hint)
     }
 
-    /// Drops the word after an unknown flag when it looks like its value; where the command takes operands it could be
-    /// one of them.
+    /// Drops the word after an unknown flag when it looks like the flag's value.
+    ///
+    /// In a command with operands the word could be one of them, so it is kept there and marked as uncertain.
     private mutating func dropValue(_ rest: inout ArraySlice<String>) {
         guard let next = rest.first, !next.hasPrefix("-") else { return }
         if command.operands.isEmpty {

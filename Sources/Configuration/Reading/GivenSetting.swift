@@ -1,9 +1,9 @@
 /// A setting as one source gave it, before its values are checked.
 struct GivenSetting {
-    /// Which setting.
+    /// The setting.
     let setting: Setting
     /// The values; one, unless the setting is repeatable.
     let texts: [String]
-    /// Where they were written.
+    /// The source of the values.
     let source: SettingSource
 }

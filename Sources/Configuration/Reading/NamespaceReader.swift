@@ -1,13 +1,14 @@
 import Core
 
-/// Reads `namespaces` of the config file or of a pack: an object of policies merged over those that are there, field by
-/// field; `null` removes a namespace.
+/// Reads `namespaces` of the config file or of a pack: an object of policies; `null` removes a namespace.
+///
+/// Each policy is merged field by field over the existing one.
 struct NamespaceReader {
     /// All policies after the merge.
     private(set) var policies: [String: NamespacePolicy]
-    /// The namespaces the file named.
+    /// The namespaces that the file names.
     private(set) var changed: Set<String> = []
-    /// What was wrong.
+    /// The problems.
     private(set) var problems: [SettingProblem] = []
 
     private let path: String
@@ -16,15 +17,15 @@ struct NamespaceReader {
     private static let fields = ["subscribe", "publish", "log", "slow", "conflate", "follows", "presence", "flatten"]
     /// The most events a log may keep.
     static let logEventsMax = 100_000
-    /// The bytes that a log may be bound to: the least holds one event of the usual largest size.
+    /// The byte limits that a log may have: the least holds one event of the usual largest size.
     static let logBytes = 131_072...1_099_511_627_776
-    /// The longest a log may outlive its last event: 366 days, in seconds.
+    /// The most seconds that a log may outlive its last event: 366 days.
     static let logSecondsMax = DurationText.secondsMax
-    /// What a namespace of the operator's own keeps unless it says otherwise.
+    /// The policy of a namespace of the operator's own, except for the fields that the file gives.
     private static let fresh = NamespacePolicy(
         subscribe: .service, publish: .service, logEventsMax: 200, logSeconds: 300, slow: .disconnect)
 
-    /// `base` are the policies that are there.
+    /// Reads the value; `base` are the existing policies.
     init(path: String, key: String, value: JSON.Value, over base: [String: NamespacePolicy]) {
         self.path = path
         policies = base
@@ -97,7 +98,7 @@ struct NamespaceReader {
         return nil
     }
 
-    /// `{"event name": null}`, or the name of the member by which its events are told apart.
+    /// Reads an object from event names to `null`, or to the member that distinguishes the events of that name.
     private mutating func conflate(_ value: JSON.Value, _ place: String) -> [EventName: NamespacePolicy.ConflateBy]? {
         guard value.kind == .object else {
             problem(place, "expected an object of event names; got " + FileReader.nameOfKind(value))

@@ -1,17 +1,17 @@
 import Core
 
-/// Reads `services` and `webhooks` of the config file: what a courier asks, and whom it tells.
+/// Reads `services` and `webhooks` of the config file: the services that a courier asks, and its webhooks' receivers.
 struct OutsideReader {
     /// The services, by name in the file's order.
     private(set) var services: [ServiceSettings] = []
     /// The receivers, in the file's order.
     private(set) var webhooks: [WebhookSettings] = []
-    /// What was wrong.
+    /// The problems.
     private(set) var problems: [SettingProblem] = []
 
     private let path: String
 
-    /// Services that a courier knows how to ask.
+    /// The services that a courier can ask.
     static let known = ["spotify"]
     /// The most services, and the most receivers.
     static let countMax = 32
@@ -28,7 +28,7 @@ struct OutsideReader {
         problems.append(SettingProblem(source: .file(path: path, key: key), message: message))
     }
 
-    /// Calls for each member that is an object.
+    /// Calls the body for each member that is an object.
     private mutating func each(
         _ value: JSON.Value, _ key: String, _ body: (inout OutsideReader, JSON.Value, _ place: String) -> Void
     ) {

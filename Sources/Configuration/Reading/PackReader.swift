@@ -1,24 +1,24 @@
 import Core
 
-/// Reads which packs of scripts are served, and what their `pack.json` brings: namespaces and sockets (lua/README.md).
+/// Reads which packs of scripts are served, and the namespaces and sockets of their `pack.json` (lua/README.md).
 ///
-/// The config file is read over it, so the operator's word is the last. What a pack says of its routes is read where
-/// its scripts are.
+/// The config file is merged over them, so the operator has the last word. A pack's statements about its routes are
+/// read together with its scripts.
 struct PackReader {
-    /// The built-in packs that are served, each behind those that it needs.
+    /// The served built-in packs, each behind the packs that it needs.
     private(set) var names: [String] = []
     /// The policies of namespaces, merged over the defaults.
     private(set) var namespaces = NamespacePolicy.defaults
     /// The rules of WebSockets by path, merged over the defaults.
     private(set) var sockets = SocketRules.defaults
-    /// Which pack named a namespace or a path last, by `namespaces.NAME` and `sockets.PATH`.
+    /// The pack that last named a namespace or a path, by `namespaces.NAME` and `sockets.PATH`.
     private(set) var sources: [String: SettingSource] = [:]
-    /// What was wrong.
+    /// The problems.
     private(set) var problems: [SettingProblem] = []
 
-    /// The packs that are served unless the operator says otherwise.
+    /// The packs that are served by default.
     static let standard = ["barbershop"]
-    /// The words for every pack and for none.
+    /// The words for every pack and for no pack.
     static let words = ["all", "none"]
     /// The most bytes of a `pack.json`.
     static let bytesMax = 65_536
@@ -30,8 +30,8 @@ struct PackReader {
     /// Reads the chosen packs.
     ///
     /// - Parameters:
-    ///   - chosen: What the setting says; `nil` for the standard ones.
-    ///   - source: Where it says so.
+    ///   - chosen: The value of the setting; `nil` for the standard packs.
+    ///   - source: The source of the value.
     ///   - embedded: The text of each built-in pack's `pack.json`, by name.
     ///   - own: The path and the text of the operator's `pack.json`; `nil` when there is none.
     init(
@@ -65,7 +65,7 @@ struct PackReader {
         }
     }
 
-    /// Takes a built-in pack, unless it was taken; `through` are those that need it.
+    /// Takes a built-in pack unless it was taken already; `through` are the packs that need it.
     private mutating func take(_ name: String, through: [String]) {
         guard !names.contains(name), !through.contains(name) else { return }
         if let bytes = embedded[name] { read(name + "/pack.json", bytes, through: through + [name]) }
@@ -93,9 +93,9 @@ struct PackReader {
         }
     }
 
-    /// A problem of that file with the line of its key, as in `pack.json:4: namespaces.lot`.
+    /// Adds the line of its key to a problem of that file, as in `pack.json:4: namespaces.lot`.
     ///
-    /// The line of an absent key is that of what should hold it. Other problems stay as they are.
+    /// For an absent key this is the line of the object that lacks it. Other problems stay unchanged.
     private static func located(_ problem: SettingProblem, _ path: String, _ root: JSON.Value) -> SettingProblem {
         guard case .file(path, let key) = problem.source else { return problem }
         var place = root

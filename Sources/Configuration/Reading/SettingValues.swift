@@ -1,32 +1,32 @@
 import Core
 
-/// All sources together: each setting's winning value and where it came from.
+/// The values of all sources: each setting's winning value, and its source.
 ///
-/// Layers are added from the weakest to the strongest; every value of every layer is checked, so that a mistake hidden
-/// under a flag is still told. Limits are overridden one by one, everything else as a whole.
+/// Sources are added from the weakest to the strongest. Every value of every source is checked, so that a mistake is
+/// reported even when a flag overrides it. Limits are overridden one by one, everything else as a whole.
 struct SettingValues {
     private struct Entry {
         var texts: [String]
         var source: SettingSource
-        /// Whether the texts passed their check; a setting that failed counts as given and has no value.
+        /// Whether the texts passed their check; a setting that failed it counts as given and has no value.
         var valid: Bool
     }
 
-    /// The command they are for.
+    /// The command that the values are for.
     let command: CommandName
     private var entries: [String: Entry] = [:]
     /// The limits, defaults included.
     private(set) var limits = Limits()
-    /// Where each changed limit was set.
+    /// The source of each changed limit.
     private(set) var limitSources: [String: SettingSource] = [:]
-    /// What was wrong so far.
+    /// The problems so far.
     var problems: [SettingProblem] = []
 
     init(command: CommandName) {
         self.command = command
     }
 
-    /// Puts a stronger source over those added before.
+    /// Adds a stronger source over those added before.
     mutating func add(_ given: [GivenSetting]) {
         for item in given {
             if item.setting.kind == .limit {
@@ -63,28 +63,28 @@ struct SettingValues {
         problems.append(SettingProblem(source: item.source, message: message))
     }
 
-    /// Records a mistake in how settings fit together.
+    /// Records a conflict between settings.
     mutating func problem(_ source: SettingSource, _ message: String) {
         problems.append(SettingProblem(source: source, message: message))
     }
 
-    /// Sets the limit that a setting of its own stands for.
+    /// Sets the limit that another setting represents.
     mutating func setLimit(_ name: String, _ value: Int, source: SettingSource) {
         guard let entry = Limits.table.first(where: { $0.name == name }) else { return }
         limits[keyPath: entry.path] = value
         limitSources[name] = source
     }
 
-    /// Whether somebody set it, rightly or not.
+    /// Whether a source gave the setting, with a valid value or not.
     func has(_ name: String) -> Bool { entries[name] != nil }
 
-    /// Where it was set.
+    /// The source of the setting.
     func source(_ name: String) -> SettingSource { entries[name]?.source ?? .defaults }
 
-    /// Its value's text; `nil` when it was not set or is wrong.
+    /// The text of its value; `nil` when it was not given or is invalid.
     func text(_ name: String) -> String? { texts(name).first }
 
-    /// Its values' texts; empty when it was not set or is wrong.
+    /// The texts of its values; empty when it was not given or is invalid.
     func texts(_ name: String) -> [String] {
         guard let entry = entries[name], entry.valid else { return [] }
         return entry.texts
@@ -96,7 +96,7 @@ struct SettingValues {
     /// A boolean.
     func boolean(_ name: String, default standard: Bool) -> Bool { text(name).map { $0 == "true" } ?? standard }
 
-    /// An address; the text passed the same reader before, so it cannot fail here.
+    /// An address; the text passed the same reader before, so reading cannot fail here.
     func hostPort(_ name: String) -> HostPort? { text(name).flatMap { try? HostPort(parsing: $0) } }
 
     /// A word of a list.

@@ -1,13 +1,14 @@
 import Core
 
-/// Reads `sockets` of the config file or of a pack: an object of rules by path, each in place of those that the path has;
-/// `null` closes a path.
+/// Reads `sockets` of the config file or of a pack: an object of rules by path; `null` closes a path.
+///
+/// Each entry replaces the existing rules of its path.
 struct SocketReader {
     /// All rules after the merge, by path.
     private(set) var rules: [String: SocketRules]
-    /// The paths the file named.
+    /// The paths that the file names.
     private(set) var changed: Set<String> = []
-    /// What was wrong.
+    /// The problems.
     private(set) var problems: [SettingProblem] = []
 
     private let path: String
@@ -15,10 +16,10 @@ struct SocketReader {
     private static let fields = ["join", "alias", "fill", "fold"]
     /// The most paths that may have rules.
     static let pathsMax = 64
-    /// Paths where another dialect is spoken.
+    /// The paths at which the gateway speaks another dialect.
     private static let taken = ["/realtime/v1/websocket", "/socket/websocket", "/echo"]
 
-    /// `base` are the rules that are there.
+    /// Reads the value; `base` are the existing rules.
     init(path: String, key: String, value: JSON.Value, over base: [String: SocketRules]) {
         self.path = path
         rules = base
@@ -143,9 +144,9 @@ struct SocketReader {
         }
     }
 
-    /// What is wrong where rules name namespaces that do not exist: such a topic can never be joined.
+    /// The problems of rules that name missing namespaces: no client could ever subscribe to such a topic.
     ///
-    /// `paths` are those to look at; the defaults leave theirs out by themselves.
+    /// `paths` are the paths to check; those with default rules are not among them.
     static func strangers(
         _ paths: Set<String>, _ rules: [String: SocketRules], _ namespaces: [String: NamespacePolicy], path file: String
     ) -> [SettingProblem] {

@@ -1,6 +1,6 @@
-/// One setting: what flags, environment, config file, help and documentation know about it.
+/// One setting, as flags, environment, config file, help and documentation use it.
 public struct Setting: Sendable {
-    /// Where a setting may be written.
+    /// The places in which a setting may be written.
     public struct Places: OptionSet, Sendable {
         /// The bits.
         public let rawValue: UInt8
@@ -18,11 +18,11 @@ public struct Setting: Sendable {
 
     /// The name, lower case with hyphens; the flag without its dashes.
     public let name: String
-    /// What a value is.
+    /// The kind of its values.
     public let kind: ValueKind
     /// Whether several values may be given.
     public let repeatable: Bool
-    /// Where it may be written.
+    /// The places in which it may be written.
     public let places: Places
     /// The commands it belongs to.
     public let commands: [CommandName]
@@ -30,7 +30,7 @@ public struct Setting: Sendable {
     public let defaultText: String
     /// One sentence for the operator.
     public let help: String
-    /// Whether a value may hold a secret, and is therefore masked wherever it is shown.
+    /// Whether a value may hold a secret, so that it is masked wherever it is shown.
     public let secret: Bool
 
     init(
@@ -55,7 +55,7 @@ public struct Setting: Sendable {
         kind == .boolean ? flag + "[=true|false]" : flag + " " + kind.placeholder
     }
 
-    /// What every environment variable of ours begins with.
+    /// The prefix of all environment variables of the product.
     public static let environmentPrefix = "SWITCHBOARD_"
 
     /// The environment variable, such as `SWITCHBOARD_REDIS_PREFIX`.

@@ -1,6 +1,6 @@
 import Core
 
-/// Commands that take the same settings.
+/// Groups of commands that accept the same settings.
 private let node: [CommandName] = [.gateway, .check]
 private let nodeAndDev: [CommandName] = [.dev, .gateway, .check]
 private let redisUsers: [CommandName] = [.gateway, .check, .worker, .courier, .resetEpochs]
@@ -12,7 +12,7 @@ private let nodeAndToken: [CommandName] = [.gateway, .check, .token]
 private let client: [CommandName] = [.publish, .tail]
 
 extension Setting {
-    /// Every setting; the one table behind flags, environment, config file, help and documentation.
+    /// Every setting; flags, environment, config file, help and documentation all use this one table.
     public static let sections: [SettingSection] = [
         SettingSection(title: "Listeners", settings: listeners),
         SettingSection(title: "TLS", settings: tls),

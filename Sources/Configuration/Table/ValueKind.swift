@@ -1,6 +1,6 @@
 import Core
 
-/// What a setting's value is: how it is written, checked, and shown in help.
+/// The kind of a setting's value: its notation, its check, and its word in help.
 public enum ValueKind: Sendable, Equatable {
     /// Printable text.
     case text
@@ -8,7 +8,7 @@ public enum ValueKind: Sendable, Equatable {
     case file
     /// A path of a directory.
     case directory
-    /// A path of a file, with the id of the key in it before an equals sign or without.
+    /// The path of a file with a key, behind the key's id and an equals sign when the key has an id.
     case keyFile
     /// `NAME=user|service|anonymous`.
     case roleMapping
@@ -18,13 +18,13 @@ public enum ValueKind: Sendable, Equatable {
     case redisURL
     /// The URL of a gateway: scheme, host and port.
     case gatewayURL
-    /// What is put before Redis keys.
+    /// The prefix of Redis keys.
     case keyPrefix
     /// A whole number within a range.
     case integer(ClosedRange<Int>)
     /// A span of time.
     case duration
-    /// `true` or `false`; the flag alone means true.
+    /// `true` or `false`; a flag without a value means true.
     case boolean
     /// One word of a list.
     case choice([String])
@@ -48,20 +48,20 @@ public enum ValueKind: Sendable, Equatable {
     case namespaces
     /// The object of rules of WebSockets by path; config file only.
     case sockets
-    /// The object of services outside; config file only.
+    /// The object of outside services; config file only.
     case services
     /// The object of receivers of events; config file only.
     case webhooks
-    /// The URL of something outside.
+    /// The URL of an outside server.
     case outsideURL
-    /// The address of a service that secrets go to: `https`, or `http` of this machine.
+    /// The address of a service that receives secrets: `https`, or `http` on this machine.
     case serviceURL
     /// Words of letters, digits and `-` between dots.
     case bundleID
-    /// So many letters and digits at most.
+    /// Letters and digits, at most this many.
     case letters(Int)
 
-    /// The word for the value in help and documentation; empty where a flag takes none.
+    /// The word for the value in help and documentation; empty when a flag takes none.
     public var placeholder: String {
         switch self {
         case .text: "TEXT"
@@ -92,7 +92,7 @@ public enum ValueKind: Sendable, Equatable {
     /// The most bytes of one value.
     static let bytesMax = 4_096
 
-    /// Throws what was expected unless the text is a value of this kind.
+    /// Throws the expectation unless the text is a value of this kind.
     func check(_ text: String) throws(ValueFault) {
         if text.isEmpty { throw ValueFault(expected: "a value; leave the setting out to use its default") }
         if text.utf8.count > ValueKind.bytesMax { throw ValueFault(expected: "at most \(ValueKind.bytesMax) bytes") }

@@ -1,8 +1,8 @@
 import Core
 
-/// Ranges of addresses among the settings: what is wrong with one, in the operator's words.
+/// The check of address ranges among the settings, with faults in the operator's words.
 enum AddressRange {
-    /// Throws what was expected unless the text is a range of addresses.
+    /// Throws the expectation unless the text is a range of addresses.
     static func check(_ text: String) throws(ValueFault) {
         do throws(CIDR.Fault) {
             _ = try CIDR(text.utf8)

@@ -1,11 +1,11 @@
 import Core
 
-/// A span of time as people write it: a whole number and a unit, `90s`, `15m`, `1h`, `7d`.
+/// A span of time in human notation: a whole number and a unit, `90s`, `15m`, `1h`, `7d`.
 public enum DurationText {
     /// The longest span, 366 days, in seconds.
     public static let secondsMax = 366 * 86_400
 
-    /// Reads a span into seconds, 1...``secondsMax``; the unit must be written.
+    /// Reads a span into seconds, 1...``secondsMax``; the unit is required.
     public static func seconds(parsing text: String) throws(ValueFault) -> Int {
         let fault = ValueFault(expected: "a time such as 90s, 15m, 1h or 7d, at most 366d")
         let bytes = Array(text.utf8)

@@ -1,19 +1,19 @@
 import Core
 
-/// Where a listener binds: a host and a port, such as `0.0.0.0:8443`, `[::]:8443`, `localhost:0`.
+/// The address of a listener: a host and a port, such as `0.0.0.0:8443`, `[::]:8443`, `localhost:0`.
 public struct HostPort: Hashable, Sendable, CustomStringConvertible {
     /// A host name, an IPv4 address, or an IPv6 address without brackets; ASCII.
     public let host: String
     /// The port; 0 lets the system choose a free one.
     public let port: UInt16
 
-    /// Makes an address of parts that are known to be good.
+    /// Makes an address of valid parts.
     public init(host: String, port: UInt16) {
         self.host = host
         self.port = port
     }
 
-    /// Reads `HOST:PORT`; IPv6 addresses must be in brackets, the host may not be left out.
+    /// Reads `HOST:PORT`; IPv6 addresses must be in brackets, and the host is required.
     public init(parsing text: String) throws(ValueFault) {
         let bytes = Array(text.utf8)
         guard let colon = bytes.lastIndex(of: UInt8(ascii: ":")) else {
@@ -33,7 +33,7 @@ public struct HostPort: Hashable, Sendable, CustomStringConvertible {
     /// Whether the host is an IPv6 address, which is written in brackets.
     public var isIPv6: Bool { host.utf8.contains(UInt8(ascii: ":")) }
 
-    /// The text it is read from.
+    /// The text in the form that ``init(parsing:)`` reads.
     public var description: String { (isIPv6 ? "[" + host + "]" : host) + ":\(port)" }
 
     private static func host(_ bytes: ArraySlice<UInt8>) throws(ValueFault) -> String {
@@ -51,8 +51,10 @@ public struct HostPort: Hashable, Sendable, CustomStringConvertible {
         return String(decoding: bytes, as: UTF8.self)
     }
 
-    /// Whether the bytes are an IPv4 address or a host name of letters, digits, dots and hyphens (RFC 1123
-    /// section 2.1); a name whose last label is all digits must be an IPv4 address.
+    /// Whether the bytes are an IPv4 address or a host name of letters, digits, dots and hyphens (RFC 1123 section
+    /// 2.1).
+    ///
+    /// A name whose last label is all digits must be an IPv4 address.
     static func isHost(_ bytes: some BidirectionalCollection<UInt8>) -> Bool {
         if IPAddress(version4: bytes) != nil { return true }
         guard bytes.count <= 253 else { return false }

@@ -2,8 +2,8 @@ import Core
 
 /// A file that holds a key, and the id (`kid`) by which tokens name that key.
 ///
-/// Written `FILE` or `KID=FILE`. A text is `KID=FILE` when what stands before its first equals sign is 1 to 128 of
-/// `A-Z a-z 0-9 . _ ~ : -`; a file whose own name would read so is written with a path, such as `./a=b`.
+/// The form is `FILE` or `KID=FILE`. A text is `KID=FILE` when the part before its first equals sign is 1 to 128 of
+/// `A-Z a-z 0-9 . _ ~ : -`. A file whose own name has this form is written with a path, such as `./a=b`.
 public struct KeyFile: Sendable, Equatable {
     /// The id; `nil`: the key has none.
     public let keyID: String?

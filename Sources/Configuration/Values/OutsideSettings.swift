@@ -1,32 +1,32 @@
-/// A service outside that a courier asks (docs/courier.md).
+/// An outside service that a courier asks (docs/courier.md).
 public struct ServiceSettings: Sendable, Equatable {
-    /// What scripts call it.
+    /// The service's name in scripts.
     public var name: String
-    /// Where it is, without a slash at the end.
+    /// The service's URL, without a slash at the end.
     public var url: String
-    /// Where its tokens come from; `nil`: it asks for none.
+    /// The URL that issues its tokens; `nil`: the service needs none.
     public var tokenURL: String?
-    /// Who asks, with a token.
+    /// The id of the client that asks for tokens.
     public var clientID = ""
     /// The file of the client's secret.
     public var secretFile: String?
-    /// The country whose catalogue is asked, two letters.
+    /// The country whose catalogue is searched, two letters.
     public var market = "US"
 }
 
-/// A receiver of events outside (docs/courier.md).
+/// An outside receiver of events (docs/courier.md).
 public struct WebhookSettings: Sendable, Equatable {
     /// Its name in Redis, logs and metrics.
     public var name: String
-    /// Where events are sent.
+    /// The URL that receives the events.
     public var url: String
-    /// The file of the secrets that events are signed with, one a line.
+    /// The file of the secrets that sign events, one on each line.
     public var secretFile: String
     /// Topics, or all of a namespace as `order:*`.
     public var topics: [String]
-    /// Names of events, or how they begin as `order.*`; empty: all.
+    /// Names of events, or prefixes such as `order.*`; empty: all events.
     public var events: [String] = []
-    /// How long an event that the receiver refuses holds up its topic, seconds.
+    /// The time for which an event that the receiver refuses holds up its topic, seconds.
     public var giveUpSeconds = 300
 
     /// A receiver of all events of some topics.

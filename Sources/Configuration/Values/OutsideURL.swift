@@ -1,10 +1,10 @@
 import Core
 
-/// The address of something outside that requests with secrets go to.
+/// The check of addresses outside that receive requests with secrets.
 enum OutsideURL {
     /// The URL without a slash at its end.
     ///
-    /// It is `https://`, since the answer of a stranger must not pass for the service's; of this machine it may be
+    /// It must be `https://`, since another server's answer must not pass for the service's; on this machine it may be
     /// `http://`. It has no user, no query and no fragment.
     static func checked(_ text: String) throws(ValueFault) -> String {
         let bytes = Array(text.utf8)

@@ -1,20 +1,20 @@
 import Core
 
-/// What a role that another issuer writes into its tokens means here, such as Supabase's `authenticated`.
+/// The meaning of a role that another issuer writes into its tokens, such as Supabase's `authenticated`.
 public struct RoleMapping: Sendable, Equatable {
-    /// What a role may mean.
+    /// The meanings of a role.
     public enum Role: String, CaseIterable, Sendable {
         /// A person's app.
         case user
-        /// A backend; may do everything.
+        /// A backend; it may do everything.
         case service
-        /// As good as no token.
+        /// The same as without a token.
         case anonymous
     }
 
     /// The value of the claim `role`; 1 to 64 printable ASCII characters without an equals sign.
     public let name: String
-    /// What it means.
+    /// The meaning of the role.
     public let role: Role
 
     /// Reads `NAME=ROLE`.

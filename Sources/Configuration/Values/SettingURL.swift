@@ -1,8 +1,8 @@
 import Core
 
-/// URLs among the settings: their scheme checked, their secrets masked.
+/// The checks of URLs among the settings, and the masking of their secrets.
 enum SettingURL {
-    /// Checks the scheme and that something follows it; reading the rest is for the room that connects.
+    /// Checks the scheme, and that text follows it; the target that connects reads the rest.
     static func check(_ text: String, schemes: [String]) throws(ValueFault) {
         let fault = ValueFault(expected: "a URL that begins with " + schemes.map { $0 + "://" }.joined(separator: ", "))
         guard schemes.contains(where: { text.hasPrefix($0 + "://") && text.utf8.count > $0.utf8.count + 3 }) else {
@@ -11,7 +11,7 @@ enum SettingURL {
         if text.utf8.contains(UInt8(ascii: " ")) { throw ValueFault(expected: "a URL without spaces") }
     }
 
-    /// Whether a Redis URL names the nodes of a cluster, whose names are tagged.
+    /// Whether a Redis URL names the nodes of a cluster, which needs tagged names.
     static func isCluster(_ text: String) -> Bool {
         ["redis+cluster://", "rediss+cluster://"].contains { scheme in
             ASCII.equalIgnoringCase(Array(text.utf8.prefix(scheme.utf8.count)), Array(scheme.utf8))
@@ -20,7 +20,7 @@ enum SettingURL {
 
     /// Checks the address of a gateway: scheme, host and port only.
     ///
-    /// A user or password is refused, because keys travel in files, never on a command line that any process may read.
+    /// It refuses a user or password: keys are kept in files, never on a command line that any process may read.
     static func checkBase(_ text: String, schemes: [String]) throws(ValueFault) {
         try check(text, schemes: schemes)
         var rest = Array(text.utf8)
@@ -40,10 +40,10 @@ enum SettingURL {
         }
     }
 
-    /// The URL with password and query replaced by `***`; a lone user part is masked too, since some take it for the
-    /// password.
+    /// The URL with password and query replaced by `***`.
     ///
-    /// When an `@` after a `?` leaves open where the password ends, all after the scheme is masked.
+    /// A lone user part is masked as well, since some operators write the password there. When an `@` after a `?` makes
+    /// the end of the password ambiguous, all text behind the scheme is masked.
     static func masked(_ text: String) -> String {
         let bytes = Array(text.utf8)
         guard let colon = bytes.firstIndex(of: UInt8(ascii: ":")), bytes[colon...].starts(with: Array("://".utf8))

@@ -1,7 +1,7 @@
-/// What a node may be told to do wrong, so that a test of the whole can prove that it would see it.
+/// The deliberate faults of a node, by which a test of the whole system can prove that it would notice them.
 public enum TestFault: String, CaseIterable, Sendable {
     /// Nothing.
     case none
-    /// Holes are neither repaired nor told: what is missed is missed in silence.
+    /// Gaps are neither repaired nor reported: clients miss events without notice.
     case noRepair = "no-repair"
 }

@@ -1,12 +1,12 @@
 import Core
 
-/// Where a node of a cluster says that clients reach it.
+/// The address at which clients reach a node, as the node or another reports it.
 public struct ClusterAddress: Hashable, Sendable, CustomStringConvertible {
-    /// A name or an address, without brackets; empty where the node does not know its own.
+    /// A name or an address, without brackets; empty when the node does not know its own.
     ///
-    /// Then it is reached where it was asked.
+    /// An empty host stands for the host at which the node was asked.
     public let host: String
-    /// 1...65535.
+    /// The port, 1...65535.
     public let port: Int
 
     /// Makes an address.
@@ -28,7 +28,7 @@ public struct ClusterAddress: Hashable, Sendable, CustomStringConvertible {
         self.init(host: String(decoding: host, as: UTF8.self), port: port)
     }
 
-    /// The same with the host that was asked, where the node does not know its own.
+    /// The same address, with the host that was asked when the node does not know its own.
     public func asked(at host: String) -> ClusterAddress {
         self.host.isEmpty ? ClusterAddress(host: host, port: port) : self
     }
@@ -36,7 +36,7 @@ public struct ClusterAddress: Hashable, Sendable, CustomStringConvertible {
     /// `host:port`, for logs and metrics.
     public var description: String { (host.utf8.contains(UInt8(ascii: ":")) ? "[\(host)]" : host) + ":\(port)" }
 
-    /// What names and addresses consist of (RFC 952, RFC 4291 section 2.2).
+    /// Whether names and addresses may contain the byte (RFC 952, RFC 4291 section 2.2).
     static func isHostByte(_ byte: UInt8) -> Bool {
         ASCII.isLetter(byte) || ASCII.isDigit(byte) || [0x2d, 0x2e, 0x5f, 0x3a].contains(byte)
     }

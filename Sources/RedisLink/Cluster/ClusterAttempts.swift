@@ -1,36 +1,35 @@
-/// What becomes of a call that a node of a cluster did not run: where it goes next, after which pause, and when it is given
-/// up.
+/// The attempts of one call on a cluster: where the call is sent next, after which pause, and when it is given up.
 ///
-/// Only replies that say that nothing has run lead to another attempt; every other failure is the caller's. A value of facts:
-/// time is given, monotonic milliseconds.
+/// Another attempt follows only a reply that proves that nothing has run; every other failure is reported to the
+/// caller. A value without I/O: time is a parameter, monotonic milliseconds.
 public struct ClusterAttempts: Equatable, Sendable {
-    /// What to do with the call.
+    /// The next step of the call.
     public enum Step: Equatable, Sendable {
-        /// Tell the caller.
+        /// Report the failure to the caller.
         case finish
-        /// Send it to the slot's master, as the map says then, after a pause in milliseconds.
+        /// Send it to the slot's master as the map names it then, after a pause in milliseconds.
         case again(afterMs: Int)
-        /// Send it there now, with `ASKING` before it; the map stays.
+        /// Send it to this address now, with `ASKING` before it; the map stays the same.
         case ask(ClusterAddress)
     }
 
-    /// What the reply says of the topology.
+    /// The conclusion about the topology that the reply allows.
     public enum Hint: Equatable, Sendable {
         /// Nothing.
         case none
-        /// The slot belongs to whoever is at the address.
+        /// The slot belongs to the node at the address.
         case moved(slot: Int, ClusterAddress)
-        /// What is known may be out of date.
+        /// The map may be out of date.
         case stale
     }
 
-    /// When the caller is told that it took too long.
+    /// The time at which the caller receives a timeout.
     public let deadlineMs: Int
     private var redirects = 0
     private var waits = 0
     private var demotions = 0
 
-    /// The most redirections of one call: more are two nodes that send it to and fro.
+    /// The most redirections of one call: more mean that two nodes redirect to each other.
     public static let redirectsMax = 5
 
     /// Begins with the first attempt of a call.
@@ -38,14 +37,14 @@ public struct ClusterAttempts: Equatable, Sendable {
         self.deadlineMs = deadlineMs
     }
 
-    /// Takes the failure that a node answered; `isKnown` tells whether the map has a master at an address.
+    /// Judges the failure that a node answered; `isKnown` returns whether the map has a master at an address.
     public mutating func failed(
         _ failure: RedisFailure, isKnown: (ClusterAddress) -> Bool, nowMs: Int
     ) -> (Step, Hint) {
         let redirection = Redirection(failure.detail.utf8)
         switch (failure.kind, redirection) {
         case (.moved, let redirection?) where !isKnown(redirection.address):
-            // A master that is new: the call waits for the map that tells of it.
+            // The master is new: the call waits for a map that contains it.
             return (unsent(nowMs: nowMs), .moved(slot: redirection.slot, redirection.address))
         case (.moved, let redirection?) where redirection.kind == .moved:
             let hint = Hint.moved(slot: redirection.slot, redirection.address)
@@ -57,7 +56,7 @@ public struct ClusterAttempts: Equatable, Sendable {
             return (redirects <= ClusterAttempts.redirectsMax ? .ask(redirection.address) : .finish, .none)
         case (.tryAgain, _):
             waits += 1
-            // A slot that stays open for long was left open by somebody, or its keys are large.
+            // A slot that stays open for long was abandoned while it moved, or its keys are large.
             return (again(afterMs: min(10 << min(waits - 1, 3), 50), nowMs), waits > 20 ? .stale : .none)
         case (.clusterDown, _), (.loading, _), (.masterDown, _), (.busy, _), (.noReplicas, _):
             guard !ClusterAttempts.leftAScript(failure) else { return (.finish, .stale) }
@@ -72,7 +71,7 @@ public struct ClusterAttempts: Equatable, Sendable {
         }
     }
 
-    /// There is no connection to the slot's master, or nobody is known to have the slot: nothing was sent.
+    /// Judges a call that was not sent, because its slot has no known master or no connection to it.
     public mutating func unsent(nowMs: Int) -> Step {
         waits += 1
         return again(afterMs: min(10 << min(waits - 1, 4), 100), nowMs)
@@ -82,7 +81,7 @@ public struct ClusterAttempts: Equatable, Sendable {
         nowMs + afterMs < deadlineMs ? .again(afterMs: afterMs) : .finish
     }
 
-    /// Whether a command inside a script met it, so that what stands before it in the script has been done.
+    /// Whether a command inside a script caused the failure, so that the script's earlier commands have run.
     private static func leftAScript(_ failure: RedisFailure) -> Bool {
         let text = failure.detail.utf8
         let mark = Array("script: ".utf8)

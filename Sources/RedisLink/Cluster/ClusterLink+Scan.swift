@@ -2,13 +2,14 @@ import Core
 
 /// `SCAN`, which each master answers for its own keys.
 extension ClusterLink {
-    /// Goes through the masters by a cursor of its own: generation, place of the master, and Redis's cursor there.
+    /// Scans one master after the other by a cursor with three parts: generation, place of the master, and Redis's
+    /// cursor there.
     func scan(_ call: RedisCall, _ completion: @escaping Completion) {
         let arguments = call.arguments
         let words = (arguments.count > 1 ? arguments[1] : []).split(separator: UInt8(ascii: "."))
         let numbers = words.dropLast().compactMap { ASCII.decimal($0) }
         let (place, generation) = numbers.count == 2 ? (numbers[1], numbers[0]) : (0, map.generation)
-        // With another map masters stand at other places, or keys have moved behind the cursor's back.
+        // With another map the masters have other places, or keys have moved out of the cursor's reach.
         guard generation == map.generation, map.masters.indices.contains(place), let cursor = words.last,
             let link = masters.usable(map.masters[place].id)
         else { return completion(.failure(RedisFailure(.disconnected, detail: "the masters have changed"))) }

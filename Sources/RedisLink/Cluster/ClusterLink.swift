@@ -2,26 +2,30 @@ import Core
 public import Reactors
 public import Transport
 
-/// The links to all masters of a cluster: each call goes to the master of its slot, and after it where it is sent.
+/// The links to all masters of a cluster: each call goes to the master of its slot, and then to where replies redirect
+/// it.
 ///
-/// A call that a node did not run is sent again by ``ClusterAttempts``; until its deadline it waits for the master of its slot.
-/// Calls of one lane have one of them in flight, wherever it goes, so no redirection changes their order. Thread: the
-/// reactor's.
+/// ``ClusterAttempts`` sends again a call that a node did not run; until its deadline the call waits for the master of
+/// its slot. At most one call of a lane is in flight, whichever node it is sent to, so redirections do not change their
+/// order.
+///
+/// Thread: the reactor's.
 public final class ClusterLink: RedisCalls {
-    /// What a link to a master is told of.
+    /// The callbacks of a link to a master.
     public struct News {
         /// A connection is ready and leads to that node.
         public let onReady: (_ node: [UInt8], ServerFacts) -> Void
-        /// The map may be out of date; the node at the address knows more, where it is given.
+        /// The map may be out of date; the node at the address knows more, when one is given.
         public let onStale: (ClusterAddress?) -> Void
-        /// What a link that is made counts in.
+        /// Returns the figures in which a new link counts.
         public let statistics: (SlotMap.Master) -> RedisStatistics
-        /// A master writes another history than before, or follows the master of another address; whether epochs go on.
+        /// A master writes another history than before, or follows the master of another address; the flag is whether
+        /// epochs continue.
         public let onHistory: (_ master: ClusterAddress, _ before: ClusterAddress?, _ keepsEpochs: Bool) -> Void
         /// A script does not compile.
         public let onBrokenScript: (_ name: String, _ failure: RedisFailure) -> Void
 
-        /// Names who is told.
+        /// Takes the callbacks.
         public init(
             onReady: @escaping (_ node: [UInt8], ServerFacts) -> Void,
             onStale: @escaping (ClusterAddress?) -> Void,
@@ -40,19 +44,19 @@ public final class ClusterLink: RedisCalls {
         }
     }
 
-    /// What is called.
+    /// The content of a call.
     enum Work {
         case call(RedisCall, Completion)
         case script(ScriptLanes<Completion>.Flight)
     }
 
-    /// A call on its way.
+    /// A call that is not finished.
     struct Attempt {
         let work: Work
-        /// The slot of its first key; `nil` when it has none, and any master will do.
+        /// The slot of its first key; `nil` when it has no key, and any master may run it.
         let slot: Int?
         var tries: ClusterAttempts
-        /// Why it waits.
+        /// The failure that it is finished with if it gives up now.
         var failure = RedisFailure(.disconnected)
     }
 
@@ -65,13 +69,13 @@ public final class ClusterLink: RedisCalls {
     private var lanes: ScriptLanes<Completion>
     private var waiting: [(dueMs: Int, attempt: Attempt)] = []
     private var timer: ReactorTimer?
-    /// When the timer fires; `Int.max` while it is not set.
+    /// The time at which the timer fires; `Int.max` while it is not set.
     private var timerMs = Int.max
     private var isStopped = false
     /// The run id of the master that ran the call whose completion runs now.
     public private(set) var writer: [UInt8]?
 
-    /// Makes the links of a thread; ``use(_:)`` brings the map.
+    /// Makes the links of a thread; ``use(_:)`` gives them the map.
     public init(
         _ context: ConnectionContext, _ target: RedisTarget, name: String, registry: ScriptRegistry, news: News
     ) throws(Errno) {
@@ -102,7 +106,7 @@ public final class ClusterLink: RedisCalls {
     /// The last failure of any link, for logs.
     public var lastFailure: RedisFailure? { masters.lastFailure }
 
-    /// Takes a map: masters that are new get a link, those without slots lose theirs after a while.
+    /// Takes a map: new masters get a link, and masters without slots lose theirs after a while.
     public func use(_ map: SlotMap) {
         guard !isStopped else { return }
         self.map = map
@@ -110,7 +114,7 @@ public final class ClusterLink: RedisCalls {
         wake(atMs: context.reactor.nowMs)
     }
 
-    /// The masters that there are links to.
+    /// The node ids of the masters with a link.
     public var linkedNodes: [[UInt8]] { masters.ids }
 
     /// Address of a master with slots; `nil` for any other node.
@@ -119,35 +123,35 @@ public final class ClusterLink: RedisCalls {
     /// The link to a node, whether it is ready or not; `nil` when there is none.
     public func link(to node: [UInt8]) -> CallLink? { masters.link(to: node) }
 
-    /// What the server of a node said of itself; `nil` until it is verified.
+    /// The facts that the server of a node reported; `nil` until it is verified.
     public func facts(_ node: [UInt8]) -> ServerFacts? { masters.facts(node) }
 
-    /// Asks the server of a node again which history it writes; with each delivery probe.
+    /// Asks the server of a node again for its history; called with each delivery probe.
     public func recheck(_ node: [UInt8]) { masters.recheck(node) }
 
     // MARK: RedisCalls
 
-    /// Asks every master.
+    /// Asks every master again for its history.
     public func recheckHistory() {
         for node in masters.ids { masters.recheck(node) }
     }
 
-    /// Whether there is a master that takes calls.
+    /// Whether at least one master accepts calls.
     public var isReady: Bool { masters.hasUsable }
 
     /// The most calls in flight on the link to one master.
     public var callsMax: Int { target.inFlightMax }
 
-    /// `nil`: each master says its own.
+    /// `nil`: each master has facts of its own.
     public var facts: ServerFacts? { nil }
 
-    /// True.
+    /// `true`.
     public var isSharded: Bool { true }
 
-    /// False: what masters do may differ, and a failover loses what no disk does.
+    /// `false`: masters may have different settings, and a failover loses writes whatever disks hold.
     public var syncsEveryWrite: Bool { false }
 
-    /// The fence of the key's master, or while that is away a place for the fence of whoever runs the call.
+    /// The fence of the key's master; while it is away, a placeholder for the fence of the server that runs the call.
     public func fence(of key: @autoclosure () -> [UInt8]) -> [UInt8]? {
         guard isReady else { return nil }
         return map[HashSlot.of(key())].flatMap { masters.link(to: $0.id)?.fence } ?? [UInt8(ascii: "-")]
@@ -156,9 +160,9 @@ public final class ClusterLink: RedisCalls {
     /// Whether a call of the lane is in flight or waits.
     public func isBusy(_ lane: UInt64) -> Bool { lanes.isBusy(lane) }
 
-    /// Makes one call, at the master of its key's slot.
+    /// Sends one call to the master of its key's slot.
     ///
-    /// `SCAN` goes through all masters one after the other; its cursor says where it stands.
+    /// `SCAN` asks all masters one after the other; its cursor holds the progress.
     public func call(_ call: RedisCall, _ completion: @escaping Completion) {
         if call.argument(0)?.elementsEqual("SCAN".utf8) == true { return scan(call, completion) }
         let deadlineMs = context.reactor.nowMs + target.callMs
@@ -227,7 +231,7 @@ public final class ClusterLink: RedisCalls {
         case .moved(let slot, let address):
             let address = address.asked(at: host)
             masters.redirected(by: link)
-            // Who knows that the slot has gone knows the map that says so.
+            // The node that redirected the call has a map with the slot's new owner.
             news.onStale(map.patch(slot, to: address) ? nil : here)
         }
         switch step {
@@ -253,7 +257,7 @@ public final class ClusterLink: RedisCalls {
 
     private func ask(_ attempt: Attempt, at address: ClusterAddress) {
         guard let link = masters.usable(at: address) else {
-            // It has no slot yet, so there is no link to it; the map will tell of it.
+            // The node has no slot yet, so there is no link to it; a new map will contain it.
             news.onStale(nil)
             return unsent(attempt)
         }
@@ -291,14 +295,14 @@ public final class ClusterLink: RedisCalls {
 
     // MARK: Time
 
-    /// A master takes calls from now on: what waits is sent with the next look at the clock.
+    /// Lets waiting calls be sent by the next timer, because a master accepts calls from now on.
     private func tryAgain() {
         let nowMs = context.reactor.nowMs
         for index in waiting.indices { waiting[index].dueMs = min(waiting[index].dueMs, nowMs) }
         wake(atMs: nowMs)
     }
 
-    /// Lets the timer fire at that time, or before.
+    /// Sets the timer to fire at that time, or keeps an earlier one.
     private func wake(atMs: Int) {
         guard atMs < timerMs else { return }
         timerMs = atMs

@@ -1,31 +1,31 @@
 import Core
 
-/// One line of `CLUSTER NODES`: what a node says of itself or of another.
+/// One line of `CLUSTER NODES`: the asked node's report of itself or of another node.
 ///
-/// This is the only one of the three questions about the topology that tells the config epoch, and it tells the same
-/// owners as `CLUSTER SHARDS` and `CLUSTER SLOTS`, in every version of Redis.
+/// Of the three commands for the topology only this one gives the config epoch. It names the same owners as `CLUSTER
+/// SHARDS` and `CLUSTER SLOTS`, in every version of Redis.
 public struct ClusterNode: Equatable, Sendable {
-    /// 40 hexadecimal digits, for the life of the node.
+    /// 40 hexadecimal digits, constant for the life of the node.
     public let id: [UInt8]
-    /// Where clients reach it.
+    /// The address at which clients reach it.
     public let address: ClusterAddress
-    /// Whether it says that it is a master, with slots or without.
+    /// Whether it reports itself as a master, with slots or without.
     public let isMaster: Bool
-    /// Whether the cluster has agreed that it is gone (`fail`); a suspicion (`fail?`) does not count.
+    /// Whether the cluster has agreed that it has failed (`fail`); a suspicion (`fail?`) does not count.
     public let hasFailed: Bool
     /// Whether it is the node that was asked.
     public let isAsked: Bool
     /// The config epoch of its claim to its slots; the greater claim is the newer.
     public let epoch: Int
-    /// The slots it has.
+    /// The slots that it owns.
     public let slots: [ClosedRange<Int>]
-    /// Slots that it is giving to another, or taking from one; told of the node that was asked only.
+    /// The slots that it is giving to another node or taking from one; given only for the node that was asked.
     public let openSlots: [Int]
 
-    /// Reads the text of `CLUSTER NODES`; `nil` when a line is none, when there are more than `nodesMax`, or when no line is
-    /// of the node that was asked.
+    /// Reads the text of `CLUSTER NODES`; `nil` when a line is malformed, or there are more than `nodesMax` nodes.
     ///
-    /// `prefersNames`: certificates are checked, so a node that announces a name is reached by it.
+    /// Also `nil` when no line is about the node that was asked. `prefersNames`: certificates are checked, so a node
+    /// that announces a name is reached by it.
     public static func list(_ text: [UInt8], nodesMax: Int, prefersNames: Bool) -> [ClusterNode]? {
         var nodes: [ClusterNode] = []
         for line in text.split(separator: UInt8(ascii: "\n")) {
@@ -33,7 +33,7 @@ public struct ClusterNode: Equatable, Sendable {
             let fields = line.split(separator: UInt8(ascii: " "), maxSplits: HashSlot.count + 8)
             guard fields.count >= 8 else { return nil }
             let flags = fields[2].split(separator: UInt8(ascii: ","))
-            // Such a node is not known yet, or nobody knows where it is.
+            // Such a node has not joined yet, or its address is unknown.
             if flags.contains(where: { $0.elementsEqual("handshake".utf8) || $0.elementsEqual("noaddr".utf8) }) {
                 continue
             }
@@ -74,14 +74,14 @@ public struct ClusterNode: Equatable, Sendable {
             else { return nil }
             slots.append(first...last)
             count += last - first + 1
-            // A node that repeats itself could make the map take minutes.
+            // A node that repeats slots could make the map take minutes.
             guard count <= HashSlot.count else { return nil }
         }
         self.slots = slots
         self.openSlots = openSlots
     }
 
-    /// Reads `ip:port@busport,hostname`, where the part behind the port, or the address, may be missing.
+    /// Reads `ip:port@busport,hostname`, in which the part behind the port, or the address, may be missing.
     private static func address(_ field: ArraySlice<UInt8>, prefersNames: Bool) -> ClusterAddress? {
         let parts = field.split(separator: UInt8(ascii: ","), maxSplits: 2, omittingEmptySubsequences: false)
         guard let address = ClusterAddress(parts[0].prefix { $0 != UInt8(ascii: "@") }) else { return nil }

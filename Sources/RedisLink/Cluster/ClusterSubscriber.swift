@@ -2,34 +2,35 @@ import Core
 public import Reactors
 public import Transport
 
-/// What a subscriber of a whole cluster brings.
+/// The callbacks of a subscriber of a whole cluster.
 ///
 /// Thread: the reactor's.
 public protocol ClusterSubscriberOwner: AnyObject {
-    /// A channel is live from now on, for the first time or again: what was published before may have been missed.
+    /// A channel is live from now on, for the first time or again; earlier messages may have been missed.
     func channelLive(_ channel: [UInt8])
-    /// A message came on a channel; while a slot moves it may come twice.
+    /// A message arrived on a channel; while a slot moves it may arrive twice.
     func channelMessage(_ channel: [UInt8], _ payload: [UInt8])
-    /// Channels are live no more; each is told live again later.
+    /// Channels are no longer live; ``channelLive(_:)`` is called for each when it is live again.
     func channelsLost(_ channels: [[UInt8]], _ failure: RedisFailure)
-    /// What became of the link to a master.
+    /// The link to a master was connected or lost.
     func masterChanged(_ node: [UInt8])
-    /// The map may be out of date; `address` knows more, where it is given.
+    /// The map may be out of date; `address` knows more, when one is given.
     func mapIsStale(_ address: ClusterAddress?)
 }
 
-/// Receives sharded channels of a whole cluster, each on the master of its slot.
+/// Receives the sharded channels of a whole cluster, each on the master of its slot.
 ///
-/// It keeps which channels are wanted, by slot, and puts each slot's where the map says. A slot that moves is subscribed at the
-/// new place before the old one is given up, so the only gap is that of the slot itself. Thread: the reactor's.
+/// It stores the wanted channels by slot, and subscribes those of each slot where the map says. A moved slot is
+/// subscribed at the new master before the old one is given up. So the only gap is that of the slot itself. Thread: the
+/// reactor's.
 public final class ClusterSubscriber: ShardedLinkOwner {
     private struct Slot {
         var channels: Set<[UInt8]> = []
-        /// Where they are subscribed, or shall be.
+        /// The node on which they are subscribed, or will be.
         var node: [UInt8]?
-        /// Where they were before, until the new place has them.
+        /// The node on which they were before, until the new one has them.
         var before: [UInt8]?
-        /// When refused or lost channels are asked for again, and how often they were.
+        /// The time of the next retry for refused or lost channels, and the number of retries so far.
         var retryMs: Int?
         var retries = 0
     }
@@ -37,7 +38,7 @@ public final class ClusterSubscriber: ShardedLinkOwner {
     private struct Node {
         let link: ShardedLink
         let address: ClusterAddress
-        /// Since when the map gives it no slot.
+        /// The time since which the map gives it no slot.
         var idleSinceMs: Int?
     }
 
@@ -50,16 +51,16 @@ public final class ClusterSubscriber: ShardedLinkOwner {
     private var nodes: [[UInt8]: Node] = [:]
     private var waiting: Set<Int> = []
     private var timer: ReactorTimer?
-    /// When the timer fires; `Int.max` while it is not set.
+    /// The time at which the timer fires; `Int.max` while it is not set.
     private var timerMs = Int.max
     private let statistics: (SlotMap.Master) -> RedisStatistics
 
-    /// How long a link without slots is kept, milliseconds: a slot that was moved may come back.
+    /// The time for which a link without slots is kept, milliseconds: a moved slot may return.
     static let idleMs = 60_000
 
-    /// Makes a subscriber without links; ``use(_:)`` brings the map.
+    /// Makes a subscriber without links; ``use(_:)`` gives it the map.
     ///
-    /// `statistics` says for each link that is made what it counts in.
+    /// `statistics` returns the figures in which a new link counts.
     public init(
         _ context: ConnectionContext, _ target: RedisTarget, name: String, owner: any ClusterSubscriberOwner,
         statistics: @escaping (SlotMap.Master) -> RedisStatistics
@@ -80,21 +81,21 @@ public final class ClusterSubscriber: ShardedLinkOwner {
         nodes.removeAll()
     }
 
-    /// The node ids that there are links to.
+    /// The node ids of the masters with a link.
     public var linkedNodes: [[UInt8]] { Array(nodes.keys) }
 
-    /// What the master's server said of itself on the link; `nil` while there is none.
+    /// The facts that the master's server reported on the link; `nil` while there is no connection.
     public func facts(_ node: [UInt8]) -> ServerFacts? { nodes[node]?.link.facts }
 
-    /// Why there is no connection to the master.
+    /// The last failure of the link to the master.
     public func lastFailure(_ node: [UInt8]) -> RedisFailure? { nodes[node]?.link.lastFailure }
 
-    /// Gives the connection to a master up and dials it again.
+    /// Gives up the connection to a master and dials it again.
     public func reconnect(_ node: [UInt8], _ failure: RedisFailure) { nodes[node]?.link.reconnect(failure) }
 
     // MARK: Channels
 
-    /// Wants a channel; true when it is live already, otherwise the owner is told.
+    /// Wants a channel; returns `true` when it is live already, otherwise the owner is notified later.
     public func want(_ channel: [UInt8]) -> Bool {
         let number = HashSlot.of(channel)
         if slots[number] == nil { slots[number] = Slot(node: map[number]?.id) }
@@ -103,7 +104,7 @@ public final class ClusterSubscriber: ShardedLinkOwner {
         return link.want(channel, slot: number)
     }
 
-    /// Ceases to want a channel.
+    /// Stops wanting a channel.
     public func unwant(_ channel: [UInt8]) {
         let number = HashSlot.of(channel)
         guard let slot = slots[number], slot.channels.contains(channel) else { return }
@@ -115,14 +116,14 @@ public final class ClusterSubscriber: ShardedLinkOwner {
         }
     }
 
-    /// Sends what the wants of this tick add up to.
+    /// Sends the subscriptions and unsubscriptions that this tick has gathered.
     public func flush() {
         for node in nodes.values { node.link.flush() }
     }
 
     // MARK: The map
 
-    /// Takes a map: slots that have moved are subscribed at their new places.
+    /// Takes a map: slots that have moved are subscribed at their new masters.
     public func use(_ map: SlotMap) {
         self.map = map
         let nowMs = context.reactor.nowMs
@@ -139,7 +140,7 @@ public final class ClusterSubscriber: ShardedLinkOwner {
     private func place(_ number: Int) {
         guard let slot = slots[number], let master = map[number] else { return }
         guard slot.node != master.id else { return }
-        // Two moves in a row: the place in between never mattered.
+        // Two moves in a row: the node in between is not needed.
         if let before = slot.before, before != master.id { leave(slot.channels, before) }
         if let node = slot.node, slot.before != nil, node != master.id { leave(slot.channels, node) }
         slots[number]?.before = slot.before == nil ? slot.node : nil
@@ -160,7 +161,7 @@ public final class ClusterSubscriber: ShardedLinkOwner {
         guard let master = map.master(id) else { return nodes[id]?.link }
         if let node = nodes[id] {
             if node.address == master.address { return node.link }
-            // It has moved to another address; what it holds is asked for there.
+            // The node has another address now; its channels are subscribed there.
             node.link.stop()
             nodes[id] = nil
         }
@@ -193,7 +194,7 @@ public final class ClusterSubscriber: ShardedLinkOwner {
         guard let slot = slots[number], slot.channels.contains(channel), slot.node == link.node else { return }
         if let before = slot.before {
             nodes[before]?.link.unwant(channel)
-            // The other link is given its word soon, and once for all channels that come live now.
+            // The other link is flushed soon, and once for all channels that become live now.
             wake(atMs: context.reactor.nowMs)
         }
         slots[number]?.retries = 0
@@ -208,7 +209,7 @@ public final class ClusterSubscriber: ShardedLinkOwner {
         if let moved, moved.kind == .moved { _ = map.patch(moved.slot, to: moved.address) }
         owner.mapIsStale(moved?.address)
         if slot.before == link.node {
-            // The new place has them, or will.
+            // The new node has them, or will.
             slots[number]?.before = nil
             for channel in channels { link.unwant(channel) }
             return
@@ -254,7 +255,7 @@ public final class ClusterSubscriber: ShardedLinkOwner {
         wake(atMs: max(nextMs, context.reactor.nowMs + 1))
     }
 
-    /// Lets the timer fire at that time, or before.
+    /// Sets the timer to fire at that time, or keeps an earlier one.
     private func wake(atMs: Int) {
         guard atMs < timerMs else { return }
         timerMs = atMs

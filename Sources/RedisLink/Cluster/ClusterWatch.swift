@@ -2,19 +2,19 @@ import Core
 public import Reactors
 public import Transport
 
-/// Asks the nodes of a cluster which master has which slot, when something hints that it has changed, and now and then.
+/// Asks the nodes of a cluster for the map of slots, when something suggests a change, and at intervals.
 ///
-/// It asks one node at a time: first the one that a hint names, then masters in random order, then those that the URL names,
-/// and last those that were of no use the last time. A map that says what was overtaken is not taken, but for when nobody
-/// says anything else for long. Thread: the reactor's.
+/// It asks one node at a time: first the one that a hint names, then masters in random order, then the nodes in the
+/// URL, and last those that were useless in the last round. A map older than the known one is rejected, unless no node
+/// sends another map for long. Thread: the reactor's.
 public final class ClusterWatch {
-    /// What one round led to, for logs.
+    /// The result of one round, for logs.
     public enum News: Equatable, Sendable {
-        /// There is another map.
+        /// The map has changed.
         case changed(SlotMap)
-        /// No node could be asked; why the last one could not.
+        /// No node could be asked; the failure is that of the last one.
         case unreachable(RedisFailure)
-        /// Slots that no master has, and slots that were left open while they were moved.
+        /// Slots without a master, and slots that are open because they are being moved.
         case damaged(uncovered: [ClosedRange<Int>], open: [Int])
     }
 
@@ -27,20 +27,20 @@ public final class ClusterWatch {
     private var timer: ReactorTimer?
     private var order = AskingOrder()
     private var link: CallLink?
-    /// Why the node that is asked cannot be, once that is known.
+    /// The reason why the present node cannot be asked, once it is known.
     private var failure: RedisFailure?
     private var refusals = 0
-    /// What is known now.
+    /// The present map.
     public private(set) var map = SlotMap.empty
 
     /// The shortest time between two rounds, milliseconds: many links may notice one failure.
     private static let pauseMs = 1_000
-    /// The longest, milliseconds; up to a quarter less, so that gateways do not ask together.
+    /// The longest time between two rounds, milliseconds; up to a quarter less, so that gateways do not ask together.
     private static let intervalMs = 15_000
-    /// Rounds in a row after which an older map is taken all the same: the cluster may have been made anew.
+    /// The number of rounds in a row after which an older map is accepted: the cluster may have been created anew.
     private static let refusalsMax = 10
 
-    /// Makes a watch that asks at once; `tell` runs after each round that has news.
+    /// Makes a watch that asks at once; `tell` runs after each round with a result to report.
     public init(
         _ context: ConnectionContext, _ target: RedisTarget, name: String, nodesMax: Int,
         tell: @escaping (News) -> Void
@@ -64,7 +64,7 @@ public final class ClusterWatch {
         timer = nil
     }
 
-    /// The map may be out of date; the node at `address` knows more, where it is given.
+    /// Takes a hint that the map may be out of date; the node at `address` knows more, when one is given.
     public func hint(_ address: ClusterAddress?) {
         plan.hint(address, nowMs: context.reactor.nowMs)
         guard order.asked == nil else { return }
@@ -74,7 +74,7 @@ public final class ClusterWatch {
     private func timerFired() {
         let nowMs = context.reactor.nowMs
         if order.asked != nil { return askNext(failure ?? link?.lastFailure ?? RedisFailure(.timedOut)) }
-        // The round is over; between two there is no connection to look after.
+        // The round is over; between rounds no connection is kept.
         link?.stop()
         link = nil
         guard plan.nextMs <= nowMs else {
@@ -108,7 +108,7 @@ public final class ClusterWatch {
         }
     }
 
-    /// A master that has died refuses at once, and nobody waits for it while there are others to ask.
+    /// A dead master refuses at once, and the round does not wait for it while other nodes can be asked.
     private func notReached(_ address: ClusterAddress, _ failure: RedisFailure) {
         if order.dialFailed(address) { failed(failure) }
     }
@@ -128,7 +128,7 @@ public final class ClusterWatch {
     }
 
     private func failed(_ failure: RedisFailure) {
-        // The link is in the middle of telling it, so it is stopped later.
+        // The link is still reporting the failure, so it is stopped later.
         self.failure = failure
         timer?.set(atMs: context.reactor.nowMs)
     }

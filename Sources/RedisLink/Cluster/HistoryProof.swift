@@ -2,10 +2,10 @@ internal import Core
 internal import Reactors
 internal import Transport
 
-/// Asks the old master whether the one that has followed it has all that it wrote.
+/// Asks the old master whether its successor has everything that it wrote.
 ///
-/// The old master hears of a failover a moment after the others, so it is asked again until it has joined the new one, until
-/// it can no longer prove anything, or until `clusterProofMs` have passed. Thread: the reactor's.
+/// The old master learns of a failover a moment after the others. So it is asked again until it has joined the new one,
+/// until it can no longer prove anything, or until `clusterProofMs` have passed. Thread: the reactor's.
 final class HistoryProof {
     private let context: ConnectionContext
     private let target: RedisTarget
@@ -17,10 +17,10 @@ final class HistoryProof {
     private var timer: ReactorTimer?
     private var completion: ((Bool) -> Void)?
 
-    /// From one question to the next, milliseconds.
+    /// The pause between two questions, milliseconds.
     private static let pauseMs = 50
 
-    /// Begins with the next tick; `completion` runs once, with whether it is proven.
+    /// Begins with the next tick; `completion` runs once with whether it is proven.
     init(
         _ context: ConnectionContext, _ target: RedisTarget, name: String, of old: ClusterHistories.Seen,
         in next: ServerFacts, completion: @escaping (Bool) -> Void
@@ -56,7 +56,7 @@ final class HistoryProof {
 
     private func answered(_ result: Result<ServerFacts, RedisFailure>) {
         look = nil
-        // A server that cannot be asked has died, or stands still.
+        // A server that cannot be asked has died or does not respond.
         guard case .success(let facts) = result else { return end(false) }
         switch ClusterHistories.proof(of: old, in: next, by: facts) {
         case .whole: end(true)

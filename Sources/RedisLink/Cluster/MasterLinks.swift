@@ -4,26 +4,28 @@ internal import Transport
 
 /// The links of a thread to the masters of a cluster, one to each, for calls.
 ///
-/// A link takes calls while the server at its end is the node that the map speaks of, and the history that this server writes
-/// has been judged: a master that was a replica in between keeps its process and its connections, and writes another
-/// history. So the server is asked again whenever the map says something else of the node. Thread: the reactor's.
+/// A link accepts calls while two things hold: its server is the node that the map names, and the server's history has
+/// been judged. A master that was a replica in between keeps its process and its connections, but writes another
+/// history. So the server is asked again whenever the map changes for the node.
+///
+/// Thread: the reactor's.
 final class MasterLinks {
     private struct Node {
         let link: CallLink
         let address: ClusterAddress
         /// The config epoch of its claim in the map; `nil` while it has no slot.
         var epoch: Int?
-        /// Whether the server has said that it is this node; before, nothing is sent to it.
+        /// Whether the server has confirmed that it is this node; before that, no call is sent to it.
         var isVerified = false
-        /// Whether it is known which positions go on there; before, no call of others is sent to it.
+        /// Whether the positions that continue there are known; before that, no call of other users is sent to it.
         var isJudged = false
-        /// Looks that were begun, the one that must be answered before a verdict counts, and the last that was answered.
+        /// The number of looks begun, the one whose answer a verdict needs, and the last one answered.
         var looks = 0
         var neededLook = 0
         var answeredLook = 0
-        /// Whether ``ClusterLink/News/onReady`` was told of this connection.
+        /// Whether ``ClusterLink/News/onReady`` was called for this connection.
         var isTold = false
-        /// Whether a look is under way that a redirection has led to.
+        /// Whether a look that a redirection caused is under way.
         var isRedirecting = false
         var proof: HistoryProof?
         var idleSinceMs: Int?
@@ -34,7 +36,7 @@ final class MasterLinks {
     private let name: String
     private let registry: ScriptRegistry
     private let news: ClusterLink.News
-    /// Runs when a master takes calls from now on.
+    /// Runs when a master accepts calls from now on.
     var onUsable: () -> Void = {}
     private var nodes: [[UInt8]: Node] = [:]
     private var histories: ClusterHistories
@@ -64,18 +66,18 @@ final class MasterLinks {
         node.link.stop()
     }
 
-    // MARK: Which there are
+    // MARK: Links
 
-    /// The masters that there are links to.
+    /// The node ids of the masters with a link.
     var ids: [[UInt8]] { Array(nodes.keys) }
 
     /// The link to a node, whether it is ready or not; `nil` when there is none.
     func link(to id: [UInt8]) -> CallLink? { nodes[id]?.link }
 
-    /// What the server of a node said of itself; `nil` until it is verified.
+    /// The facts that the server of a node reported; `nil` until it is verified.
     func facts(_ id: [UInt8]) -> ServerFacts? { nodes[id].flatMap { $0.isVerified ? $0.link.facts : nil } }
 
-    /// The link to a node, as long as calls may be sent there.
+    /// The link to a node while calls may be sent there; `nil` otherwise.
     func usable(_ id: [UInt8]) -> CallLink? { nodes[id].flatMap { MasterLinks.isUsable($0) ? $0.link : nil } }
 
     /// The same by the node's address.
@@ -83,17 +85,17 @@ final class MasterLinks {
         nodes.values.first { $0.address == address && MasterLinks.isUsable($0) }?.link
     }
 
-    /// Whether there is a master that takes calls.
+    /// Whether at least one master accepts calls.
     var hasUsable: Bool { nodes.values.contains(where: MasterLinks.isUsable) }
 
-    /// Where a link leads to; `nil` when it is none of these.
+    /// The address of a link; `nil` when it is none of these links.
     func address(of link: CallLink) -> ClusterAddress? { nodes.values.first { $0.link === link }?.address }
 
     private static func isUsable(_ node: Node) -> Bool { node.isVerified && node.isJudged && node.link.isReady }
 
     // MARK: The map
 
-    /// Takes a map: masters that are new get a link, and those of which it says something else are asked again.
+    /// Takes a map: new masters get a link, and nodes with another epoch are asked again.
     func use(_ map: SlotMap) {
         let nowMs = context.reactor.nowMs
         for master in map.masters { dial(master) }
@@ -103,7 +105,7 @@ final class MasterLinks {
             guard epoch != node.epoch else { continue }
             nodes[id]?.epoch = epoch
             nodes[id]?.isJudged = false
-            // Otherwise the greeting of the next connection tells.
+            // Otherwise the greeting of the next connection answers it.
             guard node.isVerified, node.link.isReady else { continue }
             nodes[id]?.neededLook = node.looks + 1
             look(at: id)
@@ -112,7 +114,7 @@ final class MasterLinks {
 
     private func dial(_ master: SlotMap.Master) {
         if let node = nodes[master.id] {
-            // One that was a replica meanwhile pauses between two dials that were refused.
+            // A node that was a replica in between pauses after refused dials.
             let isPausing = node.epoch == nil && !node.link.isReady
             guard node.address != master.address || isPausing else { return }
             end(node)
@@ -131,12 +133,12 @@ final class MasterLinks {
         ready.action = { [unowned self] in connected(id) }
     }
 
-    /// Lets a link be made before what it tells.
+    /// Lets a link be made before its callback exists.
     private final class Ready {
         var action: () -> Void = {}
     }
 
-    /// Ends links that have had no slot for long; when to look next, `nil` when there is none of these.
+    /// Ends links whose node has had no slot for long; returns the time of the next check, `nil` when none is needed.
     func closeIdle(nowMs: Int) -> Int? {
         for (id, node) in nodes {
             guard let sinceMs = node.idleSinceMs, nowMs - sinceMs >= ClusterSubscriber.idleMs else { continue }
@@ -146,9 +148,9 @@ final class MasterLinks {
         return nodes.values.compactMap(\.idleSinceMs).min().map { $0 + ClusterSubscriber.idleMs }
     }
 
-    // MARK: Who it is
+    // MARK: Identity
 
-    /// A connection is used only when the node at its end is the one that the map speaks of.
+    /// Verifies the node of a new connection: it is used only when it is the one that the map names.
     private func connected(_ id: [UInt8]) {
         guard let node = nodes[id] else { return }
         let link = node.link
@@ -171,21 +173,21 @@ final class MasterLinks {
                 link.reconnect(RedisFailure(.protocolViolation, detail: "another node answers at this address"))
             case .failure(let failure):
                 lastFailure = failure
-                // The answer stands behind those to all scripts that were loaded.
+                // The answer stands behind the replies to all loaded scripts, so it may be late.
                 if failure.kind == .timedOut { verify(id, link) }
             }
         }
     }
 
-    // MARK: Which history it writes
+    // MARK: Histories
 
-    /// Asks a server again which history it writes; with each delivery probe.
+    /// Asks a server again for its history; called with each delivery probe.
     func recheck(_ id: [UInt8]) {
         guard let node = nodes[id], node.isVerified, node.link.isReady else { return }
         look(at: id)
     }
 
-    /// A server has sent a call elsewhere: it may be no master any more.
+    /// Looks at a server that has redirected a call: it may no longer be a master.
     func redirected(by link: CallLink) {
         guard let (id, node) = nodes.first(where: { $0.value.link === link }), node.isVerified, !node.isRedirecting
         else { return }
@@ -204,7 +206,7 @@ final class MasterLinks {
                 nodes[id]?.answeredLook = max(number, node.answeredLook)
                 return judge(id)
             }
-            // Without an answer it would take no call for ever.
+            // Without an answer the node would never accept a call.
             guard !node.isJudged, number >= node.neededLook else { return }
             if failure.kind == .timedOut { look(at: id) } else { link.reconnect(failure) }
         }
@@ -243,7 +245,7 @@ final class MasterLinks {
         guard let node = nodes[id] else { return }
         let admitted = histories.settle(id, at: node.address, facts, after: proven)
         node.link.admit(admitted, in: facts.history)
-        // What was learnt before the map said something else is no verdict.
+        // An answer from before the map changed is no verdict.
         guard node.answeredLook >= node.neededLook else { return }
         nodes[id]?.isJudged = true
         if !node.isTold {

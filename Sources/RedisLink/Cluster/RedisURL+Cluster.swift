@@ -1,11 +1,11 @@
 import Core
 
-/// The form of URL that names nodes of a cluster: `redis+cluster://[user:password@]host[:port],...`.
+/// The form of URL for nodes of a cluster: `redis+cluster://[user:password@]host[:port],...`.
 extension RedisURL {
     /// The most nodes of one URL; each of them knows all others.
     static let seedsMax = 32
 
-    /// Reads what follows `redis+cluster://`.
+    /// Reads the text behind `redis+cluster://`.
     init(cluster rest: ArraySlice<UInt8>, tls: Bool) throws(RedisURLError) {
         let (user, password, hosts) = try RedisURL.credentials(rest)
         // A cluster has the database 0 and no other.
@@ -23,7 +23,7 @@ extension RedisURL {
     /// Whether it names nodes of a cluster.
     public var isCluster: Bool { !seeds.isEmpty }
 
-    /// The nodes it names; none for every other form.
+    /// The nodes that it names; empty for every other form.
     var seeds: [ClusterAddress] {
         if case .cluster(let seeds, _) = endpoint { return seeds }
         return []
@@ -31,7 +31,7 @@ extension RedisURL {
 }
 
 extension RedisTarget {
-    /// The same manners at one node of the cluster.
+    /// The same settings for one node of the cluster.
     public func at(_ address: ClusterAddress) -> RedisTarget {
         var target = self
         if case .cluster(_, let tls) = url.endpoint {
@@ -40,6 +40,6 @@ extension RedisTarget {
         return target
     }
 
-    /// What the links to that node are made with: it never leads elsewhere.
+    /// The directory for links to that node: it always names this node.
     public func board(_ address: ClusterAddress) -> ServerBoard { ServerBoard(fixed: at(address).url) }
 }

@@ -1,7 +1,7 @@
-/// When a cluster is asked for its map: at a hint soon, otherwise now and then; one question at a time, at most one in
-/// `pauseMs`.
+/// The times at which a cluster is asked for its map: soon after a hint, otherwise at intervals.
 ///
-/// A value of facts: time is given, monotonic milliseconds.
+/// One question is under way at a time, and at most one begins in `pauseMs`. A value without I/O: time is a parameter,
+/// monotonic milliseconds.
 public struct RefreshPlan: Equatable, Sendable {
     private let pauseMs: Int
     private let intervalMs: Int
@@ -9,20 +9,20 @@ public struct RefreshPlan: Equatable, Sendable {
     private var askedMs: Int?
     private var isAsking = false
     private var wasHinted = false
-    /// Who gave the last hint.
+    /// The node that the last hint named.
     private var preferred: ClusterAddress?
 
-    /// The first question is due at once.
+    /// Begins with a question that is due at once.
     public init(pauseMs: Int, intervalMs: Int, nowMs: Int) {
         self.pauseMs = pauseMs
         self.intervalMs = intervalMs
         dueMs = nowMs
     }
 
-    /// When to ask next; `Int.max` while an answer is awaited.
+    /// The time of the next question; `Int.max` while an answer is awaited.
     public var nextMs: Int { isAsking ? Int.max : dueMs }
 
-    /// Something says that the map may be out of date; a hint while an answer is awaited leads to another question.
+    /// Takes a hint that the map may be out of date; a hint while an answer is awaited leads to another question.
     public mutating func hint(_ address: ClusterAddress?, nowMs: Int) {
         preferred = address ?? preferred
         if isAsking {
@@ -32,16 +32,16 @@ public struct RefreshPlan: Equatable, Sendable {
         }
     }
 
-    /// Whom to ask in this round, one after the other: those that are known, who gave the last hint before the others.
+    /// The order in which a round asks the known nodes; the one that the last hint named is first.
     ///
-    /// A stranger is never asked, whoever names it: the question goes with our password.
+    /// An unknown node is never asked, even if a hint names it, because the question carries our password.
     public func round(_ known: [ClusterAddress]) -> [ClusterAddress] {
         var order = preferred.map { known.contains($0) ? [$0] : [] } ?? []
         for address in known where !order.contains(address) { order.append(address) }
         return order
     }
 
-    /// A question is asked.
+    /// Records the beginning of a question.
     public mutating func began(nowMs: Int) {
         isAsking = true
         wasHinted = false
@@ -49,9 +49,9 @@ public struct RefreshPlan: Equatable, Sendable {
         preferred = nil
     }
 
-    /// It was answered by a map that was taken, or not; `jitter` is 0..<1.
+    /// Records the end of a question; `isSettled` when its map was accepted and complete, `jitter` is 0..<1.
     ///
-    /// Who asked in vain, or took a map that does not serve yet, asks again soon.
+    /// Otherwise the next question follows soon.
     public mutating func ended(isSettled: Bool, nowMs: Int, jitter: Double) {
         isAsking = false
         let soonMs = (askedMs ?? nowMs) + pauseMs

@@ -2,27 +2,27 @@ import Core
 internal import Reactors
 internal import Transport
 
-/// What the link to one master brings.
+/// The callbacks of the link to one master.
 ///
 /// Thread: the reactor's.
 protocol ShardedLinkOwner: AnyObject {
     /// A connection is ready, was lost with every channel, or could not be made.
     func linkChanged(_ link: ShardedLink, isLost: Bool)
-    /// A channel is live from now on: what was published before may have been missed.
+    /// A channel is live from now on; earlier messages may have been missed.
     func channelLive(_ channel: [UInt8], on link: ShardedLink)
-    /// A message came on a channel.
+    /// A message arrived on a channel.
     func channelMessage(_ channel: [UInt8], _ payload: [UInt8])
-    /// Channels were taken away or refused; they are asked for again when the owner says so.
+    /// Channels were taken away or refused; the owner decides when they are subscribed again.
     func channelsGone(_ channels: [[UInt8]], slot: Int, on link: ShardedLink, because failure: RedisFailure)
 }
 
-/// The link that sharded channels of one master of a cluster are received through.
+/// The link that receives the sharded channels of one master of a cluster.
 ///
 /// Thread: the reactor's.
 final class ShardedLink: RedisSocketOwner {
-    /// The node id it is for.
+    /// The node id of the master.
     let node: [UInt8]
-    /// What the server said of itself; `nil` while there is none.
+    /// The facts that the server reported; `nil` while there is no connection.
     private(set) var facts: ServerFacts?
     /// The last failure, for logs and readiness.
     private(set) var lastFailure: RedisFailure?
@@ -50,25 +50,25 @@ final class ShardedLink: RedisSocketOwner {
     /// Ends the link.
     func stop() { socket?.stop() }
 
-    /// Gives the connection up and dials again.
+    /// Gives up the connection and dials again.
     func reconnect(_ failure: RedisFailure) { socket?.fail(failure) }
 
     /// Whether a channel is wanted and live.
     func isLive(_ channel: [UInt8]) -> Bool { reconciler.isLive(channel) }
 
-    /// Channels known.
+    /// The number of known channels.
     var channelCount: Int { reconciler.count }
 
-    /// Wants a channel of a slot; true when it is live already.
+    /// Wants a channel of a slot; returns `true` when it is live already.
     func want(_ channel: [UInt8], slot: Int) -> Bool { reconciler.want(channel, slot: slot) }
 
-    /// Ceases to want a channel.
+    /// Stops wanting a channel.
     func unwant(_ channel: [UInt8]) { reconciler.unwant(channel) }
 
-    /// Asks again for channels that were refused or taken away.
+    /// Subscribes again to channels that were refused or taken away.
     func retry(_ channels: [[UInt8]]) { reconciler.retry(channels) }
 
-    /// Sends what the wants of this tick add up to.
+    /// Sends the subscriptions and unsubscriptions that this tick has gathered.
     func flush() {
         guard facts != nil else { return }
         while let next = reconciler.next() {
@@ -115,7 +115,8 @@ final class ShardedLink: RedisSocketOwner {
         }
     }
 
-    /// A `PING` behind a call was answered; before the first subscription Redis answers it without the form of a push.
+    /// Takes the answer to the `PING` behind a call; before the first subscription Redis sends it in another form than
+    /// a push.
     private func answered(_ text: [UInt8]) {
         guard let number = ASCII.decimal(text) else {
             return reconnect(RedisFailure(.protocolViolation, detail: "not a push"))
@@ -123,7 +124,7 @@ final class ShardedLink: RedisSocketOwner {
         switch reconciler.answered(number) {
         case .done: break
         case .refused(let slot, let channels, let failure):
-            // Errors of the topology are for the owner; others are the connection's, and so is the remedy.
+            // The owner handles errors of the topology; any other error ends the connection.
             guard [.moved, .clusterDown, .tryAgain, .crossSlot, .noPermission].contains(failure.kind) else {
                 return reconnect(failure)
             }

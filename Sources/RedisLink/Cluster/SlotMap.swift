@@ -1,12 +1,12 @@
 import Core
 
-/// Which master has which slot, as far as it is known; a value that threads hand each other.
+/// The known owner of each slot; a value that threads pass to each other.
 public struct SlotMap: Equatable, Sendable {
     /// A master with slots.
     public struct Master: Equatable, Sendable {
-        /// Its node id, which links are kept by: an address may come to belong to another node.
+        /// The node id, by which links are stored: an address may later belong to another node.
         public let id: [UInt8]
-        /// Where it is reached.
+        /// The address at which it is reached.
         public let address: ClusterAddress
         /// The config epoch of its claim.
         public let epoch: Int
@@ -19,14 +19,14 @@ public struct SlotMap: Equatable, Sendable {
         }
     }
 
-    /// Grows with each map that is taken; a patch keeps it.
+    /// The number of the map; grows with each accepted map, and a patch keeps it.
     public let generation: Int
     /// The masters that have slots, by node id.
     public private(set) var masters: [Master]
-    /// By slot: the place of its master among ``masters``; -1 where nobody has it.
+    /// By slot: the index of its master in ``masters``; -1 when the slot has none.
     private var owners: [Int16]
 
-    /// Knows nothing yet.
+    /// A map without masters.
     public static let empty = SlotMap(generation: 0, masters: [], owners: [])
 
     private init(generation: Int, masters: [Master], owners: [Int16]) {
@@ -35,10 +35,10 @@ public struct SlotMap: Equatable, Sendable {
         self.owners = owners
     }
 
-    /// Reads a map out of what a node says; `askedAt` is where that node was asked.
+    /// Makes a map of the nodes that one node reports; `askedAt` is the host of that node.
     ///
-    /// Should two claim one slot, the greater config epoch has it. Masters that the cluster has given up keep their slots
-    /// here until another has them.
+    /// When two nodes claim one slot, the greater config epoch wins. Failed masters keep their slots here until another
+    /// node claims them.
     public init(_ nodes: [ClusterNode], askedAt host: String, generation: Int) {
         let claims = nodes.filter { $0.isMaster && !$0.slots.isEmpty }.prefix(Int(Int16.max))
             .sorted { $0.id.lexicographicallyPrecedes($1.id) }
@@ -53,19 +53,19 @@ public struct SlotMap: Equatable, Sendable {
         masters = claims.map { Master(id: $0.id, address: $0.address.asked(at: host), epoch: $0.epoch) }
     }
 
-    /// The master of a slot; `nil` where nobody is known to have it.
+    /// The master of a slot; `nil` when none is known.
     public subscript(slot: Int) -> Master? {
         guard owners.indices.contains(slot), masters.indices.contains(Int(owners[slot])) else { return nil }
         return masters[Int(owners[slot])]
     }
 
-    /// The master of that id; `nil` when it has no slots.
+    /// The master with that id; `nil` when it has no slots.
     public func master(_ id: [UInt8]) -> Master? { masters.first { $0.id == id } }
 
     /// Whether a master is known at an address.
     public func knows(_ address: ClusterAddress) -> Bool { masters.contains { $0.address == address } }
 
-    /// Takes what a `MOVED` says of one slot; false when nobody is known at that address, and nothing has changed.
+    /// Applies a `MOVED` to one slot; returns `false`, without a change, when no master is known at that address.
     public mutating func patch(_ slot: Int, to address: ClusterAddress) -> Bool {
         guard owners.indices.contains(slot), let place = masters.firstIndex(where: { $0.address == address }) else {
             return false
@@ -80,7 +80,7 @@ public struct SlotMap: Equatable, Sendable {
         return ranges { $0 == place }
     }
 
-    /// The slots that nobody has, in order.
+    /// The slots without a master, in order.
     public var uncovered: [ClosedRange<Int>] { owners.isEmpty ? [0...HashSlot.count - 1] : ranges { $0 < 0 } }
 
     private func ranges(_ isIn: (Int16) -> Bool) -> [ClosedRange<Int>] {
@@ -95,12 +95,12 @@ public struct SlotMap: Equatable, Sendable {
         return ranges
     }
 
-    /// Whether both name the same masters for the same slots.
+    /// Whether both maps have the same masters for the same slots.
     public func says(sameAs other: SlotMap) -> Bool { masters == other.masters && owners == other.owners }
 
-    /// Whether the map says of a slot what was overtaken when `known` was made: another owner by a lesser claim.
+    /// Whether the map has an outdated entry: a slot with another owner of a lesser epoch than in `known`.
     ///
-    /// A node that was cut off, or has not heard yet, tells such a map.
+    /// A node that was cut off, or was not informed yet, sends such a map.
     public func isOlder(than known: SlotMap) -> Bool {
         (0..<HashSlot.count).contains { slot in
             guard let old = known[slot] else { return false }

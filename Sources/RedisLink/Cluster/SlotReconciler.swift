@@ -1,32 +1,34 @@
 import Core
 
-/// Makes the sharded channels that one connection is subscribed to equal those that are wanted there.
+/// Makes the sharded channels that one connection is subscribed to equal the wanted ones.
 ///
-/// All channels of one `SSUBSCRIBE` or `SUNSUBSCRIBE` lie in one slot, as Redis wants it. An error to such a call names no
-/// channel, and Redis ends subscriptions unasked when a slot leaves, so an answer cannot be told by its order or its channel.
-/// Therefore a `PING` with the call's number follows each call: whatever came since the `PING` before belongs to it. A channel
-/// that was refused or taken away stays absent until it is asked for again by ``retry(_:)``, since nobody but a new map knows
-/// where it has gone. A value of facts.
+/// All channels of one `SSUBSCRIBE` or `SUNSUBSCRIBE` lie in one slot, as Redis requires. An error reply names no
+/// channel, and Redis ends subscriptions by itself when a slot moves away. So neither order nor channel identifies a
+/// reply.
+///
+/// Therefore a `PING` with the call's number follows each call, and all replies since the `PING` before belong to it. A
+/// channel that was refused or taken away stays absent until ``retry(_:)``, since only a new map names its new place. A
+/// value without I/O.
 public struct SlotReconciler: Sendable {
-    /// A call to send now, and behind it `PING number`.
+    /// A call to send now, followed by `PING number`.
     public struct Call: Equatable, Sendable {
-        /// What the `PING` says.
+        /// The text of the `PING`.
         public let number: Int
         /// The slot of all its channels.
         public let slot: Int
-        /// `SSUBSCRIBE`, or else `SUNSUBSCRIBE`.
+        /// `true` for `SSUBSCRIBE`, `false` for `SUNSUBSCRIBE`.
         public let subscribes: Bool
-        /// At least one, at most a batch.
+        /// At least one channel, at most a batch.
         public let channels: [[UInt8]]
     }
 
-    /// What the end of a call means.
+    /// The result of a call.
     public enum Outcome: Equatable, Sendable {
         /// It was done.
         case done
-        /// These are not subscribed, for that reason.
+        /// These channels are not subscribed, for that reason.
         case refused(slot: Int, channels: [[UInt8]], RedisFailure)
-        /// No call has that number: the server is not what it should be.
+        /// No call has that number: the server behaves incorrectly.
         case unexpected
     }
 
@@ -46,11 +48,11 @@ public struct SlotReconciler: Sendable {
     }
 
     private var entries: [[UInt8]: Entry] = [:]
-    /// Channels with something to do, by slot, and the slots in the order of their turn.
+    /// The channels with pending work, by slot, and the slots in the order in which they are served.
     private var due: [Int: [[UInt8]]] = [:]
     private var turns = Ring<Int>()
     private var calls = Ring<Call>()
-    /// The first error since the last `PING` that was answered.
+    /// The first error since the last answered `PING`.
     private var failure: RedisFailure?
     private var number = 0
     private var unconfirmed = 0
@@ -58,16 +60,16 @@ public struct SlotReconciler: Sendable {
     private let batchMax: Int
     private let unconfirmedMax: Int
 
-    /// Makes a reconciler without channels, not connected; at most `unconfirmedMax` channels are in calls not answered.
+    /// Makes a reconciler without channels, not connected; unanswered calls have at most `unconfirmedMax` channels.
     public init(batchMax: Int, unconfirmedMax: Int) {
         self.batchMax = max(1, batchMax)
         self.unconfirmedMax = max(self.batchMax, unconfirmedMax)
     }
 
-    /// Channels known: wanted, or not yet gone from the server.
+    /// The number of known channels: wanted, or not yet gone from the server.
     public var count: Int { entries.count }
 
-    /// Whether all that is wanted is live, and nothing else is subscribed or on its way.
+    /// Whether all wanted channels are live, and no other channel is subscribed or pending.
     public var isSettled: Bool { isConnected && calls.isEmpty && due.isEmpty }
 
     /// Whether the channel is wanted and live.
@@ -75,32 +77,32 @@ public struct SlotReconciler: Sendable {
         entries[channel].map { $0.isWanted && $0.state == .live } ?? false
     }
 
-    /// Wants a channel; true when it is live already.
+    /// Wants a channel; returns `true` when it is live already.
     public mutating func want(_ channel: [UInt8], slot: Int) -> Bool {
         entries[channel, default: Entry(slot: slot, isWanted: true)].isWanted = true
         enqueue(channel)
         return isLive(channel)
     }
 
-    /// Ceases to want a channel; an unknown one is ignored.
+    /// Stops wanting a channel; an unknown one is ignored.
     public mutating func unwant(_ channel: [UInt8]) {
         entries[channel]?.isWanted = false
         enqueue(channel)
         forgetIfDone(channel)
     }
 
-    /// Asks again for channels that were refused or taken away, as far as they are wanted.
+    /// Subscribes again to channels that were refused or taken away, as far as they are wanted.
     public mutating func retry(_ channels: [[UInt8]]) {
         for channel in channels { enqueue(channel) }
     }
 
-    /// A new connection is ready: everything wanted is asked for.
+    /// Begins a new connection: all wanted channels are subscribed.
     public mutating func connected() {
         begin(isConnected: true)
         for channel in entries.keys { enqueue(channel) }
     }
 
-    /// The connection is gone, and every channel with it.
+    /// Ends the connection, which loses every channel.
     public mutating func disconnected() {
         begin(isConnected: false)
     }
@@ -119,11 +121,11 @@ public struct SlotReconciler: Sendable {
 
     /// The next call to send; `nil` when nothing is to be sent now.
     ///
-    /// Called until `nil` after every other call.
+    /// Call it until it returns `nil` after every other call.
     public mutating func next() -> Call? {
         while isConnected, unconfirmed < unconfirmedMax, let slot = turns.popFirst() {
             guard var channels = due.removeValue(forKey: slot) else { continue }
-            // One kind at a time: that of the first.
+            // A call has one kind: that of the first channel.
             var taken: [[UInt8]] = []
             var subscribes: Bool?
             var rest: [[UInt8]] = []
@@ -158,7 +160,7 @@ public struct SlotReconciler: Sendable {
         return nil
     }
 
-    /// What is to be asked for a channel: true to subscribe, false to unsubscribe, `nil` for nothing.
+    /// The pending work of a channel: `true` to subscribe, `false` to unsubscribe, `nil` for none.
     private static func wish(_ entry: Entry) -> Bool? {
         switch entry.state {
         case .absent where entry.isWanted: true
@@ -181,7 +183,7 @@ public struct SlotReconciler: Sendable {
 
     // MARK: Answers
 
-    /// Redis confirmed a subscription; true when the channel is wanted and live from now on.
+    /// Takes Redis's confirmation of a subscription; returns `true` when the channel is wanted and live from now on.
     public mutating func confirmed(_ channel: [UInt8]) -> Bool {
         guard let entry = entries[channel], entry.state == .asked else { return false }
         entries[channel]?.state = .live
@@ -189,7 +191,7 @@ public struct SlotReconciler: Sendable {
         return entry.isWanted
     }
 
-    /// Redis told that a subscription has ended; true when nobody asked for that, and the channel is wanted.
+    /// Takes Redis's end of a subscription; returns `true` when it was not requested and the channel is still wanted.
     public mutating func unsubscribed(_ channel: [UInt8]) -> Bool {
         guard let entry = entries[channel], entry.state == .live else { return false }
         entries[channel]?.state = .absent
@@ -197,12 +199,12 @@ public struct SlotReconciler: Sendable {
         return entry.isWanted
     }
 
-    /// An error came; it belongs to the call that the next `PING` ends.
+    /// Takes an error, which belongs to the call that the next `PING` ends.
     public mutating func refused(_ failure: RedisFailure) {
         self.failure = self.failure ?? failure
     }
 
-    /// The `PING` of that number was answered, and so was the call before it.
+    /// Takes the answer to the `PING` with that number, which ends the call before it.
     public mutating func answered(_ number: Int) -> Outcome {
         guard let call = calls.first, call.number == number else { return .unexpected }
         _ = calls.popFirst()
@@ -211,7 +213,7 @@ public struct SlotReconciler: Sendable {
         failure = nil
         guard call.subscribes else {
             for channel in call.channels where entries[channel]?.state == .leaving {
-                // Whatever was answered, a channel that is refused to be given back is not here any more.
+                // After any answer, a channel whose unsubscription was refused is no longer on this server.
                 entries[channel]?.state = .absent
                 enqueue(channel)
                 forgetIfDone(channel)

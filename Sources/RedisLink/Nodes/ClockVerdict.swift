@@ -1,18 +1,18 @@
-/// Which clock is wrong: this process's, Redis's, or none (decisions D100).
+/// The clock that is wrong: this process's, Redis's, or none (decisions D100).
 ///
-/// Each process knows the offset of its wall clock from Redis's, and reads those of the others. The median of all of them
-/// and of Redis itself, whose offset is 0, is what most clocks say. A process only ever follows its own wall clock or
-/// Redis's. So an entry that somebody forged cannot give it a third time.
+/// Each process knows the offset of its wall clock from Redis's, and reads the offsets of the others. The median of all
+/// of them and of Redis itself, whose offset is 0, stands for most clocks. A process follows only its own wall clock or
+/// Redis's, so a forged entry cannot give it a third time.
 public enum ClockVerdict: Equatable, Sendable {
     /// This process's clock and Redis's agree.
     case right
-    /// This process's clock is away from what most others say: it follows Redis.
+    /// This process's clock differs from most others: it follows Redis.
     case alone
-    /// This process's clock and Redis's differ, and no other process decides between them: it follows Redis.
+    /// This process's clock and Redis's differ, and no other process decides which is right: it follows Redis.
     case undecided
     /// Most processes agree with each other and not with Redis: they follow their own clocks.
     case redisIsWrong
-    /// Most processes agree with each other, and neither with Redis nor with this one, which agree: it follows Redis.
+    /// Most other processes agree with each other, but differ from Redis and this one, which agree: it follows Redis.
     case othersAreWrong
 
     /// Judges the offset of this process's clock from Redis's, and those of the others, milliseconds.
@@ -33,7 +33,7 @@ public enum ClockVerdict: Equatable, Sendable {
         }
     }
 
-    /// The middle one; of two in the middle the one that is nearer to Redis.
+    /// The median; of two middle offsets the one nearer to Redis's.
     private static func median(_ offsets: [Int]) -> Int {
         let sorted = offsets.sorted()
         let high = sorted[sorted.count / 2]

@@ -1,18 +1,18 @@
 public import Core
 
-/// The one call by which a process says that it lives, and reads Redis's time and who else does.
+/// The single call by which a process announces itself and reads Redis's time and the other live processes.
 ///
-/// The script has no place among those of `lua/core`, since couriers have none of them. It tells the time also where it
+/// The script is not among those of `lua/core`, since couriers have none of them. It returns the time even when it
 /// cannot write.
 public struct NodeCall: Sendable {
     /// The answer.
     public struct Answer: Equatable, Sendable {
         /// Redis's time, milliseconds since 1970.
         public let timeMs: Int
-        /// The other processes that live.
+        /// The other live processes.
         public let others: [NodeEntry]
 
-        /// Reads a reply; `nil` for another one.
+        /// Reads a reply; `nil` for any other reply.
         public init?(_ reply: RESPValue) {
             guard let parts = reply.elements, parts.count == 2, let words = parts[1].elements,
                 let timeMs = parts[0].bytes.flatMap({ ASCII.decimal($0) })
@@ -25,7 +25,7 @@ public struct NodeCall: Sendable {
         }
     }
 
-    /// Writes an entry that counts for `keepMs`; 0 takes it away.
+    /// Writes an entry that is valid for `keepMs` milliseconds; 0 removes it.
     ///
     /// Without an entry it only reads.
     public static func call(_ keys: Keys, _ entry: NodeEntry?, keepMs: Int) -> RedisCall {
@@ -39,12 +39,12 @@ public struct NodeCall: Sendable {
         return call
     }
 
-    /// KEYS: the hash: name -> the end in ms since 1970, a space, and the entry.
+    /// KEYS: the hash from the process's name to the end in ms since 1970, a space, and the entry.
     ///
-    /// ARGV: the process's name, or nothing; how long its entry counts; the entry.
+    /// ARGV: the process's name, or nothing; how long its entry is valid, ms; the entry.
     ///
-    /// Time is Redis's own. An entry that ends more than a day ahead was written before that clock went back, and is over. At most
-    /// 256 entries are kept; a hash of far more was filled by nobody of ours.
+    /// Time is Redis's own. An entry that ends more than a day ahead was written before that clock went back, and has
+    /// expired. At most 256 entries are kept; a hash of far more was not filled by our processes and is deleted.
     private static let script: StaticString = """
         local time = redis.call('TIME')
         local now = tonumber(time[1]) * 1000 + math.floor(tonumber(time[2]) / 1000)

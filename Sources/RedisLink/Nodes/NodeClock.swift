@@ -1,19 +1,19 @@
 internal import Reactors
 internal import Synchronization
 
-/// The time since 1970 by which a process decides: when tokens end, what a revocation covers, when a booking is due.
+/// The time since 1970 on which a process bases decisions: the end of tokens, the extent of a revocation, due bookings.
 ///
-/// It is Redis's time, carried on by the process's own monotonic clock, so that a wrong wall clock of one machine decides
-/// nothing. Until Redis has told its time, and while ``ClockVerdict`` says that Redis's clock is the wrong one, it is the
-/// process's own wall clock. Thread: any.
+/// It is Redis's time, carried on by the process's own monotonic clock, so that a wrong wall clock of one machine has
+/// no effect. It is the process's own wall clock until Redis has returned its time, and while ``ClockVerdict`` judges
+/// Redis's clock wrong. Thread: any.
 public final class NodeClock: Sendable {
-    /// The time since 1970 less the monotonic time, milliseconds; ``own`` for the wall clock.
+    /// The time since 1970 minus the monotonic time, milliseconds; ``own`` for the wall clock.
     private let baseMs = Atomic<Int>(NodeClock.own)
     private let settled = Atomic<Bool>(false)
 
     private static let own = Int.min
 
-    /// The process's wall clock, until Redis has told its time.
+    /// Begins with the process's wall clock, until Redis has returned its time.
     public init() {}
 
     /// Now, milliseconds since 1970.
@@ -22,10 +22,10 @@ public final class NodeClock: Sendable {
         return base == NodeClock.own ? Clock.wallMs() : base + Clock.monotonicMs()
     }
 
-    /// Whether Redis has been asked for its time since the start.
+    /// Whether ``follow(baseMs:)`` or ``followOwn()`` was called since the start, so that Redis was asked for its time.
     public var isSettled: Bool { settled.load(ordering: .relaxed) }
 
-    /// Follows Redis from now on; `baseMs` is its time less this process's monotonic time.
+    /// Follows Redis from now on; `baseMs` is its time minus this process's monotonic time.
     public func follow(baseMs base: Int) {
         baseMs.store(base, ordering: .relaxed)
         settled.store(true, ordering: .relaxed)

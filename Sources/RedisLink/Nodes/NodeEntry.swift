@@ -1,35 +1,35 @@
 import Core
 
-/// Entry that a gateway, worker or courier writes about itself in Redis, for the others to read.
+/// The entry that a gateway, worker or courier writes about itself in Redis, for the others to read.
 public struct NodeEntry: Equatable, Sendable {
-    /// Kind of process; the raw value is its word in Redis and in metrics.
+    /// The kind of process; the raw value is its word in Redis and in metrics.
     public enum Kind: String, CaseIterable, Sendable {
-        /// Clients connect to it.
+        /// The process that clients connect to.
         case gateway
-        /// Recomputes what follows from changed keys.
+        /// The process that recomputes data when keys change.
         case worker
-        /// Calls services outside.
+        /// The process that calls outside services.
         case courier
     }
 
-    /// Kind of process.
+    /// The kind of process.
     public var kind: Kind
-    /// Its random name, as logs and `CLIENT LIST` have it.
+    /// The process's random name, as in logs and `CLIENT LIST`.
     public var name: [UInt8]
     /// The version of its source, 1 to 32 of `A-Z a-z 0-9 . + -`.
     public var version: String
-    /// The format of what it keeps in Redis, see ``ProductVersion/format``.
+    /// The format of its data in Redis, see ``ProductVersion/format``.
     public var format: Int
-    /// How far its wall clock is ahead of Redis's, milliseconds; `nil` while it does not know.
+    /// The offset of its wall clock from Redis's, milliseconds, positive when ahead; `nil` while it is not known.
     public var offsetMs: Int?
 
-    /// An entry of this version.
+    /// Makes an entry of this version.
     public init(_ kind: Kind, name: [UInt8]) {
         (self.kind, self.name) = (kind, name)
         (version, format) = (ProductVersion.text, ProductVersion.format)
     }
 
-    /// Reads ``text``; `nil` for another one.
+    /// Reads ``text``; `nil` for any other text.
     public init?(name: [UInt8], _ text: some Collection<UInt8>) {
         let words = text.split(separator: UInt8(ascii: " "))
         guard words.count == 4, let kind = Kind(rawValue: String(decoding: words[0], as: UTF8.self)),
@@ -50,7 +50,7 @@ public struct NodeEntry: Equatable, Sendable {
         Array("\(kind.rawValue) \(version) \(format) \(offsetMs.map { "\($0)" } ?? "-")".utf8)
     }
 
-    /// Reads the entries of the hash as HGETALL tells it, of those that have not ended at `nowMs` of Redis's clock.
+    /// Reads the entries in a reply of HGETALL that have not ended at `nowMs` of Redis's clock.
     static func live(_ hash: RESPValue, nowMs: Int) -> [NodeEntry] {
         let words = hash.elements ?? []
         return stride(from: 0, to: words.count - 1, by: 2).compactMap { index in

@@ -1,34 +1,34 @@
 /// Whether a server could load its own append-only file after a restart.
 ///
-/// Redis 7 replays the file as the user `default`, also while that user is off. It leaves out every transaction of which this
-/// user may not run one command, and the writes of a script are a transaction.
+/// Redis 7 replays the file as the user `default`, even while that user is off. It skips every transaction with a
+/// command that this user may not run, and the writes of a script are a transaction.
 public enum LoadRights: Equatable, Sendable {
     /// The server has no append-only file, or is older than 7.0 and checks no rights while it loads.
     case notNeeded
-    /// The user `default` may run whatever the file holds.
+    /// The user `default` may run every command in the file.
     case sufficient
-    /// A right is missing; in the server's words, at most 200 printable ASCII bytes.
+    /// A right is missing; the text is the server's message, at most 200 printable ASCII bytes.
     case missing(String)
-    /// Our own user may not ask, or no answer came.
+    /// Our own user may not ask, or no answer arrived.
     case unknown(RedisFailure)
 
-    /// The rules that give the user `default` its rights where nobody logs in as it: words of `ACL SETUSER`.
+    /// The rules that give the user `default` its rights when no client logs in as it: words of `ACL SETUSER`.
     ///
-    /// `off` and `resetpass` keep it closed, since it may do everything from then on.
+    /// `off` and `resetpass` keep the user closed, since it may run every command from then on.
     public static let closedRules = "default off resetpass ~* &* +@all"
-    /// The same where somebody logs in as it, this process for one: its passwords stay.
+    /// The same when a client logs in as `default`, for example this process: its passwords stay.
     public static let openRules = "default ~* &* +@all"
     /// The rule of `ACL SETUSER` that lets our own user ask.
     public static let askingRule = "+acl|dryrun"
 }
 
-/// The questions by which one server tells its ``LoadRights``, one after the other; the first refusal ends them.
+/// The questions that find out the ``LoadRights`` of one server, one after the other; the first refusal ends them.
 ///
 /// `ACL DRYRUN` (Redis 7.0) answers without running the command. Pure.
 struct LoadInquiry {
     /// The next step.
     enum Step: Equatable {
-        /// Send this call, and bring its answer.
+        /// Send this call, and give its answer to ``answered(_:)``.
         case ask(RedisCall)
         /// Nothing is left to ask.
         case done(LoadRights)
@@ -39,12 +39,12 @@ struct LoadInquiry {
 
     /// Makes the questions for keys that begin with a prefix.
     ///
-    /// A key has a `?` behind the prefix, which stands in no name of ours: patterns for some of the names do not match it.
+    /// A key has a `?` behind the prefix, which none of our names has: patterns for some of the names do not match it.
     init(prefix: [UInt8]) {
         key = prefix + Array("?load".utf8)
     }
 
-    /// The first step for a server that said this of itself.
+    /// The first step for a server with these facts.
     func begin(_ facts: ServerFacts) -> Step {
         facts.hasAppendOnlyFile && facts.isAtLeast(major: 7, minor: 0) ? .ask(question) : .done(.notNeeded)
     }
@@ -68,7 +68,7 @@ struct LoadInquiry {
     }
 
     private static let keyPlace = "KEY"
-    /// The transaction itself, and writes of each kind that a script makes, each with as many words as it needs.
+    /// The transaction itself, and a write of each kind that scripts make, each with as many words as it needs.
     private static let commands: [[String]] = [
         "MULTI", "SET KEY v", "DEL KEY", "PEXPIREAT KEY 1", "HSET KEY f v", "HDEL KEY f", "RPUSH KEY v", "SADD KEY v",
         "SREM KEY v", "ZADD KEY 1 v", "ZREM KEY v", "XADD KEY * f v", "XTRIM KEY MAXLEN 1", "XGROUP CREATE KEY g 0",

@@ -3,7 +3,8 @@ public import Reactors
 public import Transport
 
 extension CallLink {
-    /// Asks the server whether it could load its own file; `completion` runs once, with `unknown` when the link is lost.
+    /// Asks the server whether it could load its own file; `completion` runs once, with `unknown` after a lost
+    /// connection.
     public func askLoadRights(prefix: [UInt8], _ completion: @escaping (LoadRights) -> Void) {
         guard let facts else { return completion(.unknown(RedisFailure(.disconnected))) }
         let inquiry = LoadInquiry(prefix: prefix)
@@ -24,7 +25,7 @@ extension CallLink {
     }
 }
 
-/// One look at a replica: dialled once, asked whether it could load its own file, and closed.
+/// One look at a replica: it is dialled once, asked whether it could load its own file, and closed.
 ///
 /// A replica has an ACL file of its own, and loads its own append-only file. Thread: the reactor's.
 public final class LoadLook: RedisSocketOwner {
@@ -35,7 +36,7 @@ public final class LoadLook: RedisSocketOwner {
 
     /// Begins; `completion` runs once, after `target.connectMs` at the latest, and never before this returns.
     ///
-    /// `target` is that of the master, whose user and password hold for its replicas.
+    /// `target` is that of the master, whose user and password are valid for its replicas.
     public init(
         _ context: ConnectionContext, _ target: RedisTarget, at address: SentinelGroup.Address, name: String,
         prefix: [UInt8], completion: @escaping (LoadRights) -> Void

@@ -2,18 +2,18 @@ internal import Core
 public import Reactors
 public import Transport
 
-/// The servers of a thread that finds them out by itself: a board, and behind it a watch where the target has Sentinels.
+/// The servers of a thread that finds them itself: a directory and, when the target has Sentinels, a watch behind it.
 ///
 /// Thread: that of its links.
 public final class LocalServers {
-    /// What the thread's links are made with.
+    /// The directory for the thread's links.
     public let board: ServerBoard
-    /// `nil` for one server.
+    /// The watch of the Sentinels; `nil` for a single server.
     public private(set) var watch: SentinelWatch?
-    /// Figures of the watch; zeroes for one server.
+    /// Figures of the watch; zeroes for a single server.
     public let statistics = SentinelStatistics()
 
-    /// Makes the board, and begins to ask where that is needed.
+    /// Makes the directory, and begins to ask Sentinels when there are any.
     public init(
         _ context: ConnectionContext, _ target: RedisTarget, name: String,
         onNews: @escaping (SentinelWatch.News) -> Void = { _ in }

@@ -1,47 +1,48 @@
-/// The masters that a process has seen, and what may be believed of the next (decisions D79).
+/// The masters that a process has seen, and the judgement of the next one (decisions D79).
 ///
-/// A position goes on after a failover only when everything that was ever shown under the old history is proven to be in
-/// the new one. The proof needs the old master itself, as the very process that it was, now a replica that has joined the
-/// new one by a partial synchronisation: then it can add nothing more, and nothing that it added is missing. In every
-/// other case the new history admits no older one. Pure: no I/O.
+/// A position continues after a failover only when every event ever sent under the old history is proven to be in the
+/// new one. The proof needs the old master itself: the same process, now a replica that has joined the new master by a
+/// partial synchronisation. Then it can add nothing more, and nothing that it added is missing.
+///
+/// In every other case the new history admits no older one. Pure: no I/O.
 struct MasterHistory {
     /// A master that was accepted.
     struct Accepted: Equatable {
         var address: SentinelGroup.Address
-        /// The number of the failover that made it one, as the Sentinels tell it.
+        /// The number of the failover that made it a master, as the Sentinels report it.
         var epoch: Int
-        /// The process, and the history that it writes.
+        /// The run id of the process, and the history that it writes.
         var runID: [UInt8]
         var history: [UInt8]
-        /// Older histories that this one has the whole of.
+        /// Older histories that this one contains completely.
         var admitted: [[UInt8]] = []
     }
 
-    /// What becomes of a candidate.
+    /// The judgement of a candidate.
     enum Verdict: Equatable {
-        /// It is the master; whether its epochs go on, or `nil` when it is the one before.
+        /// It is the master. The flag is whether its epochs continue; `nil` when it is the same as before.
         case accepted(isProven: Bool?)
-        /// It may not be used.
+        /// It must not be used.
         case refused(RedisFailure)
     }
 
-    /// The master now; `nil` before the first.
+    /// The present master; `nil` before the first.
     private(set) var current: Accepted?
-    /// Where masters were left, and with which history: none is taken again before it has been a replica.
+    /// The addresses and histories of masters that were left; none is accepted again before it has been a replica.
     private var left: [(address: SentinelGroup.Address, history: [UInt8])] = []
 
-    /// Histories that are admitted, and addresses that are remembered.
+    /// The most admitted histories, and the most stored addresses of masters that were left.
     static let kept = 8
 
-    /// Whether the old master must be looked at before ``take(_:at:epoch:old:)``: it may prove that nothing is lost.
+    /// Whether the old master must be asked before ``take(_:at:epoch:old:)``: it may prove that nothing is lost.
     func needsOld(for next: ServerFacts) -> Bool {
         guard let current, next.runID != current.runID else { return false }
         return next.replication.secondID == current.history
     }
 
-    /// Judges a server that the Sentinels named and that says it is a master.
+    /// Judges a server that the Sentinels named and that reports itself as a master.
     ///
-    /// `old` is what the server says that was the master before; `nil` when it did not answer.
+    /// `old` are the facts of the server that was the master before; `nil` when it did not answer.
     mutating func take(
         _ next: ServerFacts, at address: SentinelGroup.Address, epoch: Int, old: ServerFacts?
     ) -> Verdict {
@@ -73,7 +74,7 @@ struct MasterHistory {
         return .accepted(isProven: isProven)
     }
 
-    /// Whether all that the process ever showed under a history is in `next`, as `next` and that process themselves say.
+    /// Whether `next` has everything that the process ever sent under a history, by the facts of both servers.
     static func isWhole(
         _ history: [UInt8], of process: [UInt8], in next: ServerFacts, old: ServerFacts?
     ) -> Bool {

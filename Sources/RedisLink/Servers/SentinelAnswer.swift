@@ -1,22 +1,22 @@
 import Core
 
-/// What one Sentinel says of a master.
+/// The answer of one Sentinel about a master.
 enum SentinelAnswer: Equatable {
-    /// What `SENTINEL MASTER` tells of it.
+    /// The fields of `SENTINEL MASTER`.
     struct Named: Equatable {
-        /// Where the master is.
+        /// The address of the master.
         var address: SentinelGroup.Address
-        /// Grows with each failover.
+        /// The number of the failover; grows with each.
         var epoch: Int
-        /// Sentinels that this one knows of, itself included.
+        /// The number of Sentinels that this one knows, itself included.
         var sentinels: Int
-        /// Sentinels that must agree that the master is down.
+        /// The number of Sentinels that must agree that the master is down.
         var quorum: Int
-        /// Replicas that it knows of.
+        /// The number of replicas that it knows.
         var replicas: Int
     }
 
-    /// It does not answer, or not in time.
+    /// It did not answer, or not in time.
     case silent(RedisFailure)
     /// It watches no master of that name.
     case unknown
@@ -51,6 +51,8 @@ enum SentinelAnswer: Equatable {
             sentinels: count("num-other-sentinels") + 1, quorum: count("quorum"), replicas: count("num-slaves"))
     }
 
-    /// More Sentinels or replicas than a group has; the figures are an operator's, and a Sentinel may tell any.
+    /// The bound of these counts: more than a group has.
+    ///
+    /// The figures are for operators, and a Sentinel may send any number.
     private static let countMax = 10_000
 }

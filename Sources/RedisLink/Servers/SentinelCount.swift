@@ -1,11 +1,11 @@
-/// What the Sentinels of a group say together.
+/// The common answer of a group's Sentinels.
 ///
-/// One of them alone may be cut off together with an old master and go on naming it. So a master is who more than half of
-/// the *configured* ones name, and none of the others may know of a later failover. Pure.
+/// A single Sentinel may be cut off together with an old master and keep naming it. So more than half of the
+/// *configured* ones must name a master, and none of the others may know of a later failover. Pure.
 enum SentinelCount: Equatable {
     /// The master, and the number of the failover that made it one.
     case master(SentinelGroup.Address, epoch: Int)
-    /// There is none that may be used.
+    /// There is no usable master.
     case none(RedisFailure)
 
     /// Counts one answer of each configured Sentinel.
@@ -40,7 +40,7 @@ enum SentinelCount: Equatable {
 
     private static let changing = RedisFailure(.noMaster, detail: "the Sentinels do not agree on a master")
 
-    /// Why a Sentinel is silent, where it is for another reason than that nobody is there.
+    /// The reason why a Sentinel is silent, unless it is only unreachable.
     private static func reason(_ answers: [SentinelAnswer]) -> String {
         for case .silent(let failure) in answers where failure.kind != .disconnected && failure.kind != .timedOut {
             return ": \(failure.metricLabel) \(failure.detail)"

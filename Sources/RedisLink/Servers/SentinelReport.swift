@@ -1,15 +1,15 @@
-/// What the Sentinels of a group said last, for `switchboard check` and the log.
+/// The last answers of a group's Sentinels, summarised for `switchboard check` and the log.
 public struct SentinelReport: Equatable, Sendable {
-    /// Sentinels that named a master or said that they know none of the name.
+    /// Sentinels that named a master, or answered that they know none of that name.
     public var answering = 0
     /// The most Sentinels that one of them knows of.
     public var sentinels = 0
-    /// The least quorum that one of them has; 0 when none told.
+    /// The least quorum that one of them has; 0 when none reported it.
     public var quorum = 0
     /// The most replicas that one of them knows of.
     public var replicas = 0
 
-    /// Nothing was said yet.
+    /// Begins without any answer.
     public init() {}
 
     /// Reads the answers.

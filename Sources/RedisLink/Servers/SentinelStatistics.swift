@@ -8,15 +8,15 @@ public final class SentinelStatistics: Sendable {
     public let configured = Counter()
     /// Sentinels that answered the last question.
     public let answering = Counter()
-    /// Masters that were left for another, epochs going on.
+    /// Changes to another master after which epochs continued.
     public let switchesKept = Counter()
-    /// Masters that were left for another, every epoch ending.
+    /// Changes to another master after which every epoch ended.
     public let switchesReset = Counter()
-    /// Questions that found no master that may be used.
+    /// Questions that found no usable master.
     public let lost = Counter()
-    /// Where the master is, `host:port`; empty while none is known.
+    /// The address of the master, `host:port`; empty while none is known.
     public let master = Guarded("")
 
-    /// Zeroes.
+    /// Begins with zeroes.
     public init() {}
 }

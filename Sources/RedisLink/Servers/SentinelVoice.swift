@@ -2,7 +2,7 @@ internal import Core
 internal import Reactors
 internal import Transport
 
-/// One Sentinel: a link for questions, and one by which it says that a master has changed.
+/// One Sentinel: a link for questions, and one on which it reports that a master has changed.
 ///
 /// Thread: the reactor's.
 final class SentinelVoice: PatternLinkOwner {
@@ -10,8 +10,10 @@ final class SentinelVoice: PatternLinkOwner {
     private var link: CallLink?
     private var ear: PatternLink?
 
-    /// Begins to dial; `onChange` gets the name of the master that a Sentinel says has changed, and `nil` when the Sentinel
-    /// answers again: then something may have been missed.
+    /// Begins to dial.
+    ///
+    /// `onChange` receives the name of the master that a Sentinel reports as changed. It receives `nil` when the
+    /// Sentinel answers again, since a change may have been missed.
     init(
         _ context: ConnectionContext, _ target: RedisTarget, name: String,
         onChange: @escaping (ArraySlice<UInt8>?) -> Void
@@ -38,7 +40,7 @@ final class SentinelVoice: PatternLinkOwner {
         ear?.stop()
     }
 
-    /// Asks for a master by name; answered once, at the latest after `sentinelCallMs`.
+    /// Asks for a master by name; `completion` runs once, after `sentinelCallMs` at the latest.
     func ask(_ name: [UInt8], _ completion: @escaping (SentinelAnswer) -> Void) {
         guard let link else { return completion(.silent(RedisFailure(.disconnected))) }
         guard link.isReady else { return completion(.silent(link.lastFailure ?? RedisFailure(.disconnected))) }

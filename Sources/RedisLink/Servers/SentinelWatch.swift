@@ -4,20 +4,21 @@ public import Transport
 
 /// Finds the master of a group that Sentinels watch, and notices when another takes its place.
 ///
-/// Each question goes to all configured Sentinels. Who more than half of them name is looked at: it must say itself that it
-/// is a master. What the answer is worth for epochs is judged by ``MasterHistory``. Questions come from links that are
-/// about to dial, from hints (a Sentinel's `+switch-master`, a master that has lost its replicas), and every
-/// `refreshMs`; one is under way at a time. Thread: the reactor's.
+/// Each question is sent to all configured Sentinels. The server that more than half of them name is asked itself: it
+/// must report that it is a master. ``MasterHistory`` judges whether epochs continue.
+///
+/// Three things cause a question: a link that is about to dial, a hint (a Sentinel's `+switch-master`, a master that
+/// has lost its replicas), and the end of `refreshMs`. One question is under way at a time. Thread: the reactor's.
 public final class SentinelWatch {
-    /// What the log is told.
+    /// An event for the log.
     public enum News: Sendable {
-        /// A master was found, the first or after trouble.
+        /// A master was found, the first one or the one after trouble.
         case found(master: String)
-        /// Another server is the master; whether epochs go on.
+        /// Another server is the master; the flag is whether epochs continue.
         case switched(from: String, to: String, keepsEpochs: Bool)
         /// The same server writes another history, and epochs end: it was restarted, or changed its replication id.
         case historyChanged(master: String)
-        /// No master may be used.
+        /// There is no usable master.
         case trouble(RedisFailure)
         /// The Sentinels know of more Sentinels than are configured, so that fewer than half may decide.
         case moreSentinels(known: Int, configured: Int)
@@ -25,7 +26,7 @@ public final class SentinelWatch {
 
     private enum Step {
         case idle
-        /// Answers that have not come.
+        /// The number of missing answers.
         case counting(left: Int)
         case looking(ServerLook)
     }
@@ -44,14 +45,14 @@ public final class SentinelWatch {
     private var generation = 0
     private var isAsked = true
     private var earliestMs = 0
-    /// Until when the question is repeated without being asked: somebody said that the master changes.
+    /// The time until which the question is repeated, because a change of the master was reported.
     private var unsettledMs = Int.min
     private var refreshAtMs = 0
-    /// When the last question that found a master was answered.
+    /// The time of the last answer that found a master.
     private var answeredMs = 0
     private var told: RedisFailure?
     private var toldSentinels = 0
-    /// What is known now.
+    /// The present map.
     public private(set) var map: ServerMap
     /// The answers of the last question, for ``SentinelReport``.
     public private(set) var report = SentinelReport()
@@ -60,7 +61,7 @@ public final class SentinelWatch {
 
     /// Begins to ask; `nil` when the target is not a group that Sentinels watch.
     ///
-    /// `onMap` is called after each question, also when nothing has changed.
+    /// `onMap` is called after each question, even when nothing has changed.
     public init?(
         _ context: ConnectionContext, _ target: RedisTarget, name: String, statistics: SentinelStatistics,
         onNews: @escaping (News) -> Void, onMap: @escaping (ServerMap) -> Void
@@ -98,11 +99,11 @@ public final class SentinelWatch {
         timer = nil
     }
 
-    /// Somebody has a reason to ask; ``map`` is told anew when the question was answered.
+    /// Takes a reason to ask; `onMap` receives the map when the question is answered.
     public func ask(_ hint: ServerHint) {
         switch hint {
         case .dialling:
-            // An answer of this moment is as good as the next.
+            // A recent answer is as good as the next.
             if case .idle = step, map.trouble == nil, context.reactor.nowMs < answeredMs &+ target.sentinelPauseMs {
                 return onMap(map)
             }
@@ -112,7 +113,7 @@ public final class SentinelWatch {
         plan()
     }
 
-    /// A Sentinel answers again: it may know of a change that nobody has told.
+    /// Asks because a Sentinel answers again: it may know of a change that was not reported.
     private func heard() {
         if generation == 0, sentinels.count == group.sentinels.count, sentinels.allSatisfy(\.isReady) {
             earliestMs = context.reactor.nowMs
@@ -121,7 +122,7 @@ public final class SentinelWatch {
         plan()
     }
 
-    /// The master may be changing: asks now, and again for a while.
+    /// Asks now and repeatedly for a while, because the master may be changing.
     private func suspect() {
         isAsked = true
         unsettledMs = context.reactor.nowMs + target.sentinelUnsettledMs
@@ -147,7 +148,7 @@ public final class SentinelWatch {
     private func begin() {
         isAsked = false
         earliestMs = context.reactor.nowMs + target.sentinelPauseMs
-        // Not all processes at once.
+        // The random factor keeps processes from asking at the same time.
         refreshAtMs = context.reactor.nowMs + target.sentinelRefreshMs * Int.random(in: 75...125) / 100
         answers = Array(repeating: .silent(RedisFailure(.disconnected)), count: sentinels.count)
         step = .counting(left: sentinels.count)
@@ -181,14 +182,14 @@ public final class SentinelWatch {
         }
     }
 
-    /// The Sentinels name a server that says it is a replica: after `FAILOVER`, of the one that is the master now.
+    /// Judges the leader of a replica that the Sentinels name: after `FAILOVER`, they name a replica of the new master.
     private func follow(_ old: ServerFacts, of address: SentinelGroup.Address, epoch: Int) {
         guard old.role == .replica, let leader = old.replication.leader, leader != address else {
             return finish(.failure(SentinelWatch.unusable(address, RedisFailure(.readOnly))))
         }
         look(leader) { [weak self] result in
             guard let self else { return }
-            // Only one that it has joined: a replica that still follows somebody else has another id.
+            // Only a leader that the replica has joined counts: a replica of another server has another id.
             guard case .success(let facts) = result, facts.role == .master,
                 facts.replication.id == old.replication.id
             else { return finish(.failure(SentinelWatch.unusable(address, RedisFailure(.readOnly)))) }
@@ -261,7 +262,7 @@ public final class SentinelWatch {
         )
     }
 
-    // MARK: What is told
+    // MARK: Reports
 
     private func tellSwitch(from: SentinelGroup.Address, to: SentinelGroup.Address, _ isProven: Bool) {
         (isProven ? statistics.switchesKept : statistics.switchesReset).add(1)

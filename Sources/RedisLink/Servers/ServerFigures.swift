@@ -1,8 +1,8 @@
 import Core
 
-/// Memory, evictions and persistence of a server as `INFO` tells them.
+/// The memory, evictions and persistence of a server, as `INFO` reports them.
 public struct ServerFigures: Equatable, Sendable {
-    /// The process of the server: 40 hexadecimal digits.
+    /// The run id of the server's process: 40 hexadecimal digits.
     public let runID: [UInt8]
     /// Bytes in use (`used_memory`).
     public let usedBytes: Int
@@ -15,10 +15,10 @@ public struct ServerFigures: Equatable, Sendable {
     /// Whether the append-only file is on (`aof_enabled`).
     public let hasAppendOnlyFile: Bool
 
-    /// The question.
+    /// The call that asks for the figures.
     public static let question = RedisCall("INFO")
 
-    /// Takes the figures as they are.
+    /// Takes the figures unchanged.
     public init(
         runID: [UInt8], usedBytes: Int, boundBytes: Int, evictionPolicy: String, evictedKeys: Int,
         hasAppendOnlyFile: Bool
@@ -31,7 +31,7 @@ public struct ServerFigures: Equatable, Sendable {
         self.hasAppendOnlyFile = hasAppendOnlyFile
     }
 
-    /// Reads the answer to ``question``; `nil` where a figure is missing.
+    /// Reads the answer to ``question``; `nil` when a figure is missing.
     public init?(_ answer: RESPValue) {
         guard let text = answer.bytes else { return nil }
         let fields = InfoFields(text)
@@ -50,6 +50,6 @@ public struct ServerFigures: Equatable, Sendable {
     /// Whether the server may evict keys.
     public var mayEvict: Bool { evictionPolicy != "noeviction" }
 
-    /// The part of the memory that is in use, percent; 0 without a bound.
+    /// The share of the memory that is in use, percent; 0 without a bound.
     public var percentUsed: Int { boundBytes > 0 ? usedBytes / max(boundBytes / 100, 1) : 0 }
 }

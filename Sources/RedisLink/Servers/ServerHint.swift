@@ -1,9 +1,9 @@
-/// Why somebody asks where the servers are.
+/// A reason to ask for the address of the servers.
 public enum ServerHint: Equatable, Sendable {
     /// A link is about to dial.
     case dialling
-    /// A master that had replicas has none any more: it may have been left behind.
+    /// A master that had replicas has none any more: another may have taken its place.
     case lonely
-    /// Something else says that the master may have changed.
+    /// Something else suggests that the master may have changed.
     case suspicion
 }

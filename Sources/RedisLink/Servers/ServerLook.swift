@@ -2,7 +2,7 @@ internal import Core
 internal import Reactors
 internal import Transport
 
-/// One look at a server, whatever its role: dialled once, its greeting read, and closed.
+/// One look at a server of any role: it is dialled once, its greeting is read, and the connection is closed.
 ///
 /// Thread: the reactor's.
 final class ServerLook: RedisSocketOwner {

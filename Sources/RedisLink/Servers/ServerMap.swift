@@ -1,26 +1,25 @@
-/// Which servers a process talks to now, and what was learnt of them.
+/// The servers that a process uses now, and the known facts about them.
 ///
-/// Immutable; made by one thread and handed to the others (``ServerBoard``).
+/// Immutable; one thread makes it and passes it to the others (``ServerBoard``).
 public struct ServerMap: Equatable, Sendable {
-    /// A server that takes writes.
+    /// A server that accepts writes.
     public struct Master: Equatable, Sendable {
-        /// Where it is.
+        /// The address of the server.
         public let endpoint: RedisURL.Endpoint
-        /// The history that it wrote when it was looked at (``ServerFacts/history``); empty where nobody looks, for one
-        /// fixed server.
+        /// The history that it wrote when it was last asked (``ServerFacts/history``); empty for a single fixed server.
         public let history: [UInt8]
-        /// Fences of older masters whose every shown event this one is proven to have; the newest first.
+        /// Fences of older masters whose sent events this one is proven to have completely; the newest first.
         public let admitted: [[UInt8]]
     }
 
-    /// Grows by one with each change; 0 at first.
+    /// The number of the map: 0 at first, and one more after each change.
     public let generation: Int
     /// The masters; empty while none is known.
     public let masters: [Master]
-    /// Why none is known, or why the last look found none; `nil` when all is well.
+    /// The reason why none is known, or why the last question found none; `nil` without trouble.
     public let trouble: RedisFailure?
 
-    /// One server, where it is for ever.
+    /// Makes the map of one server at a constant address.
     init(fixed endpoint: RedisURL.Endpoint) {
         self.init(
             generation: 0, masters: [Master(endpoint: endpoint, history: [], admitted: [])], trouble: nil)

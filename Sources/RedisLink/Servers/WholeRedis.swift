@@ -2,15 +2,16 @@ import Core
 public import Reactors
 public import Transport
 
-/// All of a Redis for a process with one thread: one server, a group that Sentinels watch, or every master of a cluster.
+/// All of a Redis for a process with one thread: one server, a group that Sentinels watch, or every master of a
+/// cluster.
 ///
-/// It makes the links and follows the masters. Thread: the reactor's.
+/// It makes the links and follows changes of the masters. Thread: the reactor's.
 public final class WholeRedis {
-    /// Where calls go; on a cluster each to the master of its key.
+    /// The link for calls; on a cluster each call is sent to the master of its key.
     public let link: any RedisCalls
-    /// What links to one server are made with; on a cluster ``RedisTarget/board(_:)`` is taken instead.
+    /// The directory for links to one server; on a cluster ``RedisTarget/board(_:)`` is used instead.
     public var board: ServerBoard { local.board }
-    /// The masters with their slots as they are known; empty for one server.
+    /// The known masters with their slots; empty for a single server.
     public var map: SlotMap { watch?.map ?? .empty }
 
     private let context: ConnectionContext
@@ -25,9 +26,9 @@ public final class WholeRedis {
     private var lastFailure: RedisFailure?
     private var isStopped = false
 
-    /// Begins to dial; `onChange` runs whenever a connection was made, and when a cluster has other masters.
+    /// Begins to dial; `onChange` runs after each new connection, and when a cluster has other masters.
     ///
-    /// `nodesMax` bounds what a node may tell of the cluster.
+    /// `nodesMax` is the most nodes that an answer about the cluster may have.
     public init(
         _ context: ConnectionContext, _ target: RedisTarget, name: String, registry: ScriptRegistry, nodesMax: Int,
         onSentinels: @escaping (SentinelWatch.News) -> Void = { _ in }, onChange: @escaping () -> Void
@@ -59,13 +60,13 @@ public final class WholeRedis {
         }
     }
 
-    /// Lets the links be made before what they tell.
+    /// Lets the links be made before their callbacks exist.
     private final class Told {
         var changed: () -> Void = {}
         var stale: (ClusterAddress?) -> Void = { _ in }
     }
 
-    /// A further link of the same kind, for calls that wait in Redis; it ends with the others.
+    /// Makes a further link of the same kind, for calls that wait in Redis; it ends with the others.
     public func another(name: String) throws(Errno) -> any RedisCalls {
         guard watch != nil else {
             let made = try CallLink(context, target, board, name: name, registry: registry, onReady: { _ in })
@@ -107,7 +108,7 @@ public final class WholeRedis {
         if !isStopped { onChange() }
     }
 
-    // MARK: What there is
+    // MARK: Servers
 
     /// The links to each server by itself, ready or not.
     public var servers: [any RedisCalls] { masters }
@@ -119,20 +120,21 @@ public final class WholeRedis {
 
     private func facts(_ master: SlotMap.Master) -> ServerFacts? { clusters.first?.facts(master.id) }
 
-    /// Whether every slot has a master, and each of them takes calls.
+    /// Whether every slot has a master, and each of them accepts calls.
     public var isWhole: Bool {
         if let single { return single.isReady }
         return map.uncovered.isEmpty && map.masters.allSatisfy { facts($0) != nil }
     }
 
-    /// The run ids of all servers; empty unless it is whole.
+    /// The run ids of all servers; empty while ``isWhole`` is `false`.
     public var runIDs: Set<[UInt8]> {
         guard isWhole else { return [] }
         return Set(single.map { [$0.facts?.runID ?? []] } ?? map.masters.compactMap { facts($0)?.runID })
     }
 
-    /// Names the processes and, on a cluster, who has which slots: another text when anything of it has changed; empty unless
-    /// it is whole.
+    /// Identifies the processes and, on a cluster, the owners of the slots: the text differs after any change of these.
+    ///
+    /// Empty while ``isWhole`` is `false`.
     public var life: [UInt8] {
         guard isWhole else { return [] }
         if let single { return single.facts?.runID ?? [] }
@@ -151,7 +153,7 @@ public final class WholeRedis {
         return map[HashSlot.of(key)].flatMap { facts($0)?.history }
     }
 
-    /// Why it is not whole, in words for an operator.
+    /// The reason why it is not whole, in words for an operator.
     public var trouble: String {
         if watch != nil, !map.masters.isEmpty, let slots = map.uncovered.first {
             return "the slots \(slots.lowerBound)-\(slots.upperBound) have no master"
@@ -159,12 +161,14 @@ public final class WholeRedis {
         return failure.map { "\($0.metricLabel) \($0.detail)" } ?? "no answer"
     }
 
-    /// The failure of a server that is away, as far as there was one.
+    /// The failure of a server that is away; `nil` when there was none.
     public var failure: RedisFailure? {
         masters.first { !$0.isReady }?.lastFailure ?? lastFailure ?? link.lastFailure
     }
 
-    /// Makes a call at every server: all replies, or one failure; nothing is called unless it is whole.
+    /// Makes a call on every server: all replies, or one failure.
+    ///
+    /// No call is sent while ``isWhole`` is `false`.
     public func callEverywhere(
         _ call: RedisCall, _ completion: @escaping (Result<[RESPValue], RedisFailure>) -> Void
     ) {

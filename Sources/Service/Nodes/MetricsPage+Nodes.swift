@@ -2,7 +2,7 @@ import Core
 import RedisLink
 
 extension MetricsPage {
-    /// Writes the version of this process, how far its clock is from Redis's, and how many processes of which version live.
+    /// Writes this process's version, its clock's offset from Redis's, and the live processes by kind and version.
     public mutating func tell(_ nodes: NodeBook) {
         let own = nodes.own
         gauge(

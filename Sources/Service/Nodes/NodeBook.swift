@@ -1,12 +1,12 @@
 public import RedisLink
 
-/// Knowledge of a process about its clock and the others that share its Redis, and the part that is news.
+/// The knowledge of a process about its clock and the other processes on its Redis, with the log lines about changes.
 ///
 /// Pure.
 public struct NodeBook: Sendable {
     /// One line for the log.
     public struct Line: Equatable, Sendable {
-        /// Whether it is a warning; otherwise it is good news.
+        /// Whether it is a warning; otherwise it reports that all is well again.
         public let isWarning: Bool
         /// The message.
         public let text: String
@@ -33,31 +33,32 @@ public struct NodeBook: Sendable {
         public let kind: NodeEntry.Kind
         /// Their version, of printable ASCII.
         public let version: String
-        /// The format of what they keep in Redis.
+        /// The format of their data in Redis.
         public let format: Int
     }
 
     /// This process.
     public let own: NodeEntry
-    /// The others that lived when Redis was asked last.
+    /// The other processes that were live when Redis was last asked.
     public private(set) var others: [NodeEntry] = []
-    /// Which clock is wrong; `nil` while Redis has not told its time.
+    /// The clock that is wrong; `nil` while Redis has not returned its time.
     public private(set) var verdict: ClockVerdict?
-    /// How far this process's wall clock is ahead of Redis's, milliseconds; `nil` while Redis has not told its time.
+    /// The offset of this process's wall clock from Redis's, milliseconds, positive when ahead; `nil` while it is not
+    /// known.
     public private(set) var offsetMs: Int?
     private var toldVersions: [String]
     private let boundMs: Int
 
-    /// Groups that are told apart in metrics; the rest is left out.
+    /// The most groups in metrics; further ones are left out.
     private static let groupsMax = 16
 
-    /// Knows of `own` alone; clocks that differ by `boundMs` at most are equal.
+    /// Begins with `own` alone; clocks that differ by at most `boundMs` milliseconds count as equal.
     public init(_ own: NodeEntry, boundMs: Int) {
         (self.own, self.boundMs) = (own, boundMs)
         toldVersions = [own.version]
     }
 
-    /// Takes an answer of Redis and the offset found by it; what is to be logged.
+    /// Takes an answer of Redis and the offset that it shows; returns the lines to log.
     public mutating func learned(_ others: [NodeEntry], offsetMs: Int) -> [Line] {
         self.others = others
         self.offsetMs = offsetMs
@@ -88,10 +89,10 @@ public struct NodeBook: Sendable {
             [("own", own.version), ("versions", versions.prefix(NodeBook.groupsMax).joined(separator: ","))])
     }
 
-    /// Whether this process's clock is wrong while those of most others are right.
+    /// Whether this process's clock is wrong while most others are right.
     public var isAlone: Bool { verdict == .alone }
 
-    /// How many processes of each kind and version live, this one included, in order.
+    /// The number of live processes of each kind and version, this one included, in order.
     public var groups: [(group: Group, count: Int)] {
         var counts: [Group: Int] = [:]
         for entry in others + [own] {
@@ -118,7 +119,7 @@ extension ClockVerdict {
         }
     }
 
-    /// Mend for the operator; `nil` when nothing is wrong.
+    /// The remedy for the operator; `nil` when all is well.
     public var mend: String? {
         switch self {
         case .right: nil

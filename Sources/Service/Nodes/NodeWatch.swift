@@ -3,15 +3,15 @@ public import Core
 public import Reactors
 public import RedisLink
 
-/// Tells Redis every few seconds that this process lives, and reads Redis's time and which other processes do.
+/// Announces this process to Redis every few seconds, and reads Redis's time and the other live processes.
 ///
-/// The time goes into the process's ``NodeClock``. Thread: the link's.
+/// It sets the process's ``NodeClock``. Thread: the link's.
 public final class NodeWatch {
-    /// Clock and processes as of the last look.
+    /// The clock and the processes as of the last answer.
     public let book: Guarded<NodeBook>
-    /// When there is something to ask; `Int.max` while an answer is on its way.
+    /// The time of the next question; `Int.max` while an answer is awaited.
     public var nextMs: Int { isAsking ? Int.max : dueMs }
-    /// Runs when Redis has told its time on a new link, or has said that it will not.
+    /// Runs when Redis has returned its time on a new link, or has refused to.
     public var onSettled: () -> Void = {}
     /// Runs after each answer.
     public var onLearned: (NodeBook) -> Void = { _ in }
@@ -28,13 +28,13 @@ public final class NodeWatch {
     private var hasSample = false
     private var toldFailure = ""
 
-    /// An answer that took longer says too little of the time; it counts only while there is no other.
+    /// The longest round trip of a useful answer, milliseconds; a slower answer counts only while there is no other.
     private static let roundTripMsMax = 1_000
-    /// An entry counts for so long at least, so that one or two lost calls make nobody vanish.
+    /// The least validity of an entry, milliseconds, so that one or two lost calls remove no process.
     private static let keepMsMin = 15_000
     private static let retryMs = 250
 
-    /// `everyMs` is the time from one question to the next.
+    /// Makes a watch; `everyMs` is the time between two questions.
     public init(
         _ book: Guarded<NodeBook>, link: any RedisCalls, keys: Keys, clock: NodeClock, log: Log, everyMs: Int
     ) {
@@ -43,7 +43,7 @@ public final class NodeWatch {
         entry = book.withLock { $0.own }
     }
 
-    /// A watch with a book of its own, for a process with one thread.
+    /// Makes a watch with a book of its own, for a process with one thread.
     public convenience init(
         _ kind: NodeEntry.Kind, name: [UInt8], link: any RedisCalls, keys: Keys, clock: NodeClock, log: Log,
         limits: Limits
@@ -53,14 +53,14 @@ public final class NodeWatch {
             Guarded(book), link: link, keys: keys, clock: clock, log: log, everyMs: limits.redisProbeMs)
     }
 
-    /// The link is new, and may lead to a server with another clock.
+    /// Asks again, because the link is new and may lead to a server with another clock.
     public func linkIsNew(nowMs: Int) {
         isNew = true
         dueMs = Int.min
         work(nowMs: nowMs)
     }
 
-    /// Asks when it is time.
+    /// Asks when a question is due.
     public func work(nowMs: Int) {
         guard link.isReady, !isAsking, dueMs <= nowMs else { return }
         isAsking = true
@@ -71,7 +71,7 @@ public final class NodeWatch {
         }
     }
 
-    /// Takes this process's entry away: it ends.
+    /// Removes this process's entry, because the process ends.
     public func leave() {
         guard link.isReady else { return }
         link.call(NodeCall.call(keys, entry, keepMs: 0)) { _ in }
@@ -95,7 +95,7 @@ public final class NodeWatch {
             } else {
                 clock.follow(baseMs: answer.timeMs - (beganMs + nowMs) / 2)
             }
-            // The others read this process's entry, so it should not wait for the next turn.
+            // The others read this process's entry, so it is written at once.
             if entry.offsetMs == nil { dueMs = Int.min }
             entry.offsetMs = offsetMs
             for line in lines {
@@ -113,7 +113,7 @@ public final class NodeWatch {
             // Nothing is known yet: the next question follows soon.
             dueMs = min(dueMs, Clock.monotonicMs() + NodeWatch.retryMs)
         default:
-            // A Redis that refuses the question will go on to; the clock that the process has must do.
+            // A Redis that refuses the question will keep refusing, so the process's own clock is used.
             if !clock.isSettled { clock.followOwn() }
             settle()
             guard toldFailure != failure.metricLabel else { return }
