@@ -151,8 +151,8 @@ import COpenSSL
 
     /// The DER form of an ES256 signature; `nil` unless it is 64 bytes with r and s both above zero.
     ///
-    /// That they lie below the group order is checked by OpenSSL's verification (cf. CVE-2022-21449, where neither
-    /// was).
+    /// OpenSSL's verification checks that they are below the group order (cf. CVE-2022-21449, where neither was
+    /// checked).
     private static func der(fromRaw raw: [UInt8]) -> [UInt8]? {
         guard raw.count == 64, raw[..<32].contains(where: { $0 != 0 }), raw[32...].contains(where: { $0 != 0 }),
             let signature = unsafe ECDSA_SIG_new()
