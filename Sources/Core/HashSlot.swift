@@ -5,8 +5,8 @@ public enum HashSlot {
 
     /// The slot of a key or channel, 0...16383.
     ///
-    /// It is that of the bytes between the first `{` and the next `}` where there are any, else of all bytes (Redis
-    /// Cluster specification, "Hash tags").
+    /// It is that of the bytes between the first `{` and the next `}`, else of all bytes (Redis Cluster specification,
+    /// "Hash tags").
     public static func of(_ name: some Collection<UInt8>) -> Int {
         if let open = name.firstIndex(of: UInt8(ascii: "{")) {
             let tag = name[name.index(after: open)...].prefix { $0 != UInt8(ascii: "}") }

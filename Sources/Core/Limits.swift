@@ -340,7 +340,7 @@ public struct Limits: Sendable, Equatable {
 
     // MARK: Threads and drain
 
-    /// Values waiting between two threads; beyond, the sender receives an error and the receiver repairs.
+    /// Values waiting between two threads; beyond, the send fails and the receiver repairs.
     public var mailboxMax = 65_536
     /// Log lines waiting for the writer; beyond: dropped and counted.
     public var logLinesMax = 8_192

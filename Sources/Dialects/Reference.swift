@@ -1,8 +1,7 @@
 /// The value by which a client recognises the answer to a request; the answer repeats it unchanged.
 ///
 /// Opaque to all code but the dialect that made it. In the native dialect it is the exact text of a JSON string or
-/// number, so that `1.0` is returned as `1.0` and not as `1`. Other dialects pack the values that their answers must
-/// repeat.
+/// number: `1.0` is returned as `1.0` and not as `1`. Other dialects pack the values that their answers must repeat.
 public struct Reference: Hashable, Sendable {
     /// The exact bytes.
     public let bytes: [UInt8]

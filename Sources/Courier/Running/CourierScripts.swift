@@ -67,18 +67,28 @@ struct CourierScripts: Sendable {
 
     /// Moves the cursor of one topic, and reads the next events.
     ///
-    /// KEYS: the cursor, the lease, the position, the log and the past log of the topic. ARGV: the courier's name, the
-    /// milliseconds of a lease, epoch and offset of the last event done or nothing, how many entries to read (0: none,
-    /// the lease is kept; -1: none, the lease is returned), the milliseconds that a cursor lives while events remain,
-    /// and the receiver's mark. A cursor after which no event remains lives a minute longer than the position.
+    /// KEYS: the cursor, the lease, the position, the log and the past log of the topic.
+    ///
+    /// ARGV, in this order:
+    /// - the courier's name;
+    /// - the milliseconds of a lease;
+    /// - epoch and offset of the last event done, or nothing;
+    /// - how many entries to read (0: none, the lease is kept; -1: none, the lease is returned);
+    /// - the milliseconds that a cursor lives while events remain;
+    /// - the receiver's mark.
+    ///
+    /// A cursor after which no event remains lives a minute longer than the position.
     ///
     /// The cursor is `EPOCH DONE`, or `EPOCH DONE OWED` with an offset up to which at least events remain. A fourth
     /// word is the epoch of the past log, once that log is done. DONE is `-` when no event is done.
     ///
-    /// Returns {0, ms} when another courier has the topic for so long, {1} when it is kept, {2} when no event remains
-    /// and the lease is returned, or {3, epoch, done, last, entries, before, offset}: entries of one epoch after the
-    /// offset `done`, which is `-` without a cursor. Without entries, all events up to `last` were deleted. `before` is
-    /// empty, or the epoch whose events the receiver got before, up to `offset`; that epoch may have had others.
+    /// Returns one of:
+    /// - {0, ms}: another courier has the topic for so long;
+    /// - {1}: the lease is kept;
+    /// - {2}: no event remains, and the lease is returned;
+    /// - {3, epoch, done, last, entries, before, offset}: entries of one epoch after the offset `done`, which is `-`
+    ///   without a cursor. Without entries, all events up to `last` were deleted. `before` is empty, or the epoch whose
+    ///   events the receiver got before, up to `offset`; that epoch may have had others.
     static let stepText = """
         local holder = redis.call('GET', KEYS[2])
         if holder and holder ~= ARGV[1] then

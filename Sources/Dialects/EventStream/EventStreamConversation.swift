@@ -13,7 +13,7 @@ public struct EventStreamConversation: Conversation {
 
     /// Milliseconds after which a client whose connection was lost reconnects, unless the gateway sends another time.
     private static let retryMs = 2_000
-    /// The shortest time sent to clients; a shorter one would repeat requests for topics that are still unavailable.
+    /// The shortest time sent to clients, so that they do not retry in a tight loop while something is unavailable.
     private static let retryMsMin = 1_000
 
     init(_ requests: [SubscribeRequest], heartbeatMs: Int) {

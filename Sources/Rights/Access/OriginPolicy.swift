@@ -11,13 +11,13 @@ public import Core
 ///   folding.
 /// 6. It names the host and port to which the request was sent, and the host is the gateway's own: allowed. This is for
 ///   pages that the gateway itself serves, and for native clients that make an origin of the server's address. On a
-///   secure connection the scheme must be https or wss, so that a page fetched in clear cannot borrow the rights of its
-///   secure twin.
+///   secure connection the scheme must be https or wss: a page fetched in clear cannot borrow the rights of its secure
+///   twin.
 ///
-/// A host is the gateway's own when its certificate has the name, when the list has an origin of that host, or when it
-/// is an address or `localhost`. `Host` alone proves nothing: a page of `evil.example` whose name resolves to this
-/// gateway's address (DNS rebinding) sends `Host: evil.example` and that origin. A name cannot be rebound to an address
-/// literal, and browsers resolve `localhost` to nothing else.
+/// A host is the gateway's own when its certificate has the name, or the list has an origin of that host. An address
+/// and `localhost` are its own as well. `Host` alone proves nothing: a page of `evil.example` whose name resolves to
+/// this gateway's address (DNS rebinding) sends `Host: evil.example` and that origin. A name cannot be rebound to an
+/// address literal, and browsers resolve `localhost` to nothing else.
 ///
 /// Rights never depend on the origin or on cookies; this only keeps pages from using a visitor's network position.
 public struct OriginPolicy: Sendable {

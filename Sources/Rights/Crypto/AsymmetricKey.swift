@@ -161,7 +161,7 @@ import COpenSSL
         let (first, second) = (Array(raw[..<32]), Array(raw[32...]))
         let r = unsafe BN_bin2bn(first, 32, nil)
         let s = unsafe BN_bin2bn(second, 32, nil)
-        // On success the signature owns both numbers; on failure they are still ours.
+        // On success the signature owns both numbers; on failure they still belong to this function.
         guard unsafe r != nil, unsafe s != nil, unsafe ECDSA_SIG_set0(signature, r, s) == 1 else {
             unsafe BN_free(r)
             unsafe BN_free(s)
