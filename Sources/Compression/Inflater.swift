@@ -2,14 +2,14 @@ internal import CZlib
 import Core
 public import WebSocketCodec
 
-/// Inflates one message after another, each on its own (RFC 7692 section 7.2.2, `client_no_context_takeover`).
+/// Inflates one message after another, each independently (RFC 7692 section 7.2.2, `client_no_context_takeover`).
 ///
-/// One serves all connections of a thread. It holds some 40 KiB and one buffer, and a message takes no more than its
-/// limit while it is inflated, whatever it would become.
+/// One inflater serves all connections of a thread. It holds some 40 KiB and one buffer. A message takes no more than
+/// its limit while it is inflated, whatever its full size would be.
 @safe public final class Inflater {
-    /// Bytes that are inflated at a time.
+    /// Bytes that are inflated in one step.
     private static let stepBytes = 16_384
-    /// Final blocks that one message may have; each makes zlib begin again.
+    /// The most final blocks of one message; each makes zlib restart.
     private static let finalBlocksMax = 128
     /// The empty stored block that senders leave out.
     private static let tail: [UInt8] = [0x00, 0x00, 0xff, 0xff]
@@ -18,7 +18,7 @@ public import WebSocketCodec
     private let stream: UnsafeMutablePointer<z_stream>
     private let output: UnsafeMutableBufferPointer<UInt8>
 
-    /// A message as far as it is inflated.
+    /// A message and its inflated part.
     private struct Message {
         let isText: Bool
         let bytesMax: Int
@@ -28,7 +28,7 @@ public import WebSocketCodec
         /// The bytes given so far ended with a final block.
         var isEnded = false
 
-        /// Takes the next bytes; judged at once, so that nothing is inflated in vain.
+        /// Takes the next bytes; checked at once, so that nothing is inflated in vain.
         mutating func take(_ part: Span<UInt8>) -> WebSocketFailure? {
             guard part.count <= bytesMax - bytes.count else { return .messageTooBig }
             if isText, !text.accept(part) { return .invalidText }
@@ -55,9 +55,9 @@ public import WebSocketCodec
         unsafe output.deallocate()
     }
 
-    /// What a deflated message says: a message of at most `bytesMax` bytes, or the rule that it breaks.
+    /// The message, of at most `bytesMax` bytes, or the rule that it breaks.
     public func inflate(_ kind: WebSocketEvent.Kind, _ deflated: [UInt8], bytesMax: Int) -> WebSocketEvent {
-        // Section 7.2.3.6 wants one byte for an empty message; without it there is nothing to misunderstand either.
+        // Section 7.2.3.6 demands one byte for an empty message; without it the meaning is clear as well.
         guard !deflated.isEmpty else { return .message(kind: kind, payload: []) }
         var message = Message(isText: kind == .text, bytesMax: bytesMax)
         unsafe inflateReset(stream)
@@ -66,7 +66,7 @@ public import WebSocketCodec
         if !message.isEnded {
             let count = message.bytes.count
             if let failure = feed(Inflater.tail, &message) { return .failed(failure) }
-            // The tail is an empty block, and not the end of one that was cut off.
+            // The tail is an empty block, and not the end of a truncated one.
             guard message.bytes.count == count, unsafe switchboard_is_between_blocks(stream) != 0 else {
                 return .failed(.corruptDeflate)
             }
@@ -98,7 +98,7 @@ public import WebSocketCodec
                     message.isEnded = true
                     message.finalBlocks += 1
                     guard message.finalBlocks <= Inflater.finalBlocksMax else { return .corruptDeflate }
-                    // The next block begins at the next byte and may refer to what came before.
+                    // The next block begins at the next byte and may refer to earlier ones.
                     unsafe inflateResetKeep(stream)
                     isMore = isLeft
                 default:

@@ -1,6 +1,6 @@
 /// A range of addresses, `address/prefix` (RFC 4632 section 3.1, RFC 4291 section 2.3).
 public struct CIDR: Hashable, Sendable, CustomStringConvertible {
-    /// What is wrong with the text of a range.
+    /// The fault in the text of a range.
     public enum Fault: Error, Equatable, Sendable {
         /// It is not an address, alone or with a slash and a number.
         case form
@@ -8,7 +8,7 @@ public struct CIDR: Hashable, Sendable, CustomStringConvertible {
         case prefix(max: Int)
         /// The range begins at a mapped IPv4 address but is wider than all of IPv4.
         case mappedPrefix
-        /// Bits behind the prefix are set: a slip, or a range that says other than it means.
+        /// Bits after the prefix are set: a slip, or a range that means another one.
         case bitsBehindPrefix(Int)
     }
 
@@ -39,9 +39,9 @@ public struct CIDR: Hashable, Sendable, CustomStringConvertible {
         }
     }
 
-    /// Whether the address lies in the range.
+    /// Whether the address is in the range.
     ///
-    /// IPv4 ranges hold IPv4 addresses only, IPv6 ranges IPv6 only.
+    /// IPv4 ranges contain IPv4 addresses only, IPv6 ranges IPv6 only.
     public func contains(_ other: IPAddress) -> Bool {
         other.bytes.count == address.bytes.count
             && zip(address.bytes, other.bytes).enumerated().allSatisfy { index, pair in

@@ -1,10 +1,11 @@
-/// A message read from a topic's Redis channel (design section 6).
+/// A message read from a topic's Redis channel.
 ///
-/// Two forms: `P<epoch> <offset> <event> <id or ->[ <origin>]\n<data JSON>`, written by the scripts, and the JSON object
-/// `{"event":...,"data":{...}}` of any backend's plain `PUBLISH`. Redis bytes are untrusted: every field is checked,
-/// and the data of both forms is validated before it may reach a client. Reserved event names are refused in both.
+/// Two forms: `P<epoch> <offset> <event> <id or ->[ <origin>]\n<data JSON>`, written by the scripts, and the JSON
+/// object `{"event":...,"data":{...}}` of any backend's plain `PUBLISH`. Redis bytes are untrusted: every field is
+/// checked, and the data of both forms is validated before it may reach a client. Reserved event names are refused in
+/// both.
 public struct ChannelMessage: Equatable, Sendable {
-    /// Where the event stands in its log; `nil` for a plain publish, which is delivered at most once.
+    /// The event's position in its log; `nil` for a plain publish, which is delivered at most once.
     public let position: Position?
     /// The event's name.
     public let event: EventName
@@ -12,7 +13,9 @@ public struct ChannelMessage: Equatable, Sendable {
     public let id: MessageID?
     /// The event's data: one JSON object, as it goes to clients.
     public let data: [UInt8]
-    /// The session that published it and does not want it back; `nil` for most, and for what was read from the log.
+    /// The session that published the event and does not want to receive it.
+    ///
+    /// `nil` for most events, and for those read from the log.
     public let origin: SessionOrigin?
 
     /// Makes a message of checked parts.
@@ -26,15 +29,15 @@ public struct ChannelMessage: Equatable, Sendable {
         self.origin = origin
     }
 
-    /// What a channel message may hold.
+    /// The limits of a channel message.
     public struct Bounds: Sendable {
-        /// Of the data that a script wrote.
+        /// The JSON limits of data that a script wrote.
         public let positioned: JSON.Limits
-        /// Bytes of that data.
+        /// Bytes of these data.
         public let positionedBytesMax: Int
-        /// Of a backend's plain message.
+        /// The JSON limits of a backend's plain message.
         public let plain: JSON.Limits
-        /// Bytes of its data.
+        /// Bytes of that message's data.
         public let plainBytesMax: Int
 
         /// Makes bounds.
@@ -45,8 +48,10 @@ public struct ChannelMessage: Equatable, Sendable {
             self.plainBytesMax = plainBytesMax
         }
 
-        /// Takes the figures out of the node's limits: what scripts wrote is made of many texts that were taken, and a
-        /// plain publish is bounded like any other.
+        /// Takes the figures out of the node's limits.
+        ///
+        /// Scripts may combine many accepted texts, so their limits are wider; a plain publish is bounded like any
+        /// other.
         public init(_ limits: Limits) {
             self.init(
                 positioned: limits.answers, positionedBytesMax: limits.answerBytesMax, plain: limits.json,
@@ -63,11 +68,11 @@ public struct ChannelMessage: Equatable, Sendable {
         }
     }
 
-    /// Of a positioned message, the most bytes before its data.
+    /// The most bytes before the data of a positioned message.
     private static let headBytesMax =
         1 + Position.epochBytesMax + 1 + 19 + 1 + EventName.bytesMax + 1 + MessageID.bytesMax + 1
         + SessionOrigin.bytesMax + 1
-    /// Of a plain message, the most bytes that are not its data: name, other members and spaces.
+    /// The most bytes of a plain message beside its data: name, other members and spaces.
     private static let envelopeBytesMax = 4_096
 
     private static func positioned(_ bytes: [UInt8], _ bounds: Bounds) -> ChannelMessage? {

@@ -1,17 +1,17 @@
-/// Why a connection ends: one table = WebSocket close code = log field = metric label = test assertion.
+/// The reason why a connection ends: one table = WebSocket close code = log field = metric label = test assertion.
 ///
-/// Raw values are the metric labels and log fields. Codes below 4000 are RFC 6455 section 7.4.1; 1012 and 1013 are
-/// in IANA's registry; 4000...4999 are ours (design section 7).
+/// Raw values are the metric labels and log fields. Codes below 4000 are RFC 6455 section 7.4.1; 1012 and 1013 are in
+/// IANA's registry; 4000...4999 are the gateway's own.
 public enum CloseReason: String, CaseIterable, Sendable {
-    /// The peer closed in good order.
+    /// The peer closed the connection properly.
     case normal
     /// The peer's TCP or TLS connection ended without a close handshake.
     case peerGone = "peer_gone"
-    /// The gateway goes away now (second SIGTERM, or the end of `dev`).
+    /// The gateway shuts down now (second SIGTERM, or the end of `dev`).
     case goingAway = "going_away"
     /// RFC 6455 was violated.
     case protocolError = "protocol_error"
-    /// A data type the dialect does not take (binary in the native dialect).
+    /// A data type that the dialect does not accept (binary in the native dialect).
     case unsupportedData = "unsupported_data"
     /// Text that is not UTF-8.
     case invalidText = "invalid_text"
@@ -19,13 +19,13 @@ public enum CloseReason: String, CaseIterable, Sendable {
     case policyViolation = "policy_violation"
     /// A message beyond the inbound limit.
     case messageTooBig = "message_too_big"
-    /// A fault of ours.
+    /// A fault of the gateway.
     case internalError = "internal_error"
     /// Drain: the service restarts, reconnect after the hinted delay.
     case restart
     /// Overload: try again later.
     case tryLater = "try_later"
-    /// The dialect could not make sense of the client.
+    /// The dialect could not understand the client.
     case badRequest = "bad_request"
     /// Credentials missing, wrong, or expired.
     case unauthorized
@@ -37,7 +37,7 @@ public enum CloseReason: String, CaseIterable, Sendable {
     case slowConsumer = "slow_consumer"
     /// Too many messages.
     case rateLimited = "rate_limited"
-    /// The HTTP exchange is over (no WebSocket was opened).
+    /// The HTTP exchange has ended (no WebSocket was opened).
     case httpDone = "http_done"
     /// The HTTP request was malformed or refused.
     case httpRefused = "http_refused"
@@ -45,7 +45,7 @@ public enum CloseReason: String, CaseIterable, Sendable {
     case tlsFailed = "tls_failed"
     /// The PROXY header was missing, malformed, or from an address that is not trusted.
     case proxyHeader = "proxy_header"
-    /// A PROXY header came where none is expected.
+    /// A PROXY header was received where none is expected.
     case strayProxyHeader = "stray_proxy_header"
     /// A limit on connections (total, per address, unauthenticated) was reached.
     case connectionLimit = "connection_limit"

@@ -1,4 +1,4 @@
-/// What an error is called in every dialect and in HTTP; one table for wire, logs and metrics (design section 7).
+/// The name of an error in every dialect and in HTTP; one table for wire, logs and metrics.
 public enum ErrorCode: String, CaseIterable, Sendable {
     /// The request is malformed; repeating it is useless.
     case badRequest = "bad_request"
@@ -14,9 +14,9 @@ public enum ErrorCode: String, CaseIterable, Sendable {
     case tooLarge = "too_large"
     /// A rate limit was exceeded; try later.
     case rateLimited = "rate_limited"
-    /// Redis cannot take it now; try later.
+    /// Redis cannot accept it now; try later.
     case unavailable
-    /// A fault of ours.
+    /// A fault of the gateway.
     case internalError = "internal"
 
     /// The HTTP status that carries this code (RFC 9110 section 15).
@@ -35,15 +35,15 @@ public enum ErrorCode: String, CaseIterable, Sendable {
     }
 }
 
-/// An error told to a client: a code of the table and a sentence that says what is wrong and how to mend it.
+/// An error sent to a client: a code of the table, and a sentence with the fault and its remedy.
 public struct Refusal: Error, Equatable, Sendable {
-    /// Which kind of error.
+    /// The kind of error.
     public let code: ErrorCode
     /// A sentence for the developer of the client; never contains a secret or unescaped input.
     public let message: String
-    /// When the same may be tried again, milliseconds from now; `nil` where that is not known.
+    /// Milliseconds after which the same may be tried again; `nil` where unknown.
     public let retryAfterMs: Int?
-    /// What the error is called: the code, or a script's own word.
+    /// The name of the error: the code, or a script's own word.
     public let name: String
     /// The HTTP status.
     public let status: Int

@@ -23,29 +23,30 @@ public struct EventName: Hashable, Sendable, CustomStringConvertible {
         self.bytes = bytes
     }
 
-    /// The gateway's own word for who is here.
+    /// The gateway's own event for presence.
     public static let presence = EventName(known: "presence")
 
     /// The name as text.
     public var description: String { String(decoding: bytes, as: UTF8.self) }
 
-    /// Whether it is a word that gateways themselves say to subscribers, such as `gap`, or that clients' libraries say.
+    /// Whether gateways themselves use the name for subscribers, such as `gap`, or clients' libraries use it.
     ///
-    /// No publisher may use these: a subscriber could not tell its event from the gateway's own word, or from a step in the
-    /// life of its connection. The JavaScript client of Socket.IO even ends a connection that brings one of them.
+    /// No publisher may use these: a subscriber could not distinguish its event from the gateway's own, or from a step
+    /// in the life of its connection. The JavaScript client of Socket.IO even ends a connection that brings one of
+    /// them.
     public var isReserved: Bool { isOwnWord || EventName.wordsOfLibraries.contains(bytes) }
 
-    /// Whether it is a word that gateways themselves say to subscribers.
+    /// Whether gateways themselves use the name for subscribers.
     public var isOwnWord: Bool { EventName.ownWords.contains(bytes) }
 
-    /// The gateway's own words in any dialect.
+    /// The gateway's own event names in any dialect.
     private static let ownWords = Set(
         [
             "authenticated", "subscribed", "unsubscribed", "ack", "pong", "gap", "draining", "token:expiring",
             "warning", "error", "presence", "refused", "closed",
         ].map { Array($0.utf8) })
 
-    /// The words by which `EventSource` and the clients of Socket.IO tell of their connection.
+    /// The event names with which `EventSource` and the clients of Socket.IO report on their connection.
     private static let wordsOfLibraries = Set(
         ["open", "connect", "connect_error", "disconnect", "disconnecting", "newListener", "removeListener"]
             .map { Array($0.utf8) })

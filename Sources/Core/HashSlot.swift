@@ -1,10 +1,12 @@
-/// The hash slots of Redis Cluster: keys of one slot lie on one server, and only such keys meet in a script.
+/// The hash slots of Redis Cluster: keys of one slot are on one server, and a script can only use keys of one slot.
 public enum HashSlot {
-    /// How many slots there are.
+    /// The number of slots.
     public static let count = 16_384
 
-    /// The slot of a key or channel, 0...16383: by the bytes between its first `{` and the `}` behind it where there are
-    /// any, else by all of them (Redis Cluster specification, "Hash tags").
+    /// The slot of a key or channel, 0...16383.
+    ///
+    /// It is that of the bytes between the first `{` and the next `}`, else of all bytes (Redis Cluster specification,
+    /// "Hash tags").
     public static func of(_ name: some Collection<UInt8>) -> Int {
         if let open = name.firstIndex(of: UInt8(ascii: "{")) {
             let tag = name[name.index(after: open)...].prefix { $0 != UInt8(ascii: "}") }
@@ -13,9 +15,9 @@ public enum HashSlot {
         return slot(name)
     }
 
-    /// A text of a slot that may stand between braces: the least whole number whose digits have that slot.
+    /// A text with that slot for use between braces: the least whole number whose digits have it.
     ///
-    /// - Parameter slot: 0...16383; what is beyond counts modulo ``count``.
+    /// - Parameter slot: 0...16383; a greater one counts modulo ``count``.
     public static func tag(of slot: Int) -> [UInt8] {
         var text: [UInt8] = []
         text.append(decimal: Int(tags[slot & (count - 1)]))

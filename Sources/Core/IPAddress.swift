@@ -1,8 +1,8 @@
-/// An IP address as bytes: 4 of IPv4 or 16 of IPv6; what trust rules match and limits count by.
+/// An IP address as bytes: 4 of IPv4 or 16 of IPv6; trust rules match it and limits count by it.
 ///
-/// An IPv4 address mapped into IPv6 (`::ffff:192.0.2.1`, as a dual-stack socket reports it) becomes IPv4, so that one
-/// peer is one address to rules and limits. Text is read strictly: what inet_aton(3) also takes (octal, hexadecimal,
-/// missing parts) is refused, because two readers that disagree on an address make an allow-list useless.
+/// An IPv4 address mapped into IPv6 (`::ffff:192.0.2.1`, as a dual-stack socket reports it) becomes IPv4. So one peer
+/// is one address to rules and limits. Text is read strictly: the further forms of inet_aton(3) (octal, hexadecimal,
+/// missing parts) are refused, because two readers that disagree on an address make an allow-list useless.
 public struct IPAddress: Hashable, Sendable, CustomStringConvertible {
     /// Network order; 4 or 16.
     public let bytes: [UInt8]
@@ -53,7 +53,7 @@ public struct IPAddress: Hashable, Sendable, CustomStringConvertible {
         isIPv4 ? bytes[0] == 127 : bytes.dropLast().allSatisfy { $0 == 0 } && bytes.last == 1
     }
 
-    /// What limits count as one client: the IPv4 address, or the /64 of the IPv6 address with zeros behind it.
+    /// The unit that limits count as one client: the IPv4 address, or the /64 of the IPv6 address followed by zeros.
     public var limitKey: IPAddress {
         isIPv4 ? self : IPAddress(unchecked: Array(bytes.prefix(8)) + [UInt8](repeating: 0, count: 8))
     }

@@ -1,17 +1,17 @@
-/// Where the id stands in the names of keys and channels (`--redis-layout`).
+/// The form of ids in the names of keys and channels (`--redis-layout`).
 public enum KeyLayout: String, CaseIterable, Sendable {
-    /// `shop:42#log`, and `#workers` for what belongs to all.
+    /// `shop:42#log`, and `#workers` for keys of the whole installation.
     case plain
-    /// `shop:{42}#log`, and `{sb}#workers`: what belongs to one id lies in one slot of a Redis Cluster.
+    /// `shop:{42}#log`, and `{sb}#workers`: all keys of one id are in one slot of a Redis Cluster.
     case tagged
 }
 
-/// The only maker of Redis names (design section 6): the topic, `#`, the facet.
+/// The only maker of Redis names: the topic, `#`, the facet.
 ///
-/// `#` cannot occur in a topic, so no topic, id or message id chosen by a client can name another's key. Nor can a
+/// `#` cannot occur in a topic, so no topic, id or message id chosen by a client can name another's key. Neither can a
 /// brace, so the id alone is the hash tag of tagged names.
 public struct Keys: Sendable {
-    /// Put before every key and channel; empty by default, `[A-Za-z0-9._:-]{0,64}`.
+    /// The prefix of every key and channel; empty by default, `[A-Za-z0-9._:-]{0,64}`.
     public let prefix: [UInt8]
     /// Whether ids are hash tags.
     public let layout: KeyLayout
@@ -25,13 +25,13 @@ public struct Keys: Sendable {
     /// The pub/sub channel of a topic.
     public func channel(_ topic: Topic) -> [UInt8] { name(topic, reserving: 0) }
 
-    /// The topic of a channel; `nil` for a channel that is not ours.
+    /// The topic of a channel; `nil` for a channel of another owner.
     public func topic(ofChannel channel: [UInt8]) -> Topic? {
         guard channel.starts(with: prefix) else { return nil }
         return topic(named: channel.dropFirst(prefix.count))
     }
 
-    /// The topic of what stands behind the prefix and before the first `#` of a key; `nil` for a name of another form.
+    /// The topic of a name between the prefix and the first `#` of a key; `nil` for a name of another form.
     public func topic(named name: ArraySlice<UInt8>) -> Topic? {
         guard layout == .tagged else { return Topic(name) }
         guard let colon = name.firstIndex(of: UInt8(ascii: ":")) else { return nil }
@@ -40,13 +40,13 @@ public struct Keys: Sendable {
         return Topic(namespace: name[..<colon], id: id.dropFirst().dropLast())
     }
 
-    /// The string that tells the layout of the data; its own name is the same in every layout.
+    /// The string that stores the layout of the data; its own name is the same in every layout.
     public var layoutMark: [UInt8] { prefix + Array("#layout".utf8) }
 
-    /// The name of what belongs to all, by what stands behind the prefix and the tag, such as `#workers`.
+    /// The name of a key of the whole installation, from the part after prefix and tag, such as `#workers`.
     public func common(_ rest: some Collection<UInt8>) -> [UInt8] { common("") + Array(rest) }
 
-    /// What stands behind the prefix and the tag in the name of what belongs to all; `nil` for another name.
+    /// The part after prefix and tag in the name of a key of the whole installation; `nil` for another name.
     public func restOfCommon(_ name: [UInt8]) -> ArraySlice<UInt8>? {
         let start = common("")
         guard name.starts(with: start), name.count > start.count, name[start.count] == UInt8(ascii: "#") else {
@@ -55,7 +55,7 @@ public struct Keys: Sendable {
         return name[start.count...]
     }
 
-    /// What stands for any id in a glob-style pattern of names.
+    /// The wildcard for any id in a glob-style pattern of names.
     public var anyID: String { layout == .tagged ? "{*}" : "*" }
 
     /// The stream of recent events.
@@ -66,13 +66,13 @@ public struct Keys: Sendable {
     public func meta(_ topic: Topic) -> [UInt8] { facet(topic, "meta") }
     /// The set of users who are members of a session or conversation.
     public func members(_ topic: Topic) -> [UInt8] { facet(topic, "members") }
-    /// The set of topics whose events the topic's owner gets too.
+    /// The set of topics whose events the topic's owner receives as well.
     public func follows(_ topic: Topic) -> [UInt8] { facet(topic, "follows") }
-    /// The hash of who is here: entries by name, and the set's version.
+    /// The hash of presence entries by name, with the set's version.
     public func here(_ topic: Topic) -> [UInt8] { facet(topic, "here") }
-    /// The string that remembers which position an idempotency key got, and what was published with it.
+    /// The string that stores the position of an idempotency key, and the event published with it.
     ///
-    /// An id belongs to its `owner`, whose name holds no `#`.
+    /// An id belongs to its `owner`, whose name has no `#`.
     public func seen(_ topic: Topic, owner: [UInt8], _ id: MessageID) -> [UInt8] {
         facet(topic, "seen#") + owner + [UInt8(ascii: "#")] + id.bytes
     }
@@ -84,8 +84,9 @@ public struct Keys: Sendable {
 
     // MARK: Commands
 
-    /// The first stream of events and calls that the worker passes on, for what concerns no id; a message on the channel
-    /// of this name wakes the worker.
+    /// The first stream of events and calls that the worker relays, for entries without an id.
+    ///
+    /// A message on the channel of this name wakes the worker.
     public var outbox: [UInt8] { common("#outbox") }
     /// A stream of the outbox; on tagged names in the slot that it names.
     public func outbox(_ stream: OutboxStream) -> [UInt8] { outboxBase(of: stream.slot) + stream.suffix }
@@ -94,24 +95,25 @@ public struct Keys: Sendable {
         let base = outboxBase(of: slot)
         return OutboxStream.suffixes.map { base + $0 }
     }
-    /// The stream for what a payer's commands leave to the worker, for the home of a topic or, with `nil`, for none.
+    /// The stream for the outbox entries of a payer's commands.
     ///
-    /// With `isFollowUp` it is the one for what calls of the worker leave.
+    /// `home` is their primary topic; `nil` for none. With `isFollowUp` it is the stream for entries of the worker's
+    /// calls.
     public func outbox(of home: Topic?, payer: [UInt8], isFollowUp: Bool) -> OutboxStream {
         let slot = layout == .tagged ? home.map { HashSlot.of($0.id) } ?? Keys.commonSlot : 0
         return OutboxStream(slot: slot, lane: OutboxStream.lane(of: payer), isFollowUp: isFollowUp)
     }
-    /// The hash of how many entries of a lane are each user's.
+    /// The hash of the number of entries of each user in a lane.
     public func outboxPayers(_ stream: OutboxStream) -> [UInt8] { outbox(stream) + Array(":payers".utf8) }
-    /// How many slots have streams of the outbox of their own.
+    /// The number of slots that have outbox streams of their own.
     public var outboxSlots: Int { layout == .tagged ? HashSlot.count : 1 }
-    /// The stream of the outbox that a name is; `nil` for another key.
+    /// The outbox stream of a name; `nil` for another key.
     public func outboxStream(_ name: some Collection<UInt8>) -> OutboxStream? {
         let slot = layout == .tagged ? HashSlot.of(name) : 0
         let base = outboxBase(of: slot)
         return name.starts(with: base) ? OutboxStream(slot: slot, suffix: name.dropFirst(base.count)) : nil
     }
-    /// Whether a name is that of a key of the outbox: a stream of it, or what is counted beside one.
+    /// Whether a name is that of an outbox key: a stream, or the counts beside one.
     public func isOutbox(_ name: [UInt8]) -> Bool {
         let counts = Array(":payers".utf8)
         return outboxStream(name) != nil
@@ -121,32 +123,32 @@ public struct Keys: Sendable {
         guard layout == .tagged, slot != Keys.commonSlot else { return outbox }
         return prefix + [UInt8(ascii: "{")] + HashSlot.tag(of: slot) + Array("}#outbox".utf8)
     }
-    /// What scripts are told of names: the prefix, and a brace behind it where ids are hash tags.
+    /// The prefix for scripts, followed by a brace where ids are hash tags.
     public var scriptPrefix: [UInt8] { layout == .tagged ? prefix + [UInt8(ascii: "{")] : prefix }
-    /// The string by which the worker tells gateways how much waits in the outbox.
+    /// The string with which the worker reports the size of the outbox to gateways.
     public var outboxFigures: [UInt8] { common("#outbox-figures") }
-    /// The stream of entries of the outbox that could not be passed on.
+    /// The stream of outbox entries that could not be relayed.
     public var outboxDead: [UInt8] { common("#outbox-dead") }
-    /// The stream of calls that wait for the couriers of a service outside.
+    /// The stream of calls that wait for the couriers of an outside service.
     public func calls(of service: String) -> [UInt8] { outside("calls", service) }
-    /// The stream of calls of it that were given up.
+    /// The stream of the service's calls that were given up.
     public func callsDead(of service: String) -> [UInt8] { outside("calls-dead", service) }
-    /// The string that is there while a courier of the service lives.
+    /// The string that exists while a courier of the service is alive.
     public func courier(of service: String) -> [UInt8] { outside("courier", service) }
 
     /// The list of questions that wait for the couriers of the service.
     public func asks(of service: String) -> [UInt8] { outside("asks", service) }
-    /// The hash of its answers that are kept.
+    /// The hash of the service's cached answers.
     public func answers(of service: String) -> [UInt8] { outside("answers", service) }
-    /// The sorted set of them by the time up to which they are good.
+    /// The sorted set of these answers by the end of their validity.
     public func answersDue(of service: String) -> [UInt8] { outside("answers-due", service) }
 
-    /// The string that tells since when a receiver of webhooks is told of events, milliseconds since 1970.
+    /// The string with the time from which a receiver of webhooks gets events, milliseconds since 1970.
     public func webhook(_ receiver: String) -> [UInt8] { outside("webhook", receiver) }
-    /// The stream of events for it that were given up.
+    /// The stream of the receiver's events that were given up.
     public func webhookDead(_ receiver: String) -> [UInt8] { outside("webhook-dead", receiver) }
 
-    /// The string that holds the token by which couriers show APNs whose pushes they send, of a key of Apple's.
+    /// The string with the provider token that authenticates couriers at APNs, for one of Apple's keys.
     public func providerToken(of keyID: String) -> [UInt8] { outside("apns-token", keyID) }
 
     private func outside(_ what: StaticString, _ service: String) -> [UInt8] {
@@ -159,39 +161,39 @@ public struct Keys: Sendable {
 
     /// The sorted set of live workers.
     public var workers: [UInt8] { common("#workers") }
-    /// The hash of what each worker holds.
+    /// The hash of the partitions that each worker holds.
     public var leases: [UInt8] { common("#leases") }
     /// The sorted set of revoked users and tokens, by the place of the change.
     public var revoked: [UInt8] { common("#revoked") }
     /// The hash of the times up to which users' tokens are revoked.
     public var revokedBefore: [UInt8] { common("#revoked-before") }
-    /// The sorted set of members who were lately taken out of topics, by the place of the change.
+    /// The sorted set of members who were recently removed from topics, by the place of the change.
     public var removed: [UInt8] { common("#removed") }
-    /// The hash that says whether positions outlive a restart of Redis (`seal.lua`); not on a Cluster.
+    /// The hash that records whether positions outlive a restart of Redis (`seal.lua`); not on a Cluster.
     public var sealed: [UInt8] { common("#sealed") }
-    /// The hash of the processes that live: gateways, workers and couriers.
+    /// The hash of live processes: gateways, workers and couriers.
     public var nodes: [UInt8] { common("#nodes") }
     /// The string that holds the secret of all nodes.
     public var nodeSecret: [UInt8] { common("#node-secret") }
-    /// The channel on which a gateway's probes come back to it.
+    /// The channel on which a gateway receives its own probes.
     public func probe(_ name: String) -> [UInt8] { common("#probe:") + Array(name.utf8) }
     /// The same for probes of the master of a slot, which also write the key of this name.
     public func probe(_ name: String, slot: Int) -> [UInt8] {
         prefix + [UInt8(ascii: "{")] + HashSlot.tag(of: slot) + Array("}#probe:\(name)".utf8)
     }
-    /// The channel on which other nodes speak to the node of that name.
+    /// The channel on which other nodes send to the node of that name.
     public func node(_ name: [UInt8]) -> [UInt8] { common("#node:") + name }
-    /// The sorted set of gateways by their last sign of life.
+    /// The sorted set of gateways by their last heartbeat.
     public var hereNodes: [UInt8] { common("#here-nodes") }
-    /// The string that remembers the answer of an operation; `digest` is hexadecimal.
+    /// The string that stores the answer of an operation; `digest` is hexadecimal.
     public func done(_ home: Topic, digest: [UInt8]) -> [UInt8] { facet(home, "done#") + digest }
     /// The string that holds the fencing token of the last refresh.
     public func fence(_ home: Topic) -> [UInt8] { facet(home, "fence") }
 
     /// A key of a script's header: the topic alone, its facet, or a member of the facet.
     ///
-    /// `facet` comes from a header and holds no `#`. A member may hold any byte: it stands last, so it can name no
-    /// other member's key.
+    /// `facet` comes from a header and has no `#`. A member may contain any byte: it is last, so it can name no other
+    /// member's key.
     public func domain(_ topic: Topic, facet: String?, member: [UInt8]?) -> [UInt8] {
         var key = name(topic, reserving: 0)
         guard let facet else { return key }
@@ -203,13 +205,14 @@ public struct Keys: Sendable {
         return key
     }
 
-    /// The slot of the streams of the outbox that belong to no home; 0 on plain names.
+    /// The slot of the outbox streams for entries without a primary topic; 0 on plain names.
     public var commonSlot: Int { layout == .tagged ? Keys.commonSlot : 0 }
 
-    /// The slot of what belongs to all.
+    /// The slot of the keys of the whole installation.
     private static let commonSlot = HashSlot.of(Array("{sb}".utf8))
 
-    /// A name of what belongs to all: on tagged names under one tag, so that scripts can use several at once.
+    /// A name of a key of the whole installation: on tagged names under one tag, so that scripts can use several at
+    /// once.
     private func common(_ text: StaticString) -> [UInt8] {
         var key = prefix
         if layout == .tagged { key.append(text: "{sb}") }
@@ -224,7 +227,7 @@ public struct Keys: Sendable {
         return key
     }
 
-    /// The name of a topic: every key of it begins so.
+    /// The name of a topic, with which every key of it begins.
     private func name(_ topic: Topic, reserving more: Int) -> [UInt8] {
         var key: [UInt8] = []
         key.reserveCapacity(prefix.count + topic.bytes.count + 2 + more)

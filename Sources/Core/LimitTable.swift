@@ -1,10 +1,10 @@
-/// One limit as configuration and documentation know it.
+/// One limit, for configuration and documentation.
 public struct LimitEntry: Sendable {
     /// The name used by `--limit name=value` and the config file.
     public let name: String
     /// The smallest and largest value configuration may set.
     public let range: ClosedRange<Int>
-    /// Where the value lives.
+    /// The property that stores the value.
     public let path: WritableKeyPath<Limits, Int> & Sendable
 }
 
@@ -203,9 +203,9 @@ extension Limits {
         ]
     }()
 
-    /// The JSON limits of what scripts wrote or answered.
+    /// The JSON limits of texts from scripts.
     ///
-    /// They are wider than those of input: a script makes one text of many that were taken.
+    /// They are wider than those of input: a script combines many accepted texts into one.
     public var answers: JSON.Limits { JSON.Limits(depthMax: answerDepthMax, elementsMax: answerElementsMax) }
 
     /// The JSON limits of client and backend input.

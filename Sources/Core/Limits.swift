@@ -1,13 +1,13 @@
-/// Every finite default of the gateway, in one place (values and anchors: the field's defaults, see docs/limits.md).
+/// Every finite default of the gateway, in one place (values and reasons: the field's defaults, see docs/limits.md).
 ///
-/// Lower rooms receive the figures they need as explicit parameters without defaults. Each limit has a name, by
+/// Lower targets receive the figures that they need as explicit parameters without defaults. Each limit has a name, by
 /// which configuration sets it (`--limit name=value`), its counter in `/metrics` and its tests are known.
 public struct Limits: Sendable, Equatable {
     // MARK: Connections and deadlines (milliseconds, absolute: not reset by traffic)
 
-    /// Connections a node accepts.
+    /// Connections that a node accepts.
     public var connectionsMax = 100_000
-    /// Connections one address may hold; IPv6 counted by /64.
+    /// Connections that one address may have; IPv6 counted by /64.
     public var connectionsPerAddressMax = 2_048
     /// Connections, node-wide, that have not finished TLS, their request, or authentication.
     public var unauthenticatedMax = 10_000
@@ -15,7 +15,7 @@ public struct Limits: Sendable, Equatable {
     public var unauthenticatedPerAddressMax = 256
     /// From accept to the end of the TLS handshake.
     public var tlsHandshakeMs = 5_000
-    /// From the first moment a request may come to the end of its head.
+    /// From the first moment at which a request may arrive to the end of its head.
     public var requestHeadMs = 5_000
     /// From the end of the head to the end of the body.
     public var requestBodyMs = 10_000
@@ -27,15 +27,15 @@ public struct Limits: Sendable, Equatable {
     public var handshakesPerTick = 64
     /// Time that TLS handshakes may take of one loop tick, for the same reason.
     public var handshakeMsPerTick = 4
-    /// TLS handshakes of a node that wait for their turn; beyond, the kernel's backlog holds who comes.
+    /// TLS handshakes of a node that wait; beyond, new connections stay in the kernel's backlog.
     public var handshakesPendingMax = 512
     /// Connections accepted per loop tick.
     public var acceptsPerTick = 64
     /// Pause of the listener when file descriptors run out (EMFILE).
     public var acceptPauseMs = 100
-    /// Time from our close frame to the end of the TCP connection.
+    /// Time from the gateway's close frame to the end of the TCP connection.
     public var closeMs = 2_000
-    /// Resident bytes beyond which nobody new is let in; 0: three quarters of what machine or control group have.
+    /// Resident bytes above which no new client is admitted; 0: three quarters of the machine's or control group's.
     public var memoryBytesMax = 0
 
     // MARK: HTTP
@@ -50,7 +50,7 @@ public struct Limits: Sendable, Equatable {
     public var bodyBytesMax = 1_048_576
     /// Bytes of a request body of a caller without credentials; beyond: 413.
     public var anonymousBodyBytesMax = 65_536
-    /// Seconds for which browsers that came over TLS are to come by TLS alone (HSTS); 0: they are not told.
+    /// Seconds for which browsers that used TLS must use TLS only (HSTS); 0: the header is not sent.
     public var hstsSeconds = 86_400
     /// Messages in one batch of `POST /v1/broadcast`; beyond: 400.
     public var batchMax = 256
@@ -74,15 +74,16 @@ public struct Limits: Sendable, Equatable {
 
     // MARK: Socket.IO
 
-    /// From one sign of life of a Socket.IO client to the question for the next.
+    /// From a Socket.IO client's answer to the next ping.
     public var socketIOPingMs = 25_000
-    /// Wait for the answer to that question.
+    /// Longest wait for the answer to that ping.
     public var socketIOPongMs = 20_000
-    /// From a poll that goes to another node to that node's first word; three times as long, a silent node is gone.
+    /// Time until the first answer of a node to a relayed poll; after three times as long without one, the node is
+    /// gone.
     public var pollHopMs = 2_000
-    /// Polls of one shard that wait for other nodes; beyond: 503.
+    /// Polls of one shard that are relayed to other nodes; beyond: 503.
     public var pollHopsMax = 65_536
-    /// Bytes of what clients send in them; beyond: 503.
+    /// Bytes of the packets in these polls; beyond: 503.
     public var pollHopBytesMax = 16_777_216
 
     // MARK: JSON
@@ -91,42 +92,43 @@ public struct Limits: Sendable, Equatable {
     public var jsonDepthMax = 32
     /// Values in one text.
     public var jsonElementsMax = 10_000
-    /// Nesting in what scripts wrote or answered: answers, states and logged events.
+    /// Nesting in texts from scripts: answers, states and logged events.
     public var answerDepthMax = 64
-    /// Values in what scripts wrote or answered; a page of the built-in scripts has at most 786,432 bytes.
+    /// Values in texts from scripts; a page of the built-in scripts has at most 786,432 bytes.
     public var answerElementsMax = 400_000
-    /// Bytes of one answer of a command, one state, or one positioned event; beyond: `internal`, or not told.
+    /// Bytes of one answer of a command, one state, or one positioned event; beyond: `internal`, or not sent.
     public var answerBytesMax = 4_194_304
 
     // MARK: Sessions
 
-    /// Topics one connection may hold; beyond: `too_large`.
+    /// Topics that one connection may hold; beyond: `too_large`.
     public var topicsPerConnectionMax = 256
     /// Topics that the connections of one address may hold without a token.
     public var topicsPerAddressMax = 16_384
-    /// Entries that may wait in a lane of the outbox, of commands; beyond: commands that would add to it are `unavailable`.
+    /// Outbox entries of commands that may wait in a lane; beyond: commands that would add to it are `unavailable`.
     public var outboxMax = 250_000
     /// Entries of one user, or of all anonymous callers together, that may wait in a lane; beyond: `unavailable`.
     public var outboxPayerMax = 10_000
-    /// Entries that calls of the worker may leave in a lane; beyond: such a call waits until there is room.
+    /// Outbox entries that calls of the worker may add to a lane; beyond: such a call waits until there is room.
     ///
-    /// Commands cannot take this room, and the worker begins no further call of a payer while enough of it is taken.
+    /// Commands cannot use this room, and the worker begins no further call of a payer while enough of it is used.
     public var outboxFollowUpsMax = 1_000_000
-    /// Calls of one service outside that may wait for a courier; beyond: commands that would add to them are `unavailable`.
+    /// Calls of one outside service that may wait for a courier; beyond: commands that would add to them are
+    /// `unavailable`.
     public var callsMax = 4_000
-    /// Questions to services outside that one node has in flight; beyond: `unavailable`.
+    /// Questions to outside services that one node has in flight; beyond: `unavailable`.
     public var asksMax = 256
     /// Questions to one service that may wait for a courier; beyond: `unavailable`.
     public var asksWaitingMax = 1_024
-    /// How long a caller waits for the answer of a service outside.
+    /// Longest wait of a caller for the answer of an outside service.
     public var askMs = 5_000
     /// Bytes of such an answer; beyond: `unavailable`.
     public var askAnswerBytesMax = 65_536
-    /// Answers of one service that are kept; beyond: those that are over first are dropped.
+    /// Cached answers of one service; beyond: those whose validity ends first are dropped.
     public var answersKeptMax = 500
     /// Heartbeats of users that a shard runs per sweep, four times a second.
     public var heartbeatsPerSweep = 250
-    /// Topics that the own topic of one user may follow; what is beyond is not told.
+    /// Topics that a user's own topic may follow; events of further ones are not sent.
     public var followsMax = 1_000
     /// Topics in one subscribe request; beyond: `too_large`.
     public var subscribeBatchMax = 64
@@ -136,17 +138,17 @@ public struct Limits: Sendable, Equatable {
     public var userActionsPerSecond = 10
     /// Joins per second of one connection; burst: ``subscribeBatchMax`` and at least twice the rate.
     public var joinsPerSecond = 20
-    /// Reads per second, by one connection, of the set that its user's own topic follows; burst five times the rate.
+    /// Reads per second, by one connection, of the topics that its user's own topic follows; burst five times the rate.
     public var followReadsPerSecond = 1
     /// Tokens per second that one connection may present; burst ten times the rate.
     public var authenticationsPerSecond = 1
-    /// Publishes of one connection that wait for the answer whether its user is a member; beyond: `rate_limited`.
+    /// Publishes of one connection that wait for a membership check of their user; beyond: `rate_limited`.
     public var heldPublishesMax = 64
-    /// Bytes of their data.
+    /// Bytes of the data of these publishes.
     public var heldPublishBytesMax = 262_144
     /// New connections per second of one address on one node; burst four times the rate.
     public var connectsPerAddressPerSecond = 500
-    /// Addresses, or users, whose buckets a node keeps for one rate; beyond: refused until a bucket is full again.
+    /// Addresses, or users, whose buckets a node stores for one rate; beyond: refused until a bucket is full again.
     public var rateBucketsMax = 65_536
     /// HTTP requests per second of one address on one node, API keys' not counted; burst twice the rate.
     public var requestsPerAddressPerSecond = 1_000
@@ -158,40 +160,40 @@ public struct Limits: Sendable, Equatable {
     public var tokenBytesMax = 8_192
     /// Leeway on `exp` and `nbf`, seconds.
     public var tokenLeewaySeconds = 30
-    /// How long before expiry a session is warned.
+    /// Time before a token's end at which its session receives a warning.
     public var tokenWarningMs = 60_000
-    /// How long a revocation is remembered, seconds: at least the longest life of a token.
+    /// Time for which a revocation is stored, seconds: at least the longest life of a token.
     public var revocationSeconds = 2_678_400
-    /// Users and tokens that may be revoked at once; beyond, a further one is refused.
+    /// Users and tokens that may be revoked at once; beyond, a further revocation is refused.
     ///
     /// One takes 200 B of Redis and 150 B of each node.
     public var revocationsMax = 100_000
-    /// Interval at which a node asks Redis for revocations and for members who were taken out.
+    /// Interval at which a node asks Redis for revocations and for removed members.
     public var rightsPollMs = 500
-    /// Time without an answer to that question after which the row `rights` of readiness is red.
+    /// Time without an answer to that request after which the row `rights` of readiness is red.
     public var rightsStaleMs = 10_000
-    /// Time within which every membership that a subscription rests on is looked at again.
+    /// Time within which every membership behind a subscription is checked again.
     public var membershipCheckMs = 30_000
-    /// Members of one topic that the API takes in; beyond: `too_large`.
+    /// Members of one topic that the API accepts; beyond: `too_large`.
     public var membersMax = 100_000
 
     // MARK: Presence
 
     /// Entries that one topic's presence may have; beyond: `too_large`.
     public var presenceMembersMax = 1_000
-    /// Of them, about how many may be one user's; beyond: `too_large`.
+    /// Approximate number of them that may be one user's; beyond: `too_large`.
     public var presencePerUserMax = 16
-    /// Bytes of what a client says of itself there; beyond: `too_large`.
+    /// Bytes of the meta of an entry; beyond: `too_large`.
     public var presenceMetaBytesMax = 512
     /// Topics on which one session may be listed; beyond: `too_large`.
     public var presenceTopicsMax = 32
-    /// Interval in which a shard tells Redis, and its clients, what has changed on one topic; the first change goes at once.
+    /// Interval at which a shard reports the changes of one topic to Redis, and to its clients; the first one at once.
     public var presenceDiffMs = 500
-    /// Interval at which a node with presence says that it lives.
+    /// Interval of the heartbeats of a node with presence.
     public var presenceBeatMs = 1_000
-    /// Silence after which a node is gone, with everybody it has listed.
+    /// Time without a heartbeat after which a node is gone, with all its entries.
     public var presenceNodeMs = 5_000
-    /// Life of a topic's presence once no node looks at it any more, seconds.
+    /// Life of a topic's presence once no node reads it any more, seconds.
     public var presenceSeconds = 300
     /// Entries that one request for a topic's presence may return.
     public var presencePageMax = 500
@@ -206,27 +208,27 @@ public struct Limits: Sendable, Equatable {
     public var outboundTotalBytesMax = 1_073_741_824
     /// Members of a topic beyond which its events are written in slices of so many connections per loop tick.
     public var fanoutSliceMembers = 256
-    /// Bytes of events that the members of one slice are handed: about two milliseconds of encryption and copying.
+    /// Bytes that one slice hands to its subscribers: about two milliseconds of encryption and copying.
     public var fanoutSliceBytesMax = 1_048_576
-    /// Time an abandoned topic stays subscribed in Redis.
+    /// Time that a topic without subscribers stays subscribed in Redis.
     public var topicLingerMs = 1_000
     /// Events one recovery may return; beyond: `recovered:false`.
     public var recoveryEventsMax = 1_000
     /// Bytes of the events one recovery may return; beyond: `recovered:false`.
     public var recoveryBytesMax = 4_194_304
-    /// Events that one call reads from a log; what is longer takes further calls.
+    /// Events that one call reads from a log; longer reads take further calls.
     public var logPageEventsMax = 256
-    /// Bytes of these events, each counted 256 more.
+    /// Bytes of these events, each counted with 256 more.
     public var logPageBytesMax = 196_608
-    /// Reads of logs under way on one shard, for clients that join and for repairs.
+    /// Log reads in flight on one shard, for clients that join and for repairs.
     public var logReadsMax = 1_024
-    /// Events kept for a topic during a repair, and during a read for clients that join.
+    /// Events stored for a topic during a repair, and during a read for clients that join.
     public var heldEventsMax = 1_024
-    /// Life of the position of a topic under which nothing was published, once no node has members of it, seconds.
+    /// Life of the position of a topic without publishes, once no node has members of it, seconds.
     public var idlePositionSeconds = 300
-    /// Topics whose last position a shard remembers when it has no members for them.
+    /// Topics without members whose last position a shard stores.
     public var knownPositionsMax = 16_384
-    /// Ledgers a shard keeps of topics that have no members any more.
+    /// Ledgers that a shard stores of topics that have no members any more.
     public var pastLedgersMax = 4_096
     /// Events one history request may return.
     public var historyPageMax = 300
@@ -237,7 +239,7 @@ public struct Limits: Sendable, Equatable {
     public var redisConnectMs = 1_000
     /// Deadline of one call; a call that misses it fails alone.
     public var redisCallMs = 2_000
-    /// Time without any reply on a link that owes some, after which it is dialled again.
+    /// Time without any reply on a link with unanswered calls, after which it reconnects.
     public var redisStallMs = 6_000
     /// Commands in flight on one link, and publishes that wait for others of their topic; beyond: `unavailable`.
     public var redisInFlightMax = 4_096
@@ -247,7 +249,7 @@ public struct Limits: Sendable, Equatable {
     public var redisCallBytesMax = 16_777_216
     /// Bytes of calls that wait to be written to one link; beyond: `unavailable`.
     public var redisOutboundBytesMax = 67_108_864
-    /// Events of one topic that one call commits (group commit): a call must not keep Redis from others for long.
+    /// Events of one topic that one call commits (group commit): a call must not block Redis for long.
     public var publishGroupEventsMax = 256
     /// Bytes of their data, for the same reason; a single event may have more.
     public var publishGroupBytesMax = 262_144
@@ -255,43 +257,43 @@ public struct Limits: Sendable, Equatable {
     public var publishWaitingBytesMax = 16_777_216
     /// Interval of the delivery probe.
     public var redisProbeMs = 2_500
-    /// Time a probe may take to come back.
+    /// Longest time until a probe is received.
     public var redisProbeTimeoutMs = 5_000
-    /// Difference between two clocks up to which they count as equal; beyond: readiness says which one is wrong.
+    /// Difference between two clocks up to which they count as equal; beyond: readiness names the wrong one.
     public var clockMs = 5_000
     /// Time after which a master is asked again whether it could load its own file; ACLs change while servers run.
     public var redisLoadCheckMs = 60_000
-    /// Part of a master's `maxmemory` from which readiness warns, percent.
+    /// Part of a master's `maxmemory` above which readiness warns, percent.
     public var redisMemoryPercent = 90
-    /// How long readiness warns of an eviction.
+    /// Time for which readiness warns of an eviction.
     public var evictionWarnMs = 600_000
     /// Time without a live worker after which readiness warns.
     public var workersMissingMs = 30_000
     /// Days before the end of the certificate from which readiness and `check` warn.
     public var certificateDays = 14
-    /// How long Redis may be away, with no process left that saw it go, before epochs end: a machine's reboot.
+    /// Time without Redis, and without a process that noticed its loss, after which epochs end: a machine's reboot.
     public var sealGapMs = 120_000
-    /// Interval at which Redis writes down that it still syncs every write, far below ``sealGapMs``.
+    /// Interval at which Redis records that it still syncs every write, far below ``sealGapMs``.
     public var sealBeatMs = 10_000
-    /// Back-off between reconnects: full jitter between these.
+    /// Shortest back-off between reconnects; full jitter between this and ``redisBackOffMaxMs``.
     public var redisBackOffMinMs = 100
     /// See ``redisBackOffMinMs``.
     public var redisBackOffMaxMs = 1_000
-    /// Time that one Sentinel has for an answer.
+    /// Longest time for a Sentinel's answer.
     public var sentinelCallMs = 500
-    /// Time from one question to the Sentinels to the next, at least.
+    /// Shortest time between two queries of the Sentinels.
     public var sentinelPauseMs = 250
-    /// Time after which they are asked without a reason, a quarter more or less.
+    /// Time after which they are queried without a reason, a quarter more or less.
     public var sentinelRefreshMs = 15_000
-    /// How long they are asked again and again once the master may be changing.
+    /// Time for which they are queried repeatedly once the master may be changing.
     public var sentinelUnsettledMs = 5_000
-    /// Time that replicas have to take an event or command that `--redis-wait` wants on them; beyond: `unavailable`.
+    /// Time within which replicas must store an event or command under `--redis-wait`; beyond: `unavailable`.
     public var redisWaitMs = 1_000
     /// Topics in one SUBSCRIBE or UNSUBSCRIBE.
     public var redisSubscribeBatch = 512
-    /// Nodes of a cluster, replicas among them; beyond: its map is not understood.
+    /// Nodes of a cluster, replicas included; beyond: its map is refused.
     public var clusterNodesMax = 1_000
-    /// Time for which an old master of a cluster is asked whether the new one has all that it wrote.
+    /// Time for which an old master of a cluster is asked whether the new one has all its writes.
     public var clusterProofMs = 1_000
     /// Bytes of one reply from Redis.
     public var redisReplyBytesMax = 25_165_824
@@ -299,64 +301,64 @@ public struct Limits: Sendable, Equatable {
     public var redisReplyElementsMax = 100_000
     /// Life of an idempotency key, seconds.
     public var idempotencySeconds = 300
-    /// How long an entry of the outbox that was done is recognised, should it come again, seconds.
+    /// Time for which a relayed outbox entry is recognised if it is repeated, seconds.
     public var relayedSeconds = 3_600
 
     // MARK: Budgets (microseconds of Redis, as the scripts declare them)
 
-    /// What one address may cost Redis in a second, callers without a token together; burst five seconds' worth.
+    /// Redis time of one address in a second, callers without a token together; burst five seconds' worth.
     public var addressRedisUsPerSecond = 100_000
-    /// What all callers without a token may cost Redis in a second by way of one node; burst half a second's worth.
+    /// Redis time of all callers without a token in a second by way of one node; burst half a second's worth.
     public var anonymousRedisUsPerSecond = 250_000
-    /// What one user may cost Redis in a second; burst ten seconds' worth.
+    /// Redis time of one user in a second; burst ten seconds' worth.
     public var userRedisUsPerSecond = 100_000
-    /// Bytes that one address may keep in the logs of one namespace without a token, and twice as many after a pause.
+    /// Bytes that one address may store in the logs of one namespace without a token, and twice as many after a pause.
     public var addressKeptBytes = 67_108_864
-    /// Bytes that one user may keep in the logs of one namespace, and twice as many after a pause.
+    /// Bytes that one user may store in the logs of one namespace, and twice as many after a pause.
     public var userKeptBytes = 16_777_216
-    /// Bytes that all users and anonymous callers may keep in the logs of one namespace by way of one node.
+    /// Bytes that all users and anonymous callers may store in the logs of one namespace by way of one node.
     public var namespaceKeptBytes = 4_294_967_296
-    /// What one backend may cost Redis in a second; burst two seconds' worth.
+    /// Redis time of one backend in a second; burst two seconds' worth.
     public var serviceRedisUsPerSecond = 4_000_000
-    /// What a join costs beyond its read when it begins a position: memory that nobody may need.
+    /// Cost of a join beyond its read when it begins a position: memory that nobody may need.
     public var newPositionUs = 1_000
     /// Weight of the reads of one shard that are in flight; beyond: they wait.
     public var readWeightInFlightMax = 10_000
-    /// Weight of the reads of one shard that wait; beyond: `rate_limited` or `unavailable`.
+    /// Weight of the waiting reads of one shard; beyond: `rate_limited` or `unavailable`.
     public var readWeightWaitingMax = 500_000
-    /// Time a read waits for its turn.
+    /// Longest wait of a read.
     public var readWaitMs = 1_000
 
     // MARK: Looks through all keys, and the outbox
 
-    /// Keys that one SCAN looks at.
+    /// Keys that one SCAN reads.
     public var scanKeys = 1_000
     /// Pause between two SCANs.
     public var scanPauseMs = 40
-    /// Age of the oldest entry of the outbox from which gateways and the worker warn, ms.
+    /// Age of the oldest entry of the outbox above which gateways and the worker warn, ms.
     public var outboxLateMs = 5_000
 
     // MARK: Threads and drain
 
-    /// Values waiting between two threads; beyond, the sender is told and the receiver repairs.
+    /// Values waiting between two threads; beyond, the send fails and the receiver repairs.
     public var mailboxMax = 65_536
     /// Log lines waiting for the writer; beyond: dropped and counted.
     public var logLinesMax = 8_192
-    /// Lines a second of each kind that tell of single clients or webhooks; beyond: left out, and the number told.
+    /// Lines a second of each kind about single clients or webhooks; further ones are counted instead.
     public var clientLinesPerSecond = 10
-    /// Interval in which a shard looks after topics that were left, joins that wait, heartbeats and its link.
+    /// Interval at which a shard checks topics that were left, joins that wait, heartbeats and its link.
     public var shardSweepMs = 250
-    /// Time that one shard waits for the others to tell what they know of a topic.
+    /// Time for which one shard waits for the others' reports on a topic.
     public var reportWaitMs = 1_000
     /// Longest wait of a starting gateway for its links to Redis before it listens all the same.
     public var listenGraceMs = 3_000
-    /// How long a loop may stand still before the process ends itself; 0: for ever.
+    /// Time for which a loop may be blocked before the process ends itself; 0: for ever.
     public var stuckExitMs = 30_000
     /// Time between the first notice of a drain and the last close.
     public var drainMs = 20_000
-    /// Silence kept after readiness turns red, for balancers to see it.
+    /// Silence after readiness turns red, so that balancers notice it.
     public var drainGraceMs = 500
-    /// Interval in which a drain tells and closes the next clients.
+    /// Interval at which a drain notifies and closes the next clients.
     public var drainStepMs = 20
     /// Time between the last new connection and the close of the listeners, in which all are accepted.
     public var drainAcceptMs = 100

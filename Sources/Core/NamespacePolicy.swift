@@ -1,8 +1,8 @@
-/// What a namespace allows and keeps (design section 10).
+/// The rights and the storage of a namespace.
 ///
 /// Deny by default: a namespace without a policy does not exist.
 public struct NamespacePolicy: Sendable, Equatable {
-    /// Who may subscribe or publish.
+    /// The callers that may subscribe or publish.
     public enum Rule: String, CaseIterable, Sendable {
         /// Any client, authenticated or not.
         case anyone
@@ -16,45 +16,47 @@ public struct NamespacePolicy: Sendable, Equatable {
         case service
     }
 
-    /// What happens to a client that reads too slowly.
+    /// The treatment of a client that reads too slowly.
     public enum SlowPolicy: String, CaseIterable, Sendable {
-        /// Drop what a newer event replaces and say so with `gap`.
+        /// Drop events that a newer event replaces, and report it with `gap`.
         case conflate
         /// Close 4410; the client resumes by position.
         case disconnect
     }
 
-    /// Which events of one name replace each other.
+    /// The key by which events of one name replace each other.
     public enum ConflateBy: Sendable, Equatable {
         /// All of them.
         case name
-        /// Those in whose data this member has the same text.
+        /// Events whose data have the same text in this member.
         case member(String)
     }
 
-    /// Who may subscribe.
+    /// The callers that may subscribe.
     public var subscribe: Rule
-    /// Which clients may publish; services always may.
+    /// The clients that may publish; services always may.
     public var publish: Rule
-    /// Events the log keeps, from 100 on with at most 9 more; 0 keeps none (positions still advance).
+    /// Events that the log keeps, from 100 on with at most 9 more; 0 keeps none (positions still advance).
     public var logEventsMax: Int
-    /// How long the log outlives its last event, seconds.
+    /// The time by which the log outlives its last event, seconds.
     public var logSeconds: Int
-    /// Bytes of Redis that the log may take, at most half more between two looks at it; `nil`: as many as its events do.
+    /// Bytes of Redis that the log may take, at most half more between two checks; `nil`: no limit but that of events.
     ///
     /// The newest event always stays.
     public var logBytesMax: Int?
-    /// What happens to slow clients.
+    /// The treatment of slow clients.
     public var slow: SlowPolicy
-    /// Which events a newer one may replace under ``SlowPolicy/conflate``; others are never dropped.
+    /// The events that a newer one may replace under ``SlowPolicy/conflate``; others are never dropped.
     public var conflate: [EventName: ConflateBy]
-    /// Whether the owner of a topic also gets, as events of that topic, those of the topics in its set
-    /// `<topic>#follows`.
+    /// Whether the owner of a topic also receives the events of the topics in its set `<topic>#follows`.
+    ///
+    /// They arrive as events of the owner's topic.
     public var follows: Bool
-    /// Whether topics tell who is here.
+    /// Whether the namespace has presence.
     public var presence: Bool
-    /// Whether Phoenix broadcasts have the members of an event's data also beside `payload`, for clients that read them
-    /// there.
+    /// Whether Phoenix broadcasts repeat the members of an event's data beside `payload`.
+    ///
+    /// It is for clients that read them there.
     public var flatten: Bool
 
     /// Makes a policy.
@@ -75,9 +77,10 @@ public struct NamespacePolicy: Sendable, Equatable {
         self.slow = slow
     }
 
-    /// The bound of the log as scripts read it: the events, or `EVENTS:BYTESb` where the bytes must be looked at.
+    /// The bound of the log in the form for scripts: the events, or `EVENTS:BYTESb` where the bytes must be checked.
     ///
-    /// Events of whose size the log may hold twice as many need no look, so they cost Redis nothing more.
+    /// When the log may hold twice as many events of the largest size, no check is needed, so they cost Redis nothing
+    /// more.
     public func logBound(largestBytes: Int) -> [UInt8] {
         var text: [UInt8] = []
         text.append(decimal: logEventsMax)
@@ -88,11 +91,12 @@ public struct NamespacePolicy: Sendable, Equatable {
         return text
     }
 
-    /// How long a position outlives its topic's last event, seconds: a day longer than the log, so that a returning
-    /// client learns that it missed something.
+    /// The time by which a position outlives its topic's last event, seconds.
+    ///
+    /// It is a day longer than the log's, so that a returning client detects that it missed events.
     public var positionSeconds: Int { logSeconds + 86_400 }
 
-    /// Bytes that one recovery may return at most: where users publish, a log has no use for more.
+    /// The most bytes that one recovery may return: where users publish, a log has no use for more.
     private static let recoverable = 4_194_304
 
     /// The policies of the apps' namespaces, by name.

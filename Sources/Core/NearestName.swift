@@ -1,12 +1,11 @@
-/// Finds the valid name a mistyped one was meant to be.
+/// Finds the valid name that a mistyped one most likely stands for.
 public enum NearestName {
     /// Longer input is not compared: it is no typing mistake, and comparison costs the product of the lengths.
     private static let bytesMax = 64
 
     /// The candidate with the fewest edits from `name`, the earlier of equals.
     ///
-    /// `nil` when none is near enough to be meant, that is within a third of the longer name's bytes, and at least two
-    /// edits.
+    /// `nil` when none is near enough, that is within a third of the longer name's bytes, and at least two edits.
     public static func among(_ candidates: [String], to name: String) -> String? {
         let typed = Array(name.lowercased().utf8)
         guard !typed.isEmpty, typed.count <= bytesMax else { return nil }
@@ -30,10 +29,10 @@ public enum NearestName {
         return "; did you mean " + prefix + nearest + "?"
     }
 
-    /// Insertions, deletions, substitutions and swaps of neighbours that turn one name into the other (optimal string
-    /// alignment).
+    /// The number of edits that turn one name into the other (optimal string alignment).
     ///
-    /// *Complexity*: the product of the lengths.
+    /// Edits are insertions, deletions, substitutions and swaps of neighbours. *Complexity*: the product of the
+    /// lengths.
     public static func distance(_ left: [UInt8], _ right: [UInt8]) -> Int {
         var beforeLast: [Int] = []
         var last = Array(0...right.count)

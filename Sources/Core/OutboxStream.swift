@@ -1,13 +1,13 @@
 /// One stream of the outbox: a lane of a slot, for entries of commands or for those that their calls cause.
 ///
-/// Entries are put into the lane of their payer, so a flood of one payer fills one lane. Entries that calls
-/// of the worker cause wait in a stream beside it, whose room no command can take.
+/// Entries are put into the lane of their payer, so a flood of one payer fills one lane. Entries that calls of the
+/// worker cause wait in a second stream, whose room no command can take.
 public struct OutboxStream: Hashable, Sendable {
     /// The hash slot, 0...16383; 0 on plain names.
     public let slot: Int
     /// The lane, 0..<``lanes``.
     public let lane: Int
-    /// Whether it is for what the worker's calls cause.
+    /// Whether it is for entries that the worker's calls cause.
     public let isFollowUp: Bool
 
     /// The lanes of each slot; the number is part of the names of keys.
@@ -15,7 +15,7 @@ public struct OutboxStream: Hashable, Sendable {
 
     /// Makes a stream of a lane.
     ///
-    /// A lane or slot beyond the last one counts modulo their number.
+    /// A greater lane or slot counts modulo their number.
     public init(slot: Int, lane: Int, isFollowUp: Bool) {
         self.slot = slot & (HashSlot.count - 1)
         self.lane = lane & (OutboxStream.lanes - 1)
@@ -34,7 +34,7 @@ public struct OutboxStream: Hashable, Sendable {
         }
     }
 
-    /// The end of the name, behind `#outbox`: nothing, or `:3`, `:next`, `:3:next`.
+    /// The end of the name, after `#outbox`: nothing, or `:3`, `:next`, `:3:next`.
     var suffix: [UInt8] { OutboxStream.suffixes[lane + (isFollowUp ? OutboxStream.lanes : 0)] }
 
     /// The suffixes of ``all(of:)``, in its order.

@@ -1,9 +1,9 @@
-/// Where in a topic's log an event or a client stands.
+/// The position of an event or a client in a topic's log.
 ///
-/// Offsets are comparable only within one epoch. A new epoch begins whenever the log may have been cut or rolled
-/// back, so that no pair (epoch, offset) ever names two events.
+/// Offsets are comparable only within one epoch. A new epoch begins whenever the log may have been cut or rolled back,
+/// so that no pair (epoch, offset) ever names two events.
 public struct Position: Hashable, Sendable {
-    /// Which life of the log; 1...32 bytes of `[A-Za-z0-9_-]`.
+    /// The epoch of the log; 1...32 bytes of `[A-Za-z0-9_-]`.
     public let epoch: [UInt8]
     /// The number of the last event seen, 0 before the first.
     public let offset: Int
@@ -18,7 +18,7 @@ public struct Position: Hashable, Sendable {
         self.offset = offset
     }
 
-    /// The text by which scripts are told the last event that is known: epoch, space, offset.
+    /// The last known event in the form for scripts: epoch, space, offset.
     public var fenceText: [UInt8] {
         var text = epoch
         text.append(UInt8(ascii: " "))
@@ -26,7 +26,7 @@ public struct Position: Hashable, Sendable {
         return text
     }
 
-    /// Whether a log that ends here has, or had, the event at a position of its epoch; `nil` is no position.
+    /// Whether a log that ends here has, or had, the event at that position of its epoch; `true` for `nil`.
     public func includes(_ event: Position?) -> Bool {
         guard let event else { return true }
         return event.epoch == epoch && event.offset <= offset

@@ -1,4 +1,4 @@
-/// Input made fit for a line of a terminal or a log.
+/// Cleans input for a line of a terminal or a log.
 public enum PrintableText {
     /// The text with control characters replaced by `?`, cut after 120 characters.
     public static func clean(_ text: String) -> String {

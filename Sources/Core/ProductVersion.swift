@@ -1,10 +1,10 @@
 /// The version of this source.
 public enum ProductVersion {
-    /// Semantic version: the one place of it.
+    /// The semantic version, defined only here.
     public static let text = "0.1.0"
-    /// The format of what processes keep in Redis.
+    /// The format of the data that processes keep in Redis.
     ///
-    /// It grows by one with a change that a process of the version before would misread. Processes of two formats do not
-    /// work on the same keys.
+    /// It grows by one with a change that a process of the version before would misread. Processes of two formats do
+    /// not work on the same keys.
     public static let format = 1
 }

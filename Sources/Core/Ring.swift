@@ -2,13 +2,13 @@
 public struct Ring<Element> {
     private var slots: [Element?] = []
     private var head = 0
-    /// How many elements wait.
+    /// The number of elements.
     public private(set) var count = 0
 
-    /// An empty ring; its buffer grows by doubling up to what is really used.
+    /// An empty ring; its buffer doubles up to the size that is really used.
     public init() {}
 
-    /// Whether nothing waits.
+    /// Whether it has no elements.
     public var isEmpty: Bool { count == 0 }
 
     /// The oldest element.
@@ -17,7 +17,7 @@ public struct Ring<Element> {
     /// The newest element.
     public var last: Element? { count == 0 ? nil : slots[index(count - 1)] }
 
-    /// Adds an element behind all others.
+    /// Adds an element after all others.
     public mutating func append(_ element: Element) {
         if count == slots.count { grow() }
         slots[index(count)] = element

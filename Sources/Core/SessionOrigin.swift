@@ -1,6 +1,6 @@
-/// Which session an event came from, for one that does not want its own events back: `[A-Za-z0-9_-]{1,32}`.
+/// The name of an event's publishing session, which does not want its own events: `[A-Za-z0-9_-]{1,32}`.
 ///
-/// Drawn at random by the session; it goes over Redis with the event and to no client.
+/// The session draws it at random; Redis carries it with the event, and no client receives it.
 public struct SessionOrigin: Hashable, Sendable {
     /// The name, ASCII.
     public let bytes: [UInt8]

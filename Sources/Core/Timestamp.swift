@@ -1,6 +1,6 @@
 /// Moments as text of RFC 3339 (the profile of ISO 8601 for the internet).
 public enum Timestamp {
-    /// The moments that are taken: from 1970 to the end of 9999, in milliseconds.
+    /// The accepted moments: from 1970 to the end of 9999, in milliseconds.
     public static let range = 0...253_402_300_799_999
 
     /// Milliseconds since 1970 of a text such as `2026-11-21T10:20:05.5+01:00`; `nil` for anything else.
@@ -98,7 +98,7 @@ public enum Timestamp {
         var days = day - 1
         for earlier in 1..<month { days += Timestamp.days(of: earlier, year) }
         let before = year - 1
-        // Division rounds towards zero, and year 0 comes before all leap days counted here.
+        // Division rounds towards zero, and year 0 precedes all leap days counted here.
         let leapDays = year == 0 ? -1 : before / 4 - before / 100 + before / 400
         return days + before * 365 + leapDays - 719_162
     }

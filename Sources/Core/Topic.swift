@@ -1,11 +1,11 @@
 /// A topic: `namespace:id`, such as `shop:42`; the unit of subscription, history and rights.
 ///
-/// Kept and compared as bytes. Swift's `String` compares by canonical equivalence, so two different Redis channels
-/// could be one dictionary key; ASCII bytes cannot be confused (design section 1).
+/// Stored and compared as bytes. Swift's `String` compares by canonical equivalence, so two different Redis channels
+/// could be one dictionary key; ASCII bytes cannot be confused.
 public struct Topic: Hashable, Sendable, CustomStringConvertible {
     /// The whole topic, ASCII.
     public let bytes: [UInt8]
-    /// How many of ``bytes`` are the namespace, 1...32; the byte after them is the colon.
+    /// The number of ``bytes`` in the namespace, 1...32; the byte after them is the colon.
     private let namespaceCount: UInt8
 
     /// The most bytes a namespace may have.
@@ -35,7 +35,7 @@ public struct Topic: Hashable, Sendable, CustomStringConvertible {
         self.namespaceCount = UInt8(truncatingIfNeeded: namespace.count)
     }
 
-    /// The part before the first colon; it carries policy.
+    /// The part before the first colon; it decides the policy.
     public var namespace: ArraySlice<UInt8> { bytes[..<Int(namespaceCount)] }
 
     /// The part after the first colon.

@@ -1,9 +1,9 @@
 /// UTF-8 validation, incremental and whole.
 ///
-/// A byte-wise automaton after the table of RFC 3629 section 4: it knows at each byte which bytes may follow, so a
-/// text is refused at its first impossible byte, across any split (RFC 6455 section 8.1, failing fast).
+/// A byte-wise automaton after the table of RFC 3629 section 4: it knows at each byte which bytes may follow. So a text
+/// is refused at its first impossible byte, across any split (RFC 6455 section 8.1, failing fast).
 public struct UTF8Text: Sendable {
-    /// Continuation bytes still due, 0...3.
+    /// Continuation bytes still expected, 0...3.
     private var due: UInt8 = 0
     /// The range the next continuation byte must lie in; narrower after E0, ED, F0, F4.
     private var low: UInt8 = 0x80

@@ -1,28 +1,28 @@
-/// Finite defaults of a worker; configuration knows them by the same names as those of ``Limits``.
+/// Finite defaults of a worker; configuration uses the same names as for ``Limits``.
 public struct WorkerLimits: Sendable, Equatable {
-    /// How long a worker's hold on its shops lasts without renewal; renewed every third of it.
+    /// Life of a worker's lease without renewal; renewed every third of it.
     public var leaseMs = 3_000
-    /// Every known id is refreshed at least this often while Redis does not tell changes, and after each change.
+    /// Longest time between refreshes of an id while Redis does not report changes, and after each change.
     public var sweepMs = 5_000
-    /// The longest pause between two refreshes of an id of which no change is told; it doubles from ``sweepMs`` on.
+    /// Longest pause between two refreshes of an id without reported changes; it doubles from ``sweepMs`` on.
     public var sweepMaxMs = 300_000
     /// Refreshes in flight.
     public var refreshesMax = 64
-    /// Refreshes of ids known to one worker; beyond: left to the next look through the keys.
+    /// Refreshes of ids known to one worker; beyond: left to the next search of all keys.
     public var refreshIDsMax = 500_000
     /// Entries of the outbox read and not done.
     public var relayWindowMax = 4_096
-    /// Entries of the outbox being done.
+    /// Entries of the outbox in flight.
     public var relaysMax = 256
-    /// Part of the time for which what users have caused may keep Redis busy by way of the outbox, percent.
+    /// Part of the time for which outbox entries caused by users may keep Redis busy, percent.
     public var relayUsersPercent = 50
-    /// Interval of looks into the outbox that nobody woke.
+    /// Interval of checks of the outbox without a wake-up.
     public var relaySweepMs = 1_000
     /// Entries kept that could not be relayed; beyond: the oldest are dropped.
     public var outboxDeadMax = 10_000
-    /// How long a call of a service outside waits for a courier; then it is given up, seconds.
+    /// Time for which a call of an outside service waits for a courier before it is given up, seconds.
     public var callSeconds = 3_600
-    /// Calls kept that were given up, of each service; beyond: the oldest are dropped.
+    /// Given-up calls that are kept of each service; beyond: the oldest are dropped.
     public var callsDeadMax = 1_000
 
     /// The defaults.

@@ -4,23 +4,25 @@ public import Core
 public enum ClientCommand: Equatable, Sendable {
     /// Present or refresh a token; its bytes are neither bounded nor checked here.
     ///
-    /// One that is refused ends the connection.
+    /// A refused token ends the connection.
     case authenticate(token: [UInt8])
-    /// Present a token as `authenticate` does; one that is refused changes nothing, and is only answered.
+    /// Present a token as `authenticate` does; a refused token changes nothing, and only the refusal is sent.
     case refresh(token: [UInt8])
-    /// Join topics; each is answered by itself with the request's reference. Never empty, no topic twice.
+    /// Join topics; each topic has its own answer with the request's reference. Never empty, no topic twice.
     case subscribe([SubscribeRequest])
-    /// Leave topics; each is answered by itself. Never empty, no topic twice.
+    /// Leave topics; each topic has its own answer. Never empty, no topic twice.
     case unsubscribe([Topic])
-    /// Be listed among those who are here on a joined topic, or say something new of oneself.
+    /// Add the client to the presence list of a joined topic, or replace the client's own entry there.
     case track(TrackRequest)
-    /// Be listed there no more.
+    /// Remove the client from the topic's presence list.
     case untrack(Topic)
     /// Publish an event.
     case publish(PublishRequest)
-    /// Run a named command; `arguments` were read with the message. The name fits ``EventName``, nothing more is
-    /// known of it: a name no script bears is for the caller to answer with `not_found`.
+    /// Run a named command; `arguments` were read with the message.
+    ///
+    /// The name fits ``EventName`` and is not checked further: the caller answers `not_found` for a name that no script
+    /// has.
     case command(name: String, arguments: CommandArguments)
-    /// Ask for a sign of life.
+    /// Ask for a `pong`.
     case ping
 }

@@ -1,8 +1,8 @@
-/// What a client asks, in any dialect.
+/// One request of a client, in any dialect.
 public struct ClientRequest: Equatable, Sendable {
-    /// What is to be done.
+    /// The action to perform.
     public let command: ClientCommand
-    /// What the answer must carry back; `nil` when the client wants no correlation.
+    /// The reference that the answer repeats; `nil` when the client wants no correlation.
     public let ref: Reference?
 
     /// Makes a request.

@@ -1,13 +1,14 @@
 public import Core
 
-/// The arguments of a command as they came: one JSON object, read once with the message that holds it.
+/// The arguments of a command, unchanged: one JSON object, read once with the message that holds it.
 public struct CommandArguments: Equatable, Sendable {
     /// The object; `nil` when the message had none.
     public let object: JSON.Value?
-    /// What the client need not say on its socket, by name: taken for a required argument that it leaves out.
+    /// Values that the client's socket implies, by argument name; each fills in a required argument that the client
+    /// leaves out.
     public let known: [String: [UInt8]]
 
-    /// Keeps an object that was read; `nil` for a message that had none.
+    /// Stores an object that was read; `nil` for a message that had none.
     public init(object: JSON.Value?, known: [String: [UInt8]] = [:]) {
         self.object = object
         self.known = known

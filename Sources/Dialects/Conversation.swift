@@ -1,66 +1,72 @@
 public import Core
 
-/// One connection in one client protocol, as a pure state machine: what comes goes in, steps come out.
+/// One connection in one client protocol, as a pure state machine: messages are its input, steps its output.
 ///
-/// The session core speaks only ``ClientRequest`` and ``ServerMessage`` and never sees a dialect's syntax. A conversation
-/// may speak first, answer by itself, and keep its own heartbeat. What it must say again in an answer (a Phoenix
-/// `join_ref`, a Socket.IO acknowledgement number) it packs into the request's ``Reference``, which everyone else hands
-/// back unread; so nothing stays here for a request that is never answered. Events do not come by here: they are
-/// written once for all sessions by the ``EventEncoder`` of their door.
+/// The session core speaks only ``ClientRequest`` and ``ServerMessage`` and never sees a dialect's syntax. A
+/// conversation may speak first, answer by itself, and keep its own heartbeat. An answer may have to repeat values (a
+/// Phoenix `join_ref`, a Socket.IO acknowledgement number). The conversation packs them into the request's
+/// ``Reference``, which all other code returns unread. So it stores nothing for a request that is never answered.
+/// Events bypass it: the ``EventEncoder`` of a session writes each event once for all sessions.
 ///
-/// Every message of the client is paid for by its sender: a conversation that answers one by itself still counts, since
-/// the session counts messages, not requests. Thread: the shard's; time is told in monotonic milliseconds.
+/// Every message of the client counts against its sender's budget, also one that the conversation answers by itself:
+/// the session counts messages, not requests. Thread: the shard's; times are monotonic milliseconds.
 public protocol Conversation {
-    /// Milliseconds at which ``deadlineReached(_:_:)`` is wanted; `Int.max` for never.
+    /// The time in milliseconds at which ``deadlineReached(_:_:)`` is to be called; `Int.max` for never.
     var deadlineMs: Int { get }
 
-    /// The connection is open, and nothing was said yet.
+    /// The connection is open, and neither side has sent anything yet.
     mutating func began(nowMs: Int, _ steps: inout [ConversationStep])
 
-    /// One whole message came.
+    /// The client sent one whole message.
     mutating func received(
         _ message: [UInt8], as kind: MessageKind, nowMs: Int, _ steps: inout [ConversationStep])
 
-    /// A door is open; `user` is whose token opened it, `nil` for a client that is nobody yet, or no person.
+    /// A session is open.
+    ///
+    /// `user` is the user of the token that opened it; `nil` for an anonymous client, or one that is no person.
     mutating func opened(_ door: Door, by user: [UInt8]?, _ steps: inout [ConversationStep])
 
-    /// A door is open, for conversations that need not know whose it is.
+    /// A session is open, for conversations that do not need its user.
     mutating func opened(_ door: Door, _ steps: inout [ConversationStep])
 
-    /// A door stays closed.
+    /// A session was refused.
     mutating func refused(_ door: Door, _ refusal: Refusal, _ steps: inout [ConversationStep])
 
-    /// The gateway tells something through a door; `ref` is that of the request it answers, `nil` on everything
-    /// unasked for. Never an event.
+    /// The gateway sends a message through a session.
+    ///
+    /// `ref` is the reference of the request that it answers; `nil` on everything unsolicited. Never an event.
     mutating func told(_ message: ServerMessage, at door: Door, ref: Reference?, _ steps: inout [ConversationStep])
 
-    /// The events that a ``SubscribeRequest/replay`` asked for, oldest first; `position` is that of the newest event of
-    /// then, behind which the topic is joined next.
+    /// The events that a ``SubscribeRequest/replay`` asked for, oldest first.
+    ///
+    /// `position` is that of the newest event at the time of the read; the topic is joined after it.
     mutating func replayed(
         _ events: [ChannelMessage], of topic: Topic, upTo position: Position, at door: Door, ref: Reference?)
 
     /// The deadline has passed.
     mutating func deadlineReached(nowMs: Int, _ steps: inout [ConversationStep])
 
-    /// Which of the dialect's ``Dialect/encoders`` writes the events of a door.
+    /// The index in ``Dialect/encoders`` of the encoder that writes the events of a session.
     func encoder(of door: Door) -> Int
 
-    /// Whether each event with a position needs a ``mark(_:_:)``, or is this client's own.
+    /// Whether each event with a position needs a ``mark(_:_:)``, or a form of this client's own.
     var marksEvents: Bool { get }
 
-    /// What stands for this client alone before an event that all share, in the same bytes: where its topics stand then.
+    /// The bytes for this client alone that precede a shared event in the same message: the positions of its topics.
     ///
     /// `nil` for nothing.
     mutating func mark(_ topic: Topic, _ position: Position) -> WireUnit?
 
-    /// What this client is sent in place of what the encoder writes of an event, which `units` gives.
+    /// The units that this client receives in place of the encoder's, which `units` returns.
     ///
-    /// `nil` where the client is sent the same as all. Asked where ``marksEvents`` and there is no mark.
+    /// `nil` where the client receives the same as all others. Called where ``marksEvents`` is true and there is no
+    /// mark.
     mutating func own(
         _ topic: Topic, _ position: Position, at door: Door, _ units: () -> [WireUnit]
     ) -> [WireUnit]?
 
-    /// Which operation a command with this reference is, so that its retry changes nothing; `nil`: none can be told.
+    /// The operation that a command with this reference stands for, so that a retry changes nothing; `nil` when
+    /// unknown.
     func operation(of ref: Reference) -> OperationName?
 }
 
@@ -68,25 +74,25 @@ extension Conversation {
     /// A conversation without a clock.
     public var deadlineMs: Int { Int.max }
 
-    /// Nothing is said before the client speaks; the connection's credentials have the only door.
+    /// The conversation sends nothing before the client does; the connection's credentials open the only session.
     public mutating func began(nowMs: Int, _ steps: inout [ConversationStep]) {
         steps.append(.open(.main, token: nil))
     }
 
-    /// Whose it is makes no difference.
+    /// The user makes no difference.
     public mutating func opened(_ door: Door, by user: [UInt8]?, _ steps: inout [ConversationStep]) {
         opened(door, &steps)
     }
 
-    /// Nothing is said of it.
+    /// Sends nothing.
     public mutating func opened(_ door: Door, _ steps: inout [ConversationStep]) {}
 
-    /// The credentials were judged when the connection was opened; one that is refused later ends it.
+    /// The credentials were checked when the connection was opened; a later refusal ends the connection.
     public mutating func refused(_ door: Door, _ refusal: Refusal, _ steps: inout [ConversationStep]) {
         steps.append(.close(.unauthorized))
     }
 
-    /// A conversation that asks for no replay is told of none.
+    /// Does nothing: a conversation that asks for no replay receives none.
     public mutating func replayed(
         _ events: [ChannelMessage], of topic: Topic, upTo position: Position, at door: Door, ref: Reference?
     ) {}
@@ -97,17 +103,17 @@ extension Conversation {
     /// The only encoder.
     public func encoder(of door: Door) -> Int { 0 }
 
-    /// Events speak for themselves.
+    /// `false`: the client needs no marks.
     public var marksEvents: Bool { false }
 
-    /// Events speak for themselves.
+    /// `nil`: the client needs no marks.
     public mutating func mark(_ topic: Topic, _ position: Position) -> WireUnit? { nil }
 
-    /// The same as all.
+    /// `nil`: the client receives the same as all others.
     public mutating func own(
         _ topic: Topic, _ position: Position, at door: Door, _ units: () -> [WireUnit]
     ) -> [WireUnit]? { nil }
 
-    /// No operation can be told.
+    /// `nil`: references identify no operation.
     public func operation(of ref: Reference) -> OperationName? { nil }
 }

@@ -1,19 +1,19 @@
 public import Core
 
-/// What a conversation wants done, in this order.
+/// One action that a conversation requests; the actions are performed in their order.
 public enum ConversationStep: Equatable, Sendable {
-    /// Say this to the client.
+    /// Send this to the client.
     case say(WireUnit)
-    /// A new door: whoever shows the token, or the connection's own credentials without one, has its topics there.
+    /// Open a session with the token, or without one with the connection's own credentials.
     ///
     /// ``Conversation/opened(_:by:_:)`` follows, or ``Conversation/refused(_:_:_:)``.
     case open(Door, token: [UInt8]?)
-    /// The client asks through an open door, or could not be understood there.
+    /// A request of the client through an open session, or a message there that could not be read.
     ///
-    /// The answers come by ``Conversation/told(_:at:ref:_:)`` with the request's reference.
+    /// The answers arrive at ``Conversation/told(_:at:ref:_:)`` with the request's reference.
     case request(Door, Result<ClientRequest, DialectRefusal>)
-    /// The door closes: everything that was joined through it is left, nothing more is told of it.
+    /// The session ends: it leaves all topics joined through it and receives nothing more.
     case end(Door)
-    /// The connection ends.
+    /// Close the connection.
     case close(CloseReason)
 }

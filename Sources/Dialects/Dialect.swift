@@ -1,8 +1,8 @@
 public import Core
 
-/// One client protocol: what its connections have in common; shared by all threads.
+/// One client protocol: the properties that its connections share; used by all threads.
 public protocol Dialect: Sendable {
-    /// How its events are written, by number; the numbers are those of ``Conversation/encoder(of:)``.
+    /// The encoders of its events; the indices are those of ``Conversation/encoder(of:)``.
     var encoders: [any EventEncoder] { get }
 
     /// Begins a connection's conversation.
@@ -10,7 +10,7 @@ public protocol Dialect: Sendable {
 
     /// The WebSocket subprotocol that is chosen when a client offers it; `nil` for none.
     ///
-    /// A browser that offers some and gets none closes the connection.
+    /// A browser that offers subprotocols and receives none closes the connection.
     var subprotocol: String? { get }
 
     /// The code of a WebSocket's close frame; `nil` where none can be sent.

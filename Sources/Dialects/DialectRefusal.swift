@@ -1,10 +1,10 @@
 public import Core
 
-/// Why a dialect could not make a request of a client message.
+/// The reason why a dialect could not make a request of a client message.
 public struct DialectRefusal: Error, Equatable, Sendable {
-    /// What to tell the client.
+    /// The refusal that is sent to the client.
     public let refusal: Refusal
-    /// The message's reference, when it could still be read; goes into the answer.
+    /// The message's reference, when it could still be read; the answer repeats it.
     public let ref: Reference?
     /// Set when the protocol demands that the connection ends; `nil` keeps it.
     public let close: CloseReason?

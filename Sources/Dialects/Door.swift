@@ -1,16 +1,16 @@
-/// One identity's set of topics on a connection (design section 15).
+/// The number of a session: one identity's set of topics on a connection.
 ///
-/// Native and Phoenix connections have one door, a Socket.IO connection has one for each namespace. A topic may be
-/// joined through several doors of a connection; its events come once through each.
+/// Native and Phoenix connections have one session, a Socket.IO connection has one for each namespace. A topic may be
+/// joined through several sessions of a connection; each of them receives its events once.
 public struct Door: Hashable, Sendable {
-    /// Its number, unique on the connection and never used again there.
+    /// The number, unique on the connection and never used again there.
     public let number: Int
 
-    /// The door with that number.
+    /// The session with that number.
     public init(_ number: Int) {
         self.number = number
     }
 
-    /// The only door of dialects that have one.
+    /// The only session of dialects that have one.
     public static let main = Door(0)
 }

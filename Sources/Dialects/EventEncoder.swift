@@ -1,8 +1,8 @@
 public import Core
 
-/// How a dialect writes what goes to many clients at once; stateless, so that the bytes are shared.
+/// The writer of a dialect's messages to many clients at once; stateless, so that clients share the bytes.
 ///
-/// Sessions with the same encoder and the same framing are sent the same bytes, made once for each event. All members
+/// Sessions with the same encoder and the same framing receive the same bytes, made once for each event. All members
 /// may be called on any thread.
 public protocol EventEncoder: Sendable {
     /// A short constant word, unique among all encoders, also a metric label, e.g. `native`.
@@ -10,23 +10,24 @@ public protocol EventEncoder: Sendable {
 
     /// Writes an event of a topic; several units belong together and are sent without anything between them.
     ///
-    /// None where the dialect cannot say the event.
+    /// Empty where the dialect cannot express the event.
     func event(_ topic: Topic, _ message: ChannelMessage) -> [WireUnit]
 
-    /// Writes that events of a topic are missing before whatever follows; at least one unit: no dialect is silent.
+    /// Writes that events of a topic are missing before the next message; at least one unit, in every dialect.
     func gap(_ topic: Topic, _ position: Position?, _ reason: GapReason) -> [WireUnit]
 
-    /// Writes who is here, for ``ServerMessage/presence(topic:members:)``; `nil` where the dialect cannot say it.
+    /// Writes the list of members for ``ServerMessage/presence(topic:members:)``; `nil` where the dialect has no such
+    /// message.
     func presence(_ topic: Topic, _ members: [PresenceMember]) -> [UInt8]?
 
-    /// Writes who came and who left; none where the dialect cannot say it.
+    /// Writes the members that joined and left; empty where the dialect has no such message.
     func presence(_ topic: Topic, _ change: PresenceChange) -> [WireUnit]
 }
 
 extension EventEncoder {
-    /// A dialect without presence says nothing.
+    /// `nil`: the dialect has no presence.
     public func presence(_ topic: Topic, _ members: [PresenceMember]) -> [UInt8]? { nil }
 
-    /// A dialect without presence says nothing.
+    /// Empty: the dialect has no presence.
     public func presence(_ topic: Topic, _ change: PresenceChange) -> [WireUnit] { [] }
 }

@@ -1,9 +1,9 @@
 public import Core
 
-/// What a client's reference says about the operation it stands for.
+/// The operation that a client's reference identifies.
 public enum OperationName: Hashable, Sendable {
-    /// The same operation wherever and whenever it is repeated.
+    /// The same operation wherever and whenever the name is repeated.
     case named(MessageID)
-    /// A number, which clients count anew on every connection: the same operation on this connection only.
+    /// A number, which clients restart on every connection: the same operation on this connection only.
     case numbered([UInt8])
 }

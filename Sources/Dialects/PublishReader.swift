@@ -1,16 +1,16 @@
 public import Core
 
-/// Reads a publish, the same way for every door: its topic, its event's name, its data and its id.
+/// Reads a publish the same way for every protocol: its topic, its event's name, its data and its id.
 ///
-/// A fault of the same kind is refused in the same words everywhere. Only the names of the members differ.
+/// The same fault has the same refusal everywhere. Only the names of the members differ.
 public struct PublishReader: Sendable {
-    /// How the clients of a door write a publish.
+    /// The form in which the clients of one protocol write a publish.
     public struct Form: Sendable {
         /// The member that holds the event's data.
         let data: String
-        /// What stands before and after a member's name where a refusal quotes it.
+        /// The text before and after a member's name where a refusal quotes it.
         let quotes: (before: String, after: String)
-        /// Whether a publish without data has an empty object.
+        /// Whether data may be left out; they are an empty object then.
         let mayLackData: Bool
         /// Whether `null` is the same as absent: typed clients write absent members so.
         let ignoresNull: Bool
@@ -36,7 +36,7 @@ public struct PublishReader: Sendable {
         self.bytesMax = bytesMax
     }
 
-    /// Reads a publish all of whose members stand in one object.
+    /// Reads a publish whose members are all in one object.
     public func request(_ object: JSON.Value) throws(Refusal) -> PublishRequest {
         try request(on: NativeTarget.topic(object["topic"]), object)
     }
@@ -48,12 +48,12 @@ public struct PublishReader: Sendable {
             id: try id(present(object["id"])))
     }
 
-    /// Reads a publish whose parts came one by one; the data are still text.
+    /// Reads a publish whose parts are separate; the data are still text.
     public func request(
         on topic: Topic, event name: [UInt8], text: [UInt8], limits: JSON.Limits
     ) throws(Refusal) -> PublishRequest {
         let event = try event(name)
-        // Looked at first: a text that is too long need not be read.
+        // Checked first, so that a text that is too long is not read.
         guard text.count <= bytesMax else { throw tooLarge(text.count) }
         guard let root = try? JSON(parsing: text, limits: limits).root else {
             throw Refusal(.badRequest, "\(quoted(form.data)) is not valid JSON.")

@@ -1,16 +1,16 @@
 public import Core
 
-/// An event that somebody wants to publish, whatever door it came by; valid in itself.
+/// An event that a client or service wants to publish, from any protocol; valid in itself.
 public struct PublishRequest: Equatable, Sendable {
-    /// Where it is published.
+    /// The topic of the event.
     public let topic: Topic
     /// Its name; never one of the gateway's own words.
     public let event: EventName
-    /// One validated JSON object, byte for byte as it came.
+    /// One validated JSON object, byte for byte as received.
     public let data: [UInt8]
-    /// Makes a retry harmless; `nil` when the publisher gave none.
+    /// The id that makes a retry harmless; `nil` when the publisher gave none.
     public let id: MessageID?
-    /// Whether the publisher does not want to hear the event itself.
+    /// Whether the event is not sent to its own publisher.
     public var isForOthers = false
 
     /// Makes a request of parts that were read before.

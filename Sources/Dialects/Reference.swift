@@ -1,7 +1,7 @@
-/// What a client attached to a request so as to know its answer; handed back as it came.
+/// The value by which a client recognises the answer to a request; the answer repeats it unchanged.
 ///
-/// Opaque to all but the dialect that made it. In the native dialect it is the exact text of a JSON string or
-/// number, so that `1.0` comes back as `1.0` and not as `1`; others pack what their answers must repeat.
+/// Opaque to all code but the dialect that made it. In the native dialect it is the exact text of a JSON string or
+/// number: `1.0` is returned as `1.0` and not as `1`. Other dialects pack the values that their answers must repeat.
 public struct Reference: Hashable, Sendable {
     /// The exact bytes.
     public let bytes: [UInt8]
@@ -9,9 +9,9 @@ public struct Reference: Hashable, Sendable {
     /// The most bytes that a reference may have; dialects allow their clients fewer.
     public static let bytesMax = 1_024
 
-    /// Keeps a reference; `nil` when it is empty or longer than ``bytesMax``.
+    /// Stores a reference; `nil` when it is empty or longer than ``bytesMax``.
     ///
-    /// The dialect answers for its syntax.
+    /// The dialect is responsible for its syntax.
     public init?(_ bytes: some Collection<UInt8>) {
         let count = bytes.count
         guard count >= 1 && count <= Reference.bytesMax else { return nil }

@@ -1,38 +1,38 @@
 public import Core
 
-/// What the gateway tells one client, in any dialect; events of topics go by ``EventEncoder``.
+/// One message from the gateway to one client, in any dialect; events of topics use ``EventEncoder``.
 public enum ServerMessage: Equatable, Sendable {
-    /// Answer to `authenticate`: who the client is now, and until when (seconds since 1970). UTF-8 bytes.
+    /// Answer to `authenticate`: the client's user in UTF-8, and the token's end (seconds since 1970).
     case authenticated(userID: [UInt8], expiresAt: Int)
     /// Answer to one topic of `subscribe`; events after `position` follow.
     ///
-    /// `recovered` is true only when every event since the client's position follows this message; `state` is the
+    /// `recovered` is true only when every event since the client's position follows this message. `state` is the
     /// topic's present value, one JSON value, when it has one.
     case subscribed(topic: Topic, position: Position, recovered: Bool, state: [UInt8]?)
     /// Answer to one topic of `unsubscribe`.
     case unsubscribed(topic: Topic)
-    /// Answer to a command: what its script returned, one JSON object.
+    /// Answer to a command: the result of its script, one JSON object.
     case ack(data: [UInt8])
-    /// Answer to `publish`: the position the event got.
+    /// Answer to `publish`: the position of the event.
     case published(position: Position)
     /// Answer to `ping`.
     case pong
-    /// Who is here on a topic, all of them: in the words of the client's ``EventEncoder``.
+    /// All members present on a topic, in the form of the client's ``EventEncoder``.
     ///
-    /// `nil` where the topic's namespace has no presence. Changes go by ``EventEncoder``.
+    /// `nil` where the topic's namespace has no presence. Changes use ``EventEncoder``.
     case presence(topic: Topic, members: [UInt8]?)
-    /// Events of the topic are missing before whatever follows; `position` is where the log stands, when known.
+    /// Events of the topic are missing before the next message; `position` is the log's, when known.
     case gap(topic: Topic, position: Position?, reason: GapReason)
-    /// The gateway restarts; come back after so many milliseconds.
+    /// The gateway restarts; reconnect after so many milliseconds.
     case draining(reconnectAfterMs: Int)
-    /// The token ends at that time (seconds since 1970); authenticate anew before.
+    /// The token ends at that time (seconds since 1970); authenticate again before.
     case tokenExpiring(expiresAt: Int)
-    /// The client is close to a limit and will be slowed down; `perSecond` is what it may do.
+    /// The client is close to a limit and will be slowed down; `perSecond` is its allowed rate.
     case warning(code: ErrorCode, message: String, perSecond: Int)
-    /// A request failed, or, without a reference, something else the client should know.
+    /// A request failed; or, without a reference, another fault that concerns the client.
     ///
-    /// `code` is an ``ErrorCode`` or a script's own; `topic` is set when the error concerns one; `retryAfterMs` where
-    /// the same may succeed after so long.
+    /// `code` is an ``ErrorCode`` or a script's own. `topic` is set when the error concerns one. `retryAfterMs` is set
+    /// where a retry after that time may succeed.
     case error(code: String, message: String, topic: Topic?, retryAfterMs: Int? = nil)
 }
 
@@ -43,7 +43,7 @@ extension ServerMessage {
             code: refusal.name, message: refusal.message, topic: topic, retryAfterMs: refusal.retryAfterMs)
     }
 
-    /// Whether it grants what a client asked for.
+    /// Whether the message grants a client's request.
     public var isGrant: Bool {
         switch self {
         case .authenticated, .subscribed, .unsubscribed, .ack, .published, .pong: true

@@ -1,14 +1,14 @@
 public import Core
 
-/// One topic to join, and where to resume.
+/// One topic to join, and the position to resume from.
 public struct SubscribeRequest: Hashable, Sendable {
     /// The topic.
     public let topic: Topic
-    /// The last position the client has seen; `nil` when it starts anew.
+    /// The last position that the client has seen; `nil` for a fresh start.
     public let since: Position?
-    /// Whether the client wants to know who is here.
+    /// Whether the client wants presence.
     public let presence: Bool
-    /// Events that it wants by the clock first; then it joins where these end, whatever `since` says.
+    /// Events that it wants by the clock first; it then joins at their end, regardless of `since`.
     public let replay: ReplayRequest?
 
     /// Makes a request.

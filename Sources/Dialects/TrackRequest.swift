@@ -1,22 +1,22 @@
 public import Core
 
-/// What a session says of itself on a topic, to be listed there among those who are here.
+/// A session's entry in a topic's presence list.
 public struct TrackRequest: Equatable, Sendable {
-    /// Under which name Phoenix clients find it.
+    /// The key under which Phoenix clients find the entry.
     public enum Key: Equatable, Sendable {
-        /// This one, which the client has chosen.
+        /// The client's own choice.
         case given([UInt8])
-        /// That of the user, or else one of its own.
+        /// The user, or else a unique key.
         case user
-        /// One of its own.
+        /// A unique key.
         case unique
     }
 
     /// The topic, which must be joined.
     public let topic: Topic
-    /// Under which name.
+    /// The key of the entry.
     public let key: Key
-    /// What it says: one JSON object, not bounded here.
+    /// The entry's content: one JSON object, not bounded here.
     public let meta: [UInt8]
 
     /// Makes a request.
@@ -26,7 +26,7 @@ public struct TrackRequest: Equatable, Sendable {
         self.meta = meta
     }
 
-    /// The text of a meta, without the members that are the gateway's to say: those whose names begin with `phx_`.
+    /// The text of a meta without the names that begin with `phx_`, which only the gateway sets.
     static func meta(_ object: JSON.Value) -> [UInt8] {
         guard object.members.contains(where: { $0.nameBytes.starts(with: reserved) }) else { return Array(object.raw) }
         var text: [UInt8] = []

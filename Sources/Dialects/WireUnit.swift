@@ -1,8 +1,8 @@
-/// One message to a client as a dialect writes it, before its line frames it.
+/// One message to a client as a dialect writes it, before its transport frames it.
 ///
 /// On a WebSocket it becomes one data message, on an event stream one record, in Engine.IO one packet.
 public struct WireUnit: Equatable, Sendable {
-    /// How it travels where the line can tell text from bytes.
+    /// The frame type, on transports that distinguish text from bytes.
     public let kind: MessageKind
     /// The payload.
     public let bytes: [UInt8]

@@ -25,7 +25,7 @@ struct HTTPBodyReader: Sendable {
     private var trailerFields = 0
     private var body: [UInt8] = []
 
-    /// A reader at the start of a body; `nil` where there is none.
+    /// A reader at the start of a body; `nil` when there is none.
     init?(_ framing: HTTPBodyFraming) {
         switch framing {
         case .none: return nil
@@ -34,13 +34,13 @@ struct HTTPBodyReader: Sendable {
         }
     }
 
-    /// The bytes that `Content-Length` announced and that have not come; `nil` for chunks.
+    /// The bytes announced by `Content-Length` that were not received yet; `nil` for chunks.
     var bytesAnnounced: Int? {
         if case .length(let remaining) = state { return remaining }
         return nil
     }
 
-    /// Reads on; the whole body once its last byte is there, `nil` when the input is used up before.
+    /// Reads on; returns the body with its last byte, `nil` when the input is used up before.
     mutating func next(
         _ input: Span<UInt8>, at position: inout Int, limits: HTTPLimits
     ) throws(HTTPFailure) -> [UInt8]? {
@@ -91,7 +91,8 @@ struct HTTPBodyReader: Sendable {
         return true
     }
 
-    /// Reads the size and checks what follows it: nothing, or an extension that begins right away with a semicolon.
+    /// Reads the size and checks the rest of its line: nothing, or an extension that begins right away with a
+    /// semicolon.
     private mutating func chunkSize(_ limits: HTTPLimits) throws(HTTPFailure) -> Int {
         let digits = lines.line.prefix { ASCII.hexValue($0) != nil }
         let rest = lines.line[digits.endIndex...]

@@ -1,14 +1,14 @@
 public import Core
 
-/// Why a request was refused by the codec itself, before any route saw it.
+/// The reason why the codec itself refused a request, before it reached a route.
 ///
-/// A failure is final for its connection: what follows the bad bytes cannot be trusted to be where a request begins
-/// (RFC 9112 section 11.2), so the answer carries `Connection: close` and nothing more is read. The message names
-/// the rule that was broken and where, and never repeats a byte of the input.
+/// A failure is final for its connection: no request can be located reliably after the bad bytes (RFC 9112 section
+/// 11.2). So the answer carries `Connection: close` and nothing more is read. The message names the rule that was
+/// broken and the place, and never repeats a byte of the input.
 public struct HTTPFailure: Error, Equatable, Sendable {
     /// The HTTP status to answer with: 400, 413, 414, 415, 417, 426, 431, 501 or 505; 408 is the caller's.
     public let status: Int
-    /// The error told to the client, in the gateway's one vocabulary.
+    /// The error for the client, in the gateway's one vocabulary.
     public let refusal: Refusal
 
     /// Makes a failure with a status of its own.

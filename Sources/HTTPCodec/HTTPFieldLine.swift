@@ -1,7 +1,7 @@
 import Core
 
 extension HTTPLineReader {
-    /// Which lines are being read; begins the messages about them.
+    /// The kind of lines being read; the raw value begins the messages about them.
     enum Section: String {
         case requestLine = "The request line"
         case header = "Header line"
@@ -9,7 +9,7 @@ extension HTTPLineReader {
         case trailer = "Trailer line"
     }
 
-    /// Turns an outcome into a failure that says where; `false` when the input is used up, `true` for a line.
+    /// Turns an outcome into a failure that names the line; `false` when the input is used up, `true` for a line.
     ///
     /// - Parameter number: The line's number from 1 in its section; 0 where lines are not numbered.
     static func isComplete(
@@ -41,17 +41,17 @@ extension HTTPLineReader {
         }
     }
 
-    /// Checks the current line as a field line (RFC 9112 section 5) and gives the places of its two parts.
+    /// Checks the current line as a field line (RFC 9112 section 5) and returns the places of its two parts.
     ///
-    /// The name is made lower case where it stands. Blanks before the colon and folded lines are refused, as RFC 9112
-    /// sections 5.1 and 5.2 demand of servers, and a tab is refused in the two fields that delimit the body.
+    /// The name is made lower case in place. Blanks before the colon and folded lines are refused, as RFC 9112 sections
+    /// 5.1 and 5.2 demand of servers. A tab is refused in the two fields that delimit the body.
     mutating func fieldPlace(_ section: Section, number: Int) throws(HTTPFailure) -> HTTPHeaders.Place {
         let place = try checkedPlace(section, number: number)
         lowercase(place.name)
         return place
     }
 
-    /// The check alone: its slices of the buffer must be gone before the buffer is written to, or it is copied.
+    /// The check alone: its slices of the buffer must be released before a write to the buffer, or it is copied.
     private func checkedPlace(_ section: Section, number: Int) throws(HTTPFailure) -> HTTPHeaders.Place {
         func problem(_ text: String) -> HTTPFailure { .badRequest("\(section.rawValue) \(number) \(text)") }
         if let first = line.first, HTTPGrammar.isBlank(first) {

@@ -1,6 +1,6 @@
 import Core
 
-/// Byte classes of RFC 9110 section 5.6 and RFC 3986, stricter where laxness has been a hole elsewhere.
+/// Byte classes of RFC 9110 section 5.6 and RFC 3986, stricter where tolerance has been a vulnerability elsewhere.
 enum HTTPGrammar {
     /// `tchar` of RFC 9110 section 5.6.2.
     static func isTokenByte(_ byte: UInt8) -> Bool {
@@ -16,7 +16,7 @@ enum HTTPGrammar {
         !bytes.isEmpty && bytes.allSatisfy(isTokenByte)
     }
 
-    /// Whether a byte may stand inside a line: everything but control bytes; HTAB and bytes from 0x80 up may.
+    /// Whether a byte is allowed inside a line: all but control bytes; HTAB and bytes from 0x80 up are allowed.
     static func isLineByte(_ byte: UInt8) -> Bool {
         (byte >= 0x20 && byte != 0x7f) || byte == 0x09
     }
@@ -31,7 +31,7 @@ enum HTTPGrammar {
         return rest
     }
 
-    /// Whether a byte may stand in a request target.
+    /// Whether a byte is allowed in a request target.
     ///
     /// All of RFC 3986's characters, and those that browsers leave raw in a query (WHATWG URL): `| ^ { } [ ]` and the
     /// backtick. Never blanks, bytes from 0x80 up, `#` (a fragment is not sent) or the quotes `" < >`.
@@ -46,7 +46,7 @@ enum HTTPGrammar {
     /// Whether the bytes are a host name, IPv4 address or bracketed IPv6 address, with or without a port.
     ///
     /// Narrower than RFC 3986 `reg-name`: no percent-encoding, no sub-delimiters, no user information. The underscore
-    /// is in, since container networks and nginx upstream names use it.
+    /// is allowed, since container networks and nginx upstream names use it.
     static func isHost(_ bytes: ArraySlice<UInt8>) -> Bool {
         var rest = bytes
         if rest.first == UInt8(ascii: "[") {

@@ -3,7 +3,7 @@ import Core
 extension HTTPRequestHead {
     /// Fields that the gateway acts on or may repeat: visible ASCII, spaces and HTAB only.
     ///
-    /// Those marked true must not come twice: two parties could each believe another one.
+    /// Those marked true must not occur twice: two parties could each use a different one.
     private static let guarded: [(name: String, isSingle: Bool)] = [
         ("host", true), ("content-length", true), ("transfer-encoding", true), ("content-type", true),
         ("origin", true), ("authorization", true), ("apikey", true), ("expect", true),
@@ -13,7 +13,7 @@ extension HTTPRequestHead {
         ("idempotency-key", false), ("last-event-id", false),
     ]
 
-    /// Draws the meaning from a request line and header fields whose grammar is already known to be right.
+    /// Interprets a request line and header fields whose grammar was checked before.
     init(line: HTTPRequestLine, headers: HTTPHeaders, limits: HTTPLimits) throws(HTTPFailure) {
         try HTTPRequestHead.checkFields(headers)
         let authority = try HTTPRequestHead.host(line: line, headers: headers)

@@ -1,10 +1,10 @@
-/// A header field this server sends, in the spelling it is sent in.
+/// A header field that this server sends, in its spelling on the wire.
 ///
 /// The set is closed, so a name can never come from input. `Content-Length`, `Transfer-Encoding` and `Connection` are
 /// missing on purpose: ``HTTPResponse`` writes them itself and never in contradiction to the body. Add a case to send
 /// another field.
 public enum HTTPHeaderName: String, CaseIterable, Sendable {
-    /// What bodies may be sent encoded with; in a 415.
+    /// The encodings accepted for bodies; in a 415.
     case acceptEncoding = "Accept-Encoding"
     /// CORS (Fetch standard, section 3.3).
     case accessControlAllowCredentials = "Access-Control-Allow-Credentials"
@@ -22,19 +22,19 @@ public enum HTTPHeaderName: String, CaseIterable, Sendable {
     case allow = "Allow"
     /// Caching.
     case cacheControl = "Cache-Control"
-    /// What a page may load.
+    /// The resources that a page may load.
     case contentSecurityPolicy = "Content-Security-Policy"
     /// The type of the body.
     case contentType = "Content-Type"
     /// Whether other sites may embed the answer.
     case crossOriginResourcePolicy = "Cross-Origin-Resource-Policy"
-    /// When the answer was made; see ``HTTPDate``.
+    /// The time of the answer; see ``HTTPDate``.
     case date = "Date"
     /// The version of a representation.
     case etag = "ETag"
-    /// Where to go instead.
+    /// The address to use instead.
     case location = "Location"
-    /// What a page tells others of its address.
+    /// The part of its address that a page sends to other sites.
     case referrerPolicy = "Referrer-Policy"
     /// Seconds to wait before trying again.
     case retryAfter = "Retry-After"
@@ -50,11 +50,11 @@ public enum HTTPHeaderName: String, CaseIterable, Sendable {
     case setCookie = "Set-Cookie"
     /// HTTPS only from now on.
     case strictTransportSecurity = "Strict-Transport-Security"
-    /// What the connection can be upgraded to; in a 101 and a 426.
+    /// The protocol that the connection can be upgraded to; in a 101 and a 426.
     case upgrade = "Upgrade"
-    /// Which request headers the answer depends on.
+    /// The request headers that the answer depends on.
     case vary = "Vary"
-    /// How to authenticate; in a 401.
+    /// The way to authenticate; in a 401.
     case wwwAuthenticate = "WWW-Authenticate"
     /// No guessing of types.
     case xContentTypeOptions = "X-Content-Type-Options"

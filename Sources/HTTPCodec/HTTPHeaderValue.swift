@@ -1,9 +1,9 @@
 import Core
 
-/// The value of a header field to be sent: visible ASCII and inner spaces, and nothing else by construction.
+/// The value of a header field to be sent: visible ASCII and inner spaces only, by construction.
 ///
-/// A CR, LF or NUL has no way into one, so whatever is reflected (a subprotocol, an origin, a request id) can neither
-/// end a header line nor begin a second response (CVE-2022-3215, CVE-2026-28970).
+/// It can contain no CR, LF or NUL. So a reflected value (a subprotocol, an origin, a request id) can neither end a
+/// header line nor begin a second response (CVE-2022-3215, CVE-2026-28970).
 public struct HTTPHeaderValue: Sendable, Equatable, ExpressibleByStringLiteral {
     /// The bytes, ready to be sent.
     public let bytes: [UInt8]
@@ -29,7 +29,7 @@ public struct HTTPHeaderValue: Sendable, Equatable, ExpressibleByStringLiteral {
         bytes = digits
     }
 
-    /// Takes a literal of the source; bytes that a value may not have are left out.
+    /// Takes a literal of the source; bytes that are not allowed in a value are left out.
     public init(stringLiteral literal: StaticString) {
         var text: [UInt8] = []
         text.append(text: literal)

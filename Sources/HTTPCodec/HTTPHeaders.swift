@@ -1,12 +1,12 @@
 import Core
 
-/// What a lookup that expects at most one value found; nothing is guessed when there are two.
+/// The result of a lookup that expects at most one value; nothing is guessed when there are two.
 public enum HTTPValue: Equatable, Sendable {
     /// There is none.
     case absent
     /// There is exactly one; its bytes, which may be empty.
     case one([UInt8])
-    /// There is more than one: refuse the request, since another party may have looked at the other one.
+    /// There is more than one: refuse the request, since another party may have used the other one.
     case repeated
     /// A query item whose percent escapes are wrong; never for a header.
     case malformed
@@ -75,7 +75,7 @@ public struct HTTPHeaders: Sendable, Equatable {
 
     /// Whether a comma-separated list has an element, compared without case.
     public func hasToken(_ token: String, in name: String) -> Bool {
-        // Asked of every head, so nothing is copied.
+        // Called for every head, so nothing is copied.
         for place in places where isName(place.name, name.utf8) {
             var rest = bytes[place.value]
             while !rest.isEmpty {
@@ -109,7 +109,7 @@ public struct HTTPHeaders: Sendable, Equatable {
         places[index].value.allSatisfy { bytes[$0] < 0x80 }
     }
 
-    /// Compares lengths first: a head is asked for many names, and few lengths agree.
+    /// Compares lengths first: a head is searched for many names, and few lengths are equal.
     private func isName(_ place: Range<Int>, _ name: String.UTF8View) -> Bool {
         guard place.count == name.count else { return false }
         var index = place.lowerBound

@@ -1,14 +1,14 @@
-/// Gathers one line at a time and refuses every byte that may not stand in one, at that byte.
+/// Gathers one line at a time and refuses every byte that is not allowed in one, at that byte.
 ///
-/// Lines end with CR LF and nothing else: a lone LF or CR is where two parsers see different lines, so the tolerance
-/// that RFC 9112 section 2.2 allows is not used. What is kept is bounded before it is appended. Running time is
-/// linear in the input however it is cut.
+/// Lines end with CR LF and nothing else. At a lone LF or CR two parsers may see different lines, so the tolerance that
+/// RFC 9112 section 2.2 allows is not used. Bytes are bounded before they are stored. Running time is linear in the
+/// input however it is cut.
 struct HTTPLineReader: Sendable {
-    /// What reading came to.
+    /// The result of reading.
     enum Outcome {
         /// The input is used up; the line is not.
         case unfinished
-        /// The line stands in ``line``; the caller ends it with ``keepLine()`` or ``dropLine()``.
+        /// The line is in ``line``; the caller ends it with ``keepLine()`` or ``dropLine()``.
         case complete
         /// A LF without CR before it.
         case bareLF
@@ -22,7 +22,7 @@ struct HTTPLineReader: Sendable {
         case sectionTooLong
     }
 
-    /// Kept lines one after the other, without line ends, and the current line.
+    /// Kept lines one after another, without line ends, and the current line.
     private(set) var bytes: [UInt8] = []
     /// Bytes of the section so far, line ends included.
     private var sectionBytes = 0
@@ -69,7 +69,7 @@ struct HTTPLineReader: Sendable {
         bytes.removeLast(bytes.count - lineStart)
     }
 
-    /// Forgets that the section began; for the empty line that may stand before a request.
+    /// Restarts the section, after the empty line that may precede a request.
     mutating func restartSection() {
         self = HTTPLineReader()
     }

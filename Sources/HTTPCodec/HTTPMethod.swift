@@ -1,6 +1,6 @@
 /// A request method this server knows (RFC 9110 section 9, RFC 5789); case-sensitive, so `get` is not among them.
 ///
-/// CONNECT is left out on purpose: no tunnel is ever wanted, and it is answered 501 like a method nobody has heard of.
+/// CONNECT is left out on purpose: no tunnel is ever wanted, and it is answered 501 like an unknown method.
 public enum HTTPMethod: String, CaseIterable, Sendable {
     /// Transfer a representation; the only method that may open a WebSocket.
     case get = "GET"
@@ -16,9 +16,9 @@ public enum HTTPMethod: String, CaseIterable, Sendable {
     case delete = "DELETE"
     /// Describe the options; CORS preflights.
     case options = "OPTIONS"
-    /// As GET, with a body that says what is wanted; known so that routes can answer 405.
+    /// As GET, with a body that holds the query; known so that routes can answer 405.
     case query = "QUERY"
-    /// Echo the request; known so that routes can answer 405, and never done.
+    /// Echo the request; known so that routes can answer 405, and never performed.
     case trace = "TRACE"
 
     /// Recognises a method by its exact bytes.

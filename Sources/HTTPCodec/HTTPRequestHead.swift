@@ -8,13 +8,13 @@ public enum HTTPBodyFraming: Sendable, Equatable {
     case chunked
 }
 
-/// The head of one request, checked: whoever holds one need not doubt its framing.
+/// The head of one request; its framing is checked and can be relied on.
 public struct HTTPRequestHead: Sendable, Equatable {
     /// The method.
     public let method: HTTPMethod
     /// The path as received, escapes untouched, without the query; begins with `/`, or is `*` for OPTIONS.
     public let path: [UInt8]
-    /// What follows the first `?` of the target, as received; empty when there is none.
+    /// The part after the first `?` of the target, as received; empty when there is none.
     public let query: [UInt8]
     /// The header fields.
     public let headers: HTTPHeaders
@@ -22,8 +22,8 @@ public struct HTTPRequestHead: Sendable, Equatable {
     public let host: [UInt8]
     /// Whether the connection may serve another request.
     ///
-    /// False in HTTP/1.0, after `Connection: close`, and for a WebSocket request: if the upgrade is refused the
-    /// connection ends with the answer, so nothing that was sent behind it is taken for a request.
+    /// False in HTTP/1.0, after `Connection: close`, and for a WebSocket request. If the upgrade is refused the
+    /// connection ends with the answer, so no bytes after it are taken for a request.
     public let keepAlive: Bool
     /// How the body is delimited.
     public let body: HTTPBodyFraming
@@ -32,11 +32,11 @@ public struct HTTPRequestHead: Sendable, Equatable {
     /// The WebSocket handshake, when the request is one; no body event follows then.
     public let upgrade: HTTPUpgrade?
 
-    /// The segments of the path with their escapes decoded; `nil` for a path that no route may be asked for.
+    /// The segments of the path with their escapes decoded; `nil` for a path that no route may have.
     ///
-    /// Segments are what stands between slashes, so `/` has one empty segment and a slash at the end adds one. `nil`
-    /// for wrong escapes, and for segments that decode to `.`, `..`, or to bytes with a slash, a backslash or a
-    /// control byte: each would mean one thing here and another to somebody else.
+    /// Segments are the parts between slashes, so `/` has one empty segment and a slash at the end adds one. `nil` for
+    /// wrong escapes, and for segments that decode to `.`, `..`, or to bytes with a slash, a backslash or a control
+    /// byte. Other programs would read each of these differently.
     public var pathSegments: [[UInt8]]? {
         guard path.first == UInt8(ascii: "/") else { return nil }
         var segments: [[UInt8]] = []

@@ -7,7 +7,7 @@ struct HTTPRequestLine {
     /// False for HTTP/1.0.
     let isVersion11: Bool
 
-    /// Parses the line; the version is looked at first, so that HTTP/2 is told what it needs to hear.
+    /// Parses the line; the version is checked first, so that HTTP/2 receives its own status.
     init(_ line: ArraySlice<UInt8>) throws(HTTPFailure) {
         let parts = line.split(separator: 0x20, omittingEmptySubsequences: false)
         guard parts.count == 3, !parts[1].isEmpty else {

@@ -1,27 +1,29 @@
 import Core
 
-/// What the parser made of its input.
+/// One result of the parser.
 public enum HTTPEvent: Sendable, Equatable {
     /// A whole head, its framing decided and its handshake, if any, in order.
     case head(HTTPRequestHead)
-    /// The whole body of the request whose head came last; empty where there is none.
+    /// The whole body of the request of the last head; empty if it has none.
     case body([UInt8])
     /// The connection's input cannot be understood further: answer, then close.
     case failed(HTTPFailure)
 }
 
-/// Reads HTTP/1.1 requests from a connection's bytes, however they are cut, and refuses what is not exactly one.
+/// Reads HTTP/1.1 requests from a connection's bytes, however they are cut, and refuses malformed ones.
 ///
 /// Order of events: for each request one `.head`, then one `.body`; pipelined requests follow one another. A `.head`
 /// with ``HTTPRequestHead/upgrade`` is the last event and the bytes after it are left in the input for the WebSocket.
 /// `.failed` is the last event too. After the body of a request that is not keep-alive the rest is discarded unread.
 ///
-/// Where RFC 9112 lets a server choose, the choice is the one that no second parser can see differently: no lone LF
-/// or CR, no blank before a colon, no folding, no repeated framing field, no other coding than `chunked`.
-/// HTTP/1.0 is served, since health checks and nginx's defaults speak it: one request per connection, `Host` optional,
-/// no chunks, no 100-continue, no WebSocket. HTTP/0.9 is 400; the HTTP/2 preface and other versions are 505.
+/// RFC 9112 sometimes lets a server choose; the choice is then the one that no second parser can see differently. That
+/// is: no lone LF or CR, no blank before a colon, no folding, no repeated framing field, no other coding than
+/// `chunked`.
 ///
-/// Between requests the parser holds no memory. It knows no clock: deadlines for head and body are its owner's.
+/// HTTP/1.0 is served, since health checks and nginx's defaults use it: one request per connection, `Host` optional, no
+/// chunks, no 100-continue, no WebSocket. HTTP/0.9 is 400; the HTTP/2 preface and other versions are 505.
+///
+/// Between requests the parser holds no memory. It has no clock: its owner keeps the deadlines for head and body.
 public struct HTTPRequestParser: Sendable {
     private enum State {
         case start
@@ -41,7 +43,7 @@ public struct HTTPRequestParser: Sendable {
     private var places: [HTTPHeaders.Place] = []
     private var keepAlive = true
     private var bodyReader: HTTPBodyReader?
-    /// The bounds of the body under way; those of the connection, or smaller ones.
+    /// The limits of the present body; those of the connection, or smaller ones.
     private var bodyLimits: HTTPLimits
 
     /// A parser at the start of a connection.
@@ -58,7 +60,7 @@ public struct HTTPRequestParser: Sendable {
         }
     }
 
-    /// Lowers the bound of the body that follows the `.head` event just read; it ends with that body.
+    /// Lowers the limit of the body that follows the `.head` event just read; it ends with that body.
     ///
     /// Returns the failure when the head announced more: nothing of the body is read then, and no event follows.
     public mutating func limitBody(to bytesMax: Int) -> HTTPFailure? {
@@ -72,9 +74,9 @@ public struct HTTPRequestParser: Sendable {
     /// Reads on from `position` to the next event.
     ///
     /// - Parameters:
-    ///   - input: Bytes of the connection; those before `position` are not looked at.
-    ///   - position: Where to read; moved behind what was used. After a failure or the last request it is moved to
-    ///     the end, after an upgrade it stays where the WebSocket begins.
+    ///   - input: Bytes of the connection; those before `position` are ignored.
+    ///   - position: The place to read from; moved after the bytes used. After a failure or the last request it is
+    ///     moved to the end, after an upgrade it stays at the first byte of the WebSocket.
     /// - Returns: The next event, or `nil` when the input is used up or no event will ever follow.
     public mutating func next(_ input: Span<UInt8>, at position: inout Int) -> HTTPEvent? {
         guard position >= 0 && position <= input.count else { return nil }
@@ -113,7 +115,7 @@ public struct HTTPRequestParser: Sendable {
             input, at: &position, lineBytesMax: limits.requestLineBytesMax, sectionBytesMax: limits.headBytesMax)
         guard try HTTPLineReader.isComplete(outcome, .requestLine, number: 0, limits: limits) else { return false }
         if lines.line.isEmpty {
-            // RFC 9112 section 2.2: some clients send an empty line after a body; one is forgiven.
+            // RFC 9112 section 2.2: some clients send an empty line after a body; one is accepted.
             guard maySkipEmptyLine else { throw .badRequest("There are empty lines before the request line") }
             maySkipEmptyLine = false
             lines.restartSection()
@@ -126,7 +128,7 @@ public struct HTTPRequestParser: Sendable {
         return true
     }
 
-    /// Tells a stranger from a client by the first byte, rather than wait for a line end that may never come.
+    /// Detects a client of another protocol by its first byte, since its line end may never come.
     private func checkFirstByte(_ byte: UInt8) throws(HTTPFailure) {
         if byte == 0x16 { throw .badRequest("This is not HTTP; is TLS spoken to a port without TLS?") }
         guard HTTPGrammar.isTokenByte(byte) || byte == 0x0d || byte == 0x0a else {
@@ -144,7 +146,7 @@ public struct HTTPRequestParser: Sendable {
         guard number <= limits.headersMax else {
             throw .tooLarge(431, "There must not be more than \(limits.headersMax) header fields")
         }
-        // Room for what browsers and backends send, at once.
+        // Room for the usual number of fields of browsers and backends, in one allocation.
         if places.isEmpty { places.reserveCapacity(min(limits.headersMax, 16)) }
         places.append(try lines.fieldPlace(.header, number: number))
         lines.keepLine()
@@ -166,7 +168,7 @@ public struct HTTPRequestParser: Sendable {
         return try bodyReader?.next(input, at: &position, limits: bodyLimits)
     }
 
-    /// Moves to a state that holds nothing of what was read before.
+    /// Moves to a state that holds nothing of earlier input.
     private mutating func reset(to next: State) {
         state = next
         maySkipEmptyLine = true

@@ -1,6 +1,6 @@
 public import Core
 
-/// One answer, built from values that cannot break out of their place, and encoded at once.
+/// One answer, built from values that cannot contain delimiters, and encoded at once.
 public struct HTTPResponse: Sendable, Equatable {
     /// One header field to be sent.
     public struct Field: Sendable, Equatable {
@@ -19,7 +19,7 @@ public struct HTTPResponse: Sendable, Equatable {
     /// The interim answer to `Expect: 100-continue`, ready to be sent before the body is read.
     public static let continue100: [UInt8] = Array("HTTP/1.1 100 Continue\r\n\r\n".utf8)
 
-    /// What an answer with an error tells.
+    /// The error in an answer.
     public struct Failure: Sendable, Equatable {
         /// The code.
         public let code: String
@@ -29,18 +29,18 @@ public struct HTTPResponse: Sendable, Equatable {
 
     /// The status; 101 or 200...599.
     public let status: Int
-    /// The error that the body tells in the gateway's own form; `nil` for anything else.
+    /// The error in the body, in the gateway's own form; `nil` for any other answer.
     public private(set) var failure: Failure?
-    /// What ``setRetryAfter(seconds:)`` said.
+    /// The value of ``setRetryAfter(seconds:)``; `nil` when it was not set.
     public private(set) var retryAfterSeconds: Int?
     /// The header fields in the order they are sent, without those the encoder writes itself.
     public private(set) var fields: [Field] = []
     /// The body; not sent in answer to HEAD, nor with 101, 204 and 304.
     public var body: [UInt8]
-    /// Whether the connection may serve another request after this answer; if not, `Connection: close` says so.
+    /// Whether the connection may serve another request after this answer; if not, `Connection: close` is sent.
     public var keepAlive: Bool
 
-    /// Makes an answer; a status outside 200...599 is a fault of ours and becomes 500.
+    /// Makes an answer; a status outside 200...599 is a fault of the gateway and becomes 500.
     public init(status: Int, body: [UInt8], keepAlive: Bool) {
         self.status = (200...599).contains(status) ? status : 500
         self.body = body
@@ -76,7 +76,7 @@ public struct HTTPResponse: Sendable, Equatable {
         typed("text/plain; charset=utf-8", status: status, body: Array(body.utf8), keepAlive: keepAlive)
     }
 
-    /// An answer with a body of the given type; browsers are told not to guess another.
+    /// An answer with a body of the given type; a field forbids browsers to guess another.
     public static func typed(
         _ contentType: HTTPHeaderValue, status: Int, body: [UInt8], keepAlive: Bool
     ) -> HTTPResponse {
@@ -86,12 +86,12 @@ public struct HTTPResponse: Sendable, Equatable {
         return response
     }
 
-    /// The answer to a request the codec refused; closes the connection.
+    /// The answer to a request that the codec refused; closes the connection.
     public static func refusal(_ failure: HTTPFailure) -> HTTPResponse {
         refusal(failure.refusal, status: failure.status, keepAlive: false)
     }
 
-    /// The answer to a request a route refused, with the status of its error code.
+    /// The answer to a request that a route refused, with the status of its error code.
     public static func refusal(_ refusal: Refusal, keepAlive: Bool) -> HTTPResponse {
         self.refusal(refusal, status: refusal.status, keepAlive: keepAlive)
     }
@@ -112,7 +112,7 @@ public struct HTTPResponse: Sendable, Equatable {
         return response
     }
 
-    /// As ``refusal(_:status:keepAlive:)``, with a code that need not be of the table.
+    /// As ``refusal(_:status:keepAlive:)``, with a code that need not be in the table.
     public static func error(_ code: String, _ message: String, status: Int, keepAlive: Bool) -> HTTPResponse {
         var body: [UInt8] = []
         body.append(text: "{\"error\":{\"code\":")
@@ -140,9 +140,9 @@ public struct HTTPResponse: Sendable, Equatable {
         return response
     }
 
-    /// The head of an answer whose body goes on until the connection ends (WHATWG HTML, section 9.2).
+    /// The head of an answer whose body continues until the connection ends (WHATWG HTML, section 9.2).
     ///
-    /// - Parameter fields: What is said beside the type and that nobody may keep or hold back what comes.
+    /// - Parameter fields: Further fields, beside the type and those that forbid caching and buffering.
     public static func eventStream(_ fields: [Field]) -> [UInt8] {
         var response = HTTPResponse(status: 200, body: [], keepAlive: false)
         response.add(.contentType, "text/event-stream; charset=utf-8")
@@ -167,7 +167,7 @@ public struct HTTPResponse: Sendable, Equatable {
         fields.append(Field(name, value))
     }
 
-    /// Tells the client when to try again; below 0 counts as 0 (RFC 9110 section 10.2.3).
+    /// Sets the time after which the client may retry; below 0 counts as 0 (RFC 9110 section 10.2.3).
     public mutating func setRetryAfter(seconds: Int) {
         retryAfterSeconds = max(0, seconds)
         set(.retryAfter, HTTPHeaderValue(decimal: max(0, seconds)))
@@ -180,8 +180,8 @@ public struct HTTPResponse: Sendable, Equatable {
 
     /// The bytes to send.
     ///
-    /// - Parameter method: The method of the request; `nil` if it never became known. An answer to HEAD has the
-    ///   length of the body but not the body.
+    /// - Parameter method: The method of the request; `nil` if it never became known. An answer to HEAD has the length
+    ///   of the body but not the body.
     public func encoded(for method: HTTPMethod?) -> [UInt8] {
         let hasContent = status != 101 && status != 204 && status != 304
         var bytes = head(length: hasContent ? body.count : nil)
@@ -189,7 +189,7 @@ public struct HTTPResponse: Sendable, Equatable {
         return bytes
     }
 
-    /// The bytes up to the body; `length` is that of the body, where one is told.
+    /// The bytes up to the body; `length` is that of the body, `nil` when none is sent.
     private func head(length: Int?) -> [UInt8] {
         var bytes: [UInt8] = []
         bytes.reserveCapacity(64 + 48 * (fields.count + 2) + (length ?? 0))
@@ -205,7 +205,7 @@ public struct HTTPResponse: Sendable, Equatable {
         return bytes
     }
 
-    /// RFC 9110 section 7.8: whoever sends `Upgrade` names it in `Connection`.
+    /// RFC 9110 section 7.8: a sender of `Upgrade` names it in `Connection`.
     private var connectionOptions: String? {
         if status == 101 { return "Upgrade" }
         let hasUpgrade = fields.contains { $0.name == .upgrade }

@@ -1,6 +1,6 @@
 import Core
 
-/// The request target, taken apart (RFC 9112 section 3.2).
+/// The parts of the request target (RFC 9112 section 3.2).
 struct HTTPTarget {
     let path: [UInt8]
     let query: [UInt8]
@@ -9,7 +9,7 @@ struct HTTPTarget {
 
     /// Parses origin-form, absolute-form of `http` and `https`, and `*` for OPTIONS.
     ///
-    /// RFC 9112 section 3.2.2 obliges a server to take the absolute form. It is safe since the host it names must
+    /// RFC 9112 section 3.2.2 obliges a server to accept the absolute form. It is safe since the host it names must
     /// equal the `Host` field: no two parties can disagree on it.
     init(_ bytes: ArraySlice<UInt8>, method: HTTPMethod) throws(HTTPFailure) {
         guard bytes.allSatisfy(HTTPGrammar.isTargetByte) else {

@@ -1,10 +1,10 @@
 import Core
 
-/// A request to open a WebSocket whose handshake fields are all in order (RFC 6455 section 4.2.1).
+/// A request to open a WebSocket with valid handshake fields (RFC 6455 section 4.2.1).
 public struct HTTPUpgrade: Sendable, Equatable {
     /// The bytes of `Sec-WebSocket-Key` as received: the Base64 of 16 bytes, from which the accept value is made.
     public let key: [UInt8]
-    /// The subprotocols offered, most wanted first; each a token, no two alike.
+    /// The subprotocols offered, in order of preference; each a token, no two alike.
     public let protocols: [[UInt8]]
 
     /// Checks the handshake; `nil` when the request asks for no WebSocket.

@@ -1,18 +1,18 @@
-/// Why a key, an allow-list or a policy given by the operator was refused.
+/// The reason why a key, an allow-list or a policy from the operator was refused.
 ///
 /// Descriptions are meant for the log and the terminal at start; they never contain key material.
 public enum RightsProblem: Error, Equatable, Sendable, CustomStringConvertible {
-    /// An HMAC secret shorter than ``TokenKeys/secretBytesMin``; the figure is what was given.
+    /// An HMAC secret shorter than ``TokenKeys/secretBytesMin``; the figure is its actual length.
     case secretTooShort(bytes: Int)
     /// A file or value beyond its limit in bytes.
     case tooLong(bytesMax: Int)
-    /// An HMAC secret that reads as a key: anyone who knows the public key could sign with it.
+    /// An HMAC secret in the form of a key: anyone who knows the public key could sign with it.
     case secretIsKey
-    /// A PEM text that could not be read; the sentence says why.
+    /// A PEM text that could not be read; the sentence names the reason.
     case pem(String)
-    /// A JWKS text that could not be read; the sentence says why.
+    /// A JWKS text that could not be read; the sentence names the reason.
     case jwks(String)
-    /// A key whose kind, size or curve is not accepted; the sentence says which are.
+    /// A key whose kind, size or curve is not accepted; the sentence names the accepted ones.
     case keyRefused(String)
     /// A key id that is empty, too long, or named twice within one issuer.
     case keyID(String)
@@ -24,12 +24,12 @@ public enum RightsProblem: Error, Equatable, Sendable, CustomStringConvertible {
     case origin(String)
     /// A namespace name outside `[a-z][a-z0-9-]{0,31}`.
     case namespace(String)
-    /// Claims that a verifier would refuse; the sentence says why.
+    /// Claims that a verifier would refuse; the sentence names the reason.
     case claims(String)
     /// OpenSSL could not sign.
     case signing
 
-    /// What is wrong and how to mend it.
+    /// The fault and its remedy.
     public var description: String {
         switch self {
         case .secretTooShort(let bytes):

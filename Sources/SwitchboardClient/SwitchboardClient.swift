@@ -1,29 +1,29 @@
 public import Foundation
 
-/// A connection to a gateway that keeps itself: it comes back after every cut, resumes each topic where it was, and sends
-/// each call until it is answered.
+/// A connection to a gateway that maintains itself.
 ///
-/// It connects at its first use. Deinitialising it stops it.
+/// It reconnects after every loss, resumes each topic at its position, and sends each call until it is answered. It
+/// connects at its first use. Deinitialising it stops it.
 public final class SwitchboardClient: Sendable {
-    /// What a client may be told beside its address.
+    /// The settings of a client, beside its address.
     public struct Options: Sendable {
         /// Times and bounds.
         public var times = ClientTimes()
-        /// Where calls that are kept live over restarts; without it they live as long as the client.
+        /// The storage that keeps calls over restarts; without it they live as long as the client.
         public var storage: (any OutboxStorage)?
         /// Whether the upgrade carries the token, for gateways that run with `--anonymous=false`.
         ///
         /// A proxy in front may log it. Default: the first message carries it.
         public var showsTokenInUpgrade = false
-        /// Hears what happens to connections, for a log.
+        /// Receives lines about connections, for a log.
         ///
-        /// It is told no token and nothing that was said.
+        /// The lines contain no tokens and no message contents.
         public var log: @Sendable (String) -> Void = { _ in }
-        /// Hears why there is no connection: each reason once, and again after there was a connection.
+        /// Receives the reason why there is no connection: each reason once, and again after there was a connection.
         ///
         /// Default: the system's log.
         public var warn: @Sendable (String) -> Void = SystemLog.say
-        /// Hears what the client could not do about its own files.
+        /// Receives failures to read or write the client's own files.
         ///
         /// Default: the system's log.
         public var fault: @Sendable (String) -> Void = SystemLog.say
@@ -32,12 +32,12 @@ public final class SwitchboardClient: Sendable {
         public init() {}
     }
 
-    /// Does everything that this class offers.
+    /// The engine that implements this class.
     let engine: Engine
 
-    /// A client of the gateway at `url`, e.g.
+    /// A client of the gateway at `url`, over the given transport.
     ///
-    /// `wss://gateway.example/ws`, over the given transport. `https://` means the same.
+    /// `url` is e.g. `wss://gateway.example/ws`; `https://` means the same.
     public init(
         url: URL, token: TokenSource = .none, options: Options = Options(), transport: any SwitchboardTransport
     ) {
@@ -51,42 +51,41 @@ public final class SwitchboardClient: Sendable {
     /// The first use of a client that was not stopped does the same.
     public func start() { engine.start() }
 
-    /// Closes the connection, ends every sequence, and fails the calls that somebody waits for with `.stopped`.
+    /// Closes the connection, ends every sequence, and fails the calls with waiting callers with `.stopped`.
     ///
     /// Kept calls stay in the outbox.
     public func stop() { engine.stop() }
 
-    /// Other credentials.
+    /// Sets other credentials.
     ///
-    /// Another user gets a new connection, fresh topics and its own kept calls; those of the user before wait until
-    /// that user is back. A fixed token of the same user is shown on the open connection.
+    /// Another user gets a new connection, fresh topics and its own kept calls; the former user's calls wait until that
+    /// user returns. A fixed token of the same user is sent on the open connection.
     public func setToken(_ source: TokenSource) {
         engine.state.with { $0.source = source }
         engine.take(.setCredentials(source.credentials))
     }
 
-    /// How the connection stands: now, and at each change.
+    /// The status of the connection: now, and at each change.
     ///
     /// A slow reader sees the newest only.
     public var status: StatusUpdates { StatusUpdates(engine: engine) }
 
-    /// How the connection stands now.
+    /// The present status of the connection.
     public var currentStatus: Status { engine.state.with { $0.machine.status } }
 
-    /// Everything that a topic tells, in order.
+    /// All updates of a topic, in order.
     ///
-    /// The client subscribes when the first iterator asks, and leaves the topic two seconds after the last one is
-    /// gone.
+    /// The client subscribes for the first iterator, and leaves the topic two seconds after the end of the last one.
     ///
-    /// - Parameter since: the position that the app has kept, to get exactly the events after it.
+    /// - Parameter since: the position that the app has stored, to receive exactly the events after it.
     public func events(of topic: String, since: Position? = nil) -> TopicUpdates {
         TopicUpdates(engine: engine, topic: topic, since: since, wantsPresence: false)
     }
 
-    /// Asks the gateway for a topic's state once more; every iterator of the topic is told `live` with it.
+    /// Requests a topic's state once more; every iterator of the topic receives `live` with it.
     public func resynchronise(_ topic: String) { engine.take(.resynchronise(topic: topic)) }
 
-    /// The state of a topic as it is now, for namespaces that have one.
+    /// The present state of a topic, for namespaces that have one.
     public func state<State: Decodable>(of topic: String, as type: State.Type = State.self)
         async throws(SwitchboardError) -> State
     {
@@ -98,7 +97,7 @@ public final class SwitchboardClient: Sendable {
                 guard case .live(let state, _, _) = update else { continue }
                 if let state { return try state.decode(type) }
                 if hasAsked { throw SwitchboardError(.undecodable, "\(topic) has no state.") }
-                // It may have been resumed, without a state.
+                // The topic may have been resumed, without a state.
                 hasAsked = true
                 resynchronise(topic)
             }
@@ -110,22 +109,22 @@ public final class SwitchboardClient: Sendable {
         throw SwitchboardError(Task.isCancelled ? .cancelled : .stopped)
     }
 
-    /// Who is at a topic: everybody, again after each change.
+    /// The members present at a topic: the full list, again after each change.
     ///
     /// For namespaces with presence.
     public func presence(of topic: String) -> PresenceUpdates {
         PresenceUpdates(updates: TopicUpdates(engine: engine, topic: topic, since: nil, wantsPresence: true))
     }
 
-    /// Lists this client at a topic, and again after each cut.
+    /// Lists this client at a topic, and again after each reconnect.
     ///
-    /// `meta` is what it says of itself.
+    /// `meta` is the content of its entry.
     public func track(_ topic: String, meta: some Encodable) throws(SwitchboardError) {
         let text = try JSONValue.encode(meta)
         guard TopicState.isName(topic) else {
             throw SwitchboardError(.server("bad_request"), "There can be no topic of this name.")
         }
-        // The gateway would end the connection, and the next one, which says the same.
+        // The gateway would close the connection, and the next one, on which the same message is sent.
         guard text.utf8.count + topic.utf8.count + 256 <= engine.options.times.messageBytesMax else {
             throw SwitchboardError(.tooLarge, "The message is too long.")
         }
@@ -133,7 +132,7 @@ public final class SwitchboardClient: Sendable {
         engine.take(.track(topic: topic, meta: text))
     }
 
-    /// Takes this client off the list.
+    /// Removes this client from the list.
     public func untrack(_ topic: String) { engine.take(.track(topic: topic, meta: nil)) }
 
     /// Runs a command, and returns its answer.
@@ -146,7 +145,7 @@ public final class SwitchboardClient: Sendable {
         try await engine.call(name, nil, try JSONValue.encode(arguments), id, options).decode(type)
     }
 
-    /// Runs a command whose answer does not matter beyond that it came.
+    /// Runs a command and waits for its answer, without returning it.
     public func call(
         _ name: String, _ arguments: some Encodable & Sendable, id: String = SwitchboardClient.newID(),
         options: CallOptions = CallOptions()
@@ -154,7 +153,7 @@ public final class SwitchboardClient: Sendable {
         _ = try await engine.call(name, nil, try JSONValue.encode(arguments), id, options)
     }
 
-    /// Publishes an event, and returns where it stands.
+    /// Publishes an event, and returns its position.
     @discardableResult
     public func publish(
         _ event: String, _ data: some Encodable & Sendable, to topic: String, id: String = SwitchboardClient.newID(),
@@ -168,28 +167,30 @@ public final class SwitchboardClient: Sendable {
     /// The calls without an answer, in their order.
     public var pendingCalls: [OutboxEntry] { engine.state.with { $0.machine.calls.map(\.entry) } }
 
-    /// Takes back a call that was not sent yet.
+    /// Withdraws a call that was not sent yet.
     public func removeCall(_ id: String) { engine.take(.remove(id: id)) }
 
-    /// Answers to kept calls for which nobody waits, such as those from before a restart.
+    /// Answers to kept calls without a waiting caller, such as those from before a restart.
     public var outboxResults: OutboxResults { OutboxResults(engine: engine) }
 
-    /// Tell the client when a route came or went, as `NWPathMonitor` says: a hint, since the client never waits for a route.
+    /// Tell the client when a network route appeared or disappeared, as reported by `NWPathMonitor`.
+    ///
+    /// It is a hint: the client never waits for a route.
     public func networkChanged(isUsable: Bool, isAnother: Bool = true) {
         engine.take(.network(usable: isUsable, changed: isAnother))
     }
 
-    /// Tell the client when the app goes to the background, as `scenePhase` says.
+    /// Tell the client when the app goes to the background, as reported by `scenePhase`.
     public func enteredBackground() { engine.take(.background) }
 
     /// Tell the client that the app is to be frozen for long: the connection ends, and calls wait.
     ///
-    /// `enteredForeground` goes on.
+    /// `enteredForeground` resumes.
     public func suspend() { engine.take(.suspend) }
 
-    /// Tell the client when the app is back: the connection is proven, or made anew.
+    /// Tell the client when the app is in the foreground again: the connection is checked, or replaced.
     public func enteredForeground() { engine.take(.foreground) }
 
-    /// A name for an operation that is like no other.
+    /// A new unique name for an operation.
     public static func newID() -> String { UUID().uuidString.lowercased() }
 }

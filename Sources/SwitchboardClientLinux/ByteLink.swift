@@ -7,13 +7,13 @@ internal import SwitchboardClient
 ///
 /// Thread: the one that made it.
 @safe final class ByteLink {
-    /// What an attempt to read or write came to.
+    /// The result of an attempt to read or write.
     enum Outcome {
-        /// So many bytes went, at least 1.
+        /// The number of bytes read or written, at least 1.
         case bytes(Int)
-        /// Nothing now; wait for these events of poll(2).
+        /// Nothing yet; wait for these events of poll(2).
         case wait(Int16)
-        /// The connection is over.
+        /// The connection has ended.
         case over
     }
 
@@ -30,17 +30,17 @@ internal import SwitchboardClient
         close(descriptor)
     }
 
-    /// Why there is no link.
+    /// The reason why there is no connection.
     struct Failure: Error {
-        /// The kind, as the status tells it.
+        /// The code that the status reports.
         let code: Status.Reason.Code
-        /// In words.
+        /// The description.
         let message: String
     }
 
-    /// Dials the first address that answers.
+    /// Connects to the first address that answers.
     ///
-    /// `isOver` is asked while it waits.
+    /// `isOver` is called while it waits.
     static func dial(_ host: String, _ port: Int, isOver: () -> Bool) throws(Failure) -> ByteLink {
         var hints = unsafe addrinfo()
         unsafe hints.ai_socktype = Int32(SOCK_STREAM.rawValue)
@@ -63,7 +63,7 @@ internal import SwitchboardClient
                 last = errno
                 continue
             }
-            // An address that does not answer must not keep the others from being tried.
+            // An address that does not answer must not prevent attempts at the others.
             let looks = unsafe next == nil ? Int.max : ByteLink.looksMax
             guard link.wait(Int16(POLLOUT), looks: looks, isOver: isOver) else { continue }
             var failure: Int32 = 0
@@ -80,12 +80,12 @@ internal import SwitchboardClient
         throw unsafe Failure(code: .unreachable, message: "\(host), port \(port): \(String(cString: strerror(last)))")
     }
 
-    /// How often a tenth of a second is waited for one of several addresses.
+    /// Tenths of a second to wait for one of several addresses.
     ///
-    /// 2.5 s: three fit into the 10 s that a client gives a dial.
+    /// 2.5 s: three fit into the 10 s that a client allows for a dial.
     private static let looksMax = 25
 
-    /// Waits for events so many tenths of a second, and asks after each whether it is still wanted.
+    /// Waits for events up to `looks` tenths of a second, and calls `isOver` between them.
     private func wait(_ events: Int16, looks: Int = .max, isOver: () -> Bool) -> Bool {
         var entry = pollfd(fd: descriptor, events: events, revents: 0)
         var left = looks
@@ -127,7 +127,7 @@ internal import SwitchboardClient
         throw Failure(code: .noAnswer, message: "The TLS handshake took too long.")
     }
 
-    /// Why the handshake failed.
+    /// The reason why the handshake failed.
     private var tlsFailure: Failure {
         let text = unsafe String(cString: swb_take_tls_error())
         let verified = unsafe SSL_get_verify_result(tls)
@@ -135,7 +135,7 @@ internal import SwitchboardClient
             let why = unsafe String(cString: X509_verify_cert_error_string(verified))
             return Failure(code: .untrusted, message: "The certificate is not trusted: \(why).")
         }
-        // OpenSSL takes plain bytes for a TLS record of an odd version or length.
+        // OpenSSL reports plain bytes as a TLS record of a wrong version or length.
         if ["wrong version", "packet length", "record"].contains(where: text.contains) {
             return Failure(code: .notTLS, message: "The port speaks no TLS; without it an address begins with ws://.")
         }
@@ -157,7 +157,7 @@ internal import SwitchboardClient
         return isEarly ? .wait(Int16(events)) : .over
     }
 
-    /// Reads what is there into the buffer.
+    /// Reads available bytes into the buffer.
     func read(_ buffer: inout [UInt8]) -> Outcome {
         unsafe buffer.withUnsafeMutableBytes { bytes in
             if let tls = unsafe tls {
@@ -167,7 +167,7 @@ internal import SwitchboardClient
         }
     }
 
-    /// Writes as much of the bytes as goes.
+    /// Writes as many of the bytes as possible.
     func write(_ bytes: ArraySlice<UInt8>) -> Outcome {
         unsafe bytes.withUnsafeBytes { bytes in
             if let tls = unsafe tls {
@@ -177,7 +177,7 @@ internal import SwitchboardClient
         }
     }
 
-    /// The base64 of a text's SHA-1, as the handshake of WebSockets wants it (RFC 6455 section 4.2.2).
+    /// The base64 of a text's SHA-1, as required by the WebSocket handshake (RFC 6455 section 4.2.2).
     static func proof(of text: String) -> String {
         let bytes = Array(text.utf8)
         var digest = [UInt8](repeating: 0, count: 20)
@@ -185,7 +185,7 @@ internal import SwitchboardClient
         return Data(digest).base64EncodedString()
     }
 
-    /// Waits until bytes come, or can go, or somebody woke the thread; then the waking is taken back.
+    /// Waits until the link can be read or written, or another thread calls `wake`; then resets the waker.
     func pause(isWriting: Bool, waker: Waker, atMostMs: Int32) {
         let events = Int16(isWriting ? POLLIN | POLLOUT : POLLIN)
         var entries = [
@@ -197,7 +197,7 @@ internal import SwitchboardClient
         while unsafe Glibc.read(waker.reading, &bytes, bytes.count) == bytes.count {}
     }
 
-    /// A write to a broken TLS connection must not end the process.
+    /// Blocks SIGPIPE: a write to a broken TLS connection must not end the process.
     static func ignoreBrokenPipes() {
         var signals = sigset_t()
         unsafe sigemptyset(&signals)
@@ -206,7 +206,7 @@ internal import SwitchboardClient
     }
 }
 
-/// Two ends of a stream by which a thread is woken.
+/// A socket pair that wakes a thread.
 struct Waker: Sendable {
     /// The end to wait at.
     let reading: Int32
@@ -220,13 +220,13 @@ struct Waker: Sendable {
         (reading, writing) = (ends[0], ends[1])
     }
 
-    /// Wakes the thread; when the stream is full it is awake already.
+    /// Wakes the thread; a full socket means that it is awake already.
     func wake() {
         var one: UInt8 = 1
         _ = unsafe send(writing, &one, 1, Int32(MSG_NOSIGNAL) | Int32(MSG_DONTWAIT))
     }
 
-    /// It is used no more.
+    /// Closes both ends.
     func stop() {
         close(reading)
         close(writing)

@@ -2,27 +2,27 @@ internal import Foundation
 
 /// Reads a server's WebSocket frames (RFC 6455 section 5) out of bytes in any pieces.
 struct FrameReader {
-    /// What a frame, or the last one of a message, comes to.
+    /// The result of a frame, or of the last frame of a message.
     enum Piece: Equatable {
-        /// A whole message; one that was sent as binary has to be UTF-8, too.
+        /// A whole message; a binary one has to be UTF-8, too.
         case text(String)
         /// A ping with its payload, 125 bytes at most, which the pong repeats.
         case ping([UInt8])
-        /// 1005 where the frame has no code.
+        /// A close frame; 1005 where it has no code.
         case close(code: Int)
         /// The server broke the protocol; the client closes with this code.
         case fault(code: Int)
     }
 
-    /// What one message may have.
+    /// The most bytes of one message.
     ///
-    /// 16 MiB: the gateway's own bound is smaller.
+    /// 16 MiB: the gateway's own limit is smaller.
     static let messageBytesMax = 16 << 20
     private var buffer: [UInt8] = []
     private var message: [UInt8] = []
     private var isFragmented = false
 
-    /// The pieces that are whole with these bytes.
+    /// The pieces that these bytes complete.
     mutating func take(_ bytes: some Sequence<UInt8>) -> [Piece] {
         buffer.append(contentsOf: bytes)
         var pieces: [Piece] = []
@@ -86,22 +86,22 @@ extension String {
     }
 }
 
-/// What waits to be written to a gateway, bounded: one that takes nothing must not fill the app's memory.
+/// The bytes that wait to be written, bounded: a gateway that reads nothing must not fill the app's memory.
 struct Outgoing {
-    /// What may wait.
+    /// The most bytes that may wait.
     ///
-    /// 4 MiB: more than all calls that may wait (`callBytesMax`), several times.
+    /// 4 MiB: several times all calls that may wait (`callBytesMax`).
     static let bytesMax = 4 << 20
     /// The bytes, of which `written` takes the first.
     private(set) var bytes: [UInt8] = []
 
-    /// Adds frames; `false` when too much waits, and the connection is to end.
+    /// Adds frames; `false` when too many bytes wait, and the connection is to end.
     mutating func add(_ frames: [UInt8]) -> Bool {
         bytes += frames
         return bytes.count <= Outgoing.bytesMax
     }
 
-    /// So many of the bytes have gone.
+    /// Removes bytes that were written.
     mutating func written(_ count: Int) { bytes.removeFirst(min(count, bytes.count)) }
 }
 
@@ -111,7 +111,7 @@ enum FrameWriter {
     static func text(_ text: String) -> [UInt8] { frame(1, Array(text.utf8)) }
     /// The answer to a ping, with its payload.
     static func pong(_ payload: [UInt8]) -> [UInt8] { frame(10, payload) }
-    /// The end, with its code in two bytes.
+    /// A close frame, with its code in two bytes.
     static func close(_ code: Int) -> [UInt8] { frame(8, [UInt8(code >> 8 & 0xff), UInt8(code & 0xff)]) }
 
     private static func frame(_ opcode: UInt8, _ payload: [UInt8]) -> [UInt8] {

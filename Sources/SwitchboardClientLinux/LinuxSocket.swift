@@ -2,13 +2,13 @@ internal import Foundation
 internal import SwitchboardClient
 internal import Synchronization
 
-/// What others say to a connection's thread.
+/// The orders of other threads to a connection's thread.
 final class LinuxSocket: SwitchboardSocket {
-    /// What there is to do.
+    /// The pending orders.
     struct Orders: Sendable {
-        /// What to say, in this order.
+        /// The texts to send, in this order.
         var texts: [String] = []
-        /// The code to end the connection with; `nil` while it goes on.
+        /// The code to close the connection with; `nil` while it stays open.
         var closeCode: Int?
     }
 
@@ -20,12 +20,12 @@ final class LinuxSocket: SwitchboardSocket {
 
     private let state = Mutex(State())
 
-    /// Hands a text to the thread; nothing happens once the thread is over.
+    /// Passes a text to the thread; does nothing once the thread has ended.
     func send(_ text: String) {
         change { $0.texts.append(text) }
     }
 
-    /// Asks the thread to end the connection; the first code counts.
+    /// Orders the thread to close the connection; the first code counts.
     func close(code: Int) {
         change { $0.closeCode = $0.closeCode ?? code }
     }
@@ -44,7 +44,7 @@ final class LinuxSocket: SwitchboardSocket {
     /// Whether the connection is to end.
     var isClosing: Bool { state.withLock { $0.orders.closeCode != nil } }
 
-    /// What came since; a code to close with stays.
+    /// Takes the texts since the last call; a close code stays.
     func takeOrders() -> Orders {
         state.withLock { state in
             defer { state.orders.texts = [] }
@@ -52,7 +52,7 @@ final class LinuxSocket: SwitchboardSocket {
         }
     }
 
-    /// The thread is over.
+    /// Records that the thread has ended.
     func end() {
         state.withLock { state in
             state.isOver = true
@@ -61,7 +61,7 @@ final class LinuxSocket: SwitchboardSocket {
     }
 }
 
-/// One connection from the dial to its end.
+/// One connection, from the dial to its end.
 ///
 /// Thread: its own.
 final class LinuxConversation {
@@ -70,11 +70,11 @@ final class LinuxConversation {
     private let events: @Sendable (SocketEvent) -> Void
     private var reader = FrameReader()
     private var out = Outgoing()
-    /// Whether more waits to be written than may.
+    /// Whether more bytes wait than allowed.
     private var isFull = false
-    /// The code that ends the connection, and by when it is over in any case.
+    /// The code that ends the connection, and the time by which it ends in any case.
     private var closing: (code: Int, untilSeconds: Double)?
-    /// How long a close waits for its answer.
+    /// Seconds that a close waits for its answer.
     private static let closeSeconds = 2.0
 
     /// A connection that `run` dials.
@@ -88,7 +88,7 @@ final class LinuxConversation {
         .closed(code: code, httpStatus: httpStatus, message: message)
     }
 
-    /// Lives the connection, and returns its end.
+    /// Runs the connection, and returns its end.
     func run(trusting file: String?) -> SocketEvent {
         ByteLink.ignoreBrokenPipes()
         guard let host = request.url.host, let scheme = request.url.scheme, ["ws", "wss"].contains(scheme) else {
@@ -210,7 +210,7 @@ final class LinuxConversation {
 
     private func say(_ frames: [UInt8]) { if !out.add(frames) { isFull = true } }
 
-    /// Writes what waits, as far as it goes; `false` at the connection's end.
+    /// Writes the waiting bytes, as far as possible; `false` at the connection's end.
     private func flush(_ link: ByteLink) -> Bool {
         var done = 0
         defer { out.written(done) }
@@ -224,7 +224,7 @@ final class LinuxConversation {
         return true
     }
 
-    /// What has come; empty when nothing did, `nil` at the connection's end.
+    /// The bytes received; empty when there are none, `nil` at the connection's end.
     private func read(_ link: ByteLink) -> [UInt8]? {
         var buffer = [UInt8](repeating: 0, count: 16_384)
         switch link.read(&buffer) {

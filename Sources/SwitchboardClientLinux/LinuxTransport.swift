@@ -25,9 +25,7 @@ public struct LinuxTransport: SwitchboardTransport {
 }
 
 extension SwitchboardClient {
-    /// A client of the gateway at `url`, e.g.
-    ///
-    /// `wss://gateway.example/ws`.
+    /// A client of the gateway at `url`, such as `wss://gateway.example/ws`.
     ///
     /// - Parameter trusting: a PEM file of certificates to trust, instead of the system's.
     public convenience init(

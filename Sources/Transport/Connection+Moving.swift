@@ -1,13 +1,14 @@
 public import Core
 internal import Reactors
 
-/// A connection between two reactors: one has given it up, and the other has not taken it yet.
+/// A connection between two reactors: one has released it, and the other has not accepted it yet.
 ///
-/// One that nobody takes closes its socket and gives its place back, on whichever thread lets it go.
+/// If no reactor accepts it, its release closes the socket and returns its place, on any thread.
 ///
-/// It crosses threads, which the compiler cannot check: its socket and TLS are objects of one thread. It is sound because
-/// ``Connection/depart()`` keeps none of them, its fields change in ``Connection/arrive(_:in:handler:)`` alone, and a
-/// mailbox between the two orders what either thread does; a place is given back behind the admission's own lock.
+/// It crosses threads, which the compiler cannot check: its socket and TLS are objects of one thread. It is sound
+/// because ``Connection/depart()`` keeps none of them, and its fields change in ``Connection/arrive(_:in:handler:)``
+/// alone. A mailbox between the two orders the actions of both threads, and the admission's own lock guards the return
+/// of a place.
 public final class MovingConnection: @unchecked Sendable {
     /// The client's address.
     public let address: IPAddress?
@@ -19,7 +20,7 @@ public final class MovingConnection: @unchecked Sendable {
     let bytes: (read: Int, written: Int)
     var descriptor: FileDescriptor?
     var tls: TLSSession?
-    /// Where it has a place; `nil` when it has none, or when the place was taken over.
+    /// The admission that granted its place; `nil` when it has none, or when the place was taken over.
     var admission: (any Admission)?
 
     init(_ connection: Connection, _ descriptor: consuming FileDescriptor) {
@@ -40,11 +41,11 @@ public final class MovingConnection: @unchecked Sendable {
     }
 }
 
-/// How a connection goes from one reactor to another.
+/// The move of a connection from one reactor to another.
 extension Connection {
-    /// Gives the connection up for another reactor; its handler hears nothing more.
+    /// Releases the connection for another reactor; its handler receives no more calls.
     ///
-    /// `nil`, and nothing happens, unless it is a client's, open, and has nothing to write.
+    /// `nil`, without effect, unless it is a client's, open, and has nothing to write.
     public func depart() -> MovingConnection? {
         guard isOpen, isClient, outbound.queue.isEmpty, let token, let owned = descriptor.take() else { return nil }
         let moving = MovingConnection(self, owned)
@@ -57,7 +58,7 @@ extension Connection {
         return moving
     }
 
-    /// Takes a connection that another reactor has given up; `nil` when the kernel has no room for another watch.
+    /// Accepts a connection that another reactor has released; `nil` when the kernel has no room for another watch.
     public static func arrive(
         _ moving: MovingConnection, in context: ConnectionContext, handler: any ConnectionHandler
     ) -> Connection? {
@@ -73,7 +74,7 @@ extension Connection {
         connection.token = token
         connection.phase = .open
         context.statistics.open.add(1)
-        // The peer's bytes may lie in TLS already; epoll does not see those.
+        // TLS may already hold bytes of the peer, which epoll does not report.
         if connection.tls?.holdsInput == true { context.reactor.markReadable(token) }
         return connection
     }

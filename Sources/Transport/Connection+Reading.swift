@@ -2,7 +2,7 @@ internal import Core
 internal import Glibc
 internal import Reactors
 
-/// How bytes come in: connect, PROXY header, handshake, data.
+/// The inbound side: connect, PROXY header, handshake, data.
 extension Connection {
     /// The ``failureText`` of a peer that left before TLS was established, as the health checks of balancers do.
     public static let endedHandshakeText = "the peer ended the TLS handshake"
@@ -25,7 +25,7 @@ extension Connection {
         var header = header
         let raw = raw
         let buffer = unsafe context.receiveBuffer
-        // Peeking leaves in the socket what is not the header's, so that TLS finds its first byte there.
+        // Peeking leaves the bytes after the header in the socket, so that TLS finds its first byte there.
         guard let count = try? retrying({ unsafe recv(raw, buffer.baseAddress, 1_024, Int32(MSG_PEEK)) })
         else { return }
         guard count > 0 else { return abort(.peerGone) }
@@ -59,7 +59,7 @@ extension Connection {
             if tls.wasResumed { context.statistics.handshakesResumed.add(1) }
             updateInterestToRead()
             establish()
-            // The peer's first bytes may lie in TLS already; epoll does not see those.
+            // TLS may already hold bytes of the peer, which epoll does not report.
             if isOpen, !isReadPaused, tls.holdsInput { readAvailable() }
         case .wantsRead:
             context.reactor.setInterest(token, .read)
@@ -70,13 +70,13 @@ extension Connection {
             abort(.tlsFailed)
         case .failed(let reason):
             failureText = reason
-            // What spoilt it is gone with the bytes; the next ones are looked at first.
+            // The bytes that caused the failure are lost; the first bytes of later connections are checked.
             if isClient { context.suspectsProxyHeaders = true }
             abort(.tlsFailed)
         }
     }
 
-    /// Whether what lies in the socket is a PROXY header instead of TLS.
+    /// Whether the socket's bytes begin with a PROXY header instead of TLS.
     private func beginsWithProxyHeader() -> Bool {
         let (raw, buffer) = unsafe (raw, context.receiveBuffer)
         guard let count = try? retrying({ unsafe recv(raw, buffer.baseAddress, 16, Int32(MSG_PEEK)) }), count > 0 else {
@@ -96,8 +96,8 @@ extension Connection {
                 bytesIn += count
                 unsafe handler?.received(Span(_unsafeBytes: UnsafeRawBufferPointer(rebasing: buffer[..<count])))
                 guard isOpen, !isReadPaused else { return }
-                // A plain read that did not fill the buffer has emptied the socket. Of TLS, what the socket may still
-                // hold is left to epoll: mostly there is nothing, and finding that out is a system call.
+                // A plain read that did not fill the buffer has emptied the socket. With TLS, epoll reports the bytes
+                // that the socket may still hold: mostly there are none, and checking costs a system call.
                 if tls?.holdsInput ?? (count == buffer.count) { continue }
                 return
             case .wantsRead:

@@ -1,23 +1,24 @@
 internal import Core
 internal import Reactors
 
-/// How frames are queued, and what happens when too much waits.
+/// The queue of frames, and the treatment of a queue that is too long.
 extension Connection {
     /// Bytes waiting to be written.
     public var queuedBytes: Int { outbound.queue.byteCount }
 
-    /// Of them, those that count against the bound: what the peer asked for at once is not slowness.
+    /// The waiting bytes that count against the bound: a requested backlog is no sign of a slow reader.
     public var unowedBytes: Int { outbound.unowedBytes }
 
-    /// Queues a frame for this tick's flush; false, and nothing queued, when it would exceed the byte limit or the
-    /// connection is not open.
+    /// Queues a frame for this tick's flush; `false` and without effect when it would exceed the byte limit.
+    ///
+    /// The same for a connection that is not open.
     public func send(_ frame: [UInt8]) -> Bool {
         send(frame, item: nil)
     }
 
-    /// Queues a frame and counts what becomes of it in its item's counts: a refused one as dropped.
+    /// Queues a frame and counts its fate in its item's counts: a refused one as dropped.
     ///
-    /// `isOwed`: the peer asked for it at once; it may wait beyond the bound.
+    /// `isOwed`: the frame belongs to a backlog that the peer requested; it may wait beyond the bound.
     public func send(_ frame: [UInt8], item: OutboundItem?, isOwed: Bool = false) -> Bool {
         var offer = self.offer(frame, item, isOwed: isOwed, isBounded: true)
         if offer == .refused, makesRoom(for: frame.count, isOwed: isOwed) {
@@ -33,8 +34,9 @@ extension Connection {
         return true
     }
 
-    /// Queues a burst for this tick's flush; false, and nothing queued or counted, when it would exceed a bound as a
-    /// whole: its frames are then to be sent one by one.
+    /// Queues a burst for this tick's flush; `false` and without effect when it would exceed a bound as a whole.
+    ///
+    /// The caller then sends its frames one by one.
     public func send(_ burst: OutboundBurst) -> Bool {
         let offer = self.offer(burst.frame, burst, isOwed: false, isBounded: true)
         guard offer != .refused else { return false }
@@ -58,7 +60,8 @@ extension Connection {
         !isClient || context.statistics.queuedBytes.value + bytes <= context.limits.outboundTotalBytesMax
     }
 
-    /// Relieves the largest queues, or has this one thinned, for a frame that exceeds a bound; whether it may wait now.
+    /// Relieves the largest queues, or has this one thinned, for a frame that exceeds a bound; returns whether it may
+    /// wait.
     private func makesRoom(for bytes: Int, isOwed: Bool) -> Bool {
         guard isOpen else { return false }
         if !hasRoom(for: bytes) {
@@ -70,24 +73,24 @@ extension Connection {
         return unowedBytes + bytes <= outboundBytesMax
     }
 
-    /// Asks for a flush in this tick, or the next one's when flushing already.
+    /// Requests a flush in this tick, or in the next one when flushing already.
     func askForFlush() {
         if outbound.asksForFlush(), let token { context.reactor.markDirty(token) }
     }
 
-    /// Thins or closes a connection whose queue is among the largest when all together wait for too much.
+    /// Thins or closes a connection whose queue is among the largest when all queues together are too long.
     func relieve() {
         if handler?.readTooSlowly(.total) != true { close(.slowConsumer, discarding: true) }
     }
 
     // MARK: Age
 
-    /// When what waits is to be looked at for its age.
+    /// The time of the next check of the oldest frame's age.
     var ageDeadlineMs: Int? {
         outbound.queue.oldestMs.map { max($0 + context.limits.outboundAgeMs, outbound.nextAgeCheckMs) }
     }
 
-    /// Whether a connection whose oldest byte has waited too long may live; it is looked at again soon.
+    /// Whether a connection whose oldest byte has waited too long may stay open; it is checked again soon.
     func mayLive(_ nowMs: Int) -> Bool {
         let ageMs = context.limits.outboundAgeMs
         let isStuck = nowMs - outbound.progressMs >= 2 * ageMs
@@ -98,7 +101,7 @@ extension Connection {
 
     // MARK: Thinning
 
-    /// What waits, in order, for whoever decides what of it may go; bursts are frames from now on.
+    /// The waiting frames, in order, for a thinning decision; bursts are split into frames from now on.
     public func waitingFrames() -> [WaitingFrame] {
         splitBursts()
         return outbound.queue.waiting(pinned: outbound.pinned)
@@ -108,9 +111,9 @@ extension Connection {
         context.statistics.itemsWritten.add(outbound.queue.splitBursts())
     }
 
-    /// Takes frames out of the queue, or puts others in their place; a fate for each of ``waitingFrames()``.
+    /// Removes or replaces frames of the queue; a fate for each of ``waitingFrames()``.
     ///
-    /// What has begun to be written stays whatever its fate says.
+    /// A frame whose write has begun stays, regardless of its fate.
     public func thin(_ fates: [FrameFate]) {
         let before = outbound.queue.byteCount
         context.statistics.itemsConflated.add(outbound.queue.thin(fates, pinned: outbound.pinned))

@@ -2,7 +2,7 @@ internal import Core
 internal import Glibc
 internal import Reactors
 
-/// How bytes go out: gathered, at most one record a write, and the orderly end.
+/// The outbound side: gathered writes, at most one record each, and the orderly end.
 extension Connection {
     func writeAgain() {
         outbound.isBlocked = false
@@ -10,7 +10,7 @@ extension Connection {
         updateInterest()
     }
 
-    /// Writes what waits, as far as the peer has room and the tick's budget goes; true when nothing waits any more.
+    /// Writes waiting bytes, as far as the peer and the tick's budget allow; `true` when nothing waits any more.
     func write() -> Bool {
         let tls = tls
         let room = unsafe tls == nil ? context.gatherBuffer.count : ConnectionContext.recordBytes
@@ -41,7 +41,7 @@ extension Connection {
                 outbound.blocked(pinned: count)
                 return false
             case .wantsWrite:
-                // Only TLS has taken note of the bytes it could not write.
+                // Only TLS remembers the bytes that it could not write.
                 outbound.blocked(pinned: tls == nil ? 0 : count)
                 updateInterest()
                 return false

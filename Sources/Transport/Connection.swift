@@ -1,50 +1,50 @@
 public import Core
 public import Reactors
 
-/// What a connection tells its owner.
+/// The events of a connection, for its owner.
 ///
 /// Thread: the reactor's.
 public protocol ConnectionHandler: AnyObject {
-    /// The connection was accepted: its handler may ask for the address when it ends before ``opened(_:)``.
+    /// The connection was accepted: its handler may read the address when it ends before ``opened(_:)``.
     ///
-    /// On a plain listener it comes after ``opened(_:)``.
+    /// On a plain listener this call follows ``opened(_:)``.
     func accepted(_ connection: Connection)
-    /// Bytes can flow: the TCP connection is made and TLS, if any, is established.
+    /// Bytes can be sent and received: the TCP connection exists and TLS, if any, is established.
     func opened(_ connection: Connection)
-    /// Bytes came; the handler takes all of them before it returns.
+    /// Bytes were received; the handler takes all of them before it returns.
     func received(_ bytes: Span<UInt8>)
     /// The deadline set with ``Connection/setDeadline(at:)`` has passed.
     func deadlineReached()
-    /// The peer reads too slowly for a bound; true when the handler has thinned the queue so that the connection may live.
+    /// The peer reads too slowly for a bound; `true` when the handler has thinned the queue so that it may stay open.
     ///
-    /// Unless the handler closes the connection itself, it is then closed without a word, or at the bound in bytes the
-    /// frame refused. It may come inside any ``Connection/send(_:)`` to any connection of the reactor.
+    /// Unless the handler closes the connection itself, it is then closed without a message, or at the bound in bytes
+    /// the frame is refused. The call may come from any ``Connection/send(_:)`` to any connection of the reactor.
     func readTooSlowly(_ bound: OutboundBound) -> Bool
-    /// The connection is over for the handler; the last call it gets, never from inside another of its calls.
+    /// The connection has ended for the handler; its last call, never from inside another of its calls.
     func ended(_ reason: CloseReason)
 }
 
 extension ConnectionHandler {
-    /// Most handlers ask for nothing before the connection is open.
+    /// Does nothing: most handlers need no address before the connection is open.
     public func accepted(_ connection: Connection) {}
 
-    /// Most handlers have nothing to say and nothing to thin.
+    /// `false`: most handlers thin nothing.
     public func readTooSlowly(_ bound: OutboundBound) -> Bool { false }
 }
 
-/// One byte stream: a client's, or ours to Redis.
+/// One byte stream: a client's, or the gateway's to Redis.
 ///
 /// TCP or unix socket, plain or TLS, behind a PROXY header or not.
 ///
 /// Writes are queued by reference and flushed once per tick. Closing flushes, half-closes and lingers until the peer
-/// has read everything, so that no last word is lost to a reset. Thread: the reactor's.
+/// has read everything, so that no last message is lost to a reset. Thread: the reactor's.
 public final class Connection: EventSource {
     enum Phase {
         case connecting
         case proxyHeader(ProxyHeader)
         case handshaking
         case open
-        /// Closing: what is queued is still written.
+        /// Closing: queued frames are still written.
         case finishing
         /// Half-closed: waiting for the peer's end.
         case lingering
@@ -58,7 +58,7 @@ public final class Connection: EventSource {
 
     /// The peer's address; behind a balancer the one of its PROXY header; `nil` for a unix socket.
     public internal(set) var address: IPAddress?
-    /// Why a client connection failed, for logs; empty while nothing failed.
+    /// The reason why a client connection failed, for logs; empty without a failure.
     public internal(set) var failureText = ""
 
     let context: ConnectionContext
@@ -75,10 +75,10 @@ public final class Connection: EventSource {
         didSet { outbound.isOpen = phase.isOpen }
     }
     var outbound = Outbound()
-    /// Whether it is somebody's to us, rather than ours to a server.
+    /// Whether the peer is a client, and not a server.
     let isClient: Bool
     var isReadPaused = false
-    /// Whether the handshake waits for its turn.
+    /// Whether the handshake waits for its budget.
     var isWaitingForTurn = false
     var endReason: CloseReason?
     /// A number for logs, which its owner sets.
@@ -121,7 +121,7 @@ public final class Connection: EventSource {
 
     let needsTLS: Bool
 
-    /// Starts watching; false when the kernel has no room for another watch.
+    /// Starts watching; `false` when the kernel has no room for another watch.
     func start() -> Bool {
         guard !needsTLS || tls != nil, let token = try? context.reactor.add(self, descriptor: raw, interest: .read)
         else { return false }
@@ -134,7 +134,7 @@ public final class Connection: EventSource {
         return true
     }
 
-    /// Connects to a server; the handler hears `opened` or `ended`.
+    /// Connects to a server; the handler receives `opened` or `ended`.
     ///
     /// With TLS the certificate must fit `name`. The kernel chooses the `source` address when none is given.
     public static func connect(
@@ -204,12 +204,12 @@ public final class Connection: EventSource {
     /// Whether the handler may still send.
     public var isOpen: Bool { phase.isOpen }
 
-    /// Gives the connection to another handler, which hears everything from now on (an upgrade to WebSocket).
+    /// Gives the connection to another handler, which receives all later calls (an upgrade to WebSocket).
     public func replaceHandler(_ next: any ConnectionHandler) {
         handler = next
     }
 
-    /// Counts the connection for the client behind a proxy; false when that client may hold no more.
+    /// Counts the connection for the client behind a proxy; `false` when that client may have no more.
     public func attribute(to client: IPAddress?) -> Bool {
         guard isAdmitted, client != address, let admission else { return true }
         guard admission.move(from: address, to: client, wasEstablished: isEstablished) else { return false }
@@ -232,13 +232,13 @@ public final class Connection: EventSource {
 
     /// Stops reading until ``resumeReading()``; the kernel's window then holds the peer back.
     ///
-    /// The socket is watched until the peer sends something meanwhile: mostly it does not, and then neither this nor the
-    /// end of the pause is a system call. Each HTTP request is such a pause.
+    /// The socket is watched until the peer sends something meanwhile. Mostly it does not, and then neither this nor
+    /// the end of the pause costs a system call. Each HTTP request is such a pause.
     public func pauseReading() {
         isReadPaused = true
     }
 
-    /// Reads again, first what TLS holds already.
+    /// Reads again, first the bytes that TLS already holds.
     public func resumeReading() {
         guard isReadPaused, let token else { return }
         isReadPaused = false
@@ -247,10 +247,9 @@ public final class Connection: EventSource {
         if tls?.holdsInput == true { context.reactor.markReadable(token) }
     }
 
-    /// Closes after everything queued, and `last` behind it, was written.
+    /// Closes after everything queued, and `last` after it, was written.
     ///
-    /// `discarding` first drops frames that have not begun: a slow consumer is told why without having to read what it
-    /// could not.
+    /// `discarding` first drops frames whose write has not begun, so that a slow peer receives the reason without them.
     public func close(_ reason: CloseReason, last: [UInt8] = [], discarding: Bool = false) {
         guard token != nil else { return }
         switch phase {
@@ -275,7 +274,7 @@ public final class Connection: EventSource {
         }
     }
 
-    /// Ends the connection at once; what is queued is lost.
+    /// Ends the connection at once; queued frames are lost.
     public func abort(_ reason: CloseReason) {
         guard let token else { return }
         if case .over = phase { return }
@@ -287,7 +286,7 @@ public final class Connection: EventSource {
 
     // MARK: EventSource
 
-    /// Drives the phase the connection is in.
+    /// Drives the connection's present phase.
     public func ready(_ readiness: Readiness) {
         switch phase {
         case .connecting:
@@ -305,7 +304,7 @@ public final class Connection: EventSource {
             } else {
                 updateInterest()
             }
-            // A TLS write may have waited for something to be read.
+            // A TLS write may have waited for input.
             if outbound.isBlocked && tls != nil { writeAgain() }
         case .finishing:
             if readiness.contains(.failed) { abort(.peerGone) } else { writeAgain() }
@@ -316,7 +315,7 @@ public final class Connection: EventSource {
         }
     }
 
-    /// Ends what took too long, or tells the handler that its deadline has passed.
+    /// Ends a phase that took too long, or notifies the handler that its deadline has passed.
     public func deadlineReached() {
         let nowMs = context.reactor.nowMs
         if nowMs >= phaseDeadlineMs {
@@ -335,11 +334,11 @@ public final class Connection: EventSource {
         updateDeadline()
     }
 
-    /// Writes what is queued, once per tick.
+    /// Writes queued frames, once per tick.
     public func flush() {
         switch phase {
         case .open:
-            // What has been written had no deadline but its age, at which there is nothing to do then.
+            // Written bytes had no deadline but their age, and at that time nothing is left to do.
             if !write() { updateDeadline() }
         case .finishing:
             let isAll = write()

@@ -1,7 +1,7 @@
 public import Core
 public import Reactors
 
-/// The figures Transport needs of ``Limits``.
+/// The figures of ``Limits`` that this target needs.
 public struct ConnectionLimits: Sendable {
     /// Milliseconds from accept to the end of the TLS handshake, PROXY header included.
     public var handshakeMs: Int
@@ -9,7 +9,7 @@ public struct ConnectionLimits: Sendable {
     public var handshakesPerTick: Int
     /// Milliseconds that handshakes may take of a tick.
     public var handshakeMsPerTick: Int
-    /// Handshakes that may wait for their turn before accepting pauses.
+    /// Handshakes that may wait before accepting pauses.
     public var handshakesPendingMax: Int
     /// Bytes that may wait for one connection.
     public var outboundBytesMax: Int
@@ -43,15 +43,15 @@ public final class TransportStatistics: Sendable {
     public let open = Counter()
     /// Times accepting paused because too many handshakes waited.
     public let acceptPauses = Counter()
-    /// Handshakes that wait for their turn now.
+    /// Handshakes that wait now.
     public let handshakesWaiting = Counter()
     /// Connections closed as soon as they were accepted, because hardly any descriptors were left.
     public let descriptorRefusals = Counter()
     /// Failed accepts (EMFILE and its kin).
     public let acceptErrors = Counter()
-    /// Handshakes that ended well, and those of them that resumed a session.
+    /// Handshakes that succeeded, including those that resumed a session.
     public let handshakes = Counter()
-    /// Of ``handshakes``: abbreviated ones.
+    /// Handshakes of ``handshakes`` that were abbreviated.
     public let handshakesResumed = Counter()
     /// Bytes read, after decryption.
     public let bytesIn = Counter()
@@ -63,9 +63,9 @@ public final class TransportStatistics: Sendable {
     public let queuedBytes = Counter()
     /// Items written to the last byte (``OutboundItem``).
     public let itemsWritten = Counter()
-    /// Items taken out of a queue because newer ones say the same.
+    /// Items removed from a queue because newer ones replace them.
     public let itemsConflated = Counter()
-    /// Items whose connection ended before they were written, or did not take them.
+    /// Items whose connection ended before they were written, or refused them.
     public let itemsDropped = Counter()
     private let closed = CloseReason.allCases.map { _ in Counter() }
 
@@ -81,11 +81,11 @@ public final class TransportStatistics: Sendable {
     public var closedByReason: [(CloseReason, Int)] { zip(CloseReason.allCases, closed).map { ($0, $1.value) } }
 }
 
-/// What the connections of one reactor share: buffers, budgets and figures.
+/// The shared parts of one reactor's connections: buffers, budgets and figures.
 ///
 /// One receive and one gather buffer serve all connections of the thread, since each is used only within one call.
 @safe public final class ConnectionContext {
-    /// Whether a handshake has failed, so that connections are asked for a PROXY header that should not be there.
+    /// Whether a handshake has failed, so that connections are checked for an unexpected PROXY header.
     var suspectsProxyHeaders = false
     /// The loop that drives the connections.
     public let reactor: Reactor
@@ -96,8 +96,9 @@ public final class TransportStatistics: Sendable {
     let gatherBuffer: UnsafeMutableRawBufferPointer
     private var handshakes: HandshakeQueue
     private var heldListeners: [Listener] = []
-    /// What waited for all connections after the last relief, unless that was within the bound; it is not tried again
-    /// before much more does.
+    /// The bytes that waited for all connections after the last relief, unless that was within the bound.
+    ///
+    /// The next relief is tried only after much more waits.
     private var unrelievedBytes = 0
 
     /// TLS records carry at most 16 KiB (RFC 8446 section 5.1); gathering exactly that makes one record a write.
@@ -111,7 +112,7 @@ public final class TransportStatistics: Sendable {
         handshakes = HandshakeQueue(
             stepsPerTick: limits.handshakesPerTick, usPerTick: limits.handshakeMsPerTick * 1_000,
             waitingMax: limits.handshakesPendingMax)
-        // Everything is written in the flush phase, and nothing else there calls OpenSSL.
+        // All writes happen in the flush phase, where nothing else calls OpenSSL.
         reactor.onFlush = { TLSSession.forgetErrors() }
         unsafe receiveBuffer = .allocate(byteCount: ConnectionContext.bufferBytes, alignment: 64)
         unsafe gatherBuffer = .allocate(byteCount: ConnectionContext.bufferBytes, alignment: 64)
@@ -122,12 +123,11 @@ public final class TransportStatistics: Sendable {
         unsafe gatherBuffer.deallocate()
     }
 
-    /// Makes room for so many more bytes when all connections together wait for more than they may: the largest queues
-    /// are thinned, or closed, until a quarter of the bound is free.
+    /// Makes room for so many more bytes when all connections together exceed their bound.
     ///
-    /// What a peer has asked for counts last, so that neither a healthy one with a small queue nor one that has just come
-    /// back is the victim of those who do not read. Rare: O(connections), and not again before a quarter of the bound
-    /// has been filled.
+    /// The largest queues are thinned, or closed, until a quarter of the bound is free. Requested backlogs count last,
+    /// so that slow readers do not harm a healthy peer with a small queue, or one that has just reconnected. Rare:
+    /// O(connections), and not again before a quarter of the bound has been filled.
     func makeRoom(for bytes: Int) {
         let boundBytes = limits.outboundTotalBytesMax
         guard statistics.queuedBytes.value + bytes > max(boundBytes, unrelievedBytes + boundBytes / 4) else { return }
@@ -147,7 +147,7 @@ public final class TransportStatistics: Sendable {
         unrelievedBytes = left + bytes > boundBytes ? left : 0
     }
 
-    /// Makes one handshake step out of this tick's budget; `nil` when it is used up and the peer has to wait.
+    /// Makes one handshake step within this tick's budget; `nil` when the budget is used up and the peer has to wait.
     ///
     /// `isWaiting` is the peer's own mark that it waits.
     func handshake(_ tls: TLSSession, isWaiting: inout Bool) -> TLSSession.Outcome? {
@@ -165,7 +165,7 @@ public final class TransportStatistics: Sendable {
         return outcome
     }
 
-    /// A waiting peer has got its turn or has gone.
+    /// A waiting peer has made its step or has disconnected.
     func stopsWaiting() {
         handshakes.stopsWaiting()
         statistics.handshakesWaiting.set(handshakes.waiting)
@@ -175,10 +175,10 @@ public final class TransportStatistics: Sendable {
         for listener in held { listener.goOn() }
     }
 
-    /// Whether so many handshakes wait that nobody new is to be accepted.
+    /// Whether so many handshakes wait that no new peer is to be accepted.
     var isCrowded: Bool { handshakes.isFull }
 
-    /// Tells the listener when handshakes have eased.
+    /// Notifies the listener when fewer handshakes wait.
     func hold(_ listener: Listener) {
         statistics.acceptPauses.add(1)
         heldListeners.append(listener)

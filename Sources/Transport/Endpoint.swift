@@ -1,6 +1,6 @@
 public import Core
 
-/// Where to listen or to connect.
+/// An address to listen at or to connect to.
 public enum Endpoint: Hashable, Sendable, CustomStringConvertible {
     /// A numeric address and a port.
     case tcp(IPAddress, port: UInt16)

@@ -1,4 +1,4 @@
-/// What waits for a client that fetches it, a few frames at a time; counted as if it were written to a connection.
+/// The frames that wait for a client that fetches them, a few at a time; counted as if written to a connection.
 ///
 /// Pure: time is a parameter.
 public struct FetchQueue {
@@ -13,23 +13,23 @@ public struct FetchQueue {
     private var entries: [Entry] = []
     /// Bytes waiting.
     public private(set) var byteCount = 0
-    /// Bytes of the waiting frames that the client asked for by its position.
+    /// Bytes of the waiting frames that belong to a backlog requested by position.
     private var owedBytes = 0
-    /// Bytes that count against the bound: it is no slowness that a recovery waits.
+    /// Bytes that count against the bound: a waiting recovery backlog is no sign of a slow reader.
     public var unowedBytes: Int { byteCount - owedBytes }
 
-    /// Nothing waits.
+    /// An empty queue.
     public init() {}
 
-    /// Whether nothing waits.
+    /// Whether no frame waits.
     public var isEmpty: Bool { entries.isEmpty }
 
-    /// When the oldest frame began to wait, monotonic milliseconds; `nil` when nothing waits.
+    /// The time at which the oldest frame was queued, monotonic milliseconds; `nil` when none waits.
     public var oldestMs: Int? { entries.first?.enqueuedMs }
 
-    /// Adds a frame of so many packets that stands for `item`, or for a word of the gateway's own.
+    /// Adds a frame of so many packets that stands for `item`, or for a message of the gateway's own.
     ///
-    /// `isOwed`: the client asked for it by its position.
+    /// `isOwed`: the client requested it by its position.
     public mutating func append(
         _ frame: [UInt8], packets: Int = 1, item: OutboundItem? = nil, isOwed: Bool = false, nowMs: Int
     ) {
@@ -39,7 +39,9 @@ public struct FetchQueue {
         if isOwed { owedBytes += frame.count }
     }
 
-    /// Takes frames of so many packets and bytes, at least one, and tells how many items of the node's totals they end.
+    /// Takes frames within the limits of packets and bytes, at least one.
+    ///
+    /// Also returns how many items of the node's totals they complete.
     public mutating func take(_ packetsMax: Int, bytesMax: Int) -> (frames: [[UInt8]], items: Int) {
         var (items, packets, bytes) = (0, 0, 0)
         let taken = entries.prefix { entry in
@@ -61,15 +63,16 @@ public struct FetchQueue {
         return (frames, items)
     }
 
-    /// Takes everything out uncounted: it is sent on a connection that counts it.
+    /// Takes everything out uncounted: the connection that sends it counts it.
     public mutating func handOver() -> [(frame: [UInt8], item: OutboundItem?)] {
         for case let item? in entries.lazy.map(\.item) { item.counts.waiting -= item.count }
         defer { (entries, byteCount, owedBytes) = ([], 0, 0) }
         return entries.map { ($0.frame, $0.item) }
     }
 
-    /// Drops everything, and tells how many items of the node's totals that were; `isSlow` for a client that did not
-    /// fetch in time.
+    /// Drops everything; returns how many items of the node's totals that were.
+    ///
+    /// `isSlow`: the client did not fetch in time.
     public mutating func removeAll(isSlow: Bool) -> Int {
         var items = 0
         for case let item? in entries.lazy.map(\.item) {

@@ -1,8 +1,8 @@
-/// How much of a tick handshakes may take, and how many wait for their turn.
+/// The budget of handshakes in a tick, and the number of waiting ones.
 ///
-/// Pure. The steps of a handshake cost very different amounts, one of them signs, so the time is what bounds a tick; the
-/// count bounds it where a clock stands still. Peers that have sent nothing wait for nobody and are not counted: their
-/// deadline is what ends them.
+/// Pure. The steps of a handshake cost very different amounts, one of them signs, so the time bounds a tick. The count
+/// bounds it where a clock does not advance. Peers that have sent nothing do not wait for the budget and are not
+/// counted: their deadline ends them.
 struct HandshakeQueue: Equatable {
     private let stepsPerTick: Int
     private let usPerTick: Int
@@ -10,7 +10,7 @@ struct HandshakeQueue: Equatable {
     private var tick = Int.min
     private var stepsLeft = 0
     private var usLeft = 0
-    /// Handshakes whose bytes are here and that wait for a turn.
+    /// Handshakes whose bytes were received and that wait for the budget.
     private(set) var waiting = 0
 
     init(stepsPerTick: Int, usPerTick: Int, waitingMax: Int) {
@@ -19,7 +19,7 @@ struct HandshakeQueue: Equatable {
         self.waitingMax = waitingMax
     }
 
-    /// Takes one step from the tick's budget; false when it is used up.
+    /// Takes one step from the tick's budget; `false` when the budget is used up.
     mutating func take(tick: Int) -> Bool {
         if self.tick != tick { (self.tick, stepsLeft, usLeft) = (tick, stepsPerTick, usPerTick) }
         guard stepsLeft > 0, usLeft > 0 else { return false }
@@ -27,7 +27,7 @@ struct HandshakeQueue: Equatable {
         return true
     }
 
-    /// A step took so long.
+    /// Charges the time of a step.
     mutating func spent(us: Int) {
         usLeft -= us
     }
@@ -42,9 +42,9 @@ struct HandshakeQueue: Equatable {
         waiting -= 1
     }
 
-    /// Whether nobody new is to be accepted.
+    /// Whether no new peer is to be accepted.
     var isFull: Bool { waiting >= waitingMax }
 
-    /// Whether accepting may go on after it was full.
+    /// Whether accepting may resume after it was full.
     var isEased: Bool { waiting * 2 < waitingMax }
 }

@@ -1,32 +1,32 @@
 public import Core
 public import Reactors
 
-/// Decides whether a peer may hold another connection; shared by all shards of a node.
+/// Decides whether a peer may open another connection; shared by all shards of a node.
 public protocol Admission: AnyObject, Sendable {
-    /// Takes a place for the address; false when there is none left.
+    /// Takes a place for the address; `false` when there is none left.
     func admit(_ address: IPAddress?) -> Bool
-    /// Moves a place from the address of a proxy to the client's own; false when that address has none left.
+    /// Moves a place from the address of a proxy to the client's own; `false` when that address has none left.
     func move(from proxy: IPAddress?, to client: IPAddress?, wasEstablished: Bool) -> Bool
-    /// The connection has proven to be more than an open socket.
+    /// The connection has authenticated or subscribed.
     func established(_ address: IPAddress?)
-    /// Gives the place back, of one that was established or was not.
+    /// Returns the place, of a connection that was established or was not.
     func release(_ address: IPAddress?, wasEstablished: Bool)
 }
 
-/// One shard's listening socket; accepts in bounded batches, refuses new peers when descriptors run out, and pauses when
-/// too many handshakes wait for their turn.
+/// One shard's listening socket, which accepts in bounded batches.
 ///
-/// While it pauses the kernel's backlog holds new peers. The last descriptors are left to the process itself, which
-/// needs them to reach Redis again and to read its files anew. A peer that would take one of them is accepted and closed
-/// at once, so that it tries elsewhere instead of waiting in the backlog.
+/// It refuses new peers when descriptors run out, and pauses when too many handshakes wait. While it pauses, new peers
+/// wait in the kernel's backlog. The last descriptors are reserved for the process itself, which needs them to
+/// reconnect to Redis and to read its files again. A peer that would take one of them is accepted and closed at once,
+/// so that it tries elsewhere instead of waiting in the backlog.
 ///
 /// Thread: the reactor's.
 public final class Listener: EventSource {
-    /// How connections of this listener begin.
+    /// The settings of this listener's new connections.
     public struct Style: Sendable {
         /// The TLS settings; `nil` for plain TCP behind a balancer that terminates TLS.
         public var tls: TLSContext?
-        /// Tells which addresses must begin with a PROXY header; the others must not.
+        /// Whether connections from an address must begin with a PROXY header; all others must not.
         public var expectsProxyHeader: @Sendable (IPAddress?) -> Bool
         /// Connections accepted per tick.
         public var acceptsPerTick: Int
@@ -77,7 +77,7 @@ public final class Listener: EventSource {
         style.tls = tls
     }
 
-    /// Takes what has been connected, and nothing new; ``close()`` a moment later then resets nobody.
+    /// Accepts all connections that exist, and no new ones; a later ``close()`` then resets no peer.
     public func dropNewConnections() {
         Sockets.dropNewConnections(raw)
     }
@@ -97,7 +97,7 @@ public final class Listener: EventSource {
             do {
                 let accepted = try Sockets.accept(raw)
                 guard accepted.descriptor.raw < ceiling else {
-                    // Closed here: the descriptor ends with this round.
+                    // Closed here: the descriptor ends with this iteration.
                     context.statistics.descriptorRefusals.add(1)
                     refused += 1
                     continue
@@ -123,14 +123,14 @@ public final class Listener: EventSource {
         if refused > 0 { pause() }
     }
 
-    /// Out of descriptors or memory: accepting again at once would spin, so the backlog holds the peers a while.
+    /// Out of descriptors or memory: accepting again at once would loop, so peers wait in the backlog for a while.
     private func pause() {
         guard let token else { return }
         context.reactor.setInterest(token, [])
         context.reactor.setDeadline(token, at: context.reactor.nowMs + style.acceptPauseMs)
     }
 
-    /// Handshakes wait as it is: more peers would only meet their deadline here.
+    /// Handshakes wait already: more peers would only reach their deadline here.
     private func hold() {
         guard let token else { return }
         isHeld = true
@@ -138,7 +138,7 @@ public final class Listener: EventSource {
         context.hold(self)
     }
 
-    /// Accepts again, handshakes having eased.
+    /// Accepts again, since fewer handshakes wait.
     func goOn() {
         isHeld = false
         if let token { context.reactor.setInterest(token, .read) }
@@ -149,7 +149,7 @@ public final class Listener: EventSource {
         if let token, !isHeld { context.reactor.setInterest(token, .read) }
     }
 
-    /// Nothing is written on a listener.
+    /// Does nothing: a listener writes nothing.
     public func flush() {}
 
     /// Closes the socket.

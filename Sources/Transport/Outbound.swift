@@ -1,19 +1,19 @@
-/// The sending half of a connection: what waits, how far the peer has read, and what has been asked of the loop.
+/// The sending half of a connection: the queue, the peer's progress, and the requests to the loop.
 ///
-/// Each event of the way out is one call, and so one access to the connection, since every delivery makes them all.
-/// Pure: time and what was written are parameters.
+/// Each event of the outbound side is one call, and so one access to the connection, since every delivery makes them
+/// all. Pure: time and the bytes written are parameters.
 struct Outbound {
-    /// What became of a frame.
+    /// The fate of a frame.
     enum Offer: Equatable {
-        /// It waits.
+        /// It is queued.
         case taken
-        /// It waits, and a flush is to be asked for.
+        /// It is queued, and a flush is to be requested.
         case wantsFlush
-        /// It was not taken: not open, or a bound is reached.
+        /// It was refused: not open, or a bound is reached.
         case refused
     }
 
-    /// What a write has ended.
+    /// The result of a write.
     struct Progress: Equatable {
         /// Counted items written to their last byte.
         var items: Int
@@ -28,14 +28,14 @@ struct Outbound {
     var pinned = 0
     /// Whether the last write would have blocked.
     var isBlocked = false
-    /// When bytes last began to wait or were written, monotonic milliseconds.
+    /// The time at which bytes last began to wait or were written, monotonic milliseconds.
     var progressMs = 0
-    /// Before that, the age of what waits is not looked at again.
+    /// The time before which the age of waiting frames is not checked again.
     var nextAgeCheckMs = Int.min
-    /// Whether the loop was asked for a flush since the last one.
+    /// Whether a flush was requested since the last one.
     var isMarked = false
 
-    /// Bytes that count against the bound: what the peer asked for at once is not slowness.
+    /// Bytes that count against the bound: a requested backlog is no sign of a slow reader.
     var unowedBytes: Int { queue.byteCount - queue.owedBytes }
 
     /// Whether so many more bytes are within the bound.
@@ -43,7 +43,7 @@ struct Outbound {
         isOwed || unowedBytes + bytes <= bytesMax
     }
 
-    /// Takes a frame if it is within the bounds; `hasRoom`: the connections together are within theirs.
+    /// Takes a frame within the bounds; `hasRoom`: the connections together are within theirs.
     ///
     /// A connection that has read everything may always be sent one more; the bounds are for the others.
     mutating func offer(
@@ -59,14 +59,14 @@ struct Outbound {
         return !isBlocked && asksForFlush() ? .wantsFlush : .taken
     }
 
-    /// Takes note that a flush is asked for; false when that says nothing new.
+    /// Records a request for a flush; `false` when there is one already.
     mutating func asksForFlush() -> Bool {
         guard !isMarked else { return false }
         isMarked = true
         return true
     }
 
-    /// What is to be written next.
+    /// The next bytes to write.
     enum Next {
         /// Nothing, or the peer has no room.
         case nothing
@@ -76,7 +76,7 @@ struct Outbound {
         case gathered(Int)
     }
 
-    /// Finds what is to be written next, at most what fits into the buffer; copies only what is of several frames.
+    /// Finds the next bytes to write, at most as many as fit into the buffer; copies only those of several frames.
     mutating func next(gathering buffer: UnsafeMutableRawBufferPointer) -> Next {
         isMarked = false
         guard !isBlocked, !queue.isEmpty else { return .nothing }
@@ -92,7 +92,7 @@ struct Outbound {
         return Progress(items: items, isAll: queue.isEmpty)
     }
 
-    /// A write would have blocked, and left so many bytes to be offered again.
+    /// A write would have blocked, with so many bytes that must be offered again.
     mutating func blocked(pinned: Int) {
         (self.pinned, isBlocked) = (pinned, true)
     }

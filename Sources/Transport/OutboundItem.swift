@@ -1,20 +1,20 @@
 internal import Reactors
 
-/// What became of the frames of one kind, such as a topic's events on a shard, counted where it happens.
+/// The counts of the frames of one kind, such as a topic's events on a shard.
 ///
 /// At any moment, of all frames given to connections: `given == written + conflated + droppedSlow + droppedGone +
 /// waiting`. Thread: the reactor's.
 public final class OutboundCounts {
-    /// Handed to the kernel or TLS to the last byte.
+    /// Passed to the kernel or TLS to the last byte.
     public internal(set) var written: Int {
         get { writtenTally.value }
         set { writtenTally.set(newValue) }
     }
-    /// Taken out of a queue because newer ones say the same.
+    /// Removed from a queue because newer ones replace them.
     public internal(set) var conflated = 0
     /// Never written: their receiver read too slowly and was closed.
     public internal(set) var droppedSlow = 0
-    /// Never written: their receiver was gone, for whatever other reason.
+    /// Never written: their receiver disconnected, for any other reason.
     public internal(set) var droppedGone = 0
     /// In a queue now, perhaps begun.
     public internal(set) var waiting: Int {
@@ -29,7 +29,7 @@ public final class OutboundCounts {
     /// Zeroes.
     public init() {}
 
-    /// Counts a frame that was never given to a connection, because its receiver is gone.
+    /// Counts a frame that was never given to a connection, because its receiver has disconnected.
     public func countUndeliverable() {
         droppedGone += 1
     }
@@ -38,18 +38,18 @@ public final class OutboundCounts {
 @available(*, unavailable)
 extension OutboundCounts: Sendable {}
 
-/// What a queued frame stands for, shared by the queues of all connections that are sent it.
+/// The identity of a queued frame, shared by the queues of all its receivers.
 ///
-/// A queue entry refers to it, so that what happens to the frame can be counted and the queue can be thinned.
+/// A queue entry refers to it, so that the fate of the frame can be counted and the queue can be thinned.
 open class OutboundItem {
-    /// Where the frames are counted.
+    /// The counts for the frames.
     public let counts: OutboundCounts
-    /// Whether the frames belong into the totals of the node.
+    /// Whether the frames count in the totals of the node.
     public let isCounted: Bool
-    /// How many frames it is counted as.
+    /// The number of frames that it counts as.
     let count: Int
 
-    /// Makes an item whose frames are counted there; `isCounted` false for words of the gateway's own.
+    /// Makes an item whose frames are counted there; `isCounted` is false for messages of the gateway's own.
     public init(counts: OutboundCounts, isCounted: Bool = true) {
         self.counts = counts
         self.isCounted = isCounted

@@ -1,13 +1,13 @@
 /// The bytes waiting for one connection: references to shared immutable frames, in order.
 ///
 /// Appending costs a reference, never a copy; ``gather(into:)`` copies pending frames together so that one write per
-/// tick carries them all. What becomes of items is counted here, in the counts of each and as the numbers returned.
-/// Pure but for that: time is a parameter.
+/// tick carries them all. The fates of items are counted here, in the counts of each and as the numbers returned. Pure
+/// but for that: time is a parameter.
 struct OutboundQueue {
     private struct Entry {
         var frame: [UInt8]
         var item: OutboundItem?
-        /// Milliseconds when it came, and in the lowest bit whether it is owed.
+        /// The time of queueing in milliseconds, and in the lowest bit `isOwed`.
         private let stamp: Int
 
         init(frame: [UInt8], item: OutboundItem?, enqueuedMs: Int, isOwed: Bool) {
@@ -21,23 +21,23 @@ struct OutboundQueue {
     }
 
     private var entries: [Entry] = []
-    /// Entries before this index have been written; they are dropped together to keep removal cheap.
+    /// Entries before this index have been written; they are removed together to keep removal cheap.
     private var firstEntry = 0
     /// Bytes of the first entry already written.
     private var firstOffset = 0
     /// Bytes waiting.
     private(set) var byteCount = 0
-    /// Of them, those of owed frames; of a frame that has begun, all until it is written.
+    /// Waiting bytes of requested backlogs; of a frame whose write has begun, all until it is written.
     private(set) var owedBytes = 0
 
     var isEmpty: Bool { byteCount == 0 }
 
-    /// When the oldest waiting byte came, monotonic milliseconds; `nil` when empty.
+    /// The time at which the oldest waiting byte was queued, monotonic milliseconds; `nil` when empty.
     var oldestMs: Int? { firstEntry < entries.count ? entries[firstEntry].enqueuedMs : nil }
 
-    /// Appends a frame; empty frames vanish.
+    /// Appends a frame; empty frames are ignored.
     ///
-    /// `isOwed`: the peer asked for it at once, so that it waits is not slowness.
+    /// `isOwed`: it belongs to a backlog that the peer requested, so its waiting is no sign of a slow reader.
     mutating func append(_ frame: [UInt8], item: OutboundItem? = nil, isOwed: Bool = false, nowMs: Int) {
         guard !frame.isEmpty else { return }
         if let item { item.counts.waiting += item.count }
@@ -46,7 +46,7 @@ struct OutboundQueue {
         if isOwed { owedBytes += frame.count }
     }
 
-    /// The frame whose bytes are all that can be written next, `countMax` at most, and where they are in it.
+    /// The next frame to write alone, `countMax` bytes at most, and their range in it.
     ///
     /// `nil` when several frames are to be written together.
     func front(_ countMax: Int) -> (frame: [UInt8], range: Range<Int>)? {
@@ -77,7 +77,7 @@ struct OutboundQueue {
         return filled
     }
 
-    /// Drops bytes that were written; returns how many counted items they end.
+    /// Removes bytes that were written; returns how many counted items they complete.
     @discardableResult
     mutating func written(_ count: Int) -> Int {
         guard count < byteCount else { return writtenAll() }
@@ -113,7 +113,7 @@ struct OutboundQueue {
         return items
     }
 
-    /// Counts where the item says; returns what the node counts, too.
+    /// Counts in the item's counts; returns the number for the node's totals.
     private static func count(written item: OutboundItem) -> Int {
         item.counts.waiting -= item.count
         item.counts.written += item.count
@@ -122,10 +122,10 @@ struct OutboundQueue {
 
     // MARK: Bursts
 
-    /// Puts the frames of each burst in its place, so that each can have its own fate; returns how many counted items
-    /// of a burst that has begun have been written.
+    /// Replaces each burst by its frames, so that each can have its own fate.
     ///
-    /// For a peer that reads too slowly: a queue that flows never needs to know.
+    /// Returns how many counted items of a burst that has begun have been written. It is for a peer that reads too
+    /// slowly: other queues never split a burst.
     mutating func splitBursts() -> Int {
         guard entries[firstEntry...].contains(where: { $0.item is OutboundBurst }) else { return 0 }
         var split: [Entry] = []
@@ -152,10 +152,10 @@ struct OutboundQueue {
 
     // MARK: Thinning and dropping
 
-    /// Drops, for a peer that reads too slowly, every frame that has not begun to be written, so that a close frame can
-    /// follow at a frame's boundary; returns how many counted items went.
+    /// Drops every frame whose write has not begun, so that a close frame can follow at a frame's boundary.
     ///
-    /// `pinned` bytes were handed to TLS and must be offered again as they were.
+    /// It is for a peer that reads too slowly. Returns how many counted items were dropped. `pinned` bytes were given
+    /// to TLS and must be offered again unchanged.
     @discardableResult
     mutating func dropUnstarted(pinned: Int) -> Int {
         let (index, kept) = unstarted(pinned: pinned)
@@ -167,7 +167,7 @@ struct OutboundQueue {
         return items
     }
 
-    /// What waits, in order.
+    /// The waiting frames, in order.
     func waiting(pinned: Int) -> [WaitingFrame] {
         let begun = unstarted(pinned: pinned).index
         return (firstEntry..<entries.count).map { index in
@@ -177,9 +177,10 @@ struct OutboundQueue {
         }
     }
 
-    /// Takes out or replaces what waits, a fate for each of ``waiting(pinned:)``; returns how many counted items went.
+    /// Removes or replaces waiting frames, a fate for each of ``waiting(pinned:)``; returns how many counted items were
+    /// removed.
     ///
-    /// What takes a frame's place is as old as it. What has begun stays.
+    /// A replacement has the age of its predecessor. A frame whose write has begun stays.
     mutating func thin(_ fates: [FrameFate], pinned: Int) -> Int {
         let begun = unstarted(pinned: pinned).index
         var items = 0
@@ -211,7 +212,7 @@ struct OutboundQueue {
         return items
     }
 
-    /// Forgets everything; returns how many counted items went.
+    /// Drops everything; returns how many counted items were dropped.
     @discardableResult
     mutating func removeAll(isSlow: Bool = false) -> Int {
         let items = countDropped(from: firstEntry, isSlow: isSlow)
@@ -220,7 +221,7 @@ struct OutboundQueue {
         return items
     }
 
-    /// The first entry that has not begun, and the bytes waiting before it.
+    /// The first entry whose write has not begun, and the bytes waiting before it.
     private func unstarted(pinned: Int) -> (index: Int, bytes: Int) {
         var bytes = 0
         var index = firstEntry
@@ -241,13 +242,14 @@ struct OutboundQueue {
         return items
     }
 
-    /// Gives back what more than a few entries need, if none waits; asked for now and then, so that a busy queue
-    /// allocates nothing and an idle one is small.
+    /// Releases storage beyond a few entries, if none waits.
+    ///
+    /// Called periodically, so that a busy queue allocates nothing and an idle one is small.
     mutating func trim() {
         if isEmpty && entries.capacity > 8 { entries = [] }
     }
 
-    /// Entries that an empty queue keeps storage for, for the next tick's; more is a backlog's and given back.
+    /// Entries for which an empty queue keeps storage, for the next tick; storage for more is released after a backlog.
     private static let keptCapacity = 64
 
     private mutating func compact() {

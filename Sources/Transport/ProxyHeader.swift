@@ -2,13 +2,13 @@ internal import Core
 
 /// The PROXY protocol header a trusted balancer sends before everything else (haproxy's proxy-protocol.txt, 1 and 2).
 ///
-/// Pure and incremental: it takes bytes until the header is whole and never one beyond it, so that TLS or HTTP
+/// Pure and incremental: it takes bytes until the header is complete and never one beyond it, so that TLS or HTTP
 /// starts exactly where it must.
 struct ProxyHeader {
     enum Step: Equatable {
-        /// Everything offered belongs to the header, which goes on.
+        /// All offered bytes belong to the header, which is incomplete.
         case more
-        /// The header is whole and took that many of the offered bytes; `nil` keeps the socket's own address.
+        /// The header is complete and took that many of the offered bytes; `nil` keeps the socket's own address.
         case done(consumed: Int, source: IPAddress?)
         /// Not a PROXY header.
         case malformed
@@ -19,10 +19,10 @@ struct ProxyHeader {
     private static let signature: [UInt8] = [0x0d, 0x0a, 0x0d, 0x0a, 0x00, 0x0d, 0x0a, 0x51, 0x55, 0x49, 0x54, 0x0a]
     /// The longest line of version 1, line end included (section 2.1).
     private static let lineMax = 107
-    /// The longest header of version 2 taken: addresses and a reasonable set of TLVs.
+    /// The longest header of version 2 that is accepted: addresses and a reasonable set of TLVs.
     private static let binaryMax = 16 + 512
 
-    /// Whether a connection's first bytes begin such a header; false while there are too few of them to tell.
+    /// Whether a connection's first bytes begin such a header; `false` while there are too few of them to decide.
     static func begins(_ bytes: Span<UInt8>) -> Bool {
         let start = Array("PROXY ".utf8)
         return [start, signature].contains { mark in
@@ -91,8 +91,8 @@ struct ProxyHeader {
     }
 }
 
-/// Tells a PROXY header that came where none is expected.
+/// Detects a PROXY header where none is expected.
 public enum StrayProxyHeader {
-    /// Whether a connection's first bytes begin with one.
+    /// Whether a connection's first bytes begin with a PROXY header.
     public static func begins(_ bytes: Span<UInt8>) -> Bool { ProxyHeader.begins(bytes) }
 }

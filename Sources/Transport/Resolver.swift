@@ -17,7 +17,7 @@ public final class Resolver: EventSource {
     private var token: EventToken?
     private let completion: ([IPAddress]) -> Void
 
-    /// Starts a look-up; `completion` gets the addresses, none when the name has none, on the reactor's thread.
+    /// Starts a look-up; `completion` receives the addresses, none when the name has none, on the reactor's thread.
     ///
     /// A numeric address needs no thread and completes before this returns.
     @discardableResult
@@ -53,11 +53,11 @@ public final class Resolver: EventSource {
         completion(addresses)
     }
 
-    /// Has no deadline; the connect that waits for it has.
+    /// Does nothing: the connect that waits for the look-up has the deadline.
     public func deadlineReached() {}
-    /// Has nothing to write.
+    /// Does nothing: there is nothing to write.
     public func flush() {}
-    /// Has nothing to free but itself.
+    /// Does nothing: there is nothing else to free.
     public func released() {}
 
     private static func lookUp(_ host: String) -> [IPAddress] {

@@ -1,6 +1,6 @@
 internal import COpenSSL
 
-/// A certificate of one's own for development: ECDSA P-256, for `localhost` and the loopback addresses.
+/// A self-signed certificate for development: ECDSA P-256, for `localhost` and the loopback addresses.
 public enum SelfSignedCertificate {
     /// Makes a key and a certificate valid from now for so many days; both PEM.
     public static func make(days: Int) throws(TLSFailure) -> (certificate: [UInt8], key: [UInt8]) {

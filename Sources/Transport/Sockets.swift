@@ -3,10 +3,10 @@ public import Core
 internal import Glibc
 public import Reactors
 
-/// A connection taken from a listener, and who made it.
+/// An accepted connection, and its peer.
 public struct Accepted: ~Copyable {
     let descriptor: FileDescriptor
-    /// `nil` when the peer came through a unix socket.
+    /// The peer's address; `nil` when it connected through a unix socket.
     let address: IPAddress?
 }
 
@@ -21,9 +21,9 @@ public enum Sockets {
         return descriptor
     }
 
-    /// Makes a socket with that address, at which it does not listen yet; `isShared` as in ``share(_:)``.
+    /// Makes a socket bound to that address, which does not listen yet; `isShared` as in ``share(_:)``.
     ///
-    /// What it accepts is tuned as it is itself, since Linux hands these options on: three system calls less for each.
+    /// Accepted connections inherit its options on Linux: three system calls less for each.
     public static func bound(to endpoint: Endpoint, isShared: Bool) throws(Errno) -> FileDescriptor {
         let descriptor = try open(endpoint)
         set(descriptor.raw, SOL_SOCKET, SO_REUSEADDR, 1)
@@ -36,12 +36,12 @@ public enum Sockets {
         return descriptor
     }
 
-    /// Begins to listen; the kernel looks once more whether another socket listens there.
+    /// Begins to listen; the kernel checks again whether another socket listens there.
     public static func listen(on raw: Int32, backlog: Int32) throws(Errno) {
         _ = try retrying { Glibc.listen(raw, backlog) }
     }
 
-    /// Lets other sockets of the same user that say so, too, have the same address (SO_REUSEPORT, socket(7)).
+    /// Lets other sockets of the same user share the address, if they set the option too (SO_REUSEPORT, socket(7)).
     public static func share(_ raw: Int32) {
         set(raw, SOL_SOCKET, SO_REUSEPORT, 1)
     }
@@ -70,15 +70,16 @@ public enum Sockets {
         return descriptor
     }
 
-    /// The first descriptor number that is kept for the process itself: its soft limit less the reserve, of which a
-    /// low limit leaves a quarter at most.
+    /// The first descriptor number that is reserved for the process itself: its soft limit minus the reserve.
+    ///
+    /// A low limit reserves a quarter at most.
     static func descriptorCeiling(reserve: Int) -> Int32 {
         var limit = rlimit()
         guard unsafe getrlimit(__rlimit_resource_t(RLIMIT_NOFILE.rawValue), &limit) == 0 else { return Int32.max }
         return Int32(clamping: descriptorCeiling(of: Int(clamping: limit.rlim_cur), reserve: reserve))
     }
 
-    /// The same of a soft limit that is known.
+    /// The first reserved number for a soft limit that is known.
     public static func descriptorCeiling(of limit: Int, reserve: Int) -> Int { limit - min(reserve, limit / 4) }
 
     /// Takes a waiting connection and its peer's address.
@@ -93,15 +94,15 @@ public enum Sockets {
         return Accepted(descriptor: FileDescriptor(owning: raw), address: endpoint(of: storage).address)
     }
 
-    /// Lets the kernel open no more connections for a listener; what it has opened is still to be accepted.
+    /// Lets the kernel open no more connections for a listener; those already open can still be accepted.
     ///
-    /// Closing a listener resets what it has not accepted (listen(2) says nothing, but Linux does). Where the kernel
-    /// refuses the filter, the close is as it would be without.
+    /// Closing a listener resets connections that it has not accepted (listen(2) says nothing, but Linux does). If the
+    /// kernel refuses the filter, the close works as without it.
     static func dropNewConnections(_ listener: Int32) {
         _ = swb_drop_new_connections(listener)
     }
 
-    /// The port a listener got; matters when it asked for port 0.
+    /// The port of a listener, for one that was bound to port 0.
     public static func port(of listener: Int32) -> UInt16 {
         var storage = sockaddr_storage()
         var length = socklen_t(MemoryLayout<sockaddr_storage>.size)
@@ -113,7 +114,7 @@ public enum Sockets {
         return result == 0 ? endpoint(of: storage).port : 0
     }
 
-    /// The outcome of a connect: `nil` when it succeeded (SO_ERROR, socket(7)).
+    /// The result of a connect: `nil` when it succeeded (SO_ERROR, socket(7)).
     public static func pendingError(_ raw: Int32) -> Errno? {
         var code: Int32 = 0
         var length = socklen_t(MemoryLayout<Int32>.size)
@@ -121,7 +122,7 @@ public enum Sockets {
         return code == 0 ? nil : Errno(code: code)
     }
 
-    /// Sets what every TCP connection wants: no Nagle delay, and dead peers found by the kernel too.
+    /// Sets the options of every TCP connection: no Nagle delay, and detection of dead peers by the kernel too.
     static func tune(_ raw: Int32) {
         set(raw, Int32(IPPROTO_TCP), TCP_NODELAY, 1)
         set(raw, SOL_SOCKET, SO_KEEPALIVE, 1)
@@ -139,12 +140,12 @@ public enum Sockets {
         _ = unsafe setsockopt(raw, SOL_SOCKET, SO_LINGER, &option, socklen_t(MemoryLayout<linger>.size))
     }
 
-    /// Lets the kernel keep only about so many bytes that were not read.
+    /// Lets the kernel store only about so many unread bytes.
     static func limitReceiveBuffer(_ raw: Int32, _ bytes: Int) {
         set(raw, SOL_SOCKET, SO_RCVBUF, Int32(clamping: bytes))
     }
 
-    // A failed option costs speed or promptness, never correctness, so its result is not looked at.
+    // A failed option costs speed or promptness, never correctness, so its result is ignored.
     private static func set(_ raw: Int32, _ level: Int32, _ name: Int32, _ value: Int32) {
         var value = value
         _ = unsafe setsockopt(raw, level, name, &value, socklen_t(MemoryLayout<Int32>.size))

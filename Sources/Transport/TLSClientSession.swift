@@ -2,18 +2,17 @@ internal import COpenSSL
 public import Core
 public import Reactors
 
-/// What a client keeps of its last TLS session with a server, to resume it with the next connection (RFC 8446
-/// section 2.2).
+/// A client's last TLS session with a server, for resumption by the next connection (RFC 8446 section 2.2).
 ///
-/// It belongs to one context and one name, since neither the chain nor the name is checked again when a session is
-/// resumed: it is never offered to a server that was not verified in the same way. Thread: its connections'.
+/// It belongs to one context and one name, since a resumption checks neither the chain nor the name again. So it is
+/// never offered to a server that was not verified in the same way. Thread: its connections'.
 @safe public final class TLSClientSession {
     let context: TLSContext
     /// The name the server's certificate is valid for; empty for one that is not verified.
     public let name: String
     private var saved: OpaquePointer?
 
-    /// Nothing to resume yet.
+    /// A store without a session.
     public init(_ context: TLSContext, name: String) {
         self.context = context
         self.name = name
@@ -32,7 +31,7 @@ public import Reactors
         unsafe SSL_SESSION_free(copy)
     }
 
-    /// Takes a copy of the session as it is now; nothing when it cannot be resumed.
+    /// Stores a copy of the present session; does nothing when it cannot be resumed.
     func save(from tls: TLSSession) {
         guard let current = unsafe SSL_get_session(tls.ssl), unsafe SSL_SESSION_is_resumable(current) == 1,
             let copy = unsafe SSL_SESSION_dup(current)
@@ -45,9 +44,9 @@ public import Reactors
 @available(*, unavailable)
 extension TLSClientSession: Sendable {}
 
-/// What only clients do.
+/// Functions for clients only.
 extension Connection {
-    /// Connects over TLS to the server a session is kept for, and offers the session.
+    /// Connects over TLS to the server of a stored session, and offers the session.
     public static func connect(
         _ context: ConnectionContext, to endpoint: Endpoint, from source: IPAddress? = nil,
         resuming session: TLSClientSession, outboundBytesMax: Int, handler: any ConnectionHandler
@@ -60,8 +59,9 @@ extension Connection {
         return connection
     }
 
-    /// Keeps the session for the next connection; to be called after the first bytes came, since servers of TLS 1.3
-    /// send their tickets ahead of them.
+    /// Stores the session for the next connection.
+    ///
+    /// To be called after the first bytes were received, since servers of TLS 1.3 send their tickets before them.
     public func saveSession(in session: TLSClientSession) {
         if let tls, tls.isEstablished { session.save(from: tls) }
     }
@@ -69,12 +69,12 @@ extension Connection {
     /// Whether the TLS handshake resumed an earlier session.
     public var wasTLSResumed: Bool { tls?.wasResumed ?? false }
 
-    /// Lets the kernel keep only about so many bytes that were not read (SO_RCVBUF, socket(7)).
+    /// Lets the kernel store only about so many unread bytes (SO_RCVBUF, socket(7)).
     public func limitReceiveBuffer(_ bytes: Int) {
         Sockets.limitReceiveBuffer(raw, bytes)
     }
 
-    /// Ends the connection at once with a TCP reset; what is queued or unsent is lost.
+    /// Ends the connection at once with a TCP reset; queued and unsent bytes are lost.
     public func reset(_ reason: CloseReason) {
         guard token != nil else { return }
         Sockets.resetOnClose(raw)

@@ -1,9 +1,9 @@
 internal import COpenSSL
 internal import Reactors
 
-/// Why a certificate, key or trust file was refused.
+/// The reason why a certificate, key or trust file was refused.
 public struct TLSFailure: Error, Equatable, Sendable, CustomStringConvertible {
-    /// What failed, with OpenSSL's reason.
+    /// The failed step, with OpenSSL's reason.
     public let description: String
 
     init(_ what: String) {
@@ -12,22 +12,22 @@ public struct TLSFailure: Error, Equatable, Sendable, CustomStringConvertible {
     }
 }
 
-/// Certificate, key and settings that TLS sessions are made of.
+/// Certificate, key and settings for TLS sessions.
 ///
 /// Shared by all shards and never changed after it was made: a reload makes a new one, and connections keep the one
-/// they began with. OpenSSL counts references to an `SSL_CTX` atomically and only reads this one after set-up, which
-/// is why it may cross threads.
+/// they began with. OpenSSL counts references to an `SSL_CTX` atomically and only reads this one after set-up, so it
+/// may cross threads.
 @safe public final class TLSContext: @unchecked Sendable {
     /// Sizes a ticket secret may have.
     public static let ticketSecretBytes = 32...1_024
-    /// The day of the clock, whichever it is (SWB_TICKET_DAY_OF_CLOCK).
+    /// Stands for the present day of the clock (SWB_TICKET_DAY_OF_CLOCK).
     static let dayOfClock = Int64.min
 
     let context: OpaquePointer
     /// Seconds since 1970 at which the certificate expires; 0 for a client context.
     public let notAfter: Int
 
-    /// How a server proves who it is.
+    /// The files by which a server proves its identity.
     public struct ServerFiles: Sendable {
         /// PEM: the leaf first, then its chain.
         public var certificate: String
@@ -35,10 +35,10 @@ public struct TLSFailure: Error, Equatable, Sendable, CustomStringConvertible {
         public var key: String
         /// 32 to 1024 random bytes that ticket keys are derived from, so that a session of one node resumes at another.
         ///
-        /// Empty: the private key, which the nodes of a site share anyway, serves instead.
+        /// Empty: the private key, which the nodes of a site share anyway, is used instead.
         public var ticketSecret: [UInt8]
 
-        /// Names the files.
+        /// Takes the paths of the files, and the secret.
         public init(certificate: String, key: String, ticketSecret: [UInt8]) {
             self.certificate = certificate
             self.key = key
@@ -46,14 +46,14 @@ public struct TLSFailure: Error, Equatable, Sendable, CustomStringConvertible {
         }
     }
 
-    /// Makes a server's context; every check a reload needs is made here, so that a bad file changes nothing.
+    /// Makes a server's context; every check of a reload is made here, so that a bad file changes nothing.
     ///
     /// Sessions of the context it replaces, `previous`, still resume.
     public convenience init(server files: ServerFiles, replacing previous: TLSContext? = nil) throws(TLSFailure) {
         try self.init(server: files, replacing: previous, ticketDay: TLSContext.dayOfClock)
     }
 
-    /// The same on a day of the caller's choice, counted from 1970, for tests of the daily change of ticket keys.
+    /// Makes a server's context on a given day, counted from 1970, for tests of the daily change of ticket keys.
     init(server files: ServerFiles, replacing previous: TLSContext?, ticketDay: Int64) throws(TLSFailure) {
         ERR_clear_error()
         guard let made = unsafe SSL_CTX_new(TLS_server_method()) else { throw TLSFailure("TLS could not be set up") }
@@ -83,9 +83,9 @@ public struct TLSFailure: Error, Equatable, Sendable, CustomStringConvertible {
         }
     }
 
-    /// Whether the certificate bears a host name: its subject alternative names, wildcards included (RFC 6125).
+    /// Whether the certificate has a host name: its subject alternative names, wildcards included (RFC 6125).
     ///
-    /// Addresses are no names. Reads what OpenSSL has parsed, so any thread may ask.
+    /// Addresses are no names. Reads data that OpenSSL has parsed, so any thread may call it.
     public func isNamed(_ host: [UInt8]) -> Bool {
         guard !host.isEmpty, let leaf = unsafe SSL_CTX_get0_certificate(context) else { return false }
         let name = host.map { CChar(bitPattern: $0) }

@@ -9,15 +9,15 @@ internal import Core
 /// repeats the same bytes; both kinds of "want" come from either direction; nothing is called after a fatal error.
 @safe final class TLSSession {
     enum Outcome {
-        /// So many bytes were moved; more than 0.
+        /// The number of bytes moved; more than 0.
         case moved(Int)
         /// Nothing moved; try again when the socket is readable.
         case wantsRead
         /// Nothing moved; try again when the socket is writable.
         case wantsWrite
-        /// The peer ended the stream in good order (close_notify).
+        /// The peer ended the stream properly (close_notify).
         case ended
-        /// The stream broke: the peer vanished without close_notify.
+        /// The stream broke: the peer disconnected without close_notify.
         case truncated
         /// TLS itself failed; the reason is for logs.
         case failed(String)
@@ -25,7 +25,7 @@ internal import Core
 
     let ssl: OpaquePointer
     private var isBroken = false
-    /// Whether the handshake is over.
+    /// Whether the handshake is complete.
     private(set) var isEstablished = false
 
     /// A server's session on an accepted socket.
@@ -38,7 +38,7 @@ internal import Core
 
     /// A client's session; the certificate must be valid for the name.
     ///
-    /// An empty name skips verification, which only the command-line tools' `--insecure` asks for.
+    /// An empty name skips verification, which only the command-line tools' `--insecure` requests.
     init?(client context: TLSContext, descriptor: Int32, name: String) {
         guard let made = unsafe SSL_new(context.context) else { return nil }
         unsafe ssl = made
@@ -54,7 +54,7 @@ internal import Core
         unsafe SSL_free(ssl)
     }
 
-    /// Goes on with the handshake; `.moved(0)` when it is over.
+    /// Continues the handshake; `.moved(0)` when it is complete.
     func handshake() -> Outcome {
         ERR_clear_error()
         let result = unsafe SSL_do_handshake(ssl)
@@ -78,8 +78,8 @@ internal import Core
 
     /// Encrypts and sends; may move fewer bytes than given.
     ///
-    /// The thread's error queue must be empty: ``forgetErrors()`` once before many writes, for whatever else used
-    /// OpenSSL; a write that fails leaves none.
+    /// The thread's error queue must be empty: call ``forgetErrors()`` once before many writes, since other code may
+    /// have used OpenSSL; a write that fails leaves no errors.
     func write(_ bytes: UnsafeRawBufferPointer) -> Outcome {
         let result = unsafe SSL_write(ssl, bytes.baseAddress, Int32(clamping: bytes.count))
         return result > 0 ? .moved(Int(result)) : outcome(result)
@@ -93,7 +93,7 @@ internal import Core
         ERR_clear_error()
     }
 
-    /// Empties the thread's queue of errors, by which OpenSSL tells a failure from a wait (SSL_get_error(3)).
+    /// Empties the thread's error queue, by which OpenSSL distinguishes a failure from a wait (SSL_get_error(3)).
     static func forgetErrors() {
         ERR_clear_error()
     }

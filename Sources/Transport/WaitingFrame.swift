@@ -1,4 +1,4 @@
-/// Which bound a peer that reads too slowly has reached.
+/// The bound that a slow reader has reached.
 public enum OutboundBound: Sendable {
     /// The bytes waiting for the connection.
     case bytes
@@ -10,28 +10,28 @@ public enum OutboundBound: Sendable {
     case total
 }
 
-/// One frame of a connection's queue, as whoever thins it sees it.
+/// One frame of a connection's queue, for the code that thins it.
 public struct WaitingFrame {
-    /// What it stands for; `nil` for answers and the like.
+    /// The frame's item; `nil` for answers and the like.
     public let item: OutboundItem?
-    /// When it was queued, monotonic milliseconds.
+    /// The time at which it was queued, monotonic milliseconds.
     public let enqueuedMs: Int
-    /// Whether the peer asked for it at once.
+    /// Whether it belongs to a backlog that the peer requested.
     public let isOwed: Bool
-    /// Whether it has begun to be written, and so must stay.
+    /// Whether its write has begun, so that it must stay.
     public let hasBegun: Bool
 }
 
 @available(*, unavailable)
 extension WaitingFrame: Sendable {}
 
-/// What is to become of a waiting frame.
+/// The fate of a waiting frame.
 public enum FrameFate {
     /// It stays.
     case keep
-    /// It goes: a newer one says the same.
+    /// It is removed: a newer one replaces it.
     case conflate
-    /// It goes, and another frame takes its place.
+    /// It is removed, and another frame takes its place.
     case replace([UInt8], OutboundItem)
 }
 

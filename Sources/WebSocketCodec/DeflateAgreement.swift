@@ -1,11 +1,11 @@
 import Core
 
-/// What client and server agreed on for `permessage-deflate` (RFC 7692 section 7.1).
+/// The agreement of client and server on `permessage-deflate` (RFC 7692 section 7.1).
 ///
-/// Neither end keeps its window from one message to the next, so a server needs nothing for each connection, and a
-/// message that goes to many is deflated once.
+/// Neither end keeps its window from one message to the next. So a server needs no memory for each connection, and
+/// deflates a message to many clients once.
 public struct DeflateAgreement: Hashable, Sendable {
-    /// How far the server's references reach back; two sizes, so that a message is deflated twice at most.
+    /// The distance of the server's back references; two sizes, so that a message is deflated twice at most.
     public enum Window: Int, CaseIterable, Sendable {
         /// 512 bytes, for a client that asks for less than all.
         case narrow = 9
@@ -17,7 +17,7 @@ public struct DeflateAgreement: Hashable, Sendable {
     public let window: Window
     private let isWindowAsked: Bool
 
-    /// The first offer that can be accepted; `nil` when there is none.
+    /// The first acceptable offer; `nil` when there is none.
     ///
     /// - Parameter lines: The values of all lines of `Sec-WebSocket-Extensions`, in order.
     public init?(offered lines: [[UInt8]]) {

@@ -2,7 +2,7 @@ import Core
 
 /// One element of `Sec-WebSocket-Extensions` as a client offers it (RFC 6455 section 9.1).
 struct DeflateOffer {
-    /// A parameter and its value; `nil` where it has none.
+    /// A parameter and its value; `nil` for one without a value.
     struct Parameter: Equatable {
         let name: [UInt8]
         let value: [UInt8]?
@@ -24,7 +24,7 @@ struct DeflateOffer {
         self.parameters = parameters
     }
 
-    /// The parameters by name; `nil` when one comes twice.
+    /// The parameters by name; `nil` when one occurs twice.
     var byName: [[UInt8]: Parameter]? {
         var found: [[UInt8]: Parameter] = [:]
         for parameter in parameters where found.updateValue(parameter, forKey: parameter.name) != nil { return nil }

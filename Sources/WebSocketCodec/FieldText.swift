@@ -10,7 +10,7 @@ enum FieldText {
         return value[first...last]
     }
 
-    /// The elements of a comma-separated list that may go over several field lines; empty elements are skipped.
+    /// The elements of a comma-separated list that may span several field lines; empty elements are skipped.
     static func elements(_ lines: [[UInt8]]) -> [ArraySlice<UInt8>] {
         lines.flatMap { line in
             line.split(separator: UInt8(ascii: ",")).map(trimmed).filter { !$0.isEmpty }
@@ -38,7 +38,7 @@ enum FieldText {
         return parts
     }
 
-    /// Whether a list holds a word, letters compared without case.
+    /// Whether a list contains a word, letters compared without case.
     static func list(_ lines: [[UInt8]], holds word: StaticString) -> Bool {
         let word = bytes(word)
         return elements(lines).contains { ASCII.equalIgnoringCase($0, word) }
@@ -49,7 +49,7 @@ enum FieldText {
         !bytes.isEmpty && bytes.allSatisfy { ASCII.isLetter($0) || ASCII.isDigit($0) || marks.contains($0) }
     }
 
-    /// Whether the bytes may be a field value that we send: visible ASCII, spaces and tabs.
+    /// Whether the bytes may be a field value to send: visible ASCII, spaces and tabs.
     static func isFieldValue(_ bytes: some Collection<UInt8>) -> Bool {
         bytes.allSatisfy { isVisible($0) || isBlank($0) }
     }

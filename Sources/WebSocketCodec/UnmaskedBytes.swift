@@ -1,8 +1,8 @@
 extension Array where Element == UInt8 {
     /// Appends input XORed with a repeating four-byte key (RFC 6455 section 5.3), eight bytes a step.
     ///
-    /// The key's lowest byte applies to the first input byte. Returns the key for the byte after the last one, so
-    /// that a payload may come in any pieces. *Complexity*: linear, near the speed of a copy.
+    /// The key's lowest byte applies to the first input byte. Returns the key for the byte after the last one, so that
+    /// a payload may arrive in any pieces. *Complexity*: linear, near the speed of a copy.
     mutating func append(unmasking input: Span<UInt8>, key: UInt32) -> UInt32 {
         let start = count
         let added = input.count

@@ -1,14 +1,14 @@
 import Core
 
-/// The opening handshake of RFC 6455 section 4.1, seen from the client: a request, and the check of its answer.
+/// The opening handshake of RFC 6455 section 4.1, on the client's side: a request, and the check of its answer.
 ///
 /// Used by the command line (`switchboard tail`), by the load tool and by tests.
 public enum WebSocketClientHandshake {
-    /// Why a request cannot be written: the caller's own values would break it.
+    /// The reason why a request cannot be written: the caller's own values are invalid.
     public enum RequestFailure: Error, Equatable, Sendable {
-        /// The host is empty or holds something else than visible ASCII.
+        /// The host is empty or contains bytes other than visible ASCII.
         case host
-        /// The path does not begin with `/`, or holds something else than visible ASCII, or a fragment.
+        /// The path does not begin with `/`, or contains bytes other than visible ASCII, or a fragment.
         case path
         /// The key is not the base64 of 16 bytes.
         case key
@@ -16,9 +16,9 @@ public enum WebSocketClientHandshake {
         case header(String)
     }
 
-    /// What an answer says so far.
+    /// The state of an answer.
     public enum Answer: Equatable, Sendable {
-        /// The head is not complete; read more and ask again with all bytes.
+        /// The head is not complete; read more and check again with all bytes.
         case incomplete
         /// The WebSocket is open; frames begin at byte `headBytes`.
         case open(headBytes: Int, subprotocol: String?)
@@ -28,7 +28,7 @@ public enum WebSocketClientHandshake {
         case failed(AnswerFailure)
     }
 
-    /// The rule a server's answer broke (section 4.1, the client's last list).
+    /// The rule that a server's answer broke (section 4.1, the client's last list).
     public enum AnswerFailure: String, Error, CaseIterable, Sendable {
         /// It is not HTTP/1.1.
         case notHTTP = "not_http"
@@ -44,7 +44,7 @@ public enum WebSocketClientHandshake {
         case accept
         /// An extension, though none was offered.
         case unofferedExtension = "unoffered_extension"
-        /// `permessage-deflate` was offered and is not agreed on, or not in the way that was asked for.
+        /// `permessage-deflate` was offered and not agreed on, or not in the requested form.
         case extensionDeclined = "extension_declined"
         /// A subprotocol that was not offered, or several.
         case unofferedSubprotocol = "unoffered_subprotocol"
@@ -56,7 +56,7 @@ public enum WebSocketClientHandshake {
     ///   - host: The `Host` value, with the port unless it is the scheme's own.
     ///   - path: The request target: path and query.
     ///   - key: The base64 of 16 fresh random bytes.
-    ///   - subprotocols: Offered names, the favourite first; none leaves the field out.
+    ///   - subprotocols: Offered names in order of preference; none leaves the field out.
     ///   - headers: Further fields, e.g. `Authorization`.
     ///   - deflates: Offers `permessage-deflate` without takeover of context (RFC 7692).
     public static func request(
@@ -91,10 +91,10 @@ public enum WebSocketClientHandshake {
     ///
     /// - Parameters:
     ///   - received: All bytes received so far.
-    ///   - headBytesMax: How long the head may be; beyond, the answer has failed.
+    ///   - headBytesMax: The most bytes of the head; beyond, the answer has failed.
     ///   - accept: The expected `Sec-WebSocket-Accept`: base64 of the SHA-1 of
     ///     ``WebSocketHandshake/acceptInput(key:)``.
-    ///   - subprotocols: What the request offered.
+    ///   - subprotocols: The names that the request offered.
     ///   - deflates: Whether it offered `permessage-deflate`; an answer that does not agree has failed.
     public static func check(
         _ received: [UInt8], headBytesMax: Int, accept: [UInt8], subprotocols: [String], deflates: Bool = false
@@ -128,10 +128,10 @@ public enum WebSocketClientHandshake {
         return .open(headBytes: head.count, subprotocol: name)
     }
 
-    /// What is offered and must be answered; the other end's answer is read as an offer is, which has the same grammar.
+    /// The offer, which the answer must accept; an answer is parsed like an offer, since it has the same grammar.
     private static let offer = "permessage-deflate; server_no_context_takeover; client_no_context_takeover"
 
-    /// Whether an extra field has a proper name that the handshake does not set itself.
+    /// Whether an extra field has a valid name that the handshake does not set itself.
     private static func isFree(_ name: String) -> Bool {
         let reserved = ["host", "upgrade", "connection", "content-length", "transfer-encoding"]
         let bytes = name.utf8.map(ASCII.lowercased)

@@ -1,4 +1,4 @@
-/// Which close codes may stand in a close frame (RFC 6455 section 7.4 and IANA's registry).
+/// The close codes that are allowed in a close frame (RFC 6455 section 7.4 and IANA's registry).
 public enum WebSocketCloseCode {
     /// Whether a code may be sent and received.
     ///

@@ -2,16 +2,16 @@ import Core
 
 /// Turns the bytes of one connection into events (RFC 6455 sections 5 to 8), strictly and in bounded memory.
 ///
-/// Every rule is checked at the first byte that can break it: reserved bits and opcodes at the first header byte, the
-/// message size from the header before anything is buffered, UTF-8 at the first impossible byte of an unfinished
-/// frame. The result does not depend on how the input is cut.
+/// Every rule is checked at the first byte that can break it. Reserved bits and opcodes are checked at the first header
+/// byte, and the message size from the header, before anything is buffered. UTF-8 is checked at the first impossible
+/// byte of an unfinished frame. The result does not depend on how the input is cut.
 ///
-/// An idle decoder is one cache line inline and owns no heap memory; a message's buffer is handed out with it. While
-/// a message arrives, its buffer grows with the bytes that came, not with the length announced.
+/// An idle decoder is one cache line inline and owns no heap memory; a message's buffer is handed over with the
+/// message. While a message arrives, its buffer grows with the bytes received, not with the length announced.
 ///
 /// A value of one thread; not for copying while a message is unfinished.
 public struct WebSocketDecoder: Sendable {
-    /// Which end of the connection decodes.
+    /// The end of the connection that decodes.
     public enum Role: Sendable {
         /// The peer is a client: its frames must be masked.
         case server
@@ -19,7 +19,7 @@ public struct WebSocketDecoder: Sendable {
         case client
     }
 
-    /// What the next byte is.
+    /// The meaning of the next byte.
     private enum Stage: Sendable {
         case first
         case second
@@ -33,33 +33,33 @@ public struct WebSocketDecoder: Sendable {
     private let messageBytesMax: Int
     /// Whether messages may be deflated.
     private let deflates: Bool
-    /// Whether the message under way is deflated.
+    /// Whether the unfinished message is deflated.
     private var isDeflated = false
-    /// The payload of the message under way, all its fragments so far.
+    /// The payload of the unfinished message, all its fragments so far.
     private var message: [UInt8] = []
-    /// The payload of the control frame under way, which may stand between two fragments.
+    /// The payload of the unfinished control frame, which may be between two fragments.
     private var control: [UInt8] = []
-    /// While a length is read, its bytes so far; in the payload, the bytes still to come.
+    /// While a length is read, its bytes so far; in the payload, the bytes still missing.
     private var left: UInt64 = 0
     private let fragmentsMax: UInt32
-    /// Frames of the message under way.
+    /// Frames of the unfinished message.
     private var fragments: UInt32 = 0
     /// The key for the next payload byte in the lowest byte, and so on; rotated as the payload is consumed.
     private var key: UInt32 = 0
     private var text = UTF8Text()
-    /// Bytes still due of the length or the mask.
+    /// Bytes still missing of the length or the mask.
     private var due: UInt8 = 0
     private var stage = Stage.first
     private var opcode = WebSocketOpcode.continuation
     private var isFinal = false
-    /// The kind of the message under way; `nil` between messages.
+    /// The kind of the unfinished message; `nil` between messages.
     private var kind: WebSocketEvent.Kind?
     private let role: Role
 
-    /// A decoder at the start of a connection, just behind the handshake.
+    /// A decoder at the start of a connection, just after the handshake.
     ///
-    /// `deflates`: `permessage-deflate` was agreed on. Its messages are told as they came; whoever inflates them
-    /// judges size and text.
+    /// `deflates`: `permessage-deflate` was agreed on. Deflated messages are reported unchanged; the code that inflates
+    /// them checks size and text.
     public init(role: Role, limits: WebSocketLimits, deflates: Bool = false) {
         self.role = role
         self.deflates = deflates
@@ -67,7 +67,7 @@ public struct WebSocketDecoder: Sendable {
         fragmentsMax = UInt32(clamping: limits.fragmentsMax)
     }
 
-    /// Whether the last event was a close or a failure: whatever follows is ignored (section 5.5.1).
+    /// Whether the last event was a close or a failure: all later input is ignored (section 5.5.1).
     public var hasEnded: Bool { stage == .ended }
 
     /// Bytes of heap memory held for an unfinished message or control frame; 0 between frames of whole messages.
@@ -75,12 +75,12 @@ public struct WebSocketDecoder: Sendable {
 
     /// Decodes up to the next event.
     ///
-    /// Call until it answers `nil`: then `position` is the input's end. Act on each event before asking for the next
-    /// one, so that answers to valid frames leave before a failure is told.
+    /// Call until it returns `nil`: then `position` is the input's end. Act on each event before the next call, so that
+    /// answers to valid frames are sent before a failure is reported.
     ///
     /// - Parameters:
     ///   - input: Bytes as received, e.g. one read.
-    ///   - position: Where to go on in `input`, 0 for a new one; moved behind what was consumed.
+    ///   - position: The place to continue at in `input`, 0 for a new one; moved after the bytes consumed.
     /// - Returns: The next event, `nil` when the input is used up or the decoder has ended.
     public mutating func next(_ input: Span<UInt8>, at position: inout Int) -> WebSocketEvent? {
         while true {
@@ -188,12 +188,12 @@ extension WebSocketDecoder {
         return nil
     }
 
-    /// Bytes of the message under way.
+    /// The most bytes of the unfinished message.
     ///
-    /// Deflating makes some bytes more: a message within its limit must be taken however it came.
+    /// Deflating makes some messages longer: one within its limit must be accepted in either form.
     private var bytesMax: Int { isDeflated ? messageBytesMax + messageBytesMax / 8 + 64 : messageBytesMax }
 
-    /// The first mask byte ends up lowest.
+    /// Shifts a mask byte in; the first one ends up lowest.
     private mutating func takeMask(_ byte: UInt8) {
         key = key >> 8 | UInt32(byte) << 24
         due &-= 1
@@ -204,7 +204,7 @@ extension WebSocketDecoder {
 // MARK: Payload
 
 extension WebSocketDecoder {
-    /// Takes as much payload as there is, at most to the frame's end; text is validated as it comes.
+    /// Takes available payload, at most to the frame's end; text is validated on arrival.
     private mutating func takePayload(_ input: Span<UInt8>, at position: inout Int) -> WebSocketFailure? {
         let count = min(input.count - position, Int(clamping: left))
         let part = input.extracting(position..<(position + count))

@@ -9,7 +9,7 @@ public enum WebSocketEncoder {
 
     /// An unmasked frame, as a server sends it.
     ///
-    /// `isDeflated`: the payload is, as `permessage-deflate` wants it (RFC 7692 section 7.2.1).
+    /// `isDeflated`: the payload is deflated in the form of `permessage-deflate` (RFC 7692 section 7.2.1).
     ///
     /// - Precondition: A control frame's payload has at most ``controlBytesMax`` bytes, and is not deflated.
     public static func frame(
@@ -47,14 +47,14 @@ public enum WebSocketEncoder {
         return count <= 65_535 ? 4 : 10
     }
 
-    /// Appends the unmasked header of a final frame, so that a caller can build the payload in place behind it.
+    /// Appends the unmasked header of a final frame, so that a caller can build the payload in place after it.
     ///
     /// - Precondition: `count` is not negative, and at most ``controlBytesMax`` for a control frame.
     public static func appendHeader(to frame: inout [UInt8], opcode: WebSocketOpcode, count: Int) {
         appendHeader(to: &frame, opcode: opcode, count: count, maskBit: 0)
     }
 
-    /// The data frame that begins at a place among frames made by ``frame(_:payload:isDeflated:)``; `nil` when none does.
+    /// The data frame that begins at a place among frames made by ``frame(_:payload:isDeflated:)``; `nil` if none does.
     public static func dataFrame(
         in frames: [UInt8], at start: Int
     ) -> (opcode: WebSocketOpcode, payload: Range<Int>)? {
@@ -77,8 +77,8 @@ public enum WebSocketEncoder {
 
     /// The body of a close frame (section 5.5.1): the code and as much of the reason as fits in 123 bytes.
     ///
-    /// The reason is cut between two code points. Without a code, or with one that must not stand in a frame (1005,
-    /// 1006, 1015 and the unassigned), the body is empty, which says just that: no status.
+    /// The reason is cut between two code points. Without a code, or with one that is not allowed in a frame (1005,
+    /// 1006, 1015 and the unassigned), the body is empty, which means: no status.
     public static func closeBody(code: UInt16?, reason: String) -> [UInt8] {
         guard let code, WebSocketCloseCode.isAllowed(code) else { return [] }
         var body = [UInt8(truncatingIfNeeded: code >> 8), UInt8(truncatingIfNeeded: code)]

@@ -1,14 +1,14 @@
 public import Core
 
-/// The rule of RFC 6455 a peer broke; the connection must be failed (section 7.1.7) with ``closeReason``.
+/// The rule of RFC 6455 that a peer broke; the connection must be failed (section 7.1.7) with ``closeReason``.
 ///
 /// Raw values are for log fields and tests.
 public enum WebSocketFailure: String, Error, CaseIterable, Sendable {
-    /// A reserved bit is set that no extension agreed on gives a meaning (section 5.2).
+    /// A reserved bit is set that has no meaning in an agreed extension (section 5.2).
     case reservedBits = "reserved_bits"
-    /// A control frame says that it is deflated (RFC 7692 section 5.1).
+    /// A control frame is marked as deflated (RFC 7692 section 5.1).
     case deflatedControl = "deflated_control"
-    /// A continuation says that it is deflated, which the first frame of a message says for all (RFC 7692 section 6).
+    /// A continuation is marked as deflated, although only a message's first frame may be (RFC 7692 section 6).
     case deflatedContinuation = "deflated_continuation"
     /// A deflated message that cannot be inflated (RFC 7692 section 7.2.2).
     case corruptDeflate = "corrupt_deflate"
@@ -32,7 +32,7 @@ public enum WebSocketFailure: String, Error, CaseIterable, Sendable {
     case lengthNotMinimal = "length_not_minimal"
     /// A close body of one byte, too short for a code (section 5.5.1).
     case closeBodyTooShort = "close_body_too_short"
-    /// A close code that must not be sent (section 7.4).
+    /// A close code that is not allowed (section 7.4).
     case closeCodeInvalid = "close_code_invalid"
     /// A close reason that is not UTF-8 (sections 5.5.1 and 8.1).
     case closeReasonInvalidText = "close_reason_invalid_text"
@@ -43,7 +43,7 @@ public enum WebSocketFailure: String, Error, CaseIterable, Sendable {
     /// A message in more frames than ``WebSocketLimits/fragmentsMax`` (section 10.4).
     case tooManyFragments = "too_many_fragments"
 
-    /// Why the connection ends, which also gives the close code to send.
+    /// The reason of the connection's end, which also gives the close code to send.
     public var closeReason: CloseReason {
         switch self {
         case .invalidText, .closeReasonInvalidText: .invalidText

@@ -3,7 +3,7 @@ import Core
 import Gateway
 import Service
 
-/// `switchboard check`: says what would be wrong with a gateway of these settings, and how to mend it.
+/// `switchboard check`: prints the faults of a gateway with these settings, and their remedies.
 enum CheckCommand {
     /// 0 when a gateway would start and become ready, 1 otherwise.
     static func run(_ settings: GatewaySettings) -> Int32 {

@@ -3,9 +3,9 @@ import Glibc
 import Reactors
 import Service
 
-/// A program that runs beside this one, its output in a file; it is ended with this process, whatever ends this process.
+/// A child process with its output in a file; it ends with this process, whatever ends this process.
 struct ChildProcess {
-    /// Its number.
+    /// The process id.
     let id: pid_t
 
     /// Starts it with its words, the first of which is the program.
@@ -24,7 +24,7 @@ struct ChildProcess {
         guard id > 0 else { throw StartProblem("cannot start \(words[0]): \(Errno.current)") }
     }
 
-    /// Whether it runs; asked only until it was seen to have ended.
+    /// Whether it runs; not to be called again after `false`.
     var runs: Bool { waitpid(id, nil, WNOHANG) == 0 }
 
     /// Ends it and waits for its end.

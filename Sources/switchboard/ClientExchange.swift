@@ -4,7 +4,7 @@ import Reactors
 import Service
 import Transport
 
-/// A command's connection to a gateway: dials, hands bytes to the command, ends the loop when it is over.
+/// A command's connection to a gateway: connects, passes bytes to the command, ends the loop with the connection.
 ///
 /// Thread: main, which runs the loop.
 final class ClientExchange: ConnectionHandler {
@@ -15,7 +15,7 @@ final class ClientExchange: ConnectionHandler {
     private let onBytes: ([UInt8]) -> Void
     private var connection: Connection?
     private var timer: ReactorTimer?
-    /// Why the exchange failed; `nil` while it has not.
+    /// The reason why the exchange failed; `nil` without a failure.
     private(set) var failure: String?
     private var isOpen = false
 
@@ -33,7 +33,7 @@ final class ClientExchange: ConnectionHandler {
         context = ConnectionContext(reactor: reactor, limits: ConnectionLimits(limits, reactors: 1))
     }
 
-    /// Runs until the connection is over or ``finish()``.
+    /// Runs until the connection has ended or ``finish()``.
     func run(connectMs: Int) {
         do {
             timer = try ReactorTimer(reactor) { [unowned self] in
@@ -48,7 +48,7 @@ final class ClientExchange: ConnectionHandler {
         reactor.run()
     }
 
-    /// Closes in good order and ends the loop.
+    /// Closes properly and ends the loop.
     func finish() {
         connection?.close(.normal)
         reactor.stop()

@@ -4,14 +4,14 @@ import Service
 
 /// `switchboard-courier`, the program beside this one, which has libcurl.
 enum CourierProgram {
-    /// Where it is; `nil` when it was not installed beside this program.
+    /// Its path; `nil` when it was not installed beside this program.
     static var path: String? {
         guard let own = Files.absolute("/proc/self/exe"), let slash = own.lastIndex(of: "/") else { return nil }
         let path = own[...slash] + "switchboard-courier"
         return Files.exists(String(path)) ? String(path) : nil
     }
 
-    /// Becomes it; returns only by throwing.
+    /// Replaces this process by it; returns only by throwing.
     static func replace(with arguments: some Sequence<String>) throws(StartProblem) -> Int32 {
         guard let path else {
             throw StartProblem("the program switchboard-courier is not beside this one; build or install it")

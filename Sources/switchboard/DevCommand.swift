@@ -11,14 +11,14 @@ import Worker
 
 /// `switchboard dev`: everything on one machine without configuration.
 ///
-/// A private Redis, a certificate of one's own, a gateway, and demo traffic; state is kept in one directory between
+/// A private Redis, a self-signed certificate, a gateway, and demo traffic; state is kept in one directory between
 /// runs.
 struct DevCommand {
     private let settings: DevSettings
 
     init(_ settings: DevSettings) {
         var settings = settings
-        // Nobody waits for a developer's clients.
+        // A developer's clients need no time to drain.
         settings.gateway.limits.drainMs = min(settings.gateway.limits.drainMs, 500)
         settings.gateway.limits.drainGraceMs = 0
         self.settings = settings
@@ -99,7 +99,7 @@ struct DevCommand {
         return settings
     }
 
-    /// Makes what is missing: directory, certificate, key for pushes, JWT secret, API key.
+    /// Makes missing files: directory, certificate, key for pushes, JWT secret, API key.
     ///
     /// A certificate that has expired is replaced.
     private func prepare(_ state: StateDirectory) throws(StartProblem) {
@@ -145,7 +145,7 @@ struct DevCommand {
         }
     }
 
-    /// Two gateways of one directory would share a Redis socket; the second one says so instead.
+    /// Locks the directory: two gateways of one directory would share a Redis socket, so the second one fails.
     private func lockState(_ state: StateDirectory) throws(StartProblem) -> FileDescriptor {
         do {
             let path = state.path + "/lock"

@@ -6,14 +6,14 @@ import Service
 import Synchronization
 import Transport
 
-/// A courier for `dev`, and the stand-ins for Spotify and APNs that it asks: nothing leaves this machine.
+/// A courier for `dev`, with local stand-ins for Spotify and APNs: nothing leaves this machine.
 final class DevCourier: Sendable {
     private let wake: Wake
     private let isStopping = Atomic<Bool>(false)
     private let standIn = Guarded<Reactors.Thread?>(nil)
     private let child: ChildProcess
 
-    /// Who the courier is to the stand-in for APNs.
+    /// The courier's credentials at the stand-in for APNs.
     private static let apns = (keyID: "DEV0000001", team: "DEV0000000", topic: "dev.switchboard")
 
     /// Starts both beside a gateway, whose pages show the phones; its output goes to `courier.log` in the state directory.

@@ -19,7 +19,7 @@ enum GatewayCommand {
         return try serve(node, settings, onListening: ready, onReady: {})
     }
 
-    /// Tells where the node listens, for tests and supervisors.
+    /// Writes the addresses at which the node listens, for tests and supervisors.
     static func writeReadyFile(_ path: String?, _ node: GatewayNode) throws(StartProblem) {
         guard let path else { return }
         do {
@@ -68,7 +68,7 @@ enum GatewayCommand {
         return 0
     }
 
-    /// A hurried end is still an ordered one: 0 as well, since it was asked for.
+    /// Ends at once; the exit code is 0 as well, since the end was requested.
     private static func stopNow(_ node: GatewayNode) -> Int32 {
         node.stopNow()
         node.join()
@@ -77,7 +77,7 @@ enum GatewayCommand {
 }
 
 extension Signals {
-    /// Waits until the condition holds, the time is over, or a second SIGTERM or SIGINT comes: true for that.
+    /// Waits until the condition holds, the time has passed, or a second SIGTERM or SIGINT arrives: `true` for that.
     static func waitForSecondTermination(timeoutMs: Int, until condition: () -> Bool) -> Bool {
         let endMs = Clock.monotonicMs() + timeoutMs
         while !condition() {

@@ -4,7 +4,7 @@ import Gateway
 import Service
 import Transport
 
-/// The address `publish` and `tail` speak to: from `--url`, or where the running `dev` says it listens.
+/// The gateway's address for `publish` and `tail`: from `--url`, or from the ready file of the running `dev`.
 struct GatewayURL {
     let host: String
     let port: UInt16
@@ -49,7 +49,7 @@ struct GatewayURL {
         verifiedName = address.trust == .anything ? "" : host
     }
 
-    /// `host:port`, as the `Host` field has it.
+    /// `host:port`, in the form of the `Host` field.
     var authority: String { HostPort(host: host, port: port).description }
 
     /// The address in the ready file of the running `dev`.

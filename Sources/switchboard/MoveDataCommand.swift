@@ -2,7 +2,7 @@ import Configuration
 import Service
 import Worker
 
-/// `switchboard move-data`: gives keys the names of another layout, in their Redis or in another.
+/// `switchboard move-data`: renames keys for another layout, in their Redis or into another.
 enum MoveDataCommand {
     /// 0 when every key was moved and verified, 1 otherwise.
     static func run(_ settings: MoveDataSettings) throws(StartProblem) -> Int32 {

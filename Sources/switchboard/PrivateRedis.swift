@@ -4,13 +4,13 @@ import Glibc
 import Reactors
 import Service
 
-/// A redis-server child on a unix socket, for `dev`: nothing listens on a port, nothing is kept between runs.
+/// A redis-server child on a unix socket, for `dev`: it listens on no port, and keeps nothing between runs.
 ///
-/// It is ended with this process, whatever ends this process.
+/// It ends with this process, whatever ends this process.
 final class PrivateRedis {
     private let child: ChildProcess
 
-    /// Starts it and waits until its socket is there; its output goes to `redis.log` in the state directory.
+    /// Starts it and waits until its socket exists; its output goes to `redis.log` in the state directory.
     init(program: String, state: StateDirectory) throws(StartProblem) {
         guard state.redisSocket.utf8.count < 108 else {
             throw StartProblem(

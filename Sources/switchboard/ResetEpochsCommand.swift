@@ -2,9 +2,9 @@ import Configuration
 import Service
 import Worker
 
-/// `switchboard reset-epochs`: ends the epochs of topics after Redis was restored, so that clients are told.
+/// `switchboard reset-epochs`: ends the epochs of topics after Redis was restored, so that clients are notified.
 enum ResetEpochsCommand {
-    /// 0 when everything was looked through and nothing refused, 1 otherwise.
+    /// 0 when all keys were read and nothing was refused, 1 otherwise.
     static func run(_ settings: ResetEpochsSettings) throws(StartProblem) -> Int32 {
         let outcome = try EpochReset(settings).run()
         let verb = settings.isDryRun ? "to reset" : "reset"

@@ -121,7 +121,7 @@ final class TailCommand {
         }
     }
 
-    /// Prints events; what else the gateway says goes to standard error.
+    /// Prints events; other messages of the gateway go to standard error.
     private func show(_ payload: [UInt8]) {
         let text = String(decoding: payload, as: UTF8.self)
         let json = try? JSON(parsing: payload, limits: JSON.Limits(depthMax: 64, elementsMax: 100_000))

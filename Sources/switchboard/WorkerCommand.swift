@@ -5,7 +5,7 @@ import Worker
 
 /// `switchboard worker`: one worker, until a signal ends it.
 enum WorkerCommand {
-    /// Runs until SIGTERM or SIGINT; 0 after it gave its leases back, 1 when it could not run.
+    /// Runs until SIGTERM or SIGINT; 0 after it returned its leases, 1 when it could not run.
     static func run(_ settings: WorkerSettings) throws(StartProblem) -> Int32 {
         try ProcessSetUp.run()
         let log = try Log.make(settings.log, settings.logLevel, linesMax: settings.limits.logLinesMax)

@@ -1,11 +1,11 @@
 /// A validated JSON text with an index of its values.
 ///
-/// Strict RFC 8259 plus what a hostile sender must not reach: bounded depth and element count, no duplicate member
-/// names, valid UTF-8, no lone surrogate escapes, no byte after the value. It exists, rather than a library decoder,
-/// because the hot path must splice the exact bytes of `data` and because token claims with duplicate names must be
-/// refused; no decoder of the toolchain offers either (docs/decisions.md, D3).
+/// Strict RFC 8259, with limits against hostile senders: bounded depth and element count, no duplicate member names. It
+/// also demands valid UTF-8, no lone surrogate escapes, and no byte after the value. It exists, rather than a library
+/// decoder, for two reasons that no decoder of the toolchain meets (docs/decisions.md, D3). The hot path must insert
+/// the exact bytes of `data`, and token claims with duplicate names must be refused.
 public struct JSON: Sendable {
-    /// What a text may hold at most.
+    /// The limits of a text.
     public struct Limits: Sendable {
         /// Levels of arrays and objects; a lone scalar has depth 0.
         ///
@@ -23,7 +23,7 @@ public struct JSON: Sendable {
         }
     }
 
-    /// What a value is.
+    /// The kind of a value.
     public enum Kind: Sendable {
         /// `{...}`
         case object
@@ -41,7 +41,7 @@ public struct JSON: Sendable {
         case null
     }
 
-    /// Why a text was refused.
+    /// The reason why a text was refused.
     public enum Problem: String, Error, Sendable {
         /// Not JSON.
         case syntax = "not valid JSON"
@@ -55,7 +55,7 @@ public struct JSON: Sendable {
         case invalidUTF8 = "not valid UTF-8"
     }
 
-    /// One value: where its text lies and where the next value after it (past its children) is in the index.
+    /// One value: the place of its text, and the index of the next value after it and its children.
     struct Entry: Sendable {
         /// First byte of the value's text; strings include their quotes.
         var start: UInt32
@@ -72,9 +72,9 @@ public struct JSON: Sendable {
         /// Whether the member's name holds one.
         var nameEscaped: Bool
 
-        /// Where the value's text lies.
+        /// The place of the value's text.
         var range: Range<Int> { Int(start)..<Int(end) }
-        /// Where the name's text lies.
+        /// The place of the name's text.
         var nameRange: Range<Int> { Int(nameStart)..<Int(nameEnd) }
     }
 
@@ -92,10 +92,9 @@ public struct JSON: Sendable {
         self.entries = parser.entries
     }
 
-    /// Where a text stops being acceptable: an index of the first byte that does not fit, or the count of bytes when
-    /// the text ends too early; `nil` for an acceptable text.
+    /// The index of the first byte that is not acceptable; `nil` for an acceptable text.
     ///
-    /// For messages to people: it reads the text again.
+    /// It is the count of bytes when the text ends too early. For messages to people: it reads the text again.
     public static func faultOffset(in bytes: [UInt8], limits: Limits) -> Int? {
         var parser = JSONParser(limits: limits)
         do {
@@ -118,7 +117,7 @@ public struct JSON: Sendable {
 
         private var entry: Entry { document.entries[index] }
 
-        /// What the value is.
+        /// The kind of the value.
         public var kind: Kind { entry.kind }
 
         /// The line on which the value begins, from 1; for messages to people: it counts from the text's beginning.

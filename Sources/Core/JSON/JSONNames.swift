@@ -1,13 +1,13 @@
-/// Tells whether the members of one object have different names, without copying them.
+/// Checks that the members of one object have different names, without copying them.
 ///
-/// Few members are compared with each other; many go through a hash table of their indices, so that neither small
-/// objects pay for hashing nor large ones for quadratic comparison. The hash is keyed at random by the standard
-/// library, so that no sender can choose names that collide.
+/// Few members are compared with each other; many use a hash table of their indices. So small objects avoid the cost of
+/// hashing, and large ones quadratic comparison. The standard library keys the hash at random, so that no sender can
+/// choose names that collide.
 enum JSONNames {
     /// The most members that are compared pairwise.
     private static let pairwiseMax = 12
 
-    /// Checks the object at `index`, whose entries are complete; `count` is how many members it has.
+    /// Checks the object at `index`, whose entries are complete; `count` is the number of its members.
     static func areDistinct(
         _ text: Span<UInt8>, _ entries: [JSON.Entry], of index: Int, count: Int
     ) -> Bool {

@@ -1,7 +1,7 @@
 /// The recursive-descent validator behind ``JSON``; recursion is bounded by the depth limit.
 ///
-/// The text is handed down as a span, so that a byte costs one bounds check and no reference counting. Past the end
-/// ``byte(_:)`` reads 0, which no rule of the grammar accepts: running off the text is a syntax error everywhere.
+/// The text is passed down as a span, so that a byte costs one bounds check and no reference counting. After the end
+/// ``byte(_:)`` reads 0, which no rule of the grammar accepts: reading beyond the text is a syntax error everywhere.
 struct JSONParser {
     private let limits: JSON.Limits
     private(set) var entries: [JSON.Entry] = []
@@ -13,7 +13,7 @@ struct JSONParser {
     }
 
     mutating func parse(_ text: Span<UInt8>) throws(JSON.Problem) {
-        // Entries keep 32-bit places; texts are bounded far below this long before they come here.
+        // Entries store 32-bit places; earlier limits bound texts far below this.
         guard text.count < Int(UInt32.max) else { throw .tooManyElements }
         var utf8 = UTF8Text()
         guard utf8.accept(text) && utf8.isComplete else { throw .invalidUTF8 }
@@ -37,7 +37,7 @@ struct JSONParser {
         position < text.count ? text[position] : 0
     }
 
-    /// Where the parser stands; fits, since the length does.
+    /// The parser's position; it fits, since the length does.
     private var mark: UInt32 { UInt32(truncatingIfNeeded: position) }
 
     private mutating func skipSpace(_ text: Span<UInt8>) {
@@ -101,7 +101,7 @@ struct JSONParser {
         entries[index].next = UInt32(truncatingIfNeeded: entries.count)
     }
 
-    /// Reads an object; returns how many members it has.
+    /// Reads an object; returns the number of its members.
     private mutating func object(_ text: Span<UInt8>, depth: Int) throws(JSON.Problem) -> Int {
         guard depth <= limits.depthMax else { throw .tooDeep }
         position &+= 1
@@ -166,7 +166,7 @@ struct JSONParser {
 
     // MARK: Strings
 
-    /// Reads a string with its quotes; tells whether it holds an escape.
+    /// Reads a string with its quotes; returns whether it contains an escape.
     private mutating func string(_ text: Span<UInt8>) throws(JSON.Problem) -> Bool {
         position &+= 1
         var escaped = false

@@ -71,7 +71,7 @@ extension Array where Element == UInt8 {
         append(UInt8(ascii: "\""))
     }
 
-    /// Appends the UTF-8 form of a code point; nothing for a value that is none.
+    /// Appends the UTF-8 form of a code point; nothing for an invalid value.
     fileprivate mutating func append(scalar value: UInt32) {
         guard let scalar = Unicode.Scalar(value), let encoded = UTF8.encode(scalar) else { return }
         append(contentsOf: encoded)

@@ -1,8 +1,8 @@
-/// Who came to a topic and who left it; whoever says something new of itself is in both.
+/// The members that joined a topic and those that left it; an entry with a new meta is in both.
 public struct PresenceChange: Equatable, Sendable {
-    /// Entries as they are now.
+    /// The new entries.
     public var joins: [PresenceMember]
-    /// Entries as they were told before.
+    /// The entries as they were last sent to clients.
     public var leaves: [PresenceMember]
 
     /// Makes a change.
@@ -11,13 +11,13 @@ public struct PresenceChange: Equatable, Sendable {
         self.leaves = leaves
     }
 
-    /// Whether there is nothing to tell.
+    /// Whether there is no change.
     public var isEmpty: Bool { joins.isEmpty && leaves.isEmpty }
 
-    /// About how many bytes a client is sent.
+    /// The approximate number of bytes that a client receives.
     public var bytes: Int { (joins + leaves).reduce(64) { $0 + $1.key.count + $1.meta.count + 128 } }
 
-    /// What was told before of those that say something new, by name.
+    /// The former entries of members with a new meta, by name.
     public var replaced: [PresenceID: PresenceMember] {
         guard !leaves.isEmpty else { return [:] }
         let joined = Set(joins.map(\.id))

@@ -1,6 +1,6 @@
 /// The name of one entry of a topic's presence: `<node>.<shard>.<number>`, made by the gateway, never by a client.
 ///
-/// It is drawn anew whenever a session begins to be listed, so it stands for one session on one topic.
+/// A new one is made whenever a session begins to be listed, so it stands for one session on one topic.
 public struct PresenceID: Hashable, Comparable, Sendable {
     /// The name: 1 to 64 of `A-Z a-z 0-9 _ . -`; safe to embed in JSON unescaped.
     public let bytes: [UInt8]
@@ -26,7 +26,7 @@ public struct PresenceID: Hashable, Comparable, Sendable {
         self.bytes = Array(bytes)
     }
 
-    /// The gateway that made it; whoever it lists is gone when that gateway is.
+    /// The gateway that made it; the entry ends when that gateway does.
     public var node: ArraySlice<UInt8> { bytes.prefix { $0 != UInt8(ascii: ".") } }
 
     /// Whether it was made by this shard of this node.
@@ -36,7 +36,7 @@ public struct PresenceID: Hashable, Comparable, Sendable {
         return bytes.starts(with: owner)
     }
 
-    /// By bytes: an order that does not depend on who asks.
+    /// Compares by bytes: the order is the same on every node.
     public static func < (one: PresenceID, other: PresenceID) -> Bool {
         one.bytes.lexicographicallyPrecedes(other.bytes)
     }

@@ -1,21 +1,21 @@
-/// Somebody who is here: one session that has asked to be listed on a topic.
+/// A member who is present: one session that has asked to be listed on a topic.
 public struct PresenceMember: Equatable, Sendable {
     /// The entry's name.
     public let id: PresenceID
-    /// Under which name Phoenix clients find it, UTF-8; chosen by the client, so it proves nothing.
+    /// The key under which Phoenix clients find the entry, UTF-8; chosen by the client, so it proves nothing.
     public let key: [UInt8]
-    /// The user of the session's token, UTF-8, which no client can choose; `nil` for one without a user.
+    /// The user of the session's token, UTF-8, which no client can choose; `nil` for a session without a user.
     public let user: [UInt8]?
-    /// What the client says of itself: one JSON object.
+    /// The content of the entry: one JSON object.
     public let meta: [UInt8]
-    /// How many times it has said so; 1 at first.
+    /// The number of its versions; 1 at first.
     public let revision: Int
 
     /// The most bytes of a key.
     public static let keyBytesMax = 128
-    /// Whether it may be a key: a name that every object of JavaScript has from birth may not.
+    /// Whether it may be a key: a name that every JavaScript object inherits may not.
     ///
-    /// The clients of Phoenix and Supabase look keys up in a plain object, so such a key fails them all.
+    /// The clients of Phoenix and Supabase look keys up in a plain object, so such a key breaks all of them.
     public static func isKey(_ key: [UInt8]) -> Bool { key.count <= keyBytesMax && !inherited.contains(key) }
 
     /// The members of `Object.prototype` (ECMA-262, sections 20.1.3 and B.2.2).
@@ -25,7 +25,7 @@ public struct PresenceMember: Equatable, Sendable {
             "valueOf", "__proto__", "__defineGetter__", "__defineSetter__", "__lookupGetter__", "__lookupSetter__",
         ].map { Array($0.utf8) })
 
-    /// The most bytes of an entry as Redis has it, beside its meta.
+    /// The most bytes of an entry in Redis, beside its meta.
     public static let overheadBytesMax = 2_048
 
     /// Makes an entry of checked parts.
@@ -37,10 +37,10 @@ public struct PresenceMember: Equatable, Sendable {
         self.revision = revision
     }
 
-    /// The name of what it says now: that of the entry and the revision.
+    /// The name of the present version: that of the entry and the revision.
     public var reference: [UInt8] { reference(of: revision) }
 
-    /// The same of an earlier revision.
+    /// The name of an earlier version.
     public func reference(of revision: Int) -> [UInt8] {
         var text = id.bytes
         text.append(UInt8(ascii: "/"))
@@ -48,7 +48,7 @@ public struct PresenceMember: Equatable, Sendable {
         return text
     }
 
-    /// The entry as Redis has it: `{"k":key,"u":user,"r":revision,"m":{...}}`.
+    /// The form of the entry in Redis: `{"k":key,"u":user,"r":revision,"m":{...}}`.
     public var text: [UInt8] {
         var text: [UInt8] = []
         text.reserveCapacity(64 + key.count + (user?.count ?? 0) + meta.count)
@@ -66,7 +66,7 @@ public struct PresenceMember: Equatable, Sendable {
         return text
     }
 
-    /// Reads an entry; `nil` when it is none.
+    /// Reads an entry; `nil` when it is malformed.
     public static func read(_ id: PresenceID, _ value: JSON.Value) -> PresenceMember? {
         guard let key = value["k"]?.stringBytes, isKey(key), let revision = value["r"]?.int,
             revision >= 1, let meta = value["m"], meta.kind == .object

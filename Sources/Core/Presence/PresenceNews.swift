@@ -1,28 +1,28 @@
-/// What a topic's channel says of its presence: `H<epoch> <version>\n{"left":[id...],"here":[[id,member]...]}`.
+/// A message of a topic's channel about presence: `H<epoch> <version>\n{"left":[id...],"here":[[id,member]...]}`.
 ///
-/// Written by `here_change.lua` alone; untrusted like all that comes from Redis.
+/// Written by `here_change.lua` alone; untrusted like all data from Redis.
 public struct PresenceNews: Equatable, Sendable {
     /// The set's version after the change; each one is one more than the last.
     public let version: Position
-    /// Who has left.
+    /// The entries that left.
     public let left: [PresenceID]
-    /// Who has come, or says something new.
+    /// The entries that joined, or have a new meta.
     public let here: [PresenceMember]
 
-    /// Makes news of checked parts.
+    /// Makes a message of checked parts.
     public init(version: Position, left: [PresenceID], here: [PresenceMember]) {
         self.version = version
         self.left = left
         self.here = here
     }
 
-    /// Whether a channel message is of this form, as far as its first byte tells.
+    /// Whether the first byte of a channel message is that of this form.
     public static func isMeant(_ bytes: [UInt8]) -> Bool { bytes.first == UInt8(ascii: "H") }
 
     /// The most bytes before the JSON text.
     private static let headBytesMax = 1 + Position.epochBytesMax + 1 + 19 + 1
 
-    /// Reads news; `nil` when it breaks the form or a bound.
+    /// Reads a message; `nil` when it breaks the form or a bound.
     public static func parse(_ bytes: [UInt8], bytesMax: Int, json: JSON.Limits) -> PresenceNews? {
         guard isMeant(bytes), bytes.count <= bytesMax,
             let newline = bytes.prefix(headBytesMax).firstIndex(of: UInt8(ascii: "\n"))

@@ -46,7 +46,7 @@ public struct PathPattern: Hashable, Sendable, CustomStringConvertible {
         segments.compactMap { if case .argument(let name) = $0 { name } else { nil } }
     }
 
-    /// Whether both take the same paths, whatever their arguments are called.
+    /// Whether both accept the same paths, regardless of the names of their arguments.
     public func isAlike(_ other: PathPattern) -> Bool {
         guard segments.count == other.segments.count else { return false }
         return zip(segments, other.segments).allSatisfy { pair in
@@ -58,7 +58,7 @@ public struct PathPattern: Hashable, Sendable, CustomStringConvertible {
         }
     }
 
-    /// Whether it is asked before the other: the first part that only one of them spells out decides.
+    /// Whether it is matched before the other: the first part that is a word in only one of them decides.
     public func goesBefore(_ other: PathPattern) -> Bool {
         for (mine, theirs) in zip(segments, other.segments) {
             switch (mine, theirs) {
@@ -70,9 +70,9 @@ public struct PathPattern: Hashable, Sendable, CustomStringConvertible {
         return false
     }
 
-    /// What a path has for each argument; `nil` for another path.
+    /// The value of each argument in a path; `nil` for another path.
     ///
-    /// Its escapes are decoded. A slash at its end is nothing.
+    /// The path's escapes are decoded. A slash at its end is ignored.
     public func values(in path: [[UInt8]]) -> [String: [UInt8]]? {
         let parts = path.count > 1 && path.last?.isEmpty == true ? path.dropLast() : path[...]
         guard parts.count == segments.count else { return nil }

@@ -1,14 +1,14 @@
-/// What a WebSocket at a path brings with it (design section 18): the topics it joins, and what its client need not say.
+/// The rules of a WebSocket at a path: the topics that it joins, and the values that its client may leave out.
 ///
-/// It grants nothing: each topic is joined with the client's own rights, as if the client had asked for it.
+/// They grant nothing: each topic is joined with the client's own rights, as if the client had asked for it.
 public struct SocketRules: Sendable, Equatable {
-    /// The topics that are joined for the client; those with ``TopicTemplate/user`` once it is known who it is.
+    /// The topics that are joined for the client; those with ``TopicTemplate/user`` once its user is known.
     public var join: [TopicTemplate]
-    /// What a member such as `shopId` means on this socket: the namespace of a topic.
+    /// The namespace that a member such as `shopId` stands for on this socket.
     public var alias: [String: String]
-    /// Arguments that commands may leave out: the client's last topic, or the path, says them.
+    /// Arguments that commands may leave out: the client's last topic, or the path, supplies them.
     public var fill: [String]
-    /// Whether what the client writes into the path is read in lower case.
+    /// Whether arguments in the path are read in lower case.
     public var foldsPath: Bool
 
     /// The most topics that a socket joins by itself.
@@ -33,8 +33,8 @@ public struct SocketRules: Sendable, Equatable {
 
     /// The sockets of every gateway, by path: the general one, and those of the barbershops' app.
     ///
-    /// That app sends nothing but its token after it has connected, and awaits what concerns its user. On `/dj` its
-    /// `shopId` means the shop's DJ session, and its votes do not name the shop.
+    /// That app sends only its token after it has connected, and expects the events of its user. On `/dj` its `shopId`
+    /// means the shop's DJ session, and its votes do not name the shop.
     public static let defaults: [String: SocketRules] = {
         let own = [TopicTemplate("user:{sub}")].compactMap { $0 }
         var rules = ["/ws": SocketRules()]

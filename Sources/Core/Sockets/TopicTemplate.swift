@@ -10,7 +10,7 @@ public struct TopicTemplate: Hashable, Sendable, CustomStringConvertible {
 
     /// The text it was read from.
     public let description: String
-    /// The part before the first colon, which is spelled out.
+    /// The part before the first colon, which has no arguments.
     public let namespace: String
     private let pieces: [Piece]
 
@@ -33,7 +33,7 @@ public struct TopicTemplate: Hashable, Sendable, CustomStringConvertible {
         self.pieces = pieces
         description = text
         namespace = String(text.prefix { $0 != ":" })
-        // The namespace carries the policy, so it is never the client's to choose.
+        // The namespace decides the policy, so a client may never choose it.
         guard case .text(let head)? = pieces.first, head.contains(UInt8(ascii: ":")) else { return nil }
         guard topic(Dictionary(arguments.map { ($0, [UInt8(ascii: "x")]) }) { first, _ in first }) != nil else {
             return nil

@@ -1,5 +1,5 @@
-/// Whether something outside is tried at all: after some failures in a row it is left alone for a while, then one request
-/// goes first.
+/// Decides whether to try an outside receiver or service: after failures in a row it pauses, then sends one request
+/// first.
 ///
 /// Pure; times are monotonic milliseconds.
 struct Breaker: Sendable, Equatable {
@@ -8,7 +8,7 @@ struct Breaker: Sendable, Equatable {
     private let pauseMaxMs: Int
     private var failures = 0
     private var isProbing = false
-    /// Before this time nothing is sent; `Int.min` when nothing stands against it.
+    /// The time before which nothing is sent; `Int.min` when there is no pause.
     private(set) var holdMs = Int.min
 
     /// Opens after `failuresMax` failures in a row, for the shortest pause, then twice as long up to the longest.
@@ -18,27 +18,28 @@ struct Breaker: Sendable, Equatable {
         self.pauseMaxMs = max(pauseMinMs, pauseMaxMs)
     }
 
-    /// Whether so much failed that only single requests go.
+    /// Whether so many requests failed that only single ones are sent.
     var isOpen: Bool { failures >= failuresMax }
 
-    /// Whether a request would go now.
+    /// Whether a request would be admitted now.
     func wouldAdmit(nowMs: Int) -> Bool { holdMs <= nowMs && !(isOpen && isProbing) }
 
-    /// Whether a request may go now; then ``succeeded()``, ``failed(nowMs:retryAfterMs:)`` or ``abandoned()`` follows.
+    /// Whether a request may be sent now; then ``succeeded()``, ``failed(nowMs:retryAfterMs:)`` or ``abandoned()``
+    /// follows.
     mutating func admits(nowMs: Int) -> Bool {
         guard wouldAdmit(nowMs: nowMs) else { return false }
         isProbing = isOpen
         return true
     }
 
-    /// It works.
+    /// A request succeeded.
     mutating func succeeded() {
         failures = 0
         isProbing = false
         holdMs = Int.min
     }
 
-    /// It does not work; `retryAfterMs` is how long it wishes to be left alone.
+    /// A request failed; `retryAfterMs` is the pause that the other side asks for.
     mutating func failed(nowMs: Int, retryAfterMs: Int? = nil) {
         failures = min(failures + 1, failuresMax + 32)
         isProbing = false
@@ -49,7 +50,7 @@ struct Breaker: Sendable, Equatable {
         if let retryAfterMs { holdMs = max(holdMs, nowMs + retryAfterMs) }
     }
 
-    /// What was admitted was not sent.
+    /// The admitted request was not sent.
     mutating func abandoned() {
         isProbing = false
     }

@@ -4,7 +4,7 @@ import Push
 import Rights
 import Service
 
-/// Who a courier is to APNs, and where APNs is.
+/// A courier's credentials for APNs, and the address of APNs.
 ///
 /// Immutable.
 struct APNsKey: Sendable {
@@ -12,7 +12,7 @@ struct APNsKey: Sendable {
     let keyID: String
     /// The bundle id of the app.
     let topic: String
-    /// Another address than APNs's own, for tests; `nil`: by each device's environment.
+    /// An address in place of APNs's own, for tests; `nil`: by each device's environment.
     let url: String?
     private let team: String
     private let signer: TokenSigner

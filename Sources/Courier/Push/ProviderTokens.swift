@@ -3,7 +3,7 @@ import Push
 import Reactors
 import RedisLink
 
-/// The provider token that couriers share in Redis: read, made when there is none, and made anew before it ends.
+/// The provider token that couriers share in Redis: read, made when there is none, and replaced before it ends.
 ///
 /// Thread: the courier's.
 final class ProviderTokens {
@@ -25,14 +25,14 @@ final class ProviderTokens {
 
     private var second: Int { clock.wallMs / 1_000 }
 
-    /// The token to send with; `nil` when Redis cannot be asked and there is none.
+    /// The token to send with; `nil` when Redis does not answer and no token is known.
     func token(_ completion: @escaping Completion) {
         if let current, current.isGood(at: second) { return completion(current) }
         waiting.append(completion)
         if waiting.count == 1 { read(isLast: false) }
     }
 
-    /// Gives up a token that APNs calls too old; false when it is too young to be replaced.
+    /// Drops a token that APNs calls too old; `false` when it is too young to be replaced.
     func replace(_ refused: ProviderToken) -> Bool {
         guard current == refused else { return current != nil }
         guard refused.mayBeReplaced(at: second) else { return false }
@@ -52,12 +52,12 @@ final class ProviderTokens {
         }
     }
 
-    /// Makes a token and offers it; another courier may have been faster, so what stands there then is taken.
+    /// Makes a token and offers it; another courier may have been faster, so the token then in Redis is used.
     private func make(over broken: Bool) {
         let second = self.second
         guard let text = apns.token(second: second) else { return tell(nil) }
         let made = ProviderToken(madeSecond: second, text: text)
-        // What stands there and is not good is of a clock that is ahead, or nobody of ours wrote it.
+        // An invalid token there comes from a clock that is ahead, or from a foreign writer.
         if broken { link.call(RedisCall("DEL", key)) { _ in } }
         var call = RedisCall("SET", key, made.shared)
         call.append("EX")

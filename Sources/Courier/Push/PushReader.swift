@@ -2,9 +2,9 @@ import Core
 import Push
 import RedisLink
 
-/// Reads what Redis says about one thing that waits for a user's devices.
+/// Reads the facts in Redis about one item that waits for a user's devices.
 ///
-/// What others wrote there and cannot be read counts as not there. Thread: the link's.
+/// Values of other writers that cannot be read count as absent. Thread: the link's.
 final class PushReader {
     private let link: any RedisCalls
     private let keys: Keys
@@ -15,7 +15,7 @@ final class PushReader {
         self.keys = keys
     }
 
-    /// The facts about a thing of a user; `nil` when Redis could not be asked.
+    /// The facts about an item of a user; `nil` when Redis did not answer.
     func facts(of item: PushItem, user: [UInt8], _ completion: @escaping (PushFacts?) -> Void) {
         guard let home = Topic(namespace: "user".utf8, id: user) else { return completion(nil) }
         let key = { [keys] (facet: String) in keys.domain(home, facet: facet, member: nil) }
@@ -37,7 +37,7 @@ final class PushReader {
             guard let self, let replies else { return completion(nil) }
             var facts = PushReader.facts(replies, item, user)
             guard let sender = facts.content?.sender else { return completion(facts) }
-            // What waited may have been written before the user had enough of the sender.
+            // The item may have been written before the user muted or blocked the sender.
             ask(["mutes", "blocks", "blockers"].map { RedisCall("SISMEMBER", key($0), sender) }) { replies in
                 guard let replies else { return completion(nil) }
                 facts.isUnwanted = replies.contains { $0.integer == 1 }
@@ -68,7 +68,7 @@ final class PushReader {
             missing = count
         }
 
-        /// Takes a reply; returns all once they are there.
+        /// Takes a reply; returns all replies with the last one.
         func take(_ index: Int, _ result: Result<RESPValue, RedisFailure>) -> [RESPValue]? {
             if case .success(let value) = result { values[index] = value } else { hasFailed = true }
             missing -= 1

@@ -7,8 +7,8 @@ import Service
 
 /// Sends pushes to APNs over HTTP/2, one connection for each environment.
 ///
-/// A push is answered once. What a new provider token or the other environment mends is tried once more here; all else is
-/// for the next call. Thread: the courier's.
+/// A push has one answer. A failure that a new provider token or the other environment can cure is retried once here;
+/// all others are left to the next call. Thread: the courier's.
 final class PushSender {
     typealias Completion = (APNsVerdict?) -> Void
 
@@ -18,10 +18,10 @@ final class PushSender {
     private let reactor: Reactor
     private let log: Log
     private let clock: NodeClock
-    /// Nothing can be sent before that time, milliseconds since 1970.
+    /// The time before which nothing can be sent, milliseconds since 1970; `nil` for none.
     private(set) var closedUntilMs: Int?
 
-    /// One push has so long, milliseconds.
+    /// The longest time for one push, milliseconds.
     static let tryMs = 10_000
     private static let inFlightMax = 500
 
@@ -46,7 +46,7 @@ final class PushSender {
         self.engines = engines
     }
 
-    /// Ends what is on its way.
+    /// Cancels all requests in flight.
     func stop() {
         for engine in engines.values { engine.stop() }
     }
@@ -105,7 +105,7 @@ final class PushSender {
             registeredMs: device.registeredMs)
     }
 
-    /// Keeps everything back while nothing can be sent, and tells the operator what only the operator can mend.
+    /// Pauses all pushes while nothing can be sent, and logs faults that only the operator can correct.
     private func note(_ verdict: APNsVerdict?, _ result: Result<WebReply, WebFailure>) {
         var isFault = false
         var pauseMs = 0

@@ -6,23 +6,23 @@ import RedisLink
 import Rights
 import Service
 
-/// Sends what waits for users' devices by APNs: the service `apns` of scripts (docs/push.md).
+/// Sends waiting items to users' devices by APNs: the service `apns` of scripts (docs/push.md).
 ///
-/// A call names what waits for one user. Each thing is looked at in Redis right before it is sent, and the answer says what
-/// became of each. Thread: the courier's.
+/// A call names the items that wait for one user. Each item is checked in Redis right before it is sent, and the answer
+/// has the result of each. Thread: the courier's.
 final class PushService: OutsideService {
-    /// What became of pushes and of what waited.
+    /// The results of pushes and of waiting items.
     struct Counts {
-        /// Pushes by what APNs said: `sent`, `dead`, `again`, `refused`, `closed`.
+        /// Pushes by APNs's verdict: `sent`, `dead`, `again`, `refused`, `closed`.
         var pushes: [String: Int] = [:]
-        /// Things that were dropped, by reason.
+        /// Items that were dropped, by reason.
         var dropped: [PushDecision.Reason: Int] = [:]
-        /// Things that wait for the end of quiet hours or of a session.
+        /// Items that wait for the end of quiet hours or of a session.
         var held = 0
     }
 
     let name = "apns"
-    /// Longer than all the things of one call take.
+    /// Longer than all items of one call take.
     let tryMs = 35_000
     let heldMax = 200
     private(set) var requests = 0
@@ -37,7 +37,7 @@ final class PushService: OutsideService {
     }
     private var random = SystemRandomNumberGenerator()
 
-    /// Nothing new is begun so long before a call must be over: one push may take that.
+    /// No push begins later than this before a call must end: one push may take as long.
     private static let lastMs = PushSender.tryMs + 2_000
 
     /// A service that sends as the key's team; `nil` when there is no key.
@@ -53,10 +53,11 @@ final class PushService: OutsideService {
         reader = PushReader(link, parts.keys)
     }
 
-    /// Calls are taken also while APNs is away: their things go back to wait, so that none is given up.
+    /// Always `false`: calls are also taken while APNs is unavailable, and their items return to waiting, so none is
+    /// given up.
     var isOpen: Bool { false }
 
-    /// Ends what is on its way.
+    /// Cancels all requests in flight.
     func stop() { sender.stop() }
 
     /// Answers the request of a call.

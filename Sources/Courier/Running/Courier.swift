@@ -5,9 +5,9 @@ import RedisLink
 import Service
 import Transport
 
-/// A courier on its thread: services and webhooks over one link for commands, and links that wait for what comes.
+/// A courier on its thread: services and webhooks over one link for commands, and links that wait for input.
 ///
-/// Callbacks only note what happened; what follows from it is done once at the end of each tick. Thread: its own.
+/// Callbacks only record events; the courier acts on them once, at the end of each tick. Thread: its own.
 final class Courier: NodeResident {
     private let parts: CourierParts
     private let reactor: Reactor
@@ -23,7 +23,7 @@ final class Courier: NodeResident {
     private let onReady: () -> Void
     private var isReady = false
     private var toldFailure = ""
-    /// When the end is not waited for any longer; `nil` while nobody asked for it.
+    /// The time at which the shutdown stops waiting; `nil` before a shutdown.
     private var endMs: Int?
 
     init(_ parts: CourierParts, reactor: Reactor, onReady: @escaping () -> Void) throws(Errno) {
@@ -63,7 +63,7 @@ final class Courier: NodeResident {
         timer?.set(atMs: reactor.nowMs)
     }
 
-    /// Lets the link be made before what it tells.
+    /// Lets the link be created before the action it calls.
     private final class Connected {
         var action: () -> Void = {}
     }
@@ -75,7 +75,7 @@ final class Courier: NodeResident {
         nodes.linkIsNew(nowMs: reactor.nowMs)
     }
 
-    /// Calls and events go by Redis's time, so the courier begins once it knows that time.
+    /// Starts services and webhooks once Redis's time is known, which decides when calls and events are due.
     private func clockSettled() {
         services.connected()
         webhooks.connected()
@@ -93,12 +93,13 @@ final class Courier: NodeResident {
         becomeReady()
         let workMs = parts.onlyLooks ? Int.max : min(services.nextMs, webhooks.nextMs, nodes.nextMs)
         let nextMs = min(workMs, endMs ?? Int.max)
-        // While Redis is away its link says when it is back.
+        // While Redis is unavailable its link reports the reconnect.
         timer?.set(atMs: link.isReady || endMs != nil ? max(nextMs, nowMs + 1) : nowMs + 1_000)
     }
 
     private func becomeReady() {
-        // On a cluster to listen is to change settings of its masters, so who only looks does not listen there.
+        // On a cluster, subscribing changes settings of its masters, so a courier that only checks does not subscribe
+        // there.
         let isHeard = webhooks.isLive || (parts.onlyLooks && parts.redis.url.isCluster)
         guard !isReady, redis.isWhole, isHeard else { return }
         isReady = true
@@ -112,7 +113,7 @@ final class Courier: NodeResident {
         onReady()
     }
 
-    /// Tells why there is no link; once per reason.
+    /// Logs why there is no link; once per reason.
     private func tellTrouble() {
         guard !redis.isWhole, let failure = redis.failure, toldFailure != failure.metricLabel else { return }
         toldFailure = failure.metricLabel
@@ -158,7 +159,7 @@ final class Courier: NodeResident {
 
     // MARK: The end
 
-    /// Takes nothing more, lets what is in hand end, then ends the loop.
+    /// Takes no new work, lets work in hand end, then ends the loop.
     func end() {
         guard endMs == nil else { return }
         endMs = reactor.nowMs + Courier.drainMs
@@ -166,7 +167,7 @@ final class Courier: NodeResident {
         webhooks.drain()
     }
 
-    /// Longer than one request to anything outside usually takes.
+    /// Milliseconds to wait at a shutdown, longer than one outside request usually takes.
     private static let drainMs = 10_000
 
     private func stop() {
@@ -177,7 +178,7 @@ final class Courier: NodeResident {
         webhooks.stop()
         if !parts.onlyLooks { nodes.leave() }
         parts.log.write(.info, "ended", [])
-        // Calls of the link run in order: what was begun before is done when this is answered.
+        // Calls of the link run in order: all calls begun before are done when this one is answered.
         redis.callEverywhere(RedisCall("PING")) { [reactor] _ in reactor.stop() }
         reactor.onTickEnd = {}
     }

@@ -4,11 +4,11 @@ public import Service
 
 /// A courier on a thread of its own.
 public enum CourierNode {
-    /// Reads every file and starts the thread; Redis may come later.
+    /// Reads every file and starts the thread; Redis may become available later.
     ///
-    /// It is ready once it is connected and told of events.
+    /// It is ready once it is connected and receives events.
     ///
-    /// Stopping lets what is in hand end and waits a few seconds at most.
+    /// Stopping lets work in hand end and waits a few seconds at most.
     public static func start(_ settings: CourierSettings, log: Log) throws(StartProblem) -> NodeThread {
         let parts = try CourierParts(settings, log: log)
         return try NodeThread(

@@ -5,21 +5,21 @@ import RedisLink
 import Rights
 import Service
 
-/// Everything a courier is made of that can be wrong, and what its parts share.
+/// The parts of a courier that can be misconfigured, and those that its components share.
 ///
 /// Immutable.
 struct CourierParts: Sendable {
-    /// A random name, to tell couriers apart in Redis and logs.
+    /// A random name that identifies the courier in Redis and logs.
     let name = SecureRandom.text(byteCount: 9)
-    /// The time by which calls end, and that webhooks and tokens are signed with.
+    /// The clock that decides when calls end, and that dates the signatures of webhooks and tokens.
     let clock = NodeClock()
-    /// Times for which the whole process stood still.
+    /// The times for which the whole process was suspended.
     let stalls = ProcessStalls()
     let redis: RedisTarget
     let keys: Keys
     let limits: Limits
     let scripts: CourierScripts
-    /// PEM file of authorities, and the proxy, for everything outside.
+    /// PEM file of authorities, and the proxy, for all outside requests.
     let authorities: String?
     let proxy: String?
     /// The services, and the receivers.
@@ -27,12 +27,12 @@ struct CourierParts: Sendable {
     let receivers: [WebhookSettings]
     /// Their secrets at the start.
     let secrets: CourierSecrets
-    /// Who the courier is to APNs; `nil`: no pushes are sent.
+    /// The credentials for APNs; `nil`: no pushes are sent.
     let apns: APNsKey?
     /// The listener of operations; `nil` for none.
     let door: OperationsDoor?
     let log: Log
-    /// Whether it only sees whether it could work: it carries nothing and writes nothing.
+    /// Whether it only checks that it could work: it delivers nothing and writes nothing.
     let onlyLooks: Bool
 
     init(_ settings: CourierSettings, log: Log) throws(StartProblem) {
@@ -53,19 +53,19 @@ struct CourierParts: Sendable {
         if let path = settings.authorities { try CourierParts.check(path) }
         (services, receivers) = (settings.services, settings.webhooks)
         secrets = try CourierSecrets(services, receivers)
-        // Somebody who looks may do so beside a courier of the same settings.
+        // A check may run beside a courier of the same settings.
         let ops = settings.checksOnly ? nil : settings.ops
         door = try ops.map { (address) throws(StartProblem) in try OperationsDoor(address) }
         self.log = log
         onlyLooks = settings.checksOnly
     }
 
-    /// What is settled of engines.
+    /// The limits of engines.
     func webLimits(hostConnectionsMax: Int) -> WebLimits {
         WebLimits(limits, hostConnectionsMax: hostConnectionsMax, authorities: authorities, proxy: proxy)
     }
 
-    /// Whether the file of authorities can be read; libcurl says what is in it when it is used.
+    /// Checks that the file of authorities can be read; libcurl checks its content on use.
     private static func check(_ path: String) throws(StartProblem) {
         do {
             _ = try Files.read(path, bytesMax: 4 << 20)

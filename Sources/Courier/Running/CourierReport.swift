@@ -3,7 +3,7 @@ import HTTPCodec
 import Push
 import Service
 
-/// What a courier tells of itself over HTTP: `/livez`, `/readyz`, `/metrics`.
+/// The state of a courier, for `/livez`, `/readyz` and `/metrics`.
 ///
 /// A value: the courier fills it in for each request.
 struct CourierReport {
@@ -16,9 +16,9 @@ struct CourierReport {
         let isOpen: Bool
     }
 
-    /// Whether it is connected and told of events.
+    /// Whether it is connected and receives events.
     var isReady = false
-    /// Why there is no connection; empty while there is one.
+    /// The reason why there is no connection; empty while there is one.
     var trouble = ""
     /// Questions answered and failed.
     var questions = (answered: 0, failed: 0)
@@ -26,15 +26,15 @@ struct CourierReport {
     var calls = (answered: 0, given: 0)
     /// Questions and calls in hand.
     var held = 0
-    /// What services were asked.
+    /// The requests to each service.
     var services: [(name: String, requests: Int, failures: Int, isOpen: Bool)] = []
-    /// What became of pushes; `nil` when none are sent.
+    /// The results of pushes; `nil` when none are sent.
     var push: PushService.Counts?
-    /// Times for which the whole process stood still.
+    /// The times for which the whole process was suspended.
     let stalls: ProcessStalls
     /// The clock, and the other processes.
     var nodes: NodeBook?
-    /// What receivers were sent.
+    /// The webhooks to each receiver.
     var receivers: [Receiver] = []
 
     /// The answer to a request.

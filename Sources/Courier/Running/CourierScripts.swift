@@ -8,9 +8,9 @@ struct CourierScripts: Sendable {
     let registry: ScriptRegistry
     /// Ends a call.
     let finish: ScriptID
-    /// Writes down since when a receiver is told.
+    /// Stores the time from which a receiver gets events.
     let mark: ScriptID
-    /// Moves a receiver's cursor of one topic, and reads on.
+    /// Moves a receiver's cursor of one topic, and reads the next events.
     let step: ScriptID
 
     init() throws(StartProblem) {
@@ -51,11 +51,10 @@ struct CourierScripts: Sendable {
 
         """
 
-    /// Writes down since when a receiver gets events, unless Redis knows it: by Redis's clock, since couriers' clocks may
-    /// differ.
+    /// Stores the time from which a receiver gets events, unless Redis has it.
     ///
-    /// KEYS: the mark. ARGV: the mark that the courier has seen before, or nothing. Returns the mark, milliseconds since
-    /// 1970, and 1 when it was missing.
+    /// The time is Redis's, since couriers' clocks may differ. KEYS: the mark. ARGV: the mark that the courier has read
+    /// before, or nothing. Returns the mark, milliseconds since 1970, and 1 when it was missing.
     static let markText = """
         local since = redis.call('GET', KEYS[1])
         if since then return {since, 0} end
@@ -66,20 +65,30 @@ struct CourierScripts: Sendable {
 
         """
 
-    /// Moves the cursor of one topic, and reads on.
+    /// Moves the cursor of one topic, and reads the next events.
     ///
-    /// KEYS: the cursor, the lease, the position, the log and the past log of the topic. ARGV: the courier's name, the
-    /// milliseconds of a lease, epoch and offset of what is done or nothing, how many entries to read (0: none, the lease
-    /// is kept; -1: none, the lease is given back), the milliseconds that a cursor lives while events are owed, and the
-    /// receiver's mark. A cursor behind which nothing is owed lives a minute longer than the position.
+    /// KEYS: the cursor, the lease, the position, the log and the past log of the topic.
     ///
-    /// The cursor is `EPOCH DONE`, or `EPOCH DONE OWED` with an offset up to which events are owed at least. A fourth word
-    /// is the epoch of the past log, once that is done with. DONE is `-` when no event is done.
+    /// ARGV, in this order:
+    /// - the courier's name;
+    /// - the milliseconds of a lease;
+    /// - epoch and offset of the last event done, or nothing;
+    /// - how many entries to read (0: none, the lease is kept; -1: none, the lease is returned);
+    /// - the milliseconds that a cursor lives while events remain;
+    /// - the receiver's mark.
     ///
-    /// Returns {0, ms} when another courier has the topic for so long, {1} when it is kept, {2} when nothing is left to do
-    /// and the lease is given back, or {3, epoch, done, last, entries, before, offset}: entries of one epoch behind the
-    /// offset `done`, which is `-` without a cursor. Without entries, all events up to `last` are gone. `before` is empty,
-    /// or the epoch whose events the receiver got before, up to `offset`; that epoch may have had others.
+    /// A cursor after which no event remains lives a minute longer than the position.
+    ///
+    /// The cursor is `EPOCH DONE`, or `EPOCH DONE OWED` with an offset up to which at least events remain. A fourth
+    /// word is the epoch of the past log, once that log is done. DONE is `-` when no event is done.
+    ///
+    /// Returns one of:
+    /// - {0, ms}: another courier has the topic for so long;
+    /// - {1}: the lease is kept;
+    /// - {2}: no event remains, and the lease is returned;
+    /// - {3, epoch, done, last, entries, before, offset}: entries of one epoch after the offset `done`, which is `-`
+    ///   without a cursor. Without entries, all events up to `last` were deleted. `before` is empty, or the epoch whose
+    ///   events the receiver got before, up to `offset`; that epoch may have had others.
     static let stepText = """
         local holder = redis.call('GET', KEYS[2])
         if holder and holder ~= ARGV[1] then

@@ -5,9 +5,9 @@ import Service
 ///
 /// Immutable.
 struct CourierSecrets: Sendable {
-    /// Those of services, by name; empty for one that needs none.
+    /// The secrets of services, by name; empty for a service that needs none.
     let services: [String: [UInt8]]
-    /// What signs the webhooks of receivers, by name.
+    /// The signers of receivers' webhooks, by name.
     let signers: [String: WebhookSigner]
 
     /// The most bytes of a file of secrets.
@@ -42,7 +42,7 @@ struct CourierSecrets: Sendable {
         }
     }
 
-    /// One line without the end.
+    /// One line without its line end.
     private static func line(_ path: String) throws(StartProblem) -> [UInt8] {
         var text = try text(path)
         while let last = text.last, last == 0x0a || last == 0x0d { text.removeLast() }

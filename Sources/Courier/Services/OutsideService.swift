@@ -1,20 +1,20 @@
 import Core
 
-/// A service outside as the courier's desk knows it: it answers requests, each one JSON object.
+/// An outside service: it answers requests, each one JSON object.
 ///
 /// Thread: the courier's.
 protocol OutsideService: AnyObject {
-    /// What scripts call it.
+    /// The name that scripts use.
     var name: String { get }
-    /// Whether so much failed that no calls are taken.
+    /// Whether so many requests failed that no calls are taken.
     var isOpen: Bool { get }
-    /// How long one try of a call may take, milliseconds.
+    /// The longest time of one try of a call, milliseconds.
     var tryMs: Int { get }
-    /// Calls in hand at once.
+    /// The most calls in hand at once.
     var heldMax: Int { get }
-    /// Requests made, and those of them that failed.
+    /// Requests made, failed ones included.
     var requests: Int { get }
-    /// See ``requests``.
+    /// Requests that failed.
     var failures: Int { get }
 
     /// Answers a request by one JSON value; `completion` is called once, by `deadlineMs` or soon after.

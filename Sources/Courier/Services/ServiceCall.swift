@@ -5,13 +5,13 @@ import RedisLink
 struct ServiceCall {
     /// The id of its entry.
     let entry: [UInt8]
-    /// What is asked; `nil` when it is no object.
+    /// The request; `nil` when it is no object.
     let request: JSON.Value?
     private let arguments: JSON.Value?
 
     private static let limits = JSON.Limits(depthMax: 64, elementsMax: 20_000)
 
-    /// Reads an entry of a stream; `nil` when it is none.
+    /// Reads an entry of a stream; `nil` when it is malformed.
     init?(_ value: RESPValue) {
         guard let parts = value.elements, parts.count == 2, let entry = parts[0].bytes else { return nil }
         self.entry = entry
@@ -31,7 +31,7 @@ struct ServiceCall {
         return root
     }
 
-    /// The arguments of the answering command: those of the call, with `outcome` and `answer`, which are the courier's.
+    /// The arguments of the answering command: those of the call, with the courier's `outcome` and `answer`.
     func arguments(answer: [UInt8]?) -> [UInt8] {
         var text: [UInt8] = Array("{".utf8)
         for member in arguments.map({ Array($0.members) }) ?? [] where !["outcome", "answer"].contains(member.name) {

@@ -5,9 +5,9 @@ import RedisLink
 import Service
 import Transport
 
-/// Carries questions and calls from Redis to services outside, and their answers back (docs/courier.md).
+/// Passes questions and calls from Redis to outside services, and their answers back (docs/courier.md).
 ///
-/// Two links wait in Redis for what comes; everything else goes by the courier's own. Thread: the courier's.
+/// Two links wait in Redis for input; all other commands use the courier's own link. Thread: the courier's.
 final class ServiceDesk {
     /// Questions answered and failed, calls answered and given up.
     struct Counts {
@@ -17,7 +17,7 @@ final class ServiceDesk {
         var given = 0
     }
 
-    /// A call that is being made, or waits to be made again.
+    /// A call in progress, or waiting for a retry.
     private struct Held {
         let call: ServiceCall
         let service: any OutsideService
@@ -51,7 +51,7 @@ final class ServiceDesk {
     private static let takeOverEveryMs = 15_000
     private static let takeOverIdleMs = 60_000
     private static let takeOverCount = 16
-    /// A call is done or given up within this time, since another courier makes it after 60 s.
+    /// Milliseconds after which a call is done or given up, since another courier takes it over after 60 s.
     private static let callMs = 45_000
     private static let questionMs = 10_000
 
@@ -68,30 +68,30 @@ final class ServiceDesk {
         callLink = try redis.another(name: name + "-calls")
     }
 
-    /// Whether nothing is in hand.
+    /// Whether no work is in hand.
     var isIdle: Bool { questions == 0 && held.isEmpty }
-    /// What is in hand.
+    /// The number of questions and calls in hand.
     var heldCount: Int { questions + held.count }
-    /// When there is something to do for time alone.
+    /// The time of the next action that only time causes.
     var nextMs: Int {
         guard !services.isEmpty else { return Int.max }
         return held.values.reduce(min(liveMs, takeOverMs, lookMs)) { min($0, $1.againMs) }
     }
 
-    /// The courier's link is there.
+    /// The courier's link is connected.
     func connected() {
         hasGroups = false
         (liveMs, takeOverMs, lookMs) = (Int.min, Int.min, Int.min)
     }
 
-    /// Takes nothing more.
+    /// Takes no new work.
     func drain() {
         isDraining = true
         askLink?.stop()
         callLink?.stop()
     }
 
-    /// Does what there is to do, each tick.
+    /// Performs the due actions, each tick.
     func work(nowMs: Int) {
         guard !services.isEmpty, link.isReady else { return }
         if !isDraining {
@@ -119,12 +119,12 @@ final class ServiceDesk {
         }
     }
 
-    /// The stream of the outbox where answers wait for the worker: what commands leave there can never fill it.
+    /// The outbox stream of answers for the worker, which the outbox entries of commands can never fill.
     private var answersTo: [UInt8] {
         parts.keys.outbox(OutboxStream(slot: parts.keys.commonSlot, lane: 0, isFollowUp: true))
     }
 
-    /// While the outbox is full no call is claimed, since its answer could not be left there.
+    /// Checks whether the outbox is full: then no call is claimed, since its answer could not be stored there.
     private func look(_ nowMs: Int) {
         lookMs = nowMs + 1_000
         link.call(RedisCall("XLEN", answersTo)) { [weak self] result in
@@ -139,7 +139,7 @@ final class ServiceDesk {
         guard let askLink, askLink.isReady, !isTaking, questions < ServiceDesk.questionsMax else { return }
         isTaking = true
         var call = RedisCall("BLPOP")
-        // Each service is first in its turn.
+        // The services take turns at being first.
         turn = (turn + 1) % services.count
         for index in services.indices {
             call.append(parts.keys.asks(of: services[(index + turn) % services.count].name))
@@ -183,12 +183,12 @@ final class ServiceDesk {
         for service in services {
             var call = RedisCall("XGROUP", Array("CREATE".utf8), parts.keys.calls(of: service.name))
             for word in ["couriers", "0", "MKSTREAM"] { call.append(word.utf8) }
-            // BUSYGROUP: it is there.
+            // BUSYGROUP: the group exists.
             link.call(call) { _ in }
         }
     }
 
-    /// Whether further calls of a service are taken; what another service has in hand does not count.
+    /// Whether further calls of a service are taken; calls of other services in hand do not count.
     private func hasRoom(_ service: any OutsideService) -> Bool {
         !service.isOpen && held.values.count { $0.service === service } < service.heldMax
     }
@@ -208,7 +208,7 @@ final class ServiceDesk {
         isClaiming = false
         switch result {
         case .failure(let failure):
-            // NOGROUP: Redis has lost it.
+            // NOGROUP: Redis has lost the group.
             if failure.detail.hasPrefix("NOGROUP") { hasGroups = false }
         case .success(let value):
             for stream in value.elements ?? [] {
@@ -231,7 +231,7 @@ final class ServiceDesk {
                 guard case .success(let value) = result, let words = value.elements, words.count >= 2 else { return }
                 let entries = words[1].elements ?? []
                 for entry in entries { self?.hold(entry, service) }
-                // There may be more of a courier that had much in hand.
+                // A courier with many calls in hand may have left more.
                 if entries.count >= ServiceDesk.takeOverCount { self?.takeOverMs = Int.min }
             }
         }
@@ -260,7 +260,7 @@ final class ServiceDesk {
         guard case .failure(let failure) = result, !failure.isFinal else { return finish(id, one, result) }
         let pauseMs = max(failure.retryAfterMs ?? 0, 500 << min(one.attempts, 6))
         let againMs = reactor.nowMs + pauseMs
-        // When draining, another courier has it after a minute.
+        // While this courier drains, another one takes the call over after a minute.
         if isDraining { return held[id] = nil }
         guard againMs + 1_000 < one.giveUpMs else { return finish(id, one, result) }
         held[id]?.againMs = againMs
@@ -279,7 +279,7 @@ final class ServiceDesk {
             arguments: [one.call.entry, one.call.arguments(answer: answer), Array(reason.utf8)])
         link.run(call, lane: nil) { [weak self] ended in
             guard let self else { return }
-            // What could not be ended is another courier's after a minute, or this one's again.
+            // If ending it failed, another courier or this one takes the call over after a minute.
             held[id] = nil
             guard case .success(let value) = ended, value.integer == 1 else { return }
             if answer == nil { counts.given += 1 } else { counts.called += 1 }

@@ -1,12 +1,12 @@
-/// Why a service outside gave no answer.
+/// The reason why an outside service gave no answer.
 struct ServiceFailure: Error, Sendable, Equatable {
     /// One sentence without secrets, for the log and the dead letters.
     let reason: String
-    /// When to come back, milliseconds; `nil` where nothing is known.
+    /// The pause before a retry, milliseconds; `nil` when unknown.
     var retryAfterMs: Int?
-    /// Whether no repetition mends it.
+    /// Whether a retry cannot help.
     var isFinal = false
 
-    /// What no repetition mends.
+    /// A failure that a retry cannot cure.
     static func final(_ reason: String) -> ServiceFailure { ServiceFailure(reason: reason, isFinal: true) }
 }

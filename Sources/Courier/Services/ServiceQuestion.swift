@@ -2,17 +2,17 @@ import Core
 
 /// A question that a gateway left for couriers (docs/courier.md, "Questions"); its bytes come from Redis.
 struct ServiceQuestion {
-    /// Its name, and where the answer goes.
+    /// The question's id, and the channel of its answer.
     let id: [UInt8]
     let channel: [UInt8]
-    /// What is asked.
+    /// The request.
     let request: JSON.Value
-    /// When the caller goes away, milliseconds since 1970.
+    /// The time at which the caller stops waiting, milliseconds since 1970.
     let untilMs: Int
 
     private static let limits = JSON.Limits(depthMax: 34, elementsMax: 10_000)
 
-    /// Reads a question; `nil` when it is none, or when its answer would go anywhere but to a gateway.
+    /// Reads a question; `nil` when it is malformed, or when its answer would not go to a gateway.
     init?(_ text: [UInt8], _ keys: Keys) {
         guard let root = try? JSON(parsing: text, limits: ServiceQuestion.limits).root,
             let id = root["id"]?.stringBytes,
@@ -23,7 +23,7 @@ struct ServiceQuestion {
         (self.id, self.channel, self.request, untilMs) = (id, channel, request, until)
     }
 
-    /// The answer as it is published.
+    /// The answer in the form that is published.
     func answer(_ result: Result<[UInt8], ServiceFailure>) -> [UInt8] {
         switch result {
         case .success(let text): return id + Array(" ok\n".utf8) + text

@@ -1,14 +1,14 @@
-/// The token that a service is asked with: fetched once, renewed before it ends.
+/// The token for requests to a service: fetched once, renewed before it ends.
 ///
 /// Pure; times are monotonic milliseconds.
 struct ServiceToken: Sendable, Equatable {
-    /// What to do before a request.
+    /// The action before a request.
     enum Step: Equatable {
-        /// Go with this token; `renew` says that another is to be fetched meanwhile.
+        /// Send the request with this token; `renew`: fetch another one meanwhile.
         case use(String, renew: Bool)
-        /// Fetch one, then go.
+        /// Fetch a token, then send the request.
         case fetch
-        /// Somebody fetches one: go when it is there.
+        /// Another request is fetching a token: wait for it.
         case wait
     }
 
@@ -17,7 +17,7 @@ struct ServiceToken: Sendable, Equatable {
     private var endMs = Int.min
     private var isFetching = false
 
-    /// What to do now; after `fetch` and `renew` comes ``fetched(_:seconds:nowMs:)`` or ``failed(nowMs:)``.
+    /// The action now; after `fetch` and `renew`, call ``fetched(_:seconds:nowMs:)`` or ``failed(nowMs:)``.
     mutating func next(nowMs: Int) -> Step {
         if let text, endMs > nowMs {
             let renews = renewMs <= nowMs && !isFetching
@@ -29,7 +29,7 @@ struct ServiceToken: Sendable, Equatable {
         return .fetch
     }
 
-    /// A token came that is good for so many seconds.
+    /// Takes a token that is valid for so many seconds.
     mutating func fetched(_ text: String, seconds: Int, nowMs: Int) {
         let lifeMs = min(max(seconds, 2), 86_400) * 1_000
         self.text = text
@@ -39,13 +39,13 @@ struct ServiceToken: Sendable, Equatable {
         endMs = nowMs + lifeMs - min(lifeMs / 12, 30_000)
     }
 
-    /// None came; an old one is used as long as it is good.
+    /// No token was fetched; an old one is used as long as it is valid.
     mutating func failed(nowMs: Int) {
         isFetching = false
         renewMs = nowMs + 10_000
     }
 
-    /// The service refuses a token; another one that came meanwhile is kept.
+    /// The service refuses a token; a newer one that was fetched meanwhile is kept.
     mutating func refused(_ text: String) {
         if self.text == text { self.text = nil }
     }

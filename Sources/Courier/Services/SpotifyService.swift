@@ -3,14 +3,14 @@ import Core
 import Reactors
 import Rights
 
-/// Asks Spotify's catalogue: a search, or what a track is (developer.spotify.com, Web API).
+/// Queries Spotify's catalogue: a search, or the description of a track (developer.spotify.com, Web API).
 ///
-/// The requests are `{"q": WORDS, "limit": 1...50}`, answered by `{"tracks": [...]}`, and `{"track": ID}`, answered by the
-/// track. Thread: the courier's.
+/// The requests are `{"q": WORDS, "limit": 1...50}`, answered by `{"tracks": [...]}`, and `{"track": ID}`, answered by
+/// the track. Thread: the courier's.
 final class SpotifyService: OutsideService {
     typealias Completion = (Result<[UInt8], ServiceFailure>) -> Void
 
-    /// What one request to Spotify gave.
+    /// The result of one request to Spotify.
     private enum Found {
         case tracks([SpotifyTrack], isLast: Bool)
         case failed(ServiceFailure)
@@ -20,7 +20,7 @@ final class SpotifyService: OutsideService {
     let tryMs = 10_000
     let heldMax = 32
     private let settings: ServiceSettings
-    /// The app's client secret; a token that it gave stays good to its end.
+    /// The app's client secret; a token obtained with it stays valid until its end.
     var secret: [UInt8]
     private let engine: WebEngine
     private let nowMs: () -> Int
@@ -47,7 +47,7 @@ final class SpotifyService: OutsideService {
         self.nowMs = nowMs
     }
 
-    /// Whether so much failed that no calls are taken.
+    /// Whether so many requests failed that no calls are taken.
     var isOpen: Bool { !breaker.wouldAdmit(nowMs: nowMs()) }
 
     // MARK: Requests
@@ -78,7 +78,7 @@ final class SpotifyService: OutsideService {
         search(SpotifyService.folded(words), limit, [], deadlineMs, completion)
     }
 
-    /// Words that find the same have the same text: lower case where that is ASCII, one space between words.
+    /// A common text for searches with the same result: ASCII in lower case, one space between words.
     private static func folded(_ words: [UInt8]) -> [UInt8] {
         Array(words.map { ASCII.lowercased($0) }.split(separator: 0x20).joined(separator: [0x20]))
     }
@@ -110,7 +110,7 @@ final class SpotifyService: OutsideService {
         return text
     }
 
-    /// Gets what is at a path, or what is kept of it.
+    /// Gets the answer of a path, from the cache if it has one.
     private func fetch(_ path: String, goodMs: Int, _ deadlineMs: Int, _ completion: @escaping (Found) -> Void) {
         if let kept = cache.answer(to: path, nowMs: nowMs()) {
             return completion(.tracks(kept.tracks, isLast: kept.isLast))
@@ -179,7 +179,7 @@ final class SpotifyService: OutsideService {
         case 429:
             completion(
                 .failure(failed("\(name) is asked too often", retryAfterMs: (reply.retryAfterSeconds ?? 1) * 1_000)))
-        // It is this request that is wrong, and users choose its words: others go on.
+        // The fault is this request's, and users choose its words: other requests continue.
         case 400..<500 where ![401, 403, 408].contains(reply.status):
             breaker.succeeded()
             failures += 1
@@ -192,7 +192,7 @@ final class SpotifyService: OutsideService {
         }
     }
 
-    /// Takes note of a failure that says something about the service.
+    /// Records a failure of the service.
     private func failed(_ reason: String, retryAfterMs: Int? = nil) -> ServiceFailure {
         failures += 1
         breaker.failed(nowMs: nowMs(), retryAfterMs: retryAfterMs)

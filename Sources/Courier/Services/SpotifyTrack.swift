@@ -1,16 +1,16 @@
 import Core
 
-/// What a track of Spotify's is, as far as the apps show it.
+/// A track of Spotify's, as far as the apps show it.
 struct SpotifyTrack: Sendable, Equatable {
     /// Spotify's id, at most 64 bytes.
     let id: String
-    /// What names the recording everywhere; `nil` where Spotify does not tell.
+    /// The international code of the recording; `nil` where Spotify has none.
     let isrc: String?
     /// Texts, cut to 600 bytes.
     let name: String
     let artists: [String]
     let album: String
-    /// How long it plays, milliseconds.
+    /// The playing time, milliseconds.
     let durationMs: Int
     /// Addresses of pictures and their widths, 0 to 100,000 pixels, in Spotify's order.
     let images: [(url: String, width: Int)]
@@ -57,7 +57,7 @@ struct SpotifyTrack: Sendable, Equatable {
         return String(text[..<end])
     }
 
-    /// What `add_track` and `describe_track` take: Spotify's own form, with what is needed of it.
+    /// The argument of `add_track` and `describe_track`: Spotify's own form, reduced to the needed members.
     var text: [UInt8] {
         var text: [UInt8] = Array("{\"id\":".utf8)
         text.append(jsonString: id)
@@ -81,7 +81,7 @@ struct SpotifyTrack: Sendable, Equatable {
         return text
     }
 
-    /// What QueueUp's clients show.
+    /// The form that QueueUp's clients show.
     var appText: [UInt8] {
         var text: [UInt8] = Array("{\"id\":".utf8)
         text.append(jsonString: id)

@@ -1,6 +1,6 @@
 import Reactors
 
-/// A socket of libcurl in the reactor: what it is ready for is told to the engine.
+/// A socket of libcurl in the reactor, which reports its readiness to the engine.
 ///
 /// libcurl opens and closes the descriptor. Thread: the engine's.
 final class CurlSocket: EventSource {
@@ -17,12 +17,12 @@ final class CurlSocket: EventSource {
         token = try reactor.add(self, descriptor: descriptor, interest: interest)
     }
 
-    /// Changes what is waited for.
+    /// Changes the events to wait for.
     func set(_ interest: Readiness) {
         if let token { reactor.setInterest(token, interest) }
     }
 
-    /// Ceases to watch.
+    /// Stops watching.
     func end() {
         if let token { reactor.remove(token) }
         token = nil

@@ -4,10 +4,10 @@ public import Reactors
 
 /// Makes requests over HTTP/2 and HTTP/1.1 by libcurl, on a reactor.
 ///
-/// Connections are kept and shared; certificates are verified; redirects are answers like others. What is in flight, what
-/// waits and what is taken of an answer is bounded. Nothing is repeated. Thread: the reactor's.
+/// Connections are kept and shared; certificates are verified; redirects are answers like others. Requests in flight,
+/// waiting requests and the size of answers are bounded. Nothing is repeated. Thread: the reactor's.
 @safe public final class WebEngine {
-    /// What a request leads to; called once, and never before ``send(_:_:)`` has returned.
+    /// The receiver of a result; called once, and never before ``send(_:_:)`` has returned.
     public typealias Completion = (Result<WebReply, WebFailure>) -> Void
 
     private let reactor: Reactor
@@ -20,10 +20,11 @@ public import Reactors
     private var waiting = Ring<(request: WebRequest, completion: Completion)>()
     private var ended: [() -> Void] = []
 
-    /// Streams of one connection at once, as far as the peer allows; libcurl's own 100 would open a connection for each
-    /// request beyond.
+    /// The most streams of one connection, as far as the peer allows.
+    ///
+    /// libcurl's own limit of 100 would open a connection for each request beyond.
     private static let streamsMax = 1_000
-    /// Connections kept while nothing uses them.
+    /// The most idle connections that are kept.
     private static let idleMax = 16
     /// Whether the library is ready, once for the process.
     private static let isStarted = switchboard_curl_start() == 1
@@ -49,13 +50,13 @@ public import Reactors
     }
 
     deinit {
-        // After stop() nothing is in it.
+        // The handle is empty after stop().
         unsafe curl_multi_cleanup(multi)
     }
 
     /// Requests that were begun and have no answer.
     public var inFlightCount: Int { exchanges.count }
-    /// Requests that wait for their turn.
+    /// Requests that wait to be begun.
     public var waitingCount: Int { waiting.count }
 
     /// Makes a request, at once or when others have ended.
@@ -66,7 +67,7 @@ public import Reactors
         begin()
     }
 
-    /// Ends everything; what is in flight or waits fails as `stopped`.
+    /// Ends everything; requests in flight or waiting fail as `stopped`.
     public func stop() {
         let open = Array(exchanges.values)
         for exchange in open { forget(exchange, .failure(.stopped)) }
@@ -77,7 +78,7 @@ public import Reactors
         timer?.invalidate()
         teller?.invalidate()
         (timer, teller) = (nil, nil)
-        // What libcurl closes from now on, at the latest in `deinit`, is told to nobody.
+        // libcurl may close sockets until `deinit`; from now on it does not report them.
         _ = unsafe switchboard_curl_watch(multi, nil, nil, nil)
     }
 
@@ -118,7 +119,7 @@ public import Reactors
         for action in actions { action() }
     }
 
-    /// Lets libcurl work, then tells who has an answer.
+    /// Lets libcurl work, then reports the results.
     private func work(_ socket: Int32, _ events: Int32) {
         unsafe switchboard_curl_work(multi, socket, events)
         var code = CURLE_OK

@@ -1,13 +1,13 @@
 import CCurl
 import Core
 
-/// One request on its way: libcurl's handle, and what has come of the answer.
+/// One request in progress: libcurl's handle, and the part of the answer received so far.
 ///
 /// Thread: the engine's.
 @safe final class WebExchange {
-    /// What libcurl knows it by.
+    /// The handle of libcurl.
     let easy: UnsafeMutableRawPointer
-    /// Who gets the answer.
+    /// The receiver of the result.
     let completion: WebEngine.Completion
     private let limits: WebLimits
     private var list: UnsafeMutablePointer<curl_slist>?
@@ -30,7 +30,7 @@ import Core
     }
 
     deinit {
-        // Ends what is open of the transfer; the connection stays with the engine.
+        // Ends the transfer's open parts; the connection stays with the engine.
         unsafe curl_easy_cleanup(easy)
         unsafe curl_slist_free_all(list)
     }
@@ -41,7 +41,7 @@ import Core
         let isPlain = request.url.hasPrefix("http://")
         let texts: [(CURLoption, String?)] = [
             (CURLOPT_URL, request.url), (CURLOPT_PROTOCOLS_STR, isPlain ? "http" : "https"),
-            // An empty text also turns off what the environment says.
+            // An empty text also disables the proxy of the environment.
             (CURLOPT_PROXY, limits.proxy ?? ""), (CURLOPT_CAINFO, limits.authorities),
             (CURLOPT_USERAGENT, "switchboard-courier/" + ProductVersion.text),
         ]
@@ -87,20 +87,20 @@ import Core
         return unsafe exchange.more(UnsafeRawBufferPointer(start: bytes, count: size * count))
     }
 
-    /// The exchange that libcurl speaks of; the engine keeps it until libcurl knows it no more.
+    /// The exchange of a libcurl callback; the engine keeps it until it is removed from libcurl.
     static func known(_ context: UnsafeMutableRawPointer?) -> WebExchange? {
         guard let context = unsafe context else { return nil }
         return unsafe Unmanaged<WebExchange>.fromOpaque(context).takeUnretainedValue()
     }
 
-    /// One line of the head; the bytes taken, another number ends the transfer.
+    /// Takes one line of the head; returns the bytes taken, any other number ends the transfer.
     private func head(_ line: UnsafeRawBufferPointer) -> Int {
         headBytes += line.count
         guard headBytes <= limits.headBytesMax else {
             isTooLarge = true
             return -1
         }
-        // An interim answer and trailers come by here, too; the last head counts.
+        // Interim answers and trailers are passed here, too; the last head counts.
         if unsafe line.starts(with: Array("HTTP/".utf8)) { headers = [] }
         if let colon = unsafe line.firstIndex(of: UInt8(ascii: ":")), headers.count < WebExchange.fieldsMax {
             let name = unsafe line[..<colon].map { ASCII.lowercased($0) }
@@ -120,7 +120,7 @@ import Core
         return bytes.count
     }
 
-    /// What became of it, once libcurl has ended it.
+    /// The result, once libcurl has ended the transfer.
     func result(_ code: CURLcode) -> Result<WebReply, WebFailure> {
         if isTooLarge { return .failure(.tooLarge) }
         guard code == CURLE_OK else { return .failure(WebExchange.failure(code)) }

@@ -1,10 +1,10 @@
 public import Core
 
-/// What an engine may hold, and whom it trusts.
+/// The limits of an engine, and the authorities that it trusts.
 public struct WebLimits: Sendable {
     /// Requests in flight; further ones wait.
     public var inFlightMax: Int
-    /// Requests that wait; beyond: `full`.
+    /// Requests that wait; further ones fail as `full`.
     public var waitingMax: Int
     /// Connections to one host and port.
     public var hostConnectionsMax: Int
@@ -16,10 +16,10 @@ public struct WebLimits: Sendable {
     public var bodyBytesMax: Int
     /// PEM file of the authorities that are trusted; `nil`: the system's.
     public var authorities: String?
-    /// The HTTP proxy that requests go through, `http://HOST:PORT`; `nil`: none, whatever the environment says.
+    /// The HTTP proxy of requests, `http://HOST:PORT`; `nil`: none, also against the environment.
     public var proxy: String?
 
-    /// The figures of the process; `hostConnectionsMax` says how many connections a host stands.
+    /// The limits of the process; `hostConnectionsMax` is the most connections to one host.
     public init(_ limits: Limits, hostConnectionsMax: Int = 4, authorities: String? = nil, proxy: String? = nil) {
         inFlightMax = limits.courier.outsideRequestsMax
         waitingMax = limits.courier.outsideWaitingMax

@@ -1,6 +1,6 @@
 import Core
 
-/// What a service outside answered; its bytes are untrusted.
+/// The answer of an outside service; its bytes are untrusted.
 public struct WebReply: Sendable {
     /// The status.
     public let status: Int
@@ -8,7 +8,7 @@ public struct WebReply: Sendable {
     public let version: Int
     /// The head's fields in their order; names in lower case.
     public let headers: [(name: String, value: [UInt8])]
-    /// The body, within the engine's bound.
+    /// The body, within the engine's limit.
     public let body: [UInt8]
 
     /// Makes an answer.
@@ -24,7 +24,7 @@ public struct WebReply: Sendable {
         headers.first { $0.name == name }?.value
     }
 
-    /// Whether the request was done: 200 to 299.
+    /// Whether the request succeeded: 200 to 299.
     public var isGood: Bool { (200..<300).contains(status) }
 
     /// The seconds of `Retry-After`, one day at most (RFC 9110 section 10.2.3); `nil` when it is absent or a date.

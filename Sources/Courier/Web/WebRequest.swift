@@ -1,6 +1,6 @@
-/// One request to a service outside.
+/// One request to an outside service.
 public struct WebRequest: Sendable, Equatable {
-    /// What is done with the resource.
+    /// The method and its body.
     public enum Method: Sendable, Equatable {
         /// GET, without a body.
         case get
@@ -10,11 +10,11 @@ public struct WebRequest: Sendable, Equatable {
 
     /// `https://` and the rest, or `http://` of this machine; printable ASCII without spaces.
     public let url: String
-    /// What is done.
+    /// The method.
     public let method: Method
     /// Header fields beside those that every request has; names in lower case, values without control bytes.
     public var headers: [(name: String, value: String)]
-    /// When the answer must be there, monotonic milliseconds; waiting in the engine counts.
+    /// The deadline of the answer, monotonic milliseconds; waiting in the engine counts.
     public let deadlineMs: Int
 
     /// Makes a request.
@@ -31,7 +31,7 @@ public struct WebRequest: Sendable, Equatable {
             && left.headers.elementsEqual(right.headers) { $0.name == $1.name && $0.value == $1.value }
     }
 
-    /// Whether it can be sent: no byte of it breaks out of its place.
+    /// Whether it can be sent: its URL and header fields contain only allowed bytes.
     var isSound: Bool {
         let isURL = url.utf8.allSatisfy { $0 > 0x20 && $0 < 0x7f } && url.utf8.count <= WebRequest.urlBytesMax
         return isURL

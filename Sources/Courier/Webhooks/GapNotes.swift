@@ -1,4 +1,4 @@
-/// Decides which gaps get a line in the log: at most one line in a second, which tells how many had none; pure.
+/// Decides which gaps get a line in the log: at most one line in a second, with the number of gaps without one; pure.
 ///
 /// After the end of all epochs each topic has a gap. Times are monotonic milliseconds.
 struct GapNotes {
@@ -6,7 +6,7 @@ struct GapNotes {
     private var nextMs = 0
     private var leftOut = 0
 
-    /// A receiver took a gap.
+    /// A receiver accepted a gap.
     ///
     /// Returns how many gaps had no line since the last line, or `nil` when this one gets none.
     mutating func took(nowMs: Int) -> Int? {

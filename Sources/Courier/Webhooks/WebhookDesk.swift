@@ -5,8 +5,7 @@ import RedisLink
 import Service
 import Transport
 
-/// Watches topics for all receivers: what is published is told at once, and now and then all logs are looked through, for what
-/// nobody told of.
+/// Watches topics for all receivers: events start deliveries at once, and periodic scans of all logs find missed ones.
 ///
 /// Thread: the courier's.
 final class WebhookDesk {
@@ -17,11 +16,11 @@ final class WebhookDesk {
     private let reactor: Reactor
     private var ears: WebhookEars?
     private var sweepMs = Int.max
-    /// Whether the look also finds topics that have a position alone: the first look behind each connection does.
+    /// Whether the scan also finds topics with only a position: the first scan of each connection does.
     private var isWide = false
     private var cursor: [UInt8]?
     private var isScanning = false
-    /// Counts the looks through all logs; a page of an earlier one is not taken.
+    /// The number of the scan of all logs; a page of an earlier scan is dropped.
     private var look = 0
 
     private static let firstCursor = Array("0".utf8)
@@ -42,21 +41,21 @@ final class WebhookDesk {
         }
         self.lanes = lanes
         guard !lanes.isEmpty else { return }
-        // What was published before somebody listened may have been missed.
+        // Events published before the subscription may have been missed.
         let news = WebhookEars.News(
             onLive: { [weak self] in self?.sweep() },
             onTopic: { [weak self] topic in self?.told(topic) })
         ears = try WebhookEars(parts, redis, context, lanes.map(\.patterns), news)
     }
 
-    /// Whether events are told as they happen.
+    /// Whether events are reported as they happen.
     var isLive: Bool { lanes.isEmpty || ears?.isLive == true }
-    /// Whether nothing is in hand.
+    /// Whether no work is in hand.
     var isIdle: Bool { lanes.allSatisfy { $0.busyCount == 0 } }
-    /// When there is something to do for time alone.
+    /// The time of the next action that only time causes.
     var nextMs: Int { lanes.reduce(isScanning ? Int.max : sweepMs) { min($0, $1.nextMs) } }
 
-    /// The command link is there, or leads to other masters.
+    /// The command link is connected, or has other masters.
     func connected() {
         ears?.follow()
         isWide = true
@@ -67,18 +66,18 @@ final class WebhookDesk {
         for lane in lanes { lane.told(topic) }
     }
 
-    /// Begins nothing more.
+    /// Begins no new deliveries.
     func drain() {
         for lane in lanes { lane.isDraining = true }
         ears?.stop()
     }
 
-    /// Ends what is on its way.
+    /// Cancels all deliveries in flight.
     func stop() {
         for lane in lanes { lane.stop() }
     }
 
-    /// Does what there is to do, each tick.
+    /// Performs the due actions, each tick.
     func work(nowMs: Int) {
         if lanes.contains(where: \.isIncomplete) && cursor == nil { sweepMs = min(sweepMs, nowMs + 1_000) }
         if sweepMs <= nowMs { scan() }
@@ -117,7 +116,7 @@ final class WebhookDesk {
             let next = parts[0].bytes,
             let names = parts[1].elements
         else {
-            // On a cluster with other masters the cursor leads nowhere.
+            // On a cluster with other masters the cursor is invalid.
             cursor = nil
             sweepMs = reactor.nowMs + 1_000
             return
@@ -129,7 +128,7 @@ final class WebhookDesk {
         sweepMs = reactor.nowMs + (isOver ? self.parts.limits.courier.webhookSweepMs : self.parts.limits.scanPauseMs)
     }
 
-    /// A key that a look has found: a topic with a log, a past log, a cursor or a position.
+    /// Takes a key that a scan has found: a topic's log, past log, cursor or position.
     private func take(_ name: [UInt8]) {
         guard let mark = name.firstIndex(of: UInt8(ascii: "#")),
             let topic = parts.keys.topic(ofChannel: Array(name[..<mark]))
@@ -137,7 +136,7 @@ final class WebhookDesk {
         let facet = name[(mark + 1)...]
         if WebhookDesk.facets.contains(where: { facet.elementsEqual($0) }) { return told(topic) }
         guard facet.starts(with: WebhookDesk.cursorFacet) else { return }
-        // Events may be owed of which there is nothing but the cursor.
+        // Of a topic with undelivered events, only the cursor may be left.
         let receiver = facet.dropFirst(WebhookDesk.cursorFacet.count)
         for lane in lanes where receiver.elementsEqual(lane.name.utf8) { lane.told(topic) }
     }

@@ -5,21 +5,21 @@ import RedisLink
 import Service
 import Transport
 
-/// Hears on which topics something was published.
+/// Reports the topics on which events are published.
 ///
-/// On one server by the topics' channels. On a cluster these are sharded and know no patterns; each master tells instead,
-/// by keyspace events, to which logs something was added. Thread: the courier's.
+/// On one server it subscribes to the topics' channels. On a cluster these are sharded and have no patterns; there the
+/// keyspace events of each master report the logs that grew. Thread: the courier's.
 final class WebhookEars: PatternLinkOwner {
     private struct Ear {
         let address: ClusterAddress?
         let link: PatternLink
     }
 
-    /// What is heard.
+    /// The callbacks.
     struct News {
-        /// Everything is subscribed at a server: what was published before may have been missed.
+        /// All subscriptions of a server are active: events published before may have been missed.
         let onLive: () -> Void
-        /// Something was published on a topic.
+        /// An event was published on a topic.
         let onTopic: (Topic) -> Void
     }
 
@@ -30,7 +30,7 @@ final class WebhookEars: PatternLinkOwner {
     private let patterns: [[UInt8]]
     private let channels: [[UInt8]]
     private let news: News
-    /// By node id; one without a name for one server.
+    /// By node id; an empty one stands for the single server.
     private var ears: [[UInt8]: Ear] = [:]
     private var hasWarned = false
 
@@ -60,7 +60,7 @@ final class WebhookEars: PatternLinkOwner {
         ears[[]] = Ear(address: nil, link: link)
     }
 
-    /// Listens to the masters that there are now.
+    /// Subscribes at the present masters.
     func follow() {
         guard parts.redis.url.isCluster else { return }
         let map = redis.map
@@ -80,7 +80,7 @@ final class WebhookEars: PatternLinkOwner {
         switchOn()
     }
 
-    /// Sees to it that every master tells what is added to logs; whoever may not is told what to set, once.
+    /// Makes every master report additions to logs; without the right to do so, logs once what the operator must set.
     func switchOn() {
         guard parts.redis.url.isCluster else { return }
         for server in redis.servers where server.isReady {
@@ -97,7 +97,7 @@ final class WebhookEars: PatternLinkOwner {
         }
     }
 
-    /// What is to be added to the flags: events by key, of streams.
+    /// The flags to add: events by key, of streams.
     static func missing(_ flags: [UInt8]) -> [UInt8] {
         // `A` stands for every class.
         let hasClass = flags.contains(UInt8(ascii: "t")) || flags.contains(UInt8(ascii: "A"))
@@ -115,10 +115,10 @@ final class WebhookEars: PatternLinkOwner {
             ])
     }
 
-    /// Whether events are told as they happen, by every server.
+    /// Whether every server reports events as they happen.
     var isLive: Bool { !ears.isEmpty && ears.values.allSatisfy(\.link.isLive) }
 
-    /// Hears nothing more.
+    /// Ends all subscriptions.
     func stop() {
         for ear in ears.values { ear.link.stop() }
     }

@@ -3,7 +3,7 @@ import RedisLink
 
 /// A position in a topic.
 struct WebhookPlace: Sendable, Equatable, CustomStringConvertible {
-    /// The epoch, and the offset of an event in it; 0 stands before the first.
+    /// The epoch, and the offset of an event in it; 0 is the position before the first event.
     let epoch: [UInt8]
     let offset: Int
 
@@ -11,20 +11,20 @@ struct WebhookPlace: Sendable, Equatable, CustomStringConvertible {
     var description: String { String(decoding: epoch, as: UTF8.self) + " \(offset)" }
 }
 
-/// One event of a log as a receiver gets it.
+/// One event of a log in the form for a receiver.
 struct WebhookEvent: Sendable, Equatable {
-    /// Where it stands.
+    /// The position of the event.
     let epoch: [UInt8]
     let offset: Int
-    /// Its name, and its data: JSON, once ``isReadable(_:)`` said so.
+    /// The event's name, and its data: JSON, once ``isReadable(_:)`` is true.
     let name: [UInt8]
     let content: [UInt8]
-    /// When it was published, milliseconds since 1970; 0 where the log does not tell.
+    /// The time of its publish, milliseconds since 1970; 0 where the log has none.
     let timeMs: Int
-    /// Of a gap: the position behind which events are missing.
+    /// The position after which events are missing; `nil` unless the event is a gap.
     let after: WebhookPlace?
 
-    /// An entry of a log; `nil` when it is none.
+    /// Reads an entry of a log; `nil` when it is malformed.
     init?(_ entry: RESPValue, epoch: [UInt8]) {
         guard let parts = entry.elements, parts.count == 2, let id = parts[0].bytes, let fields = parts[1].elements,
             let offset = ASCII.decimal(id.prefix { $0 != UInt8(ascii: "-") })
@@ -41,7 +41,7 @@ struct WebhookEvent: Sendable, Equatable {
         after = nil
     }
 
-    /// A gap between a position and the event at `offset`, which may be yet to come.
+    /// A gap between a position and the event at `offset`, which may still be unpublished.
     ///
     /// The number of missed events is known only when both have the same epoch.
     init(gapBefore offset: Int, epoch: [UInt8], after: WebhookPlace, isCounted: Bool, timeMs: Int) {
@@ -54,10 +54,10 @@ struct WebhookEvent: Sendable, Equatable {
         self.timeMs = timeMs
     }
 
-    /// Position of the event; for a gap, the position of the event behind it.
+    /// Position of the event; for a gap, the position of the event after it.
     var place: WebhookPlace { WebhookPlace(epoch: epoch, offset: offset) }
 
-    /// Whether name and data are what they should be; both come from Redis.
+    /// Whether name and data are valid; both come from Redis.
     func isReadable(_ limits: JSON.Limits) -> Bool {
         guard EventName(name) != nil, let root = try? JSON(parsing: content, limits: limits).root else { return false }
         return root.kind == .object
@@ -69,7 +69,7 @@ struct WebhookEvent: Sendable, Equatable {
         return String(place.flatMap { $0 == "." ? Array("%2E") : [$0] })
     }
 
-    /// No event of a topic can have this name.
+    /// Whether it is a gap: no event of a topic can have this name.
     var isGap: Bool { name == Array("gap".utf8) }
 
     /// The body of its webhook.

@@ -4,12 +4,12 @@ import Reactors
 import RedisLink
 import Service
 
-/// Sends the events of many topics to one receiver: those of a topic in order, one after the other.
+/// Sends the events of many topics to one receiver; those of one topic in order, one after another.
 ///
-/// A lease in Redis says which courier has a topic, and a cursor what is done; so a courier that dies has lost nothing,
-/// and what it had in hand is sent again. Thread: the courier's.
+/// A lease in Redis assigns a topic to a courier, and a cursor marks the events done. So a courier that dies loses
+/// nothing, and its events in hand are sent again. Thread: the courier's.
 final class WebhookLane {
-    /// Events done, attempts that failed, events given up, and holes that were told.
+    /// Events done, attempts that failed, events given up, and gaps that were sent.
     struct Counts {
         var sent = 0
         /// By ``WebhookOutcome/label(_:)``.
@@ -24,25 +24,25 @@ final class WebhookLane {
     private let parts: CourierParts
     private let url: String
     private let giveUpMs: Int
-    /// What signs; a reload replaces it.
+    /// The signer; a reload replaces it.
     var signer: WebhookSigner
     private let link: any RedisCalls
     private let engine: WebEngine
     private let reactor: Reactor
     private var topics: WebhookTopics
     private var breaker: Breaker
-    /// Since when, and how often, the event at the head of a topic has failed.
+    /// The event that fails at the head of each topic, since when, and how often.
     private var failing: [Topic: (id: String, sinceMs: Int, attempts: Int)] = [:]
-    /// When the receiver was set up, milliseconds since 1970; `nil` until Redis has said it.
+    /// The time from which the receiver gets events, milliseconds since 1970; `nil` until Redis has answered.
     private var sinceMs: Int?
     private var toldTrouble = ""
     private var gapNotes = GapNotes()
     private var failureNotes: LineSampler
-    /// Whether nothing more is begun.
+    /// Whether no new delivery begins.
     var isDraining = false
 
     private static let pageEvents = 64
-    /// How long a cursor lives while events are owed, or where the position of its topic has no end: 31 days.
+    /// The life of a cursor while events remain, or where its topic's position has no end: 31 days.
     private static let cursorMs = 2_678_400_000
     private static let retryMs = 500
 
@@ -53,7 +53,7 @@ final class WebhookLane {
         self.parts = parts
         self.link = link
         self.reactor = reactor
-        // A receiver that is slow takes no place from another.
+        // Each receiver has its own engine, so that a slow one blocks no other.
         engine = try WebEngine(reactor, parts.webLimits(hostConnectionsMax: 16))
         self.signer = signer
         (name, url) = (receiver.name, receiver.url)
@@ -67,35 +67,35 @@ final class WebhookLane {
     /// Topics in hand and waiting, for metrics and the end.
     var busyCount: Int { topics.busyCount }
     var waitingCount: Int { topics.waitingCount }
-    /// Whether the receiver is left alone but for single attempts.
+    /// Whether only single attempts are made.
     var isOpen: Bool { breaker.isOpen }
-    /// Whether more was told than is remembered.
+    /// Whether more topics were reported than are remembered.
     var isIncomplete: Bool { topics.isIncomplete }
-    /// When there is something to do for time alone.
+    /// The time of the next action that only time causes.
     var nextMs: Int {
         guard topics.waitingCount > 0 else { return Int.max }
         return breaker.holdMs > reactor.nowMs ? breaker.holdMs : topics.nextMs
     }
 
-    /// Ends what is on its way.
+    /// Cancels all requests in flight.
     func stop() { engine.stop() }
 
-    /// All topics are about to be looked through.
+    /// A scan of all topics is about to begin.
     func sweeps() {
         topics.complete()
         readMark()
     }
 
-    /// Something happened on a topic, or may have.
+    /// An event was published on a topic, or may have been.
     func told(_ topic: Topic) {
         if patterns.takes(topic) { topics.told(topic) }
     }
 
     // MARK: Beginning
 
-    /// Reads since when the receiver is told; the first time Redis writes it down.
+    /// Reads the time from which the receiver gets events; the first time Redis stores it.
     ///
-    /// When a mark that this courier has seen is missing, Redis has lost its data.
+    /// When a mark that this courier has read before is missing, Redis has lost its data.
     private func readMark() {
         let call = ScriptCall(
             script: parts.scripts.mark, keys: [parts.keys.webhook(name)], arguments: [sinceMs.map(text) ?? []])
@@ -109,7 +109,7 @@ final class WebhookLane {
         }
     }
 
-    /// Takes up topics as long as there is room.
+    /// Starts topics as long as there is room.
     func work(nowMs: Int) {
         guard link.isReady, sinceMs != nil, !isDraining else { return }
         while topics.busyCount < parts.limits.courier.webhookTopicsMax, breaker.wouldAdmit(nowMs: nowMs),
@@ -142,7 +142,7 @@ final class WebhookLane {
 
     private func text(_ number: Int) -> [UInt8] { Array(String(number).utf8) }
 
-    /// A page came, or why there is none.
+    /// Takes a page of events, or the reason why there is none.
     private func began(_ topic: Topic, _ reply: [RESPValue]?) {
         let nowMs = reactor.nowMs
         switch reply?.first?.integer {
@@ -161,7 +161,7 @@ final class WebhookLane {
             }
             go(on: work)
         default:
-            // Redis is away, or refuses: the topic is looked at again.
+            // Redis is unavailable, or refuses: the topic is read again.
             topics.ended(topic, againMs: nowMs + WebhookLane.retryMs)
         }
     }
@@ -231,7 +231,7 @@ final class WebhookLane {
             [("receiver", name), ("reason", reason), ("topic", "\(topic)"), ("id", event.id(topic))] + attempt + more)
     }
 
-    /// Counts a gap that the receiver has taken, and logs it.
+    /// Counts a gap that the receiver has accepted, and logs it.
     private func gap(_ topic: Topic, _ event: WebhookEvent, _ after: WebhookPlace, _ nowMs: Int) {
         counts.gaps += 1
         guard let others = gapNotes.took(nowMs: nowMs) else { return }
@@ -240,7 +240,7 @@ final class WebhookLane {
         parts.log.write(.warn, "a receiver of webhooks missed events and got a gap", fields)
     }
 
-    /// Takes note of a failure of the event at a topic's head; the pause before it is tried again.
+    /// Records a failure of the event at a topic's head; returns the pause before its retry.
     private func pauseMs(_ topic: Topic, _ event: WebhookEvent, _ nowMs: Int) -> Int {
         let id = event.id(topic)
         var known = (id: id, sinceMs: nowMs, attempts: 0)
@@ -265,13 +265,13 @@ final class WebhookLane {
         }
         step(work.topic, done: (work.epoch, offset), count: 0) { [weak self] reply in
             guard let self else { return }
-            // Another courier has it, or Redis is away: the page is read again.
+            // Another courier has the topic, or Redis is unavailable: the page is read again.
             guard reply?.first?.integer == 1 else { return began(work.topic, reply) }
             go(on: left)
         }
     }
 
-    /// Puts an event aside, where an operator finds it, and goes on behind it.
+    /// Stores an event among the dead ones for the operator, and continues after it.
     private func giveUp(_ work: WebhookWork, _ event: WebhookEvent, _ reason: String) {
         let key = parts.keys.webhookDead(name)
         var call = RedisCall("XADD", key, Array("MAXLEN".utf8), Array("~".utf8))
@@ -300,14 +300,14 @@ final class WebhookLane {
         link.call(RedisCall("EXPIRE", key, Array("604800".utf8))) { _ in }
     }
 
-    /// Gives a topic back: who gets to it first goes on.
+    /// Returns a topic: the first courier to take it continues.
     private func release(_ topic: Topic, againMs: Int) {
         step(topic, done: nil, count: -1) { [weak self] _ in
             if let self { topics.ended(topic, againMs: max(againMs, reactor.nowMs + 1)) }
         }
     }
 
-    /// Tells what is wrong, once for each reason.
+    /// Logs a fault, once for each reason.
     private func tell(_ message: String, _ fields: [(String, String)]) {
         let reason = message + (fields.first?.1 ?? "")
         guard toldTrouble != reason else { return }

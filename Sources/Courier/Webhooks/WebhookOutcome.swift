@@ -1,13 +1,13 @@
-/// What an answer of a receiver, or its absence, says of the event that was sent.
+/// The meaning of a receiver's answer, or of its absence, for the event that was sent.
 enum WebhookOutcome: Sendable, Equatable {
-    /// The receiver has it.
+    /// The receiver has accepted the event.
     case done
-    /// It says nothing of this event: the receiver is away.
+    /// The receiver is unavailable; the event is not at fault.
     case away(String, retryAfterMs: Int?)
-    /// The receiver does not take this event.
+    /// The receiver does not accept this event.
     case refused(String, isFinal: Bool)
 
-    /// The table of docs/courier.md.
+    /// Applies the table of docs/courier.md.
     init(_ result: Result<WebReply, WebFailure>) {
         switch result {
         case .failure(.unsound), .failure(.tooLarge):
@@ -18,7 +18,7 @@ enum WebhookOutcome: Sendable, Equatable {
         }
     }
 
-    /// The reason of a failed attempt as the metric's label has it: a failure's own, or the class of the status.
+    /// The reason of a failed attempt for the metric's label: the failure itself, or the class of the status.
     static func label(_ result: Result<WebReply, WebFailure>) -> String {
         switch result {
         case .failure(let failure): failure.rawValue

@@ -1,7 +1,7 @@
 import Configuration
 import Core
 
-/// Which topics and events a receiver is told of; pure.
+/// The topics and events that a receiver gets; pure.
 struct WebhookPatterns: Sendable {
     private let topics: Set<Topic>
     private let namespaces: Set<[UInt8]>
@@ -14,12 +14,12 @@ struct WebhookPatterns: Sendable {
         events = settings.events.map { Array($0.utf8) }
     }
 
-    /// Whether it is told of the topic.
+    /// Whether the receiver gets events of the topic.
     func takes(_ topic: Topic) -> Bool {
         topics.contains(topic) || namespaces.contains(Array(topic.namespace))
     }
 
-    /// Whether it is told of events of that name.
+    /// Whether the receiver gets events of that name.
     func takes(event name: [UInt8]) -> Bool {
         events.isEmpty
             || events.contains { $0.last == UInt8(ascii: "*") ? name.starts(with: $0.dropLast()) : name == $0 }

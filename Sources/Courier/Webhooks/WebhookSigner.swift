@@ -1,9 +1,9 @@
 import Core
 import Rights
 
-/// Signs webhooks as the specification of Standard Webhooks says, version `v1`: HMAC-SHA256 of `ID.TIMESTAMP.BODY`.
+/// Signs webhooks by the specification of Standard Webhooks, version `v1`: HMAC-SHA256 of `ID.TIMESTAMP.BODY`.
 struct WebhookSigner: Sendable {
-    /// Why a file of secrets cannot be used.
+    /// The reason why a file of secrets cannot be used.
     struct Fault: Error {
         /// A sentence without the secret.
         let reason: String
@@ -11,8 +11,9 @@ struct WebhookSigner: Sendable {
 
     private let secrets: [[UInt8]]
 
-    /// Reads one secret a line, `whsec_` and the base64 of 24 to 64 bytes; all of them sign, so that a receiver can change
-    /// from one to the next.
+    /// Reads one secret a line, `whsec_` and the base64 of 24 to 64 bytes.
+    ///
+    /// All of them sign, so that a receiver can change from one to the next.
     init(file: [UInt8]) throws(Fault) {
         var secrets: [[UInt8]] = []
         for line in file.split(whereSeparator: { $0 == 0x0a || $0 == 0x0d }) {

@@ -1,32 +1,32 @@
 import Core
 
-/// Which topics one receiver is to be told of next; pure.
+/// The order in which one receiver's topics are served; pure.
 ///
-/// A topic is worked on once at a time. What is told meanwhile is looked at again. Times are monotonic milliseconds.
+/// A topic is in work once at a time. A report during that work makes it due again. Times are monotonic milliseconds.
 struct WebhookTopics {
     private let countMax: Int
     private var waiting = Ring<Topic>()
     private var known: Set<Topic> = []
     private var busy: [Topic: Bool] = [:]
     private var later: [Topic: Int] = [:]
-    /// When the first of those that wait for a time is due; may be too early.
+    /// The time at which the first delayed topic is due; may be too early.
     private var laterMs = Int.max
-    /// Whether more was told than is remembered, so that all topics are to be looked through.
+    /// Whether more topics were reported than are remembered, so that all topics have to be scanned.
     private(set) var isIncomplete = false
 
-    /// `countMax` topics are remembered.
+    /// Remembers `countMax` topics at most.
     init(countMax: Int) {
         self.countMax = countMax
     }
 
-    /// Topics that are worked on.
+    /// Topics in work.
     var busyCount: Int { busy.count }
-    /// Topics that wait for their turn or a time.
+    /// Topics that wait in the queue or for a time.
     var waitingCount: Int { known.count + later.count }
-    /// When there is something to do for time alone.
+    /// The time of the next action that only time causes.
     var nextMs: Int { laterMs }
 
-    /// Something happened on a topic.
+    /// An event was published on a topic.
     mutating func told(_ topic: Topic) {
         if busy[topic] != nil {
             busy[topic] = true
@@ -63,7 +63,7 @@ struct WebhookTopics {
         laterMs = later.values.min() ?? Int.max
     }
 
-    /// The work on a topic ended; with `againMs` it goes on at that time.
+    /// The work on a topic ended; with `againMs` it continues at that time.
     mutating func ended(_ topic: Topic, againMs: Int? = nil) {
         let wasTold = busy.removeValue(forKey: topic) ?? false
         if let againMs, known.count + later.count < countMax {
@@ -74,14 +74,14 @@ struct WebhookTopics {
         }
     }
 
-    /// Everything that waits for a time may go on now.
+    /// Makes all delayed topics due now.
     mutating func wake() {
         for topic in later.keys { wait(topic) }
         later = [:]
         laterMs = Int.max
     }
 
-    /// All topics are about to be looked through.
+    /// A scan of all topics is about to begin.
     mutating func complete() {
         isIncomplete = false
     }

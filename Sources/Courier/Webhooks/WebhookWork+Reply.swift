@@ -2,7 +2,7 @@ import Core
 import RedisLink
 
 extension WebhookWork {
-    /// Reads a page from the reply of ``CourierScripts/stepText``; `nil` when it is none.
+    /// Reads a page from the reply of ``CourierScripts/stepText``; `nil` when it is malformed.
     ///
     /// `sinceMs` is the receiver's mark, and `wallMs` the time now; both are milliseconds since 1970.
     init?(_ topic: Topic, reply: [RESPValue]?, patterns: WebhookPatterns, sinceMs: Int, wallMs: Int) {

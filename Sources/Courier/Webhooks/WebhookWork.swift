@@ -1,24 +1,24 @@
 import Core
 import RedisLink
 
-/// What a courier has in hand of one topic for one receiver: a page of its log.
+/// A page of one topic's log that a courier sends to one receiver.
 struct WebhookWork {
     /// The topic, and the epoch of the page.
     let topic: Topic
     let epoch: [UInt8]
-    /// Events that are to be sent, the next one first; those that the receiver does not take are left out.
+    /// The events to send, the next one first; those that the receiver does not want are left out.
     private(set) var events: ArraySlice<WebhookEvent>
-    /// The offset up to which the page goes.
+    /// The offset at which the page ends.
     let lastOffset: Int
 
     /// The greatest offset that scripts give: 2^53 - 1.
     private static let offsetMax = (1 << 53) - 1
 
-    /// Takes a page; `nil` when it is none.
+    /// Takes a page; `nil` when it is malformed.
     ///
-    /// It begins behind `done`, which is `nil` where no cursor was: then events before the first one of `sinceMs` or later
-    /// were before the receiver. `before` is where the receiver was in another epoch, which may have had further events.
-    /// `wallMs` is the time of a gap without an event behind it.
+    /// It begins after `done`, which is `nil` without a cursor: then events before the first one of `sinceMs` or later
+    /// precede the receiver. `before` is the receiver's position in another epoch, which may have had further events.
+    /// `wallMs` is the time of a gap without an event after it.
     init?(
         _ topic: Topic, epoch: [UInt8], done: Int?, last: Int, entries: [RESPValue], patterns: WebhookPatterns,
         sinceMs: Int, before: WebhookPlace? = nil, wallMs: Int = 0
@@ -31,12 +31,12 @@ struct WebhookWork {
         guard isCounted, found.count == page.count, found.allSatisfy({ $0.offset > 0 }) else { return nil }
         self.topic = topic
         self.epoch = epoch
-        // Without entries what there was has been trimmed.
+        // Without entries, all events up to `last` were trimmed.
         lastOffset = found.last?.offset ?? last
         let isKnown = done != nil || before != nil
         let fresh = isKnown ? found[...] : found.drop { $0.timeMs < sinceMs }
         let first = found.first?.offset ?? last + 1
-        // Older events that are there were before the receiver, and so were those before them.
+        // Remaining older events precede the receiver, and so do the events before them.
         let isHole = before != nil || first > (done ?? 0) + 1 && fresh.count == found.count
         let gap = WebhookEvent(
             gapBefore: first, epoch: epoch, after: before ?? WebhookPlace(epoch: epoch, offset: done ?? 0),
@@ -47,7 +47,7 @@ struct WebhookWork {
     /// The next event.
     var next: WebhookEvent? { events.first }
 
-    /// What the cursor says once the next event is done: a gap is done with the event behind it.
+    /// The offset of the cursor once the next event is done: a gap is done with the event after it.
     var doneOffset: Int {
         guard let next else { return lastOffset }
         return next.isGap ? next.offset - 1 : next.offset

@@ -1,19 +1,19 @@
 public import Core
 
-/// One event stream: it joins the topics of its request and tells what comes; the client says nothing more.
+/// One event stream: it joins the topics of its request and sends their events; the client sends nothing more.
 public struct EventStreamConversation: Conversation {
     private let topics: [Topic]
     private let requests: [SubscribeRequest]
     private var positions: EventStreamPositions
-    /// Topics that the client has, or waits for.
+    /// The number of topics that the client has, or whose join is pending.
     private var alive: Int
     private let heartbeatMs: Int
-    /// When the next comment is due.
+    /// The time at which the next comment is due, monotonic milliseconds.
     public private(set) var deadlineMs = Int.max
 
-    /// Milliseconds after which a client whose connection was lost comes back, unless it is told otherwise.
+    /// Milliseconds after which a client whose connection was lost reconnects, unless the gateway sends another time.
     private static let retryMs = 2_000
-    /// No client is told to come back sooner: whatever is not there then would be asked again and again.
+    /// The shortest time sent to clients, so that they do not retry in a tight loop while something is unavailable.
     private static let retryMsMin = 1_000
 
     init(_ requests: [SubscribeRequest], heartbeatMs: Int) {
@@ -27,7 +27,7 @@ public struct EventStreamConversation: Conversation {
         self.heartbeatMs = heartbeatMs
     }
 
-    /// Says when to come back, so that proxies pass the head on, and joins the topics.
+    /// Sends the time to reconnect, so that proxies pass the head on, and joins the topics.
     public mutating func began(nowMs: Int, _ steps: inout [ConversationStep]) {
         deadlineMs = nowMs + heartbeatMs
         say(EventStreamConversation.retry(EventStreamConversation.retryMs), &steps)
@@ -35,20 +35,20 @@ public struct EventStreamConversation: Conversation {
         steps.append(.request(.main, .success(ClientRequest(command: .subscribe(requests), ref: nil))))
     }
 
-    /// A client of a stream has nothing to say.
+    /// Closes the connection: a client of a stream sends nothing.
     public mutating func received(
         _ message: [UInt8], as kind: MessageKind, nowMs: Int, _ steps: inout [ConversationStep]
     ) {
         steps.append(.close(.badRequest))
     }
 
-    /// Says it as a record named like the native message.
+    /// Sends the message as a record named like the native message.
     public mutating func told(
         _ message: ServerMessage, at door: Door, ref: Reference?, _ steps: inout [ConversationStep]
     ) {
         switch message {
         case .subscribed(let topic, let position, let recovered, _):
-            // What was missed follows: until it has come, the client stands where it stood.
+            // The missed events follow: until they are sent, the client's position does not move.
             if !recovered { move(topic, to: position) }
             record("subscribed", message, tellsPositions: true, &steps)
         case .gap(let topic, let position, _):
@@ -58,11 +58,11 @@ public struct EventStreamConversation: Conversation {
             record("unsubscribed", message, &steps)
             topicEnds(&steps)
         case .error(_, _, let topic, _):
-            // `error` is what browsers call the end of a stream.
+            // Browsers use `error` for the end of a stream.
             record("refused", message, &steps)
             if topic != nil { topicEnds(&steps) }
         case .draining(let reconnectAfterMs):
-            // A browser keeps it for every try from now on, until a stream begins again.
+            // A browser uses it for every try from now on, until a stream begins again.
             say(EventStreamConversation.retry(EventStreamConversation.retryMsMin + reconnectAfterMs), &steps)
             record("draining", message, &steps)
         case .tokenExpiring:
@@ -74,13 +74,13 @@ public struct EventStreamConversation: Conversation {
         }
     }
 
-    /// Says that the stream lives.
+    /// Sends a comment, so that the client sees that the stream is alive.
     public mutating func deadlineReached(nowMs: Int, _ steps: inout [ConversationStep]) {
         deadlineMs = nowMs + heartbeatMs
         say(Array(": here\n\n".utf8), &steps)
     }
 
-    /// A stream of several topics tells each of its clients where its own topics stand.
+    /// The encoder without positions for a stream of several topics, whose clients each receive their own positions.
     public func encoder(of door: Door) -> Int { topics.count == 1 ? 0 : 1 }
 
     /// Whether events need a ``mark(_:_:)``.
@@ -100,10 +100,10 @@ public struct EventStreamConversation: Conversation {
         if let index = topics.firstIndex(of: topic) { _ = positions.set(index, position) }
     }
 
-    /// Says the native message as a record.
+    /// Sends the native message as a record.
     ///
-    /// `tellsPositions`: the message itself has moved one. Where the events bear their position by themselves, what is
-    /// known here is older.
+    /// `tellsPositions`: the message itself has moved a position. The positions stored here are older where events
+    /// carry their own.
     private func record(
         _ event: String, _ message: ServerMessage, tellsPositions: Bool = false, _ steps: inout [ConversationStep]
     ) {
@@ -112,7 +112,7 @@ public struct EventStreamConversation: Conversation {
         say(EventStreamRecord.bytes(event: Array(event.utf8), id: id, data: data), &steps)
     }
 
-    /// A stream without topics ends.
+    /// Ends a stream without topics.
     private mutating func topicEnds(_ steps: inout [ConversationStep]) {
         alive -= 1
         if alive == 0 { steps.append(.close(.forbidden)) }

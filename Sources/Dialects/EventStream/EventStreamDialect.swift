@@ -1,8 +1,8 @@
 /// Server-sent events (WHATWG HTML, section 9.2): a stream of records that a browser's `EventSource` reads.
 ///
-/// The client says everything with its one request: which topics, and the position of each. Every record's data is the
-/// message that native clients get, so that both read it alike; the record's `event` is its name, its `id` tells where
-/// every topic of the stream stands, and brings a client that returns with `Last-Event-ID` back to exactly there.
+/// The client sends one request, with its topics and the position of each. Every record's data is the message that
+/// native clients receive, so both read it alike. The record's `event` is its name. Its `id` holds the position of
+/// every topic of the stream. A client that returns with `Last-Event-ID` resumes exactly there.
 public struct EventStreamDialect: Dialect {
     /// The path.
     public static let path = "/v1/stream"
@@ -16,8 +16,10 @@ public struct EventStreamDialect: Dialect {
         self.heartbeatMs = heartbeatMs
     }
 
-    /// One for a stream of one topic, whose position is in the shared bytes; one for others, whose clients are each
-    /// told where their own topics stand.
+    /// The encoder for a stream of one topic, then the one for several topics.
+    ///
+    /// The position of one topic is in the shared bytes. Each client of a stream of several topics receives its own
+    /// positions.
     public var encoders: [any EventEncoder] {
         [EventStreamEncoder(tellsPosition: true), EventStreamEncoder(tellsPosition: false)]
     }

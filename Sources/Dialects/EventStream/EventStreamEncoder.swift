@@ -4,7 +4,7 @@ public import Core
 public struct EventStreamEncoder: EventEncoder {
     private let tellsPosition: Bool
 
-    /// `tellsPosition`: the record bears the event's position, as the `id` of a stream of one topic.
+    /// `tellsPosition`: the record carries the event's position, as the `id` of a stream of one topic.
     init(tellsPosition: Bool) {
         self.tellsPosition = tellsPosition
     }

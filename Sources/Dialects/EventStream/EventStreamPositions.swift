@@ -1,19 +1,19 @@
 public import Core
 
-/// Where each topic of a stream stands, as the text of `id` and `Last-Event-ID`.
+/// The position of each topic of a stream, as the text of `id` and `Last-Event-ID`.
 ///
-/// `EPOCH:OFFSET` for each topic in the order in which the request names them, joined by commas; `-` for one that is not
-/// known. Epochs hold neither colon nor comma.
+/// `EPOCH:OFFSET` for each topic in the order in which the request names them, joined by commas; `-` for an unknown
+/// position. Epochs contain neither colon nor comma.
 public struct EventStreamPositions: Equatable, Sendable {
-    /// By the number of the topic.
+    /// The positions by the number of the topic; `nil` for an unknown one.
     public private(set) var positions: [Position?]
 
-    /// Nothing is known of so many topics.
+    /// Unknown positions for `count` topics.
     public init(count: Int) {
         positions = Array(repeating: nil, count: count)
     }
 
-    /// Reads the text for so many topics; `nil` when it is none.
+    /// Reads the text for `count` topics; `nil` when it is malformed.
     public init?(_ text: [UInt8], count: Int) {
         let parts = text.split(separator: UInt8(ascii: ","), omittingEmptySubsequences: false)
         guard parts.count == count else { return nil }
@@ -31,7 +31,7 @@ public struct EventStreamPositions: Equatable, Sendable {
         }
     }
 
-    /// A topic stands there now; false when it stood there before.
+    /// Sets a topic's position; `false` when it is unchanged.
     mutating func set(_ index: Int, _ position: Position) -> Bool {
         guard positions[index] != position else { return false }
         positions[index] = position

@@ -4,7 +4,7 @@ import Core
 enum EventStreamRecord {
     /// A record of an event: its name, its data on one line, and `id` when given.
     ///
-    /// A line break in JSON stands between values only, and becomes a space: a record's field ends with its line.
+    /// A line break in JSON occurs between values only, and becomes a space: the end of the line ends a record's field.
     static func bytes(event: [UInt8], id: [UInt8]?, data: [UInt8]) -> [UInt8] {
         var text: [UInt8] = []
         text.reserveCapacity(24 + event.count + data.count + (id.map { $0.count + 5 } ?? 0))

@@ -1,8 +1,8 @@
 import Core
 
-/// A native connection: one message, one request; one answer, one message.
+/// A native connection: one message is one request, and one answer is one message.
 ///
-/// The rules of its path may ask for topics before the client does; the client is answered as if it had asked.
+/// The rules of its path may ask for topics before the client does; the client receives the answers as if it had asked.
 public struct NativeConversation: Conversation {
     private let dialect: NativeDialect
     private var requests: SocketRequests
@@ -17,7 +17,7 @@ public struct NativeConversation: Conversation {
         for request in requests.opened(by: user) { steps.append(.request(.main, .success(request))) }
     }
 
-    /// Asks what the message asks, or refuses it.
+    /// Makes a request of the message, or refuses it.
     public mutating func received(
         _ message: [UInt8], as kind: MessageKind, nowMs: Int, _ steps: inout [ConversationStep]
     ) {
@@ -27,7 +27,7 @@ public struct NativeConversation: Conversation {
         }
     }
 
-    /// Says it in one text message.
+    /// Sends the message in one text frame.
     public mutating func told(
         _ message: ServerMessage, at door: Door, ref: Reference?, _ steps: inout [ConversationStep]
     ) {
@@ -35,6 +35,6 @@ public struct NativeConversation: Conversation {
         for request in requests.told(message) { steps.append(.request(.main, .success(request))) }
     }
 
-    /// A text reference names its operation wherever it is repeated, a number on this connection.
+    /// The operation of a reference: a text names it across connections, a number on this connection only.
     public func operation(of ref: Reference) -> OperationName? { dialect.operation(of: ref) }
 }

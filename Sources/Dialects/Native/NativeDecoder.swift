@@ -2,13 +2,13 @@ import Core
 
 /// Makes a command of one parsed native message.
 ///
-/// Throws the refusal the client is to read. Texts name members, never repeat what the client sent.
+/// Throws the refusal that is sent to the client. Texts name members, and never repeat what the client sent.
 struct NativeDecoder {
-    /// The message; `nil` where another dialect brought the event's name and data by themselves.
+    /// The message; `nil` where another dialect supplies the event's name and data by themselves.
     let root: JSON.Value?
     let subscribeBatchMax: Int
     let publishBytesMax: Int
-    /// What members such as `shopId` mean.
+    /// The meaning of members such as `shopId`.
     var socket = NativeSocket.plain
 
     /// Reads `ref`: the exact text of a string or number; absent and `null` are no reference.
@@ -33,7 +33,7 @@ struct NativeDecoder {
                 .badRequest, "\"event\" must be a string of 1 to \(EventName.bytesMax) of A-Z a-z 0-9 . _ : / -.")
         }
         let data = NativeDecoder.present(root?["data"])
-        // Backends of other makes take the bare token, and so their clients send it.
+        // Clients of other backends send the bare token.
         if name.description == "authenticate", let token = data?.stringBytes { return .authenticate(token: token) }
         if let data, data.kind != .object {
             throw Refusal(.badRequest, "\"data\" must be an object, e.g. \"data\":{}.")
@@ -41,7 +41,7 @@ struct NativeDecoder {
         return try command(name, data)
     }
 
-    /// Reads what an event asks; `data` is an object.
+    /// Reads the command that an event's name stands for; `data` is an object.
     func command(_ name: EventName, _ data: JSON.Value?) throws(Refusal) -> ClientCommand {
         switch name.description {
         case "authenticate": return try authenticate(data)
@@ -89,7 +89,7 @@ struct NativeDecoder {
     }
 
     private func other(_ name: EventName, _ data: JSON.Value?) throws(Refusal) -> ClientCommand {
-        // Most likely meant as a publish; running it as a command would only say that there is none of that name.
+        // Most likely meant as a publish; running it as a command would only answer that no command has that name.
         guard NativeDecoder.present(root?["topic"]) == nil else {
             throw Refusal(
                 .badRequest,
@@ -101,7 +101,7 @@ struct NativeDecoder {
 
     // MARK: Topics
 
-    /// Reads what a subscribe or unsubscribe names: one topic, or the batch `topics`.
+    /// Reads the topics of a subscribe or unsubscribe: one topic, or the batch `topics`.
     private func targets(_ data: JSON.Value?, verb: String) throws(Refusal) -> [SubscribeRequest] {
         if NativeDecoder.present(root?["since"]) != nil {
             throw Refusal(.badRequest, "\"since\" belongs into \"data\", beside the topic.")
@@ -155,7 +155,7 @@ struct NativeDecoder {
         }
     }
 
-    /// Whether the client wants to know who is here.
+    /// Reads whether the client wants presence.
     private func flag(_ value: JSON.Value?) throws(Refusal) -> Bool? {
         guard let value = NativeDecoder.present(value) else { return nil }
         guard let flag = value.bool else { throw Refusal(.badRequest, "\"presence\" must be true or false.") }

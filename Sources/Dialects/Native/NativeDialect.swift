@@ -1,8 +1,8 @@
 public import Core
 
-/// The native protocol: JSON objects `{"event","data","topic"?,"ref"?}` in text frames (design section 7).
+/// The native protocol: JSON objects `{"event","data","topic"?,"ref"?}` in text frames (docs/protocol.md).
 ///
-/// Members it does not know are ignored, so that clients may be newer than the gateway; `null` counts as absent.
+/// Unknown members are ignored, so that clients may be newer than the gateway; `null` counts as absent.
 public struct NativeDialect: Dialect {
     /// Depth and size of one message.
     public let json: JSON.Limits
@@ -10,7 +10,7 @@ public struct NativeDialect: Dialect {
     public let subscribeBatchMax: Int
     /// Bytes of one publish's data; beyond: `too_large`.
     public let publishBytesMax: Int
-    /// What the path of the client brings with it.
+    /// The values that the path of the client implies.
     public var socket = NativeSocket.plain
 
     /// Makes the dialect with its limits, for a plain socket.
@@ -23,7 +23,7 @@ public struct NativeDialect: Dialect {
     /// The most bytes that a client's reference may have, quotes included.
     static let referenceBytesMax = 64
 
-    /// The native one.
+    /// The native encoder.
     public var encoders: [any EventEncoder] { [NativeEventEncoder()] }
 
     /// `switchboard.v1`.
@@ -35,9 +35,10 @@ public struct NativeDialect: Dialect {
     /// Begins a connection.
     public func converse() -> any Conversation { NativeConversation(self) }
 
-    /// Reads one message; every refusal names the member at fault and how to mend it.
+    /// Reads one message; every refusal names the member at fault and how to correct it.
     public func decode(_ message: [UInt8], as kind: MessageKind = .text) -> Result<ClientRequest, DialectRefusal> {
-        // Some clients send all they say as bytes (Starscream's `write(data:)`): what reads as text is text.
+        // Some clients send all messages as bytes (Starscream's `write(data:)`): bytes that are valid text are read as
+        // text.
         let root: JSON.Value
         do {
             root = try JSON(parsing: message, limits: json).root
@@ -60,12 +61,13 @@ public struct NativeDialect: Dialect {
         }
     }
 
-    /// Writes one message; `data`, `state` and references are spliced in as they are.
+    /// Writes one message; `data`, `state` and references are inserted unchanged.
     public func encode(_ message: ServerMessage, ref: Reference?) -> [UInt8] {
         NativeEncoder.encode(message, ref: ref, socket)
     }
 
-    /// A text reference names its operation; one that is no ``MessageID`` is named by its digits after a `~`.
+    /// The operation that a text reference names; a text that is no ``MessageID`` becomes `~` and its hexadecimal
+    /// digits.
     public func operation(of ref: Reference) -> OperationName? {
         guard ref.bytes.first == UInt8(ascii: "\"") else { return .numbered(ref.bytes) }
         guard let text = try? JSON(parsing: ref.bytes, limits: json).root.stringBytes else { return nil }

@@ -188,9 +188,9 @@ enum NativeEncoder {
         text.append(text: "\"")
     }
 
-    /// Appends `"topic":"shop:42","shopId":"42"`: a client that knows only its `shopId` finds it again.
+    /// Appends `"topic":"shop:42","shopId":"42"`, so that a client that knows only its `shopId` finds the topic again.
     ///
-    /// What the socket calls the topic beside that follows.
+    /// The socket's other names of the topic follow.
     static func append(spellingsOf topic: Topic, _ socket: NativeSocket = .plain, to text: inout [UInt8]) {
         text.append(text: "\"topic\":\"")
         text.append(contentsOf: topic.bytes)

@@ -2,7 +2,7 @@ public import Core
 
 /// Writes native events, and gaps between them.
 public struct NativeEventEncoder: EventEncoder {
-    /// The only one there is.
+    /// Makes the encoder, which has no settings.
     public init() {}
 
     /// `native`.

@@ -1,6 +1,6 @@
 public import Core
 
-/// How native and Socket.IO clients, and readers over HTTP, are told who is here.
+/// The JSON of presence for native and Socket.IO clients, and for readers over HTTP.
 public enum NativePresence {
     /// Appends `{"id":"n.0.1","user":"u1","key":"u1","meta":{...}}`; `user` is that of the token, or `null`.
     public static func append(_ member: PresenceMember, hasMeta: Bool = true, to text: inout [UInt8]) {
@@ -59,7 +59,7 @@ public enum NativePresence {
         return text
     }
 
-    /// What a client is told that asked who is here where nobody can be.
+    /// The error for a client that asked for presence on a topic without presence.
     static func none(_ topic: Topic) -> ServerMessage {
         .error(code: ErrorCode.notFound.rawValue, message: "this namespace has no presence", topic: topic)
     }

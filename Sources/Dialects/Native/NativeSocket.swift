@@ -1,14 +1,15 @@
 public import Core
 
-/// The rules of the path at which a client connected, with what it wrote into the path.
+/// The rules of the path at which a client connected, with the values in the path.
 ///
 /// Immutable; shared by the connections of a path without arguments.
 public final class NativeSocket: Sendable {
     private let rules: SocketRules
     private let values: [String: [UInt8]]
-    /// The topics that are joined before it is known who the client is.
+    /// The topics that are joined before the client's user is known.
     let topics: [Topic]
-    /// What each argument that commands may leave out has in the path, and whose topics say it otherwise.
+    /// The arguments that commands may leave out, each with its value in the path and the namespace whose topics
+    /// override it.
     let fillers: [Filler]
 
     /// An argument that a command may leave out.
@@ -18,10 +19,10 @@ public final class NativeSocket: Sendable {
         let fallback: [UInt8]?
     }
 
-    /// A socket that brings nothing with it.
+    /// A socket that implies nothing.
     public static let plain = NativeSocket(checked: SocketRules(), [:], [])
 
-    /// A socket whose path has these values; `nil` when they make no topics.
+    /// A socket whose path has these values; `nil` when the values make no valid topics.
     public init?(_ rules: SocketRules, _ values: [String: [UInt8]] = [:]) {
         let values = rules.foldsPath ? values.mapValues { $0.map(ASCII.lowercased) } : values
         let templates = rules.join.filter { !$0.needsUser }

@@ -1,17 +1,17 @@
 import Core
 
-/// The one topic a native message names: `topic` at the top or inside an object, or an alias such as `shopId`.
+/// The one topic that a native message names: `topic` at the top or inside an object, or an alias such as `shopId`.
 ///
-/// Several spellings may stand side by side as long as they name the same topic.
+/// Several spellings may occur together as long as they name the same topic.
 struct NativeTarget {
     /// The message's own `topic` member.
     let top: JSON.Value?
     /// `data`, or an element of `topics`.
     let object: JSON.Value?
-    /// What members such as `shopId` mean.
+    /// The meaning of members such as `shopId`.
     let socket: NativeSocket
 
-    /// Reads the topic; `nil` when none is named.
+    /// Reads the topic; `nil` when the message names none.
     func topic() throws(Refusal) -> Topic? {
         var named: Topic?
         for value in [top, object?["topic"]] {
@@ -24,9 +24,9 @@ struct NativeTarget {
         return try aliased(in: object, named: named)
     }
 
-    /// Compares the aliases with the topic named outright, or takes the topic from them.
+    /// Compares the aliases with the topic that is named in full, or takes the topic from them.
     ///
-    /// Beside an outright topic only its own alias matters: `requestId` may be anything there.
+    /// Beside a topic named in full, only its own alias matters: `requestId` may be anything there.
     private func aliased(in object: JSON.Value, named: Topic?) throws(Refusal) -> Topic? {
         var result = named
         for member in object.members {
@@ -53,7 +53,7 @@ struct NativeTarget {
         return topic
     }
 
-    /// Reads a topic written out.
+    /// Reads a topic that is written in full.
     static func topic(_ value: JSON.Value?) throws(Refusal) -> Topic {
         guard let text = value?.stringBytes, let topic = Topic(text) else {
             throw Refusal(

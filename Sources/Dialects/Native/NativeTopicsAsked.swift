@@ -1,25 +1,25 @@
 import Core
 
-/// Which topics a client last asked for, so that its commands need not say again which shop they are about.
+/// The topics that a client asked for last, so that its commands need not repeat the shop that they concern.
 ///
-/// What is filled in is no more than what the client could have said itself. Topics are forgotten when they are left
-/// or refused, so there are never more than a session may hold.
+/// The values filled in are no more than the client could have sent itself. A topic is forgotten when it is left or
+/// refused, so there are never more than a session may hold.
 struct NativeTopicsAsked {
     private struct Asked {
         let topic: Topic
-        /// Whether the client was told that it is subscribed.
+        /// Whether the client was notified that it is subscribed.
         var isJoined: Bool
     }
 
     private let socket: NativeSocket
-    /// The one asked for last is at the end.
+    /// The topics asked for; the latest is at the end.
     private var asked: [Asked] = []
 
     init(_ socket: NativeSocket) {
         self.socket = socket
     }
 
-    /// The client asked for something.
+    /// The client sent a command.
     mutating func requested(_ command: ClientCommand) {
         guard !socket.fillers.isEmpty else { return }
         switch command {
@@ -34,7 +34,7 @@ struct NativeTopicsAsked {
         }
     }
 
-    /// The client is told something.
+    /// A message was sent to the client.
     mutating func told(_ message: ServerMessage) {
         guard !socket.fillers.isEmpty else { return }
         switch message {
@@ -45,7 +45,7 @@ struct NativeTopicsAsked {
                 asked.append(Asked(topic: topic, isJoined: true))
             }
         case .unsubscribed(let topic):
-            // The answer to an older request; a newer one may have asked again.
+            // The answer to an older request; the client may have asked again since.
             if let index = asked.firstIndex(where: { $0.topic == topic }), asked[index].isJoined {
                 asked.remove(at: index)
             }
@@ -55,7 +55,7 @@ struct NativeTopicsAsked {
         }
     }
 
-    /// What commands may leave out, by the arguments' names.
+    /// The values of the arguments that commands may leave out, by the arguments' names.
     var known: [String: [UInt8]] {
         var known: [String: [UInt8]] = [:]
         for filler in socket.fillers {

@@ -1,15 +1,15 @@
 import Core
 
-/// What the rules of a socket ask in its client's name, and what they add to what the client asks.
+/// The requests that a socket's rules make in its client's name, and the values that they add to the client's requests.
 ///
-/// There is one for each client: a native connection, or a client's stay in a namespace of Socket.IO. What is asked is
-/// judged like any request of the client.
+/// There is one for each client: a native connection, or a client's membership of a Socket.IO namespace. These requests
+/// are checked like any request of the client.
 struct SocketRequests {
     private let socket: NativeSocket
     private var topics: NativeTopicsAsked
     /// Whether the topics of the client's user were asked for; once, since the client may have left them.
     private var hasJoinedUser = false
-    /// Whether the client has again what it had, so that nothing is asked for it.
+    /// Whether the client has its former topics again, so that nothing is asked for it.
     private var isBack = false
 
     init(_ socket: NativeSocket) {
@@ -17,18 +17,18 @@ struct SocketRequests {
         topics = NativeTopicsAsked(socket)
     }
 
-    /// The client is there: what is asked for it now.
+    /// The requests to make once the client's session is open.
     mutating func opened(by user: [UInt8]?) -> [ClientRequest] {
         isBack ? [] : join(socket.topics) + (user.map { join(user: $0) } ?? [])
     }
 
-    /// The client comes back to what it had: it is joined by whoever knows what that was.
+    /// The client recovers its former topics; the caller, which knows them, joins them.
     mutating func cameBack(by user: [UInt8]?) {
         isBack = true
         if user != nil { hasJoinedUser = true }
     }
 
-    /// The client asks something: the request with what it need not say.
+    /// The client's request, with the values that it may leave out.
     mutating func received(_ request: ClientRequest) -> ClientRequest {
         var request = request
         if case .command(let name, let arguments) = request.command {
@@ -42,7 +42,7 @@ struct SocketRequests {
         return request
     }
 
-    /// The client is told something: what is asked for it once it has heard that.
+    /// The requests to make after this message was sent to the client.
     mutating func told(_ message: ServerMessage) -> [ClientRequest] {
         topics.told(message)
         guard case .authenticated(let user, _) = message, !user.isEmpty else { return [] }

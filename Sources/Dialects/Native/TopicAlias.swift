@@ -1,6 +1,6 @@
 import Core
 
-/// The apps' way to name a topic: a member `<namespace>Id`, as `"shopId":"42"` for `shop:42`.
+/// The apps' way to name a topic: a member `<namespace>Id`, such as `"shopId":"42"` for `shop:42`.
 ///
 /// A namespace of several words is written in camel case: `orderItemId` is `order-item`.
 public enum TopicAlias {
@@ -20,7 +20,7 @@ public enum TopicAlias {
         name.append(text: "Id")
     }
 
-    /// The namespace a member name stands for; `nil` when the name is no alias.
+    /// The namespace that a member name stands for; `nil` when the name is no alias.
     public static func namespace(ofMember name: some Collection<UInt8>) -> [UInt8]? {
         // An alias is never longer than its namespace and `Id`.
         guard name.count > 2, name.count <= Topic.namespaceBytesMax + 2,

@@ -1,28 +1,28 @@
 import Core
 
-/// What an answer must say again, packed into the request's ``Reference``; so nothing is kept for a request.
+/// The values that an answer must repeat, packed into the request's ``Reference``; so nothing is stored for a request.
 struct PhoenixAnswer: Equatable {
-    /// What was asked, and so how the answer looks.
+    /// The kind of request, which decides the form of the answer.
     enum Kind: UInt8 {
-        /// Nothing is answered; the message only counts.
+        /// No answer is sent; the message only counts against the budget.
         case nothing
         /// `heartbeat`: a reply.
         case heartbeat
-        /// The token of a join: the join goes on, or is refused.
+        /// The token of a join: the join continues, or is refused.
         case joinToken
         /// `phx_join`: a reply.
         case join
         /// `phx_leave`: a reply, and `phx_close`.
         case leave
-        /// `access_token`: nothing, or the end of the channel.
+        /// `access_token`: no answer, or the end of the channel.
         case accessToken
-        /// `broadcast`: nothing, or a notice that it was refused.
+        /// `broadcast`: no answer, or a notice that it was refused.
         case broadcast
         /// `broadcast` of a channel that wants acknowledgements: a reply.
         case acknowledged
         /// `presence`: a reply.
         case presence
-        /// Anything that is refused by itself: a reply whose reason is the refusal's text.
+        /// Any message that is refused by itself: a reply whose reason is the refusal's text.
         case refused
     }
 
@@ -31,9 +31,9 @@ struct PhoenixAnswer: Equatable {
     var joinRef: [UInt8] = []
     /// JSON text; empty for `null`.
     var ref: [UInt8] = []
-    /// The channel's whole name.
+    /// The channel's full name.
     var topic: [UInt8] = []
-    /// Which token was shown, as a hash; 0 for none.
+    /// The hash of the token that was presented; 0 for none.
     var token: Int = 0
 
     init(_ kind: Kind, _ frame: PhoenixFrame) {
@@ -63,7 +63,7 @@ struct PhoenixAnswer: Equatable {
         return Reference(bytes)
     }
 
-    /// Unpacks; `nil` for what ``reference`` has not made.
+    /// Unpacks a reference; `nil` for bytes that ``reference`` has not made.
     init?(_ reference: Reference) {
         let bytes = reference.bytes
         guard let first = bytes.first, let kind = Kind(rawValue: first), bytes.count >= 9 else { return nil }

@@ -1,18 +1,18 @@
 import Core
 
-/// One channel of a connection: what is joined, and what waits to be.
+/// One channel of a connection: its granted join and its pending one.
 struct PhoenixChannel {
-    /// What the client wants of it.
+    /// The options that the client set for the channel.
     struct Options: Equatable {
-        /// Its own broadcasts come back to it (`config.broadcast.self`).
+        /// The client receives its own broadcasts (`config.broadcast.self`).
         var wantsOwn = false
-        /// Its broadcasts are answered (`config.broadcast.ack`).
+        /// The client receives a reply to each of its broadcasts (`config.broadcast.ack`).
         var wantsAcknowledgements = false
-        /// It is told who is here (`config.presence.enabled`).
+        /// The client receives presence (`config.presence.enabled`).
         var wantsPresence = false
-        /// It is told by a `system` message that broadcasts come from now on (`config.broadcast.replication_ready`).
+        /// A `system` message reports that broadcasts are delivered from now on (`config.broadcast.replication_ready`).
         var wantsReadiness = false
-        /// Under which name it is listed (`config.presence.key`); `nil` for one of its own.
+        /// The key under which the client is listed (`config.presence.key`); `nil` for a unique one.
         var presenceKey: [UInt8]?
     }
 
@@ -27,15 +27,15 @@ struct PhoenixChannel {
         let joinRef: [UInt8]
         let ref: [UInt8]
         let options: Options
-        /// Where it resumes, or where its replay ends.
+        /// The position from which it resumes, or at which its replay ends.
         var since: Position?
         let replay: ReplayRequest?
-        /// What was read for ``replay``, until the join is answered; one read of a log bounds it.
+        /// The events that were read for ``replay``, until the join is answered; one read of a log bounds them.
         var replayed: [ChannelMessage] = []
         let changes: [UInt8]
         let asksForChanges: Bool
 
-        /// What is asked for when the token of the join was taken.
+        /// The request to make once the token of the join was accepted.
         func request(of topic: Topic) -> SubscribeRequest {
             SubscribeRequest(topic: topic, since: since, presence: options.wantsPresence, replay: replay)
         }
@@ -45,10 +45,10 @@ struct PhoenixChannel {
 
     var joined: Joined?
     var pending: Pending?
-    /// Whether the gateway has said that it ends, and has yet to say why.
+    /// Whether the gateway has reported the end of the channel, and not yet its reason.
     var isLost = false
 
-    /// The newest join's reference and wishes.
+    /// The newest join's reference, and its options.
     var joinRef: [UInt8] { pending?.joinRef ?? joined?.joinRef ?? [] }
     var options: Options { pending?.options ?? joined?.options ?? Options() }
 }

@@ -1,22 +1,22 @@
 import Core
 
-/// How the names of Phoenix channels and topics belong together, one to one.
+/// The one-to-one mapping between the names of Phoenix channels and topics.
 ///
-/// The channel `realtime:order:42` is the topic `order:42`. A channel whose name has no colon, as `realtime:lobby`, is
-/// the topic `phoenix:lobby`. Spelled out, `realtime:phoenix:lobby` is refused: a topic has one name on the wire, since
-/// events are written once for all its members.
+/// The channel `realtime:order:42` is the topic `order:42`. A channel whose name has no colon, such as
+/// `realtime:lobby`, is the topic `phoenix:lobby`. In full, `realtime:phoenix:lobby` is refused: a topic has one name
+/// on the wire, since events are written once for all its members.
 enum PhoenixChannelName {
     /// The namespace of channels without one.
     static let namespace = Array("phoenix".utf8)
     static let prefix = Array("realtime:".utf8)
 
-    /// Why a name is no topic's; the text is what the client is told as the reason.
+    /// The reason why a name is no topic's; the client receives the text as the reason.
     enum Problem: Error, Equatable {
         /// The name does not begin with `realtime:`.
         case unmatched
         /// Nothing follows the prefix.
         case nameless
-        /// The name breaks the grammar of topics, or spells the namespace of bare names out.
+        /// The name breaks the grammar of topics, or writes the namespace of bare names in full.
         case invalid(String)
 
         var reason: String {
@@ -28,7 +28,7 @@ enum PhoenixChannelName {
         }
     }
 
-    /// The topic of a channel's whole name.
+    /// The topic of a channel's full name.
     static func topic(_ channel: [UInt8]) -> Result<Topic, Problem> {
         guard channel.starts(with: prefix) else { return .failure(.unmatched) }
         let name = channel[prefix.count...]
@@ -52,12 +52,12 @@ enum PhoenixChannelName {
         return .success(topic)
     }
 
-    /// What clients call a topic after `realtime:`.
+    /// The clients' name of a topic, which follows `realtime:`.
     static func name(of topic: Topic) -> ArraySlice<UInt8> {
         topic.namespace.elementsEqual(namespace) ? topic.id : topic.bytes[...]
     }
 
-    /// Appends the whole name of a topic's channel; safe in JSON as it is.
+    /// Appends the full name of a topic's channel; safe in JSON as it is.
     static func append(_ topic: Topic, to text: inout [UInt8]) {
         text.append(contentsOf: prefix)
         text.append(contentsOf: name(of: topic))

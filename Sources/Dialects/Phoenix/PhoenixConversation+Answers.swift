@@ -1,10 +1,10 @@
 public import Core
 
-/// What the gateway tells, as the clients hear it.
+/// The gateway's messages in the form that Phoenix clients expect.
 extension PhoenixConversation {
-    /// Says it, if the clients have a word for it.
+    /// Sends the message, if the protocol has one like it.
     ///
-    /// Of a drain nothing is said, nor of a token's end: clients come back and refresh by themselves.
+    /// Nothing is sent for a drain or for a token's end: clients reconnect and refresh by themselves.
     public mutating func told(
         _ message: ServerMessage, at door: Door, ref: Reference?, _ steps: inout [ConversationStep]
     ) {
@@ -30,7 +30,7 @@ extension PhoenixConversation {
 
     // MARK: Grants
 
-    /// A token was taken: the join that showed it goes on.
+    /// A token was accepted: the join that presented it continues.
     private mutating func authenticated(_ answer: PhoenixAnswer, _ steps: inout [ConversationStep]) {
         acceptedToken = answer.token
         guard answer.kind == .joinToken, case .success(let topic) = PhoenixChannelName.topic(answer.topic),
@@ -41,7 +41,7 @@ extension PhoenixConversation {
         ask(.subscribe([pending.request(of: topic)]), next, &steps)
     }
 
-    /// Keeps what was read for a join until its reply is said.
+    /// Stores the events that were read for a join until its reply is sent.
     public mutating func replayed(
         _ events: [ChannelMessage], of topic: Topic, upTo position: Position, at door: Door, ref: Reference?
     ) {
@@ -52,7 +52,7 @@ extension PhoenixConversation {
         channels[topic]?.pending?.since = position
     }
 
-    /// A join was granted: the reply, then the end of an older join of the channel, then what goes with the join.
+    /// A join was granted: sends the reply, then the end of an older join of the channel, then the join's own messages.
     private mutating func joined(
         _ topic: Topic, _ answer: PhoenixAnswer, _ position: Position, recovered: Bool,
         _ steps: inout [ConversationStep]
@@ -73,7 +73,7 @@ extension PhoenixConversation {
             let reason: GapReason = since.epoch == position.epoch ? .missed : .reset
             steps.append(.say(writer.gap(topic, position, reason)))
         }
-        // The clients that want flat payloads are also those that wait for this without asking.
+        // The clients that want flat payloads also wait for this message without asking for it.
         if pending.options.wantsReadiness || dialect.encoder.flattens(topic) {
             let notice = "Replication connection established"
             steps.append(.say(writer.system(topic, joinRef: pending.joinRef, isError: false, notice)))
@@ -87,7 +87,7 @@ extension PhoenixConversation {
         }
     }
 
-    /// Who is here; where nobody can be, nobody is: clients wait for it.
+    /// Sends the presence list; an empty one on a topic without presence, since clients wait for it.
     private func here(_ topic: Topic, _ members: [UInt8]?, _ steps: inout [ConversationStep]) {
         guard let joined = channels[topic]?.joined else { return }
         var name: [UInt8] = []
@@ -96,9 +96,9 @@ extension PhoenixConversation {
         steps.append(.say(writer.presenceState(name, joinRef: joined.joinRef, state: state)))
     }
 
-    /// Says that an older join of a channel is over.
+    /// Sends that an older join of a channel has ended.
     ///
-    /// Clients of v1 would close the newer one: they do not tell them apart.
+    /// Not in v1, whose clients would close the newer join: they do not distinguish the two.
     private func close(
         _ channel: [UInt8], _ older: PhoenixChannel.Joined, unless joinRef: [UInt8],
         _ steps: inout [ConversationStep]
@@ -107,10 +107,10 @@ extension PhoenixConversation {
         steps.append(.say(writer.closed(channel, joinRef: older.joinRef)))
     }
 
-    /// A topic was left: because the client asked, or, without an answer to give, because the right to it is gone.
+    /// A topic was left: the client asked for it, or, without an answer to give, it lost the right to the topic.
     private mutating func ended(_ topic: Topic, _ answer: PhoenixAnswer?, _ steps: inout [ConversationStep]) {
         guard let answer else {
-            // The reason follows as an error; clients listen to nothing after `phx_close`.
+            // The reason follows as an error; clients ignore everything after `phx_close`.
             channels[topic]?.isLost = true
             return
         }
@@ -146,7 +146,7 @@ extension PhoenixConversation {
 
     private func joinRef(of topic: Topic) -> [UInt8] { channels[topic]?.joined?.joinRef ?? [] }
 
-    /// A join was refused; an older one of the channel is over as well, as clients expect.
+    /// A join was refused; an older join of the channel ends as well, as clients expect.
     private mutating func joinRefused(
         _ answer: PhoenixAnswer, _ code: String, _ text: String, _ steps: inout [ConversationStep]
     ) {
@@ -161,7 +161,7 @@ extension PhoenixConversation {
         ask(.unsubscribe([topic]), PhoenixAnswer(.nothing), &steps)
     }
 
-    /// A token was refused: the channel that showed it ends, unless it may only be shown later.
+    /// A token was refused: the channel that presented it ends, unless the token may only be presented later.
     private mutating func tokenRefused(
         _ answer: PhoenixAnswer, _ code: String, _ text: String, _ steps: inout [ConversationStep]
     ) {
@@ -176,12 +176,12 @@ extension PhoenixConversation {
         ask(.unsubscribe([topic]), PhoenixAnswer(.nothing), &steps)
     }
 
-    /// Something ended that nobody had asked to end: a channel, or, without a topic, soon the connection.
+    /// A channel ended without a request, or, without a topic, the connection is about to.
     private mutating func failed(
         _ topic: Topic?, _ code: String, _ text: String, _ steps: inout [ConversationStep]
     ) {
         guard let topic else {
-            // Without `phx_close`: clients would not join again once they are back.
+            // Without `phx_close`: clients would not join again after they reconnect.
             for (topic, channel) in channels {
                 steps.append(.say(writer.system(topic, joinRef: channel.joinRef, isError: true, text)))
             }
@@ -191,7 +191,7 @@ extension PhoenixConversation {
         end(topic, channel, PhoenixReason.withdrawn(topic, code, text), &steps)
     }
 
-    /// Tells the reason, then that the channel is over, and forgets it.
+    /// Sends the reason, then the end of the channel, and forgets the channel.
     private mutating func end(
         _ topic: Topic, _ channel: PhoenixChannel, _ text: String, _ steps: inout [ConversationStep]
     ) {

@@ -1,16 +1,16 @@
 import Core
 
-/// A Phoenix connection: its channels, and what their clients hear of each request.
+/// A Phoenix connection: its channels, and the answers to their clients' requests.
 ///
-/// Every message becomes one request, also one that is dropped or refused here: so each is paid for, and too many
-/// refusals in a row end the connection. At most ``PhoenixDialect/channelsMax`` channels are kept.
+/// Every message becomes one request, also one that is dropped or refused here. So each counts against the budget, and
+/// too many refusals in a row end the connection. At most ``PhoenixDialect/channelsMax`` channels are stored.
 public struct PhoenixConversation: Conversation {
     let dialect: PhoenixDialect
     let writer: PhoenixWriter
     var channels: [Topic: PhoenixChannel] = [:]
-    /// Which token was accepted last, as a hash: clients show the same one with each join.
+    /// The hash of the token that was accepted last: clients present the same one with each join.
     ///
-    /// A token that were taken for it would only not be looked at: it could give nothing.
+    /// A token with the same hash would only not be checked: it could grant nothing.
     var acceptedToken = 0
 
     init(_ dialect: PhoenixDialect) {
@@ -18,7 +18,7 @@ public struct PhoenixConversation: Conversation {
         writer = PhoenixWriter(version: dialect.version)
     }
 
-    /// Asks what the frame asks; one that is no frame is dropped and keeps the connection.
+    /// Makes a request of the frame; a message that is no frame is dropped, and the connection stays open.
     public mutating func received(
         _ message: [UInt8], as kind: MessageKind, nowMs: Int, _ steps: inout [ConversationStep]
     ) {
@@ -38,7 +38,7 @@ public struct PhoenixConversation: Conversation {
         }
     }
 
-    /// What concerns the connection: the heartbeat; its reference may be `null`.
+    /// Handles an event of the connection itself: the heartbeat, whose reference may be `null`.
     private mutating func serve(_ frame: PhoenixFrame, _ steps: inout [ConversationStep]) {
         switch String(decoding: frame.event, as: UTF8.self) {
         case "heartbeat": ask(.ping, PhoenixAnswer(.heartbeat, frame), &steps)
@@ -48,7 +48,7 @@ public struct PhoenixConversation: Conversation {
         }
     }
 
-    /// An event of a channel that is joined, or about to be.
+    /// Handles an event of a channel that is joined, or whose join is pending.
     private mutating func pushed(
         _ event: String, _ topic: Topic, _ frame: PhoenixFrame, _ steps: inout [ConversationStep]
     ) {
@@ -62,13 +62,13 @@ public struct PhoenixConversation: Conversation {
 
     // MARK: Steps
 
-    /// Asks the gateway; a message whose answer could not be packed is dropped.
+    /// Makes a request; a message whose answer could not be packed is dropped.
     func ask(_ command: ClientCommand, _ answer: PhoenixAnswer, _ steps: inout [ConversationStep]) {
         guard let reference = answer.reference else { return drop("A reference is too long.", &steps) }
         steps.append(.request(.main, .success(ClientRequest(command: command, ref: reference))))
     }
 
-    /// Refuses a message in words for the client; `joinRef` is what the reply bears instead of the frame's.
+    /// Refuses a message with a text for the client; `joinRef` replaces the frame's in the reply.
     func refuse(
         _ frame: PhoenixFrame, reason: String, _ steps: inout [ConversationStep], joinRef: [UInt8]? = nil
     ) {
@@ -82,12 +82,12 @@ public struct PhoenixConversation: Conversation {
         steps.append(.request(.main, .failure(failure)))
     }
 
-    /// Lets a message count, and says nothing.
+    /// Counts a message, and sends nothing.
     func drop(_ why: String, _ steps: inout [ConversationStep]) {
         refuse(Refusal(.badRequest, why), PhoenixAnswer(.nothing), &steps)
     }
 
-    /// Leaving what was not joined succeeds; it costs what a heartbeat does, and is answered alike.
+    /// Answers the leave of a channel that was not joined: it succeeds, at the cost and in the form of a heartbeat.
     private func leaveNothing(_ frame: PhoenixFrame, _ steps: inout [ConversationStep]) {
         ask(.ping, PhoenixAnswer(.heartbeat, frame), &steps)
     }
@@ -150,10 +150,10 @@ public struct PhoenixConversation: Conversation {
         }
     }
 
-    /// A token for the connection: nothing is answered unless it ends the channel.
+    /// Refreshes the connection's token: no answer is sent unless the refusal ends the channel.
     private mutating func refresh(_ topic: Topic, _ frame: PhoenixFrame, _ steps: inout [ConversationStep]) {
         guard let token = frame.object.flatMap({ PhoenixJoin.token($0) }), token.hashValue != acceptedToken else {
-            // Clients repeat the token that they have, and the keys of their connections.
+            // Clients repeat their current token, and the keys of their connections.
             return ask(.ping, PhoenixAnswer(.nothing), &steps)
         }
         var answer = PhoenixAnswer(.accessToken, frame)

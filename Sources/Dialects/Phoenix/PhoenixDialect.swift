@@ -1,14 +1,14 @@
 public import Core
 
-/// Phoenix channels as Supabase's Realtime clients speak them: JSON objects (vsn 1.0.0) or arrays (2.0.0).
+/// Phoenix channels in the form of Supabase's Realtime clients: JSON objects (vsn 1.0.0) or arrays (2.0.0).
 ///
-/// A channel is a topic, a broadcast is an event. What clients do not know of, positions and gaps, they are told in
-/// members that they ignore and in notices that they hand to their listeners.
+/// A channel is a topic, a broadcast is an event. Positions and gaps are unknown to these clients. They are sent in
+/// members that clients ignore, and in notices that clients pass to their listeners.
 public struct PhoenixDialect: Dialect {
-    /// The paths on which the gateway speaks it.
+    /// The paths of the dialect.
     public static let paths = ["/realtime/v1/websocket", "/socket/websocket"]
 
-    /// Which serializer.
+    /// The serializer.
     public let version: PhoenixVersion
     /// Depth and size of one message.
     public let json: JSON.Limits
@@ -38,10 +38,10 @@ public struct PhoenixDialect: Dialect {
         }
     }
 
-    /// That of the version.
+    /// The encoder of the version.
     public var encoders: [any EventEncoder] { [encoder] }
 
-    /// A code below 4000: Swift's client comes back after no other.
+    /// A code below 4000: Swift's client reconnects after no other.
     public func closeCode(_ reason: CloseReason) -> UInt16? {
         switch reason {
         case .badRequest, .unauthorized, .forbidden: CloseReason.policyViolation.webSocketCode

@@ -1,31 +1,32 @@
 public import Core
 
-/// Writes events as Phoenix broadcasts, once for all members of a version (wire table 1.8).
+/// Writes events as Phoenix broadcasts, once for all members of a version.
 ///
-/// `meta` tells what Supabase's own server does not: the event's position in the topic's log.
+/// `meta` is an addition to Supabase's protocol: the event's position in the topic's log.
 public struct PhoenixEventEncoder: EventEncoder {
     private let version: PhoenixVersion
     private let flattened: Set<[UInt8]>
 
-    /// `flattened` are namespaces whose payloads have the members of the event's data beside the wrapper's own, for
-    /// clients that read the whole payload.
+    /// `flattened` are the namespaces whose payloads repeat the members of the event's data beside the wrapper's own.
+    ///
+    /// It is for clients that read the whole payload.
     public init(_ version: PhoenixVersion, flattened: Set<[UInt8]> = []) {
         self.version = version
         self.flattened = flattened
     }
 
-    /// Whether payloads of the topic have the members of the event's data beside the wrapper's own.
+    /// Whether payloads of the topic repeat the members of the event's data beside the wrapper's own.
     func flattens(_ topic: Topic) -> Bool { !flattened.isEmpty && flattened.contains(Array(topic.namespace)) }
 
     /// `phoenix-v1` or `phoenix-v2`.
     public var name: String { "phoenix-" + version.rawValue }
 
-    /// Writes a broadcast: text, or for an event of nothing but bytes and clients of v2 a binary frame (kind 4).
+    /// Writes a broadcast: text, or a binary frame (kind 4) when the event holds only bytes and the clients use v2.
     public func event(_ topic: Topic, _ message: ChannelMessage) -> [WireUnit] {
         [write(topic, message, joinRef: [], isReplay: false)]
     }
 
-    /// Writes a broadcast of the past for one join: its `meta` says so, and always has an `id`.
+    /// Writes a replayed broadcast for one join: its `meta` marks it as replayed, and always has an `id`.
     func replayed(_ topic: Topic, _ message: ChannelMessage, joinRef: [UInt8]) -> WireUnit {
         write(topic, message, joinRef: joinRef, isReplay: true)
     }
@@ -60,7 +61,7 @@ public struct PhoenixEventEncoder: EventEncoder {
         return WireUnit(.text, text)
     }
 
-    /// Writes a `system` notice; publishers cannot send one, so nobody can pretend a gap.
+    /// Writes a `system` notice; publishers cannot send one, so nobody can fake a gap.
     public func gap(_ topic: Topic, _ position: Position?, _ reason: GapReason) -> [WireUnit] {
         [PhoenixWriter(version: version).gap(topic, position, reason)]
     }
@@ -76,7 +77,7 @@ public struct PhoenixEventEncoder: EventEncoder {
         return [PhoenixWriter(version: version).message(channel, "presence_diff", payload)]
     }
 
-    /// Kind 4; `nil` when a field is longer than its length can say.
+    /// Writes kind 4; `nil` when a field is longer than its length byte allows.
     private func binary(
         _ topic: Topic, _ message: ChannelMessage, _ payload: [UInt8], isReplay: Bool
     ) -> WireUnit? {
@@ -91,9 +92,9 @@ public struct PhoenixEventEncoder: EventEncoder {
             .binary, [4, topicCount, eventCount, metaCount, 0] + channel + message.event.bytes + meta + payload)
     }
 
-    /// Appends `{"id":"op-1","epoch":"k3x9","offset":18}` with what there is of it; nothing when there is nothing.
+    /// Appends those of `{"id":"op-1","epoch":"k3x9","offset":18}` that exist; nothing when none does.
     ///
-    /// A replay begins with `"replayed":true`, and the position stands for an `id` that the publisher has not given: the
+    /// A replay begins with `"replayed":true`, and the position replaces an `id` that the publisher has not given: the
     /// clients expect one.
     private func append(
         metaOf message: ChannelMessage, isReplay: Bool, after label: StaticString, to text: inout [UInt8]
@@ -128,9 +129,9 @@ public struct PhoenixEventEncoder: EventEncoder {
         text.append(text: "}")
     }
 
-    /// Appends the members of the data, but for names that the wrapper has itself.
+    /// Appends the members of the data, except for names that the wrapper has itself.
     private func append(membersOf data: [UInt8], to text: inout [UInt8]) {
-        // The data was validated within these bounds, or narrower ones, when it came in.
+        // The data was validated within these bounds, or narrower ones, on arrival.
         guard let root = try? JSON(parsing: data, limits: JSON.Limits(depthMax: 64, elementsMax: 400_000)).root else {
             return
         }

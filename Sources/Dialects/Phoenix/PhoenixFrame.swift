@@ -1,14 +1,14 @@
 import Core
 
-/// One frame of a client, of either version, as far as every frame is alike.
+/// The fields that every frame of a client has, in either version.
 struct PhoenixFrame {
-    /// What the frame is about.
+    /// The content of the frame.
     enum Payload {
         /// A JSON value, most often an object.
         case json(JSON.Value)
         /// A broadcast in a binary frame (kind 3): its event and its own payload.
         case broadcast(event: [UInt8], BroadcastData)
-        /// Bytes that no event of ours takes (kind 0).
+        /// Bytes that no event of the gateway accepts (kind 0).
         case bytes
     }
 
@@ -32,11 +32,11 @@ struct PhoenixFrame {
         return value
     }
 
-    /// The most bytes of a topic, an event, and a reference as JSON text; a binary frame can say no more.
+    /// The most bytes of a topic, an event, and a reference as JSON text; the limit of a binary frame's length byte.
     static let fieldBytesMax = 255
 }
 
-/// Reads frames; `nil` for a frame that is none, which is dropped and keeps the connection.
+/// Reads frames; `nil` for a malformed frame, which is dropped without ending the connection.
 struct PhoenixFrameDecoder {
     let version: PhoenixVersion
     let json: JSON.Limits
@@ -55,7 +55,7 @@ struct PhoenixFrameDecoder {
         guard let root = try? JSON(parsing: message, limits: json).root else { return nil }
         switch version {
         case .v1:
-            // `ref` may be null, but it has to be there.
+            // `ref` may be null, but it must be present.
             guard root.kind == .object, let ref = root["ref"] else { return nil }
             return frame(joinRef: root["join_ref"], ref: ref, root["topic"], root["event"], root["payload"])
         case .v2:
@@ -77,7 +77,7 @@ struct PhoenixFrameDecoder {
         return PhoenixFrame(joinRef: joinRef, ref: ref, topic: topic, event: event, payload: .json(payload))
     }
 
-    /// The exact text of a string or a number; empty for `null` and for nothing.
+    /// The exact text of a string or a number; empty for `null` and for an absent value.
     private func reference(_ value: JSON.Value?) -> [UInt8]? {
         guard let value, value.kind != .null else { return [] }
         guard value.kind == .string || value.kind == .number, value.raw.count <= PhoenixFrame.fieldBytesMax else {
@@ -93,7 +93,7 @@ struct PhoenixFrameDecoder {
 
     // MARK: Binary
 
-    /// Reads kind 3, a broadcast, and kind 0, a generic push; other kinds go to clients only.
+    /// Reads kind 3, a broadcast, and kind 0, a generic push; only the gateway sends other kinds.
     private func binary(_ message: [UInt8]) -> PhoenixFrame? {
         switch message.first {
         case 3: return broadcast(message)
@@ -122,7 +122,7 @@ struct PhoenixFrameDecoder {
         return PhoenixFrame(joinRef: joinRef, ref: ref, topic: fields[2], event: fields[3], payload: .bytes)
     }
 
-    /// Cuts fields that stand back to back; `nil` when their lengths announce more than there is.
+    /// Cuts consecutive fields; `nil` when their lengths announce more bytes than the message has.
     private func fields(of message: [UInt8], lengths: Range<Int>, from start: Int) -> [[UInt8]]? {
         var place = start
         var fields: [[UInt8]] = []
@@ -135,7 +135,7 @@ struct PhoenixFrameDecoder {
         return fields
     }
 
-    /// A reference of a binary frame as JSON text; one without bytes is `null`.
+    /// The reference of a binary frame as JSON text; an empty one is `null`.
     private func reference(text: [UInt8]) -> [UInt8]? {
         guard !text.isEmpty else { return [] }
         guard UTF8Text.isValid(text) else { return nil }

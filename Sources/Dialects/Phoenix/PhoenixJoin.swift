@@ -1,24 +1,24 @@
 import Core
 
-/// What a `phx_join` asks for, read as leniently as the clients' own server reads it (wire section 1.6).
+/// The request of a `phx_join`, read as leniently as the clients' own server reads it.
 ///
-/// Members of a wrong kind count as absent. Public and private channels of a name are one: who may join is the
-/// namespace's affair.
+/// Members of a wrong kind count as absent. The public and the private channel of a name are one channel: the
+/// namespace's rules decide which clients may join.
 struct PhoenixJoin {
-    /// What the channel is to do for its client.
+    /// The options that the client sets for the channel.
     var options = PhoenixChannel.Options()
-    /// The token to be shown first; `nil` when the connection's own credentials are to count.
+    /// The token to present first; `nil` when the connection's own credentials apply.
     var token: [UInt8]?
-    /// The position to resume from; an addition of ours, `config.broadcast.since`.
+    /// The position to resume from; an addition of the gateway, `config.broadcast.since`.
     var since: Position?
-    /// The events that it wants by the clock; without effect beside ``since``.
+    /// The events that it wants by the clock; no effect beside ``since``.
     var replay: ReplayRequest?
-    /// The reply's `postgres_changes`: what was asked, each with a number, or `[]`.
+    /// The reply's `postgres_changes`: the changes that were requested, each with a number, or `[]`.
     var changes = Array("[]".utf8)
-    /// Why it cannot be granted.
+    /// The reason why the join cannot be granted; `nil` for a valid one.
     var problem: String?
 
-    /// The most bytes of ``changes``, which a pending join keeps.
+    /// The most bytes of ``changes``, which a pending join stores.
     static let changesBytesMax = 8_192
 
     init(_ frame: PhoenixFrame) {
@@ -38,12 +38,12 @@ struct PhoenixJoin {
         if let asked = config["postgres_changes"], asked.kind == .array { number(asked) }
     }
 
-    /// Whether database changes were asked for, which there are none of.
+    /// Whether the client asked for database changes, which the gateway does not offer.
     var asksForChanges: Bool { changes.count > 2 }
 
-    /// `user_token`, else `access_token`; `nil` for a key, which is for the connection to show.
+    /// `user_token`, else `access_token`; `nil` for a key, which only the connection presents.
     ///
-    /// A key is what has not the three parts of a token, as `sb_publishable_...`.
+    /// A key is a text without the three parts of a token, such as `sb_publishable_...`.
     static func token(_ payload: JSON.Value) -> [UInt8]? {
         for name in ["user_token", "access_token"] {
             guard let text = payload[name]?.stringBytes, !text.isEmpty else { continue }
@@ -53,7 +53,7 @@ struct PhoenixJoin {
         return nil
     }
 
-    /// Any value but an empty string or `null` is a key; what is no string counts as its text.
+    /// Reads the presence key: any value but an empty string or `null`; a value that is no string counts as its text.
     private mutating func readKey(_ value: JSON.Value?) {
         guard let value, value.kind != .null else { return }
         let key = value.stringBytes ?? Array(value.raw)
@@ -68,14 +68,14 @@ struct PhoenixJoin {
         options.presenceKey = key.isEmpty ? nil : key
     }
 
-    /// A boolean, or one of the words in any case.
+    /// Reads a boolean, or the word `true` in any case; anything else is `false`.
     private static func flag(_ value: JSON.Value?) -> Bool {
         guard let value else { return false }
         if let text = value.stringBytes { return ASCII.equalIgnoringCase(text, Array("true".utf8)) }
         return value.bool == true
     }
 
-    /// Reads `since`, milliseconds since 1970, and `limit`; these are not read leniently, as by the clients' own server.
+    /// Reads `since`, milliseconds since 1970, and `limit`, as strictly as the clients' own server does.
     private mutating func read(replay wanted: JSON.Value) {
         let limit = NativeDecoder.present(wanted["limit"])
         guard let sinceMs = wanted["since"]?.int, sinceMs <= ReplayRequest.sinceMsMax,
@@ -88,7 +88,8 @@ struct PhoenixJoin {
         replay = ReplayRequest(sinceMs: sinceMs, limit: limit?.int ?? ReplayRequest.eventsMax)
     }
 
-    /// Echoes what was asked: clients compare event, schema, table and filter, and take a number that is not 0.
+    /// Repeats the requested changes: clients compare event, schema, table and filter, and expect a number other than
+    /// 0.
     private mutating func number(_ asked: JSON.Value) {
         var text = Array("[".utf8)
         var count = 0

@@ -1,12 +1,13 @@
 import Core
 
-/// How Phoenix clients are told who is here: by key, a list of metas each (wire section 1.9).
+/// The JSON of presence for Phoenix clients: a list of metas for each key.
 ///
-/// A meta is what the client says of itself, with `phx_ref`, the name of this word of it, by which clients remove it; with
-/// `phx_ref_prev` where it replaces another; and with `phx_user`, the user of the token, which is an addition of ours. These
-/// stand last, so that they count whatever the meta says.
+/// A meta holds the client's own members, and these last, so that they take precedence:
+/// - `phx_ref`, the name of this version of the meta, by which clients remove it;
+/// - `phx_ref_prev`, where it replaces another meta;
+/// - `phx_user`, the user of the token, an addition of the gateway.
 enum PhoenixPresence {
-    /// `{"u1":{"metas":[{...,"phx_ref":"n.0.1/1"}]}}`; `replaced` are those that the members take the place of.
+    /// `{"u1":{"metas":[{...,"phx_ref":"n.0.1/1"}]}}`; `replaced` holds the former entries of these members.
     static func list(_ members: [PresenceMember], replacing replaced: [PresenceID: PresenceMember] = [:]) -> [UInt8] {
         var byKey: [[UInt8]: [PresenceMember]] = [:]
         var keys: [[UInt8]] = []
@@ -43,7 +44,7 @@ enum PhoenixPresence {
     }
 
     private static func append(_ member: PresenceMember, replacing old: PresenceMember?, to text: inout [UInt8]) {
-        // One JSON object, whose last byte is its brace; between its braces there may be nothing but spaces.
+        // One JSON object, whose last byte is its brace; the text between its braces may be only spaces.
         let inside = member.meta.dropLast()
         text.append(contentsOf: inside)
         if inside.dropFirst().contains(UInt8(ascii: "\"")) { text.append(text: ",") }

@@ -1,8 +1,8 @@
 import Core
 
-/// Refusals in the words of the clients' own server, `<Code>: <text>`, where clients act by them.
+/// Refusals in the form of the clients' own server, `<Code>: <text>`, where clients act on the code.
 enum PhoenixReason {
-    /// Why a channel cannot be joined; Python's client waits longer after some of the codes.
+    /// The reason why a channel cannot be joined; Python's client waits longer after some of the codes.
     static func join(_ answer: PhoenixAnswer, _ code: String, _ text: String) -> String {
         switch (ErrorCode(rawValue: code), answer.kind) {
         case (.rateLimited, _): return "ClientJoinRateLimitReached: Too many joins per second"
@@ -14,7 +14,7 @@ enum PhoenixReason {
         }
     }
 
-    /// Why a push was refused.
+    /// The reason why a push was refused.
     static func push(_ answer: PhoenixAnswer, _ code: String, _ text: String) -> String {
         switch ErrorCode(rawValue: code) {
         case .unauthorized, .forbidden:
@@ -24,7 +24,7 @@ enum PhoenixReason {
         }
     }
 
-    /// Why somebody is not listed.
+    /// The reason why a client is not listed.
     static func presence(_ answer: PhoenixAnswer, _ code: String, _ text: String) -> String {
         switch ErrorCode(rawValue: code) {
         case .notFound: "PresenceNotEnabled: this topic has no presence"
@@ -33,7 +33,7 @@ enum PhoenixReason {
         }
     }
 
-    /// Why a channel ends.
+    /// The reason why a channel ends.
     static func withdrawn(_ topic: Topic, _ code: String, _ text: String) -> String {
         guard code == ErrorCode.forbidden.rawValue || code == ErrorCode.unauthorized.rawValue else {
             return coded(code, text)

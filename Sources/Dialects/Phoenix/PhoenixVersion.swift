@@ -1,4 +1,4 @@
-/// Which of Phoenix's serializers a connection speaks (the query's `vsn`).
+/// The Phoenix serializer of a connection (the query's `vsn`).
 public enum PhoenixVersion: String, CaseIterable, Sendable {
     /// JSON objects in text frames.
     case v1

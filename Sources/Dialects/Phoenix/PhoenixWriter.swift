@@ -1,6 +1,6 @@
 import Core
 
-/// Writes what one client is told: replies and pushes, in its version.
+/// Writes the messages to one client, replies and pushes, in its version.
 ///
 /// References are JSON text that was read before; an empty one is written as `null`.
 struct PhoenixWriter {
@@ -71,17 +71,17 @@ struct PhoenixWriter {
 
     // MARK: Pushes
 
-    /// `phx_close`: the channel of that join is over.
+    /// `phx_close`: the channel of that join has ended.
     func closed(_ topic: [UInt8], joinRef: [UInt8]) -> WireUnit {
         message(joinRef: joinRef, ref: joinRef, topic, "phx_close", PhoenixWriter.emptyObject)
     }
 
-    /// `presence_state`: who is here; `state` is one JSON object.
+    /// `presence_state`: the presence list; `state` is one JSON object.
     func presenceState(_ topic: [UInt8], joinRef: [UInt8], state: [UInt8]) -> WireUnit {
         message(joinRef: joinRef, topic, "presence_state", state)
     }
 
-    /// `system`: a notice for people; an `isError` one means that the channel does not work any more.
+    /// `system`: a notice for people; one with `isError` means that the channel has stopped working.
     ///
     /// `members` are further members of the payload, each after a comma.
     func system(
@@ -103,7 +103,7 @@ struct PhoenixWriter {
         return message(joinRef: joinRef, channel, "system", payload)
     }
 
-    /// `system`: events are missing before whatever follows.
+    /// `system`: events are missing before the next message.
     func gap(_ topic: Topic, _ position: Position?, _ reason: GapReason) -> WireUnit {
         var text = "gap: events are missing (\(reason.rawValue))"
         var members: [UInt8] = []

@@ -1,9 +1,9 @@
-/// Engine.IO's signs of life: the server asks, the client answers; pure.
+/// Engine.IO's heartbeat: the server sends pings, the client answers; pure.
 ///
-/// The gateway asks one interval after the connection began and after each answer. A client that does not answer in
-/// time is gone, whatever else it sends.
+/// The gateway sends a ping one interval after the connection began and after each answer. A client that does not
+/// answer in time counts as gone, regardless of other messages.
 struct EngineHeartbeat: Equatable, Sendable {
-    /// What is due.
+    /// The action that is due.
     enum Due: Equatable {
         /// Nothing yet.
         case nothing
@@ -16,7 +16,7 @@ struct EngineHeartbeat: Equatable, Sendable {
     private let intervalMs: Int
     private let timeoutMs: Int
     private var asked = false
-    /// When the next thing is due, monotonic milliseconds.
+    /// The time of the next action, monotonic milliseconds.
     private(set) var deadlineMs = Int.max
 
     init(intervalMs: Int, timeoutMs: Int) {
@@ -30,7 +30,7 @@ struct EngineHeartbeat: Equatable, Sendable {
         deadlineMs = nowMs + intervalMs
     }
 
-    /// Tells what is due now.
+    /// The action that is due now.
     mutating func due(nowMs: Int) -> Due {
         guard nowMs >= deadlineMs else { return .nothing }
         if asked { return .gone }

@@ -1,46 +1,48 @@
 import Core
 
-/// What two nodes say to each other about a session that polls: one asks in a client's name, the other has the session.
+/// The messages between two nodes about a polling session: one node relays its client's requests, the other owns the
+/// session.
 ///
 /// Written as `LETTER[ WORD...]`, and for packets and bodies a line end and the bytes. A request has a number that its
-/// answer repeats. Whoever reads one knows who wrote it; the bytes are checked all the same.
+/// answer repeats. The reader knows which node wrote a message; the bytes are checked all the same.
 public enum EngineHop: Equatable, Sendable {
     /// The answer to a request.
     public enum Answer: Equatable, Sendable {
         /// Packets for the client.
         case packets([UInt8])
-        /// What the client sent was taken.
+        /// The client's packets were accepted.
         case taken
         /// A packet is too large.
         case tooLarge
-        /// The node cannot take it now.
+        /// The node cannot accept the request now.
         case busy
-        /// The request is refused with this code of Engine.IO.
+        /// The request is refused with this Engine.IO code.
         case fault(Int)
     }
 
-    /// The client fetches what waits for it.
+    /// The client fetches its waiting packets.
     case fetch(number: Int, session: [UInt8])
     /// The client sends packets.
     case send(number: Int, session: [UInt8], body: [UInt8])
-    /// A fetch is to be answered now, with nothing if need be: the node that asks ends.
+    /// A fetch is to be answered now, even with no packets: the node that relays it is shutting down.
     case release(number: Int, session: [UInt8])
-    /// The client has gone before it was answered.
+    /// The client disconnected before its answer.
     case abandoned(number: Int, session: [UInt8])
     /// The answer to a request.
     case answer(number: Int, Answer)
-    /// These fetches wait for something to be said.
+    /// The node holds these fetches until it has packets for them.
     case held([Int])
-    /// These fetches have waited for long: what is held no more is to be answered, since its answer was lost.
+    /// These fetches have waited for long; the node answers those that it no longer holds, since their answers were
+    /// lost.
     case waits([Int])
-    /// The packets that answered these fetches were handed to their clients.
+    /// The packets that answered these fetches were sent to their clients.
     case received([Int])
-    /// A sign of life is wanted.
+    /// A question whether the other node is alive.
     case asks
-    /// The sign of life.
+    /// The answer to ``asks``.
     case lives
 
-    /// Numbers that one message may list.
+    /// The most numbers in one message.
     public static let numbersMax = 1_024
     private static let sessionBytesMax = 128
     private static let faultMax = 5
@@ -90,7 +92,7 @@ public enum EngineHop: Equatable, Sendable {
 
     // MARK: Reading
 
-    /// Reads a message; `nil` when it is none.
+    /// Reads a message; `nil` when it is malformed.
     public init?(parsing message: [UInt8]) {
         let line = message.prefix { $0 != UInt8(ascii: "\n") }
         let body = line.count < message.count ? Array(message[(line.endIndex + 1)...]) : nil

@@ -1,24 +1,24 @@
-/// The first words on a WebSocket to which a session that polls is to move; pure.
+/// The first messages on a WebSocket to which a polling session is to move; pure.
 ///
-/// The client asks `2probe` and then moves by `5`. Nothing else may be said by either side before: some clients read
+/// The client sends `2probe` and then moves with `5`. Neither side may send anything else before: some clients read
 /// exactly one message.
 public struct EngineProbe: Equatable, Sendable {
-    /// What a message of the client brings about.
+    /// The action that a message of the client causes.
     public enum Step: Equatable, Sendable {
-        /// Say this.
+        /// Send this.
         case answer([UInt8])
         /// The session moves here.
         case move
-        /// The WebSocket is closed, and the session goes on polling.
+        /// The WebSocket is closed, and the session continues with polling.
         case refuse
     }
 
     private var isAnswered = false
 
-    /// Nothing was said.
+    /// A probe before its first message.
     public init() {}
 
-    /// A message came.
+    /// The client sent a message.
     public mutating func received(_ message: [UInt8], as kind: MessageKind) -> Step {
         guard let packet = EnginePacket(message: message, as: kind) else { return .refuse }
         if !isAnswered, packet.kind == .ping, packet.payload.elementsEqual("probe".utf8) {

@@ -1,11 +1,11 @@
 import Core
 
-/// What the gateway tells one client, as an event's name and its one argument, or as an acknowledgement's argument.
+/// A message to one client as an event's name and its one argument, or as an acknowledgement's argument.
 ///
-/// The argument is the `data` of the native message of that name. What native messages carry beside their data, the topic,
-/// stands in the argument.
+/// The argument is the `data` of the native message of that name. The topic, which native messages carry beside their
+/// data, is in the argument.
 enum SocketIOAnswer {
-    /// The event that says it to a client that asked for no acknowledgement; `nil` where there is nothing to tell.
+    /// The event for a client that asked for no acknowledgement; `nil` for a message that is not sent then.
     static func eventName(of message: ServerMessage) -> StaticString? {
         switch message {
         case .authenticated: "authenticated"
@@ -22,7 +22,7 @@ enum SocketIOAnswer {
         }
     }
 
-    /// The argument of an acknowledgement: what was granted, or `{"error":{...}}`.
+    /// The argument of an acknowledgement: the result, or `{"error":{...}}`.
     static func acknowledgement(_ message: ServerMessage, _ socket: NativeSocket = .plain) -> [UInt8] {
         guard case .error = message else { return argument(of: message, socket) }
         var text: [UInt8] = Array("{\"error\":".utf8)
@@ -39,7 +39,7 @@ enum SocketIOAnswer {
         return argument(of: .subscribed(topic: topic, position: position, recovered: recovered, state: nil), socket)
     }
 
-    /// The event's argument; `socket` says what the client calls topics.
+    /// The event's argument; `socket` gives the client's names of topics.
     static func argument(of message: ServerMessage, _ socket: NativeSocket = .plain) -> [UInt8] {
         var text: [UInt8] = []
         text.reserveCapacity(256)

@@ -1,26 +1,26 @@
 import Core
 
-/// Bytes inside JSON, both ways: attachments of a Socket.IO packet become `{"$bytes":"<base64>"}` in our data, and such objects
-/// become attachments again.
+/// Converts bytes inside JSON, in both directions: a Socket.IO attachment becomes `{"$bytes":"<base64>"}` in an event's
+/// data, and such an object becomes an attachment again.
 ///
-/// Data stays JSON everywhere but here, so an event is the same in the log and for clients of other protocols, whoever
-/// published it.
+/// Data stay JSON everywhere else. So an event is the same in the log and for clients of other protocols, regardless of
+/// its publisher.
 enum SocketIOBytes {
-    /// A piece of a text that another takes the place of.
+    /// A piece of a text, and its replacement.
     private struct Edit {
         let range: Range<Int>
         let text: [UInt8]
     }
 
-    /// Depth and size of data that may hold bytes: what scripts write has no narrower bounds.
+    /// Depth and size of data that may hold bytes: the data that scripts write have no narrower bounds.
     private static let json = JSON.Limits(depthMax: 64, elementsMax: 400_000)
     private static let name = Array("\"$bytes\"".utf8)
 
     // MARK: From a client
 
-    /// The text of a packet's arguments with each attachment in its place; `nil` when one stands in two places.
+    /// The text of a packet's arguments with each attachment in its place; `nil` when one is used in two places.
     ///
-    /// Each placeholder stands for an attachment that there is. An attachment that stood in a thousand places would be a
+    /// Each placeholder stands for an existing attachment. An attachment in a thousand places would make the text a
     /// thousand times as long.
     static func filled(_ arguments: JSON.Value, with attachments: [[UInt8]]) -> [UInt8]? {
         var edits: [Edit] = []
@@ -47,8 +47,8 @@ enum SocketIOBytes {
 
     /// The text with a placeholder for each object that stands for bytes, and the bytes.
     ///
-    /// `nil` for a text without such objects, which is nearly every one. `nil` also for one with more than a packet may have,
-    /// and for one that has placeholders of its own: a client would take them for attachments, and fail.
+    /// `nil` for a text without such objects, the usual case. `nil` also for more attachments than a packet may have. A
+    /// text with placeholders of its own gives `nil` as well: a client would take them for attachments, and fail.
     static func taken(from text: [UInt8]) -> (text: [UInt8], attachments: [[UInt8]])? {
         guard mayHold(text), let root = try? JSON(parsing: text, limits: json).root else { return nil }
         var edits: [Edit] = []
@@ -73,7 +73,7 @@ enum SocketIOBytes {
         return true
     }
 
-    /// What an object stands for whose only member is `$bytes`, with standard base64.
+    /// The bytes of an object whose only member is `$bytes`, with standard base64; `nil` for any other.
     private static func bytes(of value: JSON.Value) -> [UInt8]? {
         guard value.kind == .object else { return nil }
         var members = value.members
@@ -84,7 +84,7 @@ enum SocketIOBytes {
         return Base64.decode(text, .standard)
     }
 
-    /// Whether a member has the name: events are looked at once, and few hold bytes.
+    /// Whether a member may have the name; a cheap test, since each event is tested once and few hold bytes.
     private static func mayHold(_ text: [UInt8]) -> Bool {
         var position = 0
         while let found = text[position...].firstIndex(of: UInt8(ascii: "$")) {

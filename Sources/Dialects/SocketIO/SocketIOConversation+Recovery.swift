@@ -1,11 +1,11 @@
 public import Core
 
-/// Connection state recovery: what a client of a namespace had, it has again, or it begins anew.
+/// Connection state recovery: a client of a namespace recovers its former topics in full, or starts anew.
 extension SocketIOConversation {
-    /// Events of a client that may come back end with where its topics stand then.
+    /// Whether some client can recover: its events end with the positions of its topics.
     public var marksEvents: Bool { memberships.values.contains { $0.recovery != nil } }
 
-    /// The event with the list of places as its last argument: a client keeps that, when it is a string.
+    /// The event with the list of positions as its last argument: a client stores that argument when it is a string.
     public mutating func own(
         _ topic: Topic, _ position: Position, at door: Door, _ units: () -> [WireUnit]
     ) -> [WireUnit]? {
@@ -17,7 +17,7 @@ extension SocketIOConversation {
         return units
     }
 
-    /// Asks for what a client had that comes back, or lets it in anew.
+    /// Asks for the former topics of a client that recovers, or admits it as a new one.
     mutating func recover(_ number: Int, _ user: [UInt8]?, _ steps: inout [ConversationStep]) {
         guard var recovery = memberships[number]?.recovery, let door = memberships[number]?.door else { return }
         let namespace = dialect.names[number]
@@ -28,7 +28,7 @@ extension SocketIOConversation {
             recovery.pid = shown.pid
             recovery.places = places
             recovery.waiting = Set(places.topics)
-            // What the namespace's rules joined is among the places, or the client has left it.
+            // The topics of the namespace's rules are among these positions, or the client has left them.
             memberships[number]?.requests.cameBack(by: user)
         } else {
             recovery.sid = dialect.makeID()
@@ -42,7 +42,7 @@ extension SocketIOConversation {
         steps.append(.request(door, .success(ClientRequest(command: command, ref: nil))))
     }
 
-    /// One topic more has all that was missed, or the client is let in anew.
+    /// Records that one more topic was recovered in full, or that the recovery failed.
     mutating func recovering(_ message: ServerMessage, _ number: Int, _ steps: inout [ConversationStep]) {
         guard let recovery = memberships[number]?.recovery, !recovery.hasFailed else { return }
         switch message {
@@ -52,13 +52,14 @@ extension SocketIOConversation {
             memberships[number]?.recovery?.token = nil
             enter(number, sid: recovery.sid, pid: recovery.pid, &steps)
         case .subscribed, .gap, .error, .unsubscribed:
-            // Never in part: the client would take for whole what is not. The topics are left when they do not look.
+            // Never in part: the client would take an incomplete recovery for a complete one. The topics are left
+            // later, not while they serve their members.
             memberships[number]?.recovery?.hasFailed = true
         default: return
         }
     }
 
-    /// Lets clients in anew that could not have again all that they had.
+    /// Restarts the clients whose recovery failed.
     mutating func beginAnew(_ steps: inout [ConversationStep]) {
         for (number, membership) in memberships where membership.recovery?.hasFailed == true {
             steps.append(.end(membership.door))
@@ -67,10 +68,10 @@ extension SocketIOConversation {
         }
     }
 
-    /// Whether somebody waits to be let in anew.
+    /// Whether a client waits to be restarted.
     var hasFailedRecovery: Bool { memberships.values.contains { $0.recovery?.hasFailed == true } }
 
-    /// Lets the client into a namespace.
+    /// Admits the client to a namespace.
     mutating func enter(
         _ number: Int, sid: [UInt8], pid: [UInt8] = [], _ steps: inout [ConversationStep]
     ) {
@@ -84,7 +85,7 @@ extension SocketIOConversation {
         }
     }
 
-    /// Tells where the topics stand by an event that bears nothing else.
+    /// Sends the positions of the topics in an event that carries nothing else.
     func tellPlaces(_ number: Int, _ steps: inout [ConversationStep]) {
         guard let recovery = memberships[number]?.recovery, !recovery.pid.isEmpty else { return }
         let argument = Array("\"".utf8) + recovery.places.text + Array("\"".utf8)

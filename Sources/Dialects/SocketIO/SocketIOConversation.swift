@@ -1,17 +1,17 @@
 public import Core
 
-/// A Socket.IO connection: Engine.IO's open packet and heartbeat, and one door for each namespace it is in.
+/// A Socket.IO connection: Engine.IO's open packet and heartbeat, and one session for each namespace that it is in.
 ///
-/// It is the same over polling and over a WebSocket, because a message of a WebSocket and a packet of a payload mean
-/// the same. What is malformed ends the connection with `bad_request`, as clients of this protocol expect; what is well
-/// formed and cannot be done is told.
+/// It is the same over polling and over a WebSocket, because a WebSocket message and a packet of a payload mean the
+/// same. A malformed packet ends the connection with `bad_request`, as clients of this protocol expect. A well-formed
+/// request that cannot be fulfilled receives an error.
 public struct SocketIOConversation: Conversation {
-    /// Being in a namespace, or on the way into it.
+    /// The client's membership of a namespace, or its pending entry.
     struct Membership {
         let door: Door
         let positions: Bool
         var requests: SocketRequests
-        /// Whose token opened it; `nil` for nobody's.
+        /// The user of the token that opened it; `nil` for an anonymous client.
         var user: [UInt8]?
         var isOpen = false
         /// `nil` for a client that did not ask for it.
@@ -29,7 +29,7 @@ public struct SocketIOConversation: Conversation {
     private let sid: [UInt8]
     private let upgrades: Bool
     private var heartbeat: EngineHeartbeat
-    /// When a connection that is in no namespace ends; a namespace that stays closed does not extend it.
+    /// The time at which a connection in no namespace ends; a refused namespace does not extend it.
     var connectDeadlineMs = Int.max
     var memberships: [Int: Membership] = [:]
     private var lastDoor = Door.main.number
@@ -45,20 +45,20 @@ public struct SocketIOConversation: Conversation {
             intervalMs: dialect.settings.pingIntervalMs, timeoutMs: dialect.settings.pingTimeoutMs)
     }
 
-    /// The next question for a sign of life, or the end of a silent client or of one that is in no namespace.
+    /// The time of the next ping, or of the end of a client that is silent or in no namespace.
     public var deadlineMs: Int {
         if isOver { return Int.max }
         return hasFailedRecovery ? 0 : min(heartbeat.deadlineMs, connectDeadlineMs)
     }
 
-    /// Says the open packet; the client enters namespaces after it.
+    /// Sends the open packet; the client enters namespaces after it.
     public mutating func began(nowMs: Int, _ steps: inout [ConversationStep]) {
         heartbeat.lives(nowMs: nowMs)
         connectDeadlineMs = nowMs + dialect.settings.connectMs
         steps.append(.say(WireUnit(.text, SocketIOText.open(sid: sid, upgrades: upgrades, dialect.settings))))
     }
 
-    /// Asks for a sign of life, or ends the connection.
+    /// Sends a ping, or ends the connection.
     public mutating func deadlineReached(nowMs: Int, _ steps: inout [ConversationStep]) {
         guard !isOver else { return }
         if nowMs >= connectDeadlineMs { return close(.timeout, &steps) }
@@ -86,7 +86,7 @@ public struct SocketIOConversation: Conversation {
         }
     }
 
-    /// The client is in the namespace, or is once it has again what it had there.
+    /// The client is in the namespace, or will be once it has recovered its topics there.
     public mutating func opened(_ door: Door, by user: [UInt8]?, _ steps: inout [ConversationStep]) {
         guard let number = number(of: door) else { return }
         memberships[number]?.user = user
@@ -94,7 +94,7 @@ public struct SocketIOConversation: Conversation {
         recover(number, user, &steps)
     }
 
-    /// The client stays outside, or has to leave: it is told why, and the connection stays.
+    /// The client may not enter, or has to leave: it receives the reason, and the connection stays open.
     public mutating func refused(_ door: Door, _ refusal: Refusal, _ steps: inout [ConversationStep]) {
         guard let number = number(of: door), let membership = memberships.removeValue(forKey: number) else { return }
         let name = dialect.names[number]
@@ -109,11 +109,11 @@ public struct SocketIOConversation: Conversation {
         steps.append(.say(WireUnit(.text, SocketIOText.disconnected(name))))
     }
 
-    /// Says it as the acknowledgement that the client waits for, or as an event.
+    /// Sends the message as the acknowledgement that the client waits for, or as an event.
     public mutating func told(
         _ message: ServerMessage, at door: Door, ref: Reference?, _ steps: inout [ConversationStep]
     ) {
-        // What concerns the connection is told in each of its namespaces: a client's handlers belong to one.
+        // A message about the connection is sent in each of its namespaces: a client's handlers belong to one.
         guard door != .main else {
             for (number, membership) in memberships.sorted(by: { $0.key < $1.key }) where membership.isOpen {
                 say(message, in: number, &steps)
@@ -128,12 +128,12 @@ public struct SocketIOConversation: Conversation {
         for request in following { steps.append(.request(door, .success(request))) }
     }
 
-    /// One for each namespace and choice of positions.
+    /// The encoder of the session's namespace and of its choice of positions.
     public func encoder(of door: Door) -> Int {
         number(of: door).map { 2 * $0 + (memberships[$0]?.positions == true ? 1 : 0) } ?? 0
     }
 
-    /// An acknowledgement's number counts on this connection and in its namespace.
+    /// The operation of an acknowledgement's number, which counts on this connection and in its namespace.
     public func operation(of ref: Reference) -> OperationName? { .numbered(ref.bytes) }
 }
 
@@ -151,7 +151,7 @@ extension SocketIOConversation {
         finished(packet, nowMs: nowMs, &steps)
     }
 
-    /// Attachments wait for their last, within the bytes that one packet may have.
+    /// Collects attachments up to the last, within the bytes that one packet may have.
     private mutating func attachment(_ bytes: ArraySlice<UInt8>, nowMs: Int, _ steps: inout [ConversationStep]) {
         guard var waiting = unfinished else { return close(.badRequest, &steps) }
         unfinished = nil
@@ -177,7 +177,7 @@ extension SocketIOConversation {
         case .event, .binaryEvent:
             event(packet, number, membership.door, &steps)
         case .connect, .ack, .connectError, .binaryAck:
-            // The gateway asks clients for no acknowledgement: there is none that it could know.
+            // The gateway asks clients for no acknowledgement, so none can match a request.
             return
         }
     }
@@ -207,7 +207,7 @@ extension SocketIOConversation {
         steps.append(.open(door, token: token))
     }
 
-    /// Reads the members `token`, `positions` and `recovery` of what a client shows when it connects.
+    /// Reads the members `token`, `positions` and `recovery` that a client presents when it connects.
     private func credentials(
         _ payload: SocketIOPacket.Payload
     ) throws(Refusal) -> (token: [UInt8]?, positions: Bool, recovery: SocketIORecovery?) {
@@ -262,7 +262,7 @@ extension SocketIOConversation {
         }
     }
 
-    /// The topics of a request that names a list of them; its answer is a list, too, also of one.
+    /// The topics of a request that names a list of them; its answer is a list as well, also for one topic.
     private func listedTopics(of command: ClientCommand, _ packet: SocketIOPacket) -> [Topic]? {
         guard case .value(let event) = packet.payload else { return nil }
         var members = event.members
@@ -293,7 +293,7 @@ extension SocketIOConversation {
         SocketIOAnswer.acknowledgement(message, dialect.sockets[number])
     }
 
-    /// Keeps one of several answers; a join is also told at once, by an event, since the topic's events follow it.
+    /// Stores one of several answers; a join is also sent at once, as an event, since the topic's events follow it.
     private mutating func answered(
         _ message: ServerMessage, _ batch: Int, _ ackID: Int, in number: Int, _ steps: inout [ConversationStep]
     ) {
@@ -325,7 +325,7 @@ extension SocketIOConversation {
         steps += SocketIOText.event(dialect.names[number], name, argument).map { .say($0) }
     }
 
-    /// The namespace of a door that is open or opening.
+    /// The namespace of a session that is open or opening.
     func number(of door: Door) -> Int? {
         memberships.first { $0.value.door == door }?.key
     }

@@ -3,7 +3,7 @@ import Core
 /// Makes a command of one event: the verbs and the commands are those of the native dialect, `[name, data]`.
 struct SocketIODecoder {
     let settings: SocketIODialect.Settings
-    /// What members such as `shopId` mean in the namespace.
+    /// The meaning of members such as `shopId` in the namespace.
     var socket = NativeSocket.plain
 
     /// Reads an event that fits its grammar.
@@ -26,7 +26,7 @@ struct SocketIODecoder {
         guard members.next() == nil else {
             throw Refusal(.badRequest, "An event takes one argument, an object; put all it needs into that.")
         }
-        // Backends of other makes take the bare token.
+        // Clients of other backends send the bare token.
         if name.description == "authenticate", let token = argument?.stringBytes { return .authenticate(token: token) }
         if let argument, argument.kind != .object {
             throw Refusal(.badRequest, "The event's argument must be an object.")

@@ -1,22 +1,23 @@
 public import Core
 
-/// Socket.IO 5 over Engine.IO 4, for the clients of that name (docs/protocol.md says what they may send).
+/// Socket.IO 5 over Engine.IO 4, for the clients of that name (docs/protocol.md lists their messages).
 public struct SocketIODialect: Dialect {
-    /// What a connection is told and allowed; times in milliseconds.
+    /// The settings and limits of a connection; times in milliseconds.
     public struct Settings: Sendable {
-        /// From one sign of life to the question for the next.
+        /// The time from an answer to the next ping.
         public var pingIntervalMs: Int
-        /// From the question to the end of a client that does not answer.
+        /// The time from a ping to the end of a client that does not answer.
         public var pingTimeoutMs: Int
-        /// Bytes of one packet, which the open packet tells, and of the attachments of one packet together.
+        /// The most bytes of one packet, which the open packet announces, and of the attachments of one packet
+        /// together.
         public var payloadBytesMax: Int
-        /// How long a connection may be in no namespace.
+        /// The longest time that a connection may be in no namespace.
         public var connectMs: Int
         /// Depth and size of one packet.
         public var json: JSON.Limits
-        /// Topics in one subscribe or unsubscribe; beyond: `too_large`.
+        /// Topics in one subscribe or unsubscribe; more are `too_large`.
         public var subscribeBatchMax: Int
-        /// Bytes of one publish's data; beyond: `too_large`.
+        /// Bytes of one publish's data; more are `too_large`.
         public var publishBytesMax: Int
 
         /// Makes settings.
@@ -37,22 +38,21 @@ public struct SocketIODialect: Dialect {
     /// The namespaces that every gateway has: the main one and those of the apps.
     public static let namespaces = ["/", "/queue", "/bookings", "/social", "/dj", "/challenges"]
 
-    /// What connections are told and allowed.
+    /// The settings and limits of connections.
     public let settings: Settings
     /// Makes an identifier that nobody can guess, of characters that JSON and URLs take as they are.
     let makeID: @Sendable () -> [UInt8]
-    /// Proves that a node wrote these bytes, in characters that JSON takes as they are; empty while it cannot.
+    /// Makes a proof that a node wrote these bytes, in characters that JSON takes as they are; empty while it cannot.
     let prove: @Sendable ([UInt8]) -> [UInt8]
     /// The names, in the order of their numbers.
     let names: [[UInt8]]
-    /// What each namespace brings with it, in the same order.
+    /// The rules and values of each namespace, in the same order.
     let sockets: [NativeSocket]
     private let numbers: [[UInt8]: Int]
 
-    /// Makes the dialect of its namespaces, each a valid one and none twice; `rules` are those of the sockets of the
-    /// same name.
+    /// Makes the dialect of its namespaces, each a valid one and none twice.
     ///
-    /// Without `prove` no client is told a `pid`.
+    /// `rules` are those of the sockets of the same name. Without `prove` no client receives a `pid`.
     public init(
         namespaces: [String], rules: [String: SocketRules] = [:], settings: Settings,
         prove: @escaping @Sendable ([UInt8]) -> [UInt8] = { _ in [] },
@@ -84,13 +84,13 @@ public struct SocketIODialect: Dialect {
         }
     }
 
-    /// The number of a namespace; `nil` when there is none of that name.
+    /// The number of a namespace; `nil` for an unknown name.
     func number(of namespace: [UInt8]) -> Int? { numbers[namespace] }
 
     /// Begins the conversation of a connection that is a WebSocket from the beginning.
     public func converse() -> any Conversation { converse(sid: makeID(), upgrades: false) }
 
-    /// Begins a conversation that is known by `sid`; with `upgrades` the client is told that it may move to a WebSocket.
+    /// Begins a conversation with the session id `sid`; `upgrades` offers the client a move to a WebSocket.
     public func converse(sid: [UInt8], upgrades: Bool) -> SocketIOConversation {
         SocketIOConversation(self, sid: sid, upgrades: upgrades)
     }

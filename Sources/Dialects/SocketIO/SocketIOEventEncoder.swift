@@ -2,8 +2,8 @@ public import Core
 
 /// Writes events for the members of one namespace: `42/queue,["queue:update",{...}]`.
 ///
-/// With positions the event has a second argument, `{"topic":"shop:42","epoch":"k3x9","offset":18}`. A client asks for it
-/// when it connects, since handlers of other servers' events take one argument and some fail when there are two.
+/// With positions the event has a second argument, `{"topic":"shop:42","epoch":"k3x9","offset":18}`. A client asks for
+/// it when it connects, since handlers for other servers take one argument, and some fail with two.
 public struct SocketIOEventEncoder: EventEncoder {
     private let namespace: [UInt8]
     private let positions: Bool
@@ -19,7 +19,7 @@ public struct SocketIOEventEncoder: EventEncoder {
         "socketio" + String(decoding: namespace, as: UTF8.self) + (positions ? "+positions" : "")
     }
 
-    /// Writes the event; bytes in it go as attachments behind it.
+    /// Writes the event; its bytes are attachments after it.
     public func event(_ topic: Topic, _ message: ChannelMessage) -> [WireUnit] {
         let (data, bytes) = SocketIOBytes.taken(from: message.data) ?? (message.data, [])
         let extra = positions ? 80 + topic.bytes.count + (message.position?.epoch.count ?? 0) : 0

@@ -2,17 +2,17 @@ public import Core
 
 /// One packet of Socket.IO 5 from a client: `type[attachments-][/namespace,][ackid][json]`.
 public struct SocketIOPacket: Sendable {
-    /// What a packet is; the raw values are the digits it begins with.
+    /// The kind of a packet; the raw values are the digits that packets begin with.
     public enum Kind: UInt8, CaseIterable, Sendable {
         /// The client enters a namespace.
         case connect = 0x30
-        /// It leaves it.
+        /// The client leaves a namespace.
         case disconnect = 0x31
         /// An event.
         case event = 0x32
         /// The answer to an event.
         case ack = 0x33
-        /// A namespace stays closed; said by servers only.
+        /// A namespace refuses the client; sent by servers only.
         case connectError = 0x34
         /// An event with attachments.
         case binaryEvent = 0x35
@@ -20,33 +20,34 @@ public struct SocketIOPacket: Sendable {
         case binaryAck = 0x36
     }
 
-    /// What follows the head.
+    /// The part after the head.
     public enum Payload: Sendable {
-        /// Nothing.
+        /// No value.
         case none
         /// A JSON value that fits the kind of packet.
         case value(JSON.Value)
-        /// It goes beyond what the gateway reads, though other servers would read it.
+        /// A value beyond the gateway's limits, though other servers would read it.
         case refused(Refusal)
     }
 
-    /// What it is.
+    /// The kind of the packet.
     public let kind: Kind
-    /// Binary messages that follow.
+    /// The number of binary messages that follow.
     public let attachments: Int
-    /// The namespace; `/` when none is written.
+    /// The namespace; `/` when the packet names none.
     public let namespace: [UInt8]
-    /// The number by which the client knows the answer.
+    /// The number by which the client recognises the answer; `nil` when it wants none.
     public let ackID: Int?
-    /// What it carries.
+    /// The packet's value.
     public let payload: Payload
 
-    /// Attachments that one packet may announce.
+    /// The most attachments of one packet.
     public static let attachmentsMax = 10
-    /// Bytes of a namespace's name.
+    /// The most bytes of a namespace's name.
     public static let namespaceBytesMax = 128
 
-    /// Reads what follows the digit of an Engine.IO message; `nil` when it is malformed, and then the connection ends.
+    /// Reads the text after the digit of an Engine.IO message; `nil` when it is malformed, and then the connection
+    /// ends.
     public init?(parsing text: ArraySlice<UInt8>, json: JSON.Limits) {
         var rest = text
         guard let digit = rest.popFirst(), let kind = Kind(rawValue: digit) else { return nil }
@@ -59,16 +60,16 @@ public struct SocketIOPacket: Sendable {
         let digits = rest.prefix { ASCII.isDigit($0) }
         rest = rest.dropFirst(digits.count)
         guard digits.isEmpty || digits.count <= SocketIOPacket.ackDigitsMax else { return nil }
-        // Zeros in front are read as JavaScript's Number() reads them.
+        // Leading zeros are read as JavaScript's Number() reads them.
         ackID = digits.isEmpty ? nil : digits.reduce(0) { $0 &* 10 &+ Int($1 &- 0x30) }
         guard let payload = SocketIOPacket.payload(rest, of: kind, attachments: attachments, json) else { return nil }
         self.payload = payload
     }
 
-    /// Digits of an acknowledgement number; so many fit an `Int`, and JavaScript counts to sixteen of them exactly.
+    /// The most digits of an acknowledgement number: they fit an `Int`, and JavaScript counts exactly up to sixteen.
     private static let ackDigitsMax = 18
 
-    /// The packet with its attachments in their places, in the form in which data hold bytes.
+    /// The packet with its attachments in their places, in the form that data have for bytes.
     func filled(with attachments: [[UInt8]], _ json: JSON.Limits) -> SocketIOPacket {
         guard case .value(let value) = payload else { return self }
         guard let text = SocketIOBytes.filled(value, with: attachments) else {
@@ -103,12 +104,12 @@ public struct SocketIOPacket: Sendable {
         return count
     }
 
-    /// Reads `/queue,`, or `/queue` where the text ends.
+    /// Reads `/queue,`, or `/queue` at the end of the text.
     private static func namespace(_ rest: inout ArraySlice<UInt8>) -> [UInt8]? {
         guard rest.first == UInt8(ascii: "/") else { return [UInt8(ascii: "/")] }
         let name = rest.prefix { $0 != UInt8(ascii: ",") }
         rest = rest.dropFirst(name.count + 1)
-        // A refusal repeats the name, and a control byte could end the packet that does.
+        // A refusal repeats the name, and a control byte could end the packet of the refusal.
         guard name.count <= namespaceBytesMax, name.allSatisfy({ $0 >= 0x20 }) else { return nil }
         return Array(name)
     }
@@ -129,7 +130,7 @@ public struct SocketIOPacket: Sendable {
         return fits(value, kind, attachments) ? .value(value) : nil
     }
 
-    /// Bad JSON ends the connection; what is JSON for others but not for the gateway is told.
+    /// `nil` for bad JSON, which ends the connection; a refusal for JSON beyond the gateway's limits.
     private static func refused(_ problem: JSON.Problem, _ json: JSON.Limits) -> Payload? {
         switch problem {
         case .syntax, .invalidUTF8:
@@ -180,7 +181,7 @@ public struct SocketIOPacket: Sendable {
         return true
     }
 
-    /// Names that the client libraries keep for themselves.
+    /// Names that the client libraries reserve.
     private static let reserved = Set(
         ["connect", "connect_error", "disconnect", "disconnecting", "newListener", "removeListener"]
             .map { Array($0.utf8) })

@@ -1,26 +1,25 @@
 import Core
 
-/// Where the topics of one namespace stand for its client: the `offset` that Socket.IO's clients keep and show when they
-/// come back.
+/// The positions of a client's topics in one namespace: the `offset` that Socket.IO clients store and present again.
 ///
-/// Written as `TOPIC EPOCH:OFFSET` for each topic, joined by commas, and `.` for none. It is a list, because a client keeps
-/// that of the last event only, and the others would lose theirs.
+/// Written as `TOPIC EPOCH:OFFSET` for each topic, joined by commas, and `.` for none. It is a list, because a client
+/// stores only the `offset` of the last event; the other topics would lose theirs.
 struct SocketIOPlaces: Equatable, Sendable {
-    /// Topics of a list; of a client that has more, nothing is recovered.
+    /// The most topics of a list; a client with more recovers nothing.
     static let topicsMax = 16
-    /// Topics that are asked for and not told yet; of a client that asks for more, nothing is recovered any more.
+    /// The most topics with an unanswered request; a client with more recovers nothing from then on.
     private static let askedMax = 64
 
     private(set) var topics: [Topic] = []
     private var positions: [Position] = []
-    /// Topics that the client asked for by a position, and has not been told that it has.
+    /// Topics that the client asked for with a position, and whose join is not answered yet.
     private var asked: Set<Topic> = []
     private var isIncomplete = false
 
     /// No topics.
     init() {}
 
-    /// Reads a list; `nil` when it is none, or said that there are too many.
+    /// Reads a list; `nil` when it is malformed, or stands for too many topics.
     init?(_ text: [UInt8]) {
         guard text != [UInt8(ascii: ".")] else { return }
         for entry in text.split(separator: UInt8(ascii: ","), omittingEmptySubsequences: false) {
@@ -52,12 +51,12 @@ struct SocketIOPlaces: Equatable, Sendable {
         return text
     }
 
-    /// The requests that join all of them from where they stand.
+    /// The requests that join all of them from their positions.
     var requests: [SubscribeRequest] {
         zip(topics, positions).map { SubscribeRequest(topic: $0, since: $1) }
     }
 
-    /// A topic stands there now.
+    /// Sets the position of a topic.
     mutating func set(_ topic: Topic, _ position: Position) {
         if let index = topics.firstIndex(of: topic) {
             positions[index] = position
@@ -67,7 +66,7 @@ struct SocketIOPlaces: Equatable, Sendable {
         }
     }
 
-    /// The client asks for topics; one that it comes back to stands where it says until it has what it missed.
+    /// The client asks for topics; a topic with `since` has that position until its missed events were sent.
     mutating func asks(_ requests: [SubscribeRequest]) {
         for request in requests where !topics.contains(request.topic) {
             guard let since = request.since else { continue }
@@ -77,13 +76,13 @@ struct SocketIOPlaces: Equatable, Sendable {
         }
     }
 
-    /// The client is told something; whether that moves a topic.
+    /// A message was sent to the client; returns whether it changed a topic's position.
     mutating func told(_ message: ServerMessage) -> Bool {
         let before = self
         switch message {
         case .subscribed(let topic, let position, let recovered, _):
             asked.remove(topic)
-            // What was missed follows, and moves it.
+            // The missed events follow, and move it.
             if !recovered { set(topic, position) }
         case .gap(let topic, let position?, _):
             set(topic, position)
@@ -104,37 +103,38 @@ struct SocketIOPlaces: Equatable, Sendable {
     }
 }
 
-/// Connection state recovery in one namespace: who the client was there, and where its topics stand.
+/// Connection state recovery in one namespace: the client's identity there, and the positions of its topics.
 ///
-/// The server keeps nothing of a client that has gone. What it was is proven by its `pid`; what it had is in its `offset`,
-/// which is worth as much as a `subscribe` with positions, since every right is judged anew.
+/// The server stores nothing of a client that has disconnected. The `pid` proves the client's former `sid`; its
+/// `offset` lists its topics. The list grants no more than a `subscribe` with positions, since every right is checked
+/// again.
 struct SocketIORecovery: Sendable {
-    /// What a client shows that comes back.
+    /// The values that a client presents to recover.
     struct Shown: Sendable {
         let pid: [UInt8]
         let offset: [UInt8]
     }
 
-    /// The client's name in the namespace.
+    /// The client's session id in the namespace.
     var sid: [UInt8] = []
-    /// What proves it when it comes back; empty while there is nothing that could.
+    /// The proof of the session id for a later recovery; empty while no proof can be made.
     var pid: [UInt8] = []
-    /// Where its topics stand.
+    /// The positions of its topics.
     var places = SocketIOPlaces()
-    /// Topics of which it is not known yet whether the client has missed nothing that is not there.
+    /// Topics whose recovery is not confirmed yet.
     var waiting: Set<Topic> = []
-    /// Whether one of them misses something: the client is let in anew.
+    /// Whether one of them misses events: the client is restarted.
     var hasFailed = false
-    /// What it showed.
+    /// The values that it presented; `nil` for a new client.
     var shown: Shown?
-    /// The token with which it came, until it is known whether it comes back.
+    /// The token that it presented, until it is known whether it recovers.
     var token: [UInt8]?
 
     private static let proofBytes = 16
 
     /// `SID.PROOF`.
     static func pid(_ sid: [UInt8], namespace: [UInt8], user: [UInt8]?, _ prove: ([UInt8]) -> [UInt8]) -> [UInt8] {
-        // The name is last, since it alone may hold any byte.
+        // The user is last, since it alone may contain any byte.
         var text = sid + [UInt8(ascii: " ")] + namespace + [UInt8(ascii: user == nil ? "-" : "+")]
         text.append(contentsOf: user ?? [])
         let proof = prove(text)
@@ -151,7 +151,7 @@ struct SocketIORecovery: Sendable {
         let sid = Array(pid[..<dot])
         let expected = SocketIORecovery.pid(sid, namespace: namespace, user: user, prove)
         guard !expected.isEmpty, pid.count == expected.count else { return nil }
-        // Whatever differs, and wherever, takes as long.
+        // Constant time: the number and place of different bytes do not matter.
         return zip(pid, expected).reduce(0) { $0 | ($1.0 ^ $1.1) } == 0 ? sid : nil
     }
 }

@@ -1,9 +1,9 @@
 import Core
 
-/// What a request's ``Reference`` carries for Socket.IO: which acknowledgement its answer is.
+/// The content of a Socket.IO request's ``Reference``: the acknowledgement that its answer becomes.
 ///
-/// Written as `DOOR.ACK`, or `DOOR.ACK.BATCH` for one of several answers that go into one acknowledgement. Door numbers
-/// are used once on a connection, so the same acknowledgement number of two namespaces is two operations.
+/// Written as `DOOR.ACK`, or `DOOR.ACK.BATCH` for one of several answers in one acknowledgement. Session numbers are
+/// used once on a connection, so the same acknowledgement number in two namespaces is two operations.
 struct SocketIOReference: Equatable, Sendable {
     let door: Int
     let ackID: Int

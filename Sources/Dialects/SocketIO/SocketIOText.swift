@@ -2,8 +2,7 @@ import Core
 
 /// The texts that the gateway writes: an Engine.IO message that holds one Socket.IO packet.
 enum SocketIOText {
-    /// Begins a packet: `4`, the type, the count of attachments where there are some, and the namespace unless it is the
-    /// main one.
+    /// Begins a packet: `4`, the type, the count of attachments if any, and the namespace unless it is the main one.
     static func begin(
         _ kind: SocketIOPacket.Kind, attachments: Int = 0, _ namespace: [UInt8], capacity: Int
     ) -> [UInt8] {
@@ -22,7 +21,7 @@ enum SocketIOText {
         return text
     }
 
-    /// The open packet, with exactly these members: the official suite checks all and only these.
+    /// The open packet, with exactly these members: the official suite accepts no others.
     static func open(sid: [UInt8], upgrades: Bool, _ settings: SocketIODialect.Settings) -> [UInt8] {
         var text = Array("0{\"sid\":\"".utf8)
         text.append(contentsOf: sid)
@@ -38,7 +37,7 @@ enum SocketIOText {
         return text
     }
 
-    /// `40/queue,{"sid":"..."}`, and `"pid":"..."` for a client that may come back.
+    /// `40/queue,{"sid":"..."}`, and `"pid":"..."` for a client that may recover.
     static func connected(_ namespace: [UInt8], sid: [UInt8], pid: [UInt8] = []) -> [UInt8] {
         var text = begin(.connect, namespace, capacity: 24 + sid.count + pid.count)
         text.append(text: "{\"sid\":\"")
@@ -51,7 +50,7 @@ enum SocketIOText {
         return text
     }
 
-    /// `44/queue,{"message":"...","data":{"code":"..."}}`; a namespace that does not exist has no code, as elsewhere.
+    /// `44/queue,{"message":"...","data":{"code":"..."}}`; an unknown namespace has no code, as on other servers.
     static func refused(_ namespace: [UInt8], _ refusal: Refusal?) -> [UInt8] {
         var text = begin(.connectError, namespace, capacity: 160)
         text.append(text: "{\"message\":")
@@ -88,7 +87,7 @@ enum SocketIOText {
         return [WireUnit(.text, text)] + attachments.map { WireUnit(.binary, $0) }
     }
 
-    /// `42/queue,["error",{...}]`; the name is a word of the gateway's own.
+    /// `42/queue,["error",{...}]`; the name is one of the gateway's own.
     static func event(_ namespace: [UInt8], _ name: StaticString, _ argument: [UInt8]) -> [WireUnit] {
         let (argument, bytes) = SocketIOBytes.taken(from: argument) ?? (argument, [])
         var text = begin(

@@ -1,11 +1,11 @@
 import Core
 
-/// Requests for several topics whose answers are collected, since an acknowledgement can be sent once only.
+/// Requests for several topics, whose answers are collected, since an acknowledgement can be sent only once.
 ///
-/// Bounded: so many batches, each of as many topics as one request may name. What is kept for a topic is its position or
-/// its error. Its state is not kept: it goes to the client at once, by the event `subscribed`.
+/// Bounded: ``batchesMax`` batches, each of as many topics as one request may name. A topic's position or its error is
+/// stored. Its state is not stored: the event `subscribed` sends it at once.
 struct SubscribeBatches: Sendable {
-    /// Batches of one connection that wait for answers.
+    /// The most batches of one connection that wait for answers.
     static let batchesMax = 16
 
     private struct Batch {
@@ -27,7 +27,7 @@ struct SubscribeBatches: Sendable {
         return last
     }
 
-    /// Keeps the answer for one topic; gives all of them, in the order of the request, with the last.
+    /// Stores the answer for one topic; returns all of them, in the order of the request, with the last.
     mutating func answered(_ number: Int, _ topic: Topic, _ result: [UInt8]) -> [[UInt8]]? {
         guard let index = batches[number]?.topics.firstIndex(of: topic), batches[number]?.results[index] == nil else {
             return nil
@@ -39,10 +39,10 @@ struct SubscribeBatches: Sendable {
         return batch.results.compactMap { $0 }
     }
 
-    /// The batch was refused as a whole; tells whether it was waiting.
+    /// Drops a batch that was refused as a whole; returns whether it was waiting.
     mutating func refused(_ number: Int) -> Bool { batches.removeValue(forKey: number) != nil }
 
-    /// Nobody waits any more for what was asked at a door.
+    /// Drops the batches of a session that ended.
     mutating func ended(_ door: Door) {
         batches = batches.filter { $0.value.door != door }
     }

@@ -1,33 +1,34 @@
 import Core
 
-/// What an answer of APNs means.
+/// The meaning of an answer from APNs.
 public enum APNsVerdict: Sendable, Equatable {
-    /// APNs has taken the push.
+    /// APNs has accepted the push.
     case sent
-    /// The token is good nowhere; devices registered up to then are forgotten, milliseconds since 1970.
+    /// The token is valid nowhere; devices registered up to then are deleted, milliseconds since 1970.
     case dead(untilMs: Int)
-    /// The token is not of this environment; the other one is tried once.
+    /// The token belongs to the other environment, which is tried once.
     case misplaced
-    /// This device again later, not before so many milliseconds where APNs says when.
+    /// Retry this device later, not before so many milliseconds where APNs states a time.
     case again(afterMs: Int?)
-    /// APNs has troubles of its own: nothing of this user for now, at least so many milliseconds where APNs says how long.
+    /// APNs has a fault of its own: pause this user's pushes, at least so many milliseconds where APNs states a time.
     case away(afterMs: Int?)
-    /// The provider token has ended: a new one, then again.
+    /// The provider token has ended: retry with a new one.
     case expired
-    /// Nothing can be sent for that long, milliseconds; a person has to look at the settings when `isFault`.
+    /// Nothing can be sent for that long, milliseconds; the operator has to check the settings when `isFault`.
     case closed(forMs: Int, isFault: Bool)
-    /// APNs does not take this push, and never will.
+    /// APNs will never accept this push.
     case refused
 
-    /// How long nothing is sent after an answer that only the operator can mend.
+    /// Milliseconds without pushes after a fault that only the operator can correct.
     static let faultMs = 300_000
-    /// How long nothing is sent when provider tokens were renewed too often.
+    /// Milliseconds without pushes when provider tokens were renewed too often.
     static let tokensMs = 1_200_000
-    /// How long a device rests that was told too much.
+    /// Milliseconds without pushes to a device that received too many.
     static let crowdedMs = 60_000
 
-    /// The meaning of a status, and of the `reason` and `timestamp` of the body; `registeredMs` is when the device was
-    /// registered.
+    /// The verdict for a status, and for the `reason` and `timestamp` of the body.
+    ///
+    /// `registeredMs` is the time of the device's registration.
     public static func of(
         status: Int, body: [UInt8], retryAfterSeconds: Int?, registeredMs: Int
     ) -> APNsVerdict {
@@ -40,7 +41,7 @@ public enum APNsVerdict: Sendable, Equatable {
         case 403: return reason == "ExpiredProviderToken" ? .expired : .closed(forMs: faultMs, isFault: true)
         case 410:
             let untilMs = json?.root["timestamp"]?.int ?? registeredMs
-            // It has come back since: what APNs knows is older than what the app has said.
+            // The app has registered the token again since, so its information is newer than that of APNs.
             return untilMs < registeredMs ? .again(afterMs: nil) : .dead(untilMs: untilMs)
         case 404, 405, 413: return .refused
         case 429 where reason == "TooManyProviderTokenUpdates": return .closed(forMs: tokensMs, isFault: true)

@@ -1,18 +1,18 @@
 import Core
 
-/// The token by which a team shows who it is, and when it is renewed.
+/// The token that authenticates a team, and the rules of its renewal.
 ///
-/// APNs refuses tokens older than an hour and punishes who makes them more often than every 20 minutes. So couriers share
-/// one, under a key of Redis that ends when the token is to be renewed.
+/// APNs refuses tokens older than an hour and penalises senders that make them more often than every 20 minutes. So
+/// couriers share one, under a key of Redis that expires when the token is to be renewed.
 public struct ProviderToken: Sendable, Equatable {
-    /// When it was made, seconds since 1970.
+    /// The time of its creation, seconds since 1970.
     public let madeSecond: Int
     /// The token, ASCII.
     public let text: [UInt8]
 
-    /// A token is renewed after so many seconds.
+    /// Seconds after which a token is renewed.
     public static let lifeSeconds = 3_000
-    /// No token is made sooner after the last one, seconds.
+    /// Seconds after the last token in which no new one is made.
     public static let restSeconds = 1_260
 
     /// A token that was made.
@@ -21,7 +21,7 @@ public struct ProviderToken: Sendable, Equatable {
         self.text = text
     }
 
-    /// Reads what couriers share, `SECOND TOKEN`; `nil` for anything else.
+    /// Reads the shared text, `SECOND TOKEN`; `nil` for anything else.
     public init?(shared bytes: [UInt8]) {
         let parts = bytes.split(separator: UInt8(ascii: " "), maxSplits: 1)
         guard bytes.count <= 4_096, parts.count == 2, let second = ASCII.decimal(parts[0]),
@@ -33,7 +33,7 @@ public struct ProviderToken: Sendable, Equatable {
         self.init(madeSecond: second, text: Array(parts[1]))
     }
 
-    /// What couriers share.
+    /// The text that couriers share.
     public var shared: [UInt8] {
         var bytes: [UInt8] = []
         bytes.append(decimal: madeSecond)
@@ -51,12 +51,12 @@ public struct ProviderToken: Sendable, Equatable {
         return json
     }
 
-    /// Whether it is used at a time, seconds since 1970; one of the future is not believed.
+    /// Whether it may be used at a time, seconds since 1970; a token from the future may not.
     public func isGood(at second: Int) -> Bool {
         second >= madeSecond - 60 && second - madeSecond < ProviderToken.lifeSeconds
     }
 
-    /// Whether it may be replaced although it is good, since APNs says that it is not.
+    /// Whether it may be replaced before its renewal, since APNs refused it.
     public func mayBeReplaced(at second: Int) -> Bool {
         second - madeSecond >= ProviderToken.restSeconds
     }

@@ -1,25 +1,25 @@
 import Core
 
-/// What a push tells, before it is made to fit.
+/// The content of a push, before it is cut to size.
 public struct PushContent: Sendable, Equatable {
-    /// What the user has wishes by: a notification's type, or `message`.
+    /// The type by which the user has preferences: a notification's type, or `message`.
     public var type: [UInt8]
     /// The first line; `nil` when the app has to find it.
     public var title: [UInt8]?
     /// The text.
     public var body: [UInt8]
-    /// Who has written it; `nil` for a notification.
+    /// The author; `nil` for a notification.
     public private(set) var sender: [UInt8]?
-    /// What belongs together on the device.
+    /// The name by which the device groups pushes.
     public var thread: [UInt8]
-    /// Members beside `aps`: names of our own and JSON text.
+    /// Members beside `aps`: fixed names and JSON text.
     public var members: [(name: StaticString, json: [UInt8])]
-    /// When it came to be, milliseconds since 1970.
+    /// The time of its creation, milliseconds since 1970.
     public var atMs: Int
-    /// Whether the app's extension is to look at it before it is shown.
+    /// Whether the app's extension processes it before it is shown.
     public var isMutable: Bool
 
-    /// A notification, from the fields of its entry in the inbox; `nil` for what `notify.lua` did not write.
+    /// A notification, from the fields of its entry in the inbox; `nil` for an entry that `notify.lua` did not write.
     public init?(notification id: [UInt8], fields: [[UInt8]]) {
         var found: [[UInt8]: [UInt8]] = [:]
         for index in stride(from: 0, to: fields.count - 1, by: 2) { found[fields[index]] = fields[index + 1] }
@@ -32,7 +32,7 @@ public struct PushContent: Sendable, Equatable {
         self.body = body
         thread = type
         var own: [(StaticString, [UInt8])] = [("id", PushContent.string(id)), ("type", PushContent.string(type))]
-        // What others put there and is no object would spoil the whole push.
+        // Foreign data that are no object would make the whole push invalid.
         if let text = field("data"), let json = try? JSON(parsing: text, limits: PushContent.limits),
             json.root.kind == .object
         {
@@ -43,8 +43,9 @@ public struct PushContent: Sendable, Equatable {
         isMutable = false
     }
 
-    /// The newest message of a conversation, from its item in the user's list; `nil` when it is none, has none, or is the
-    /// user's own.
+    /// The newest message of a conversation, from its item in the user's list.
+    ///
+    /// `nil` when it is malformed, has no message, or the message is the user's own.
     public init?(conversation id: [UInt8], stored text: [UInt8], user: [UInt8]) {
         guard let json = try? JSON(parsing: text, limits: PushContent.limits), let body = json.root["x"]?.stringBytes,
             let sender = json.root["s"]?.stringBytes, sender != user, let message = json.root["i"]?.stringBytes,
@@ -64,7 +65,7 @@ public struct PushContent: Sendable, Equatable {
         isMutable = true
     }
 
-    /// How many messages of the conversation are unread; 0 for what cannot be read.
+    /// The number of unread messages of the conversation; 0 when it cannot be read.
     public static func unread(stored text: [UInt8]) -> Int {
         guard let json = try? JSON(parsing: text, limits: limits) else { return 0 }
         return max(json.root["u"]?.int ?? 0, 0)

@@ -1,20 +1,20 @@
-/// What Redis says about one thing that waits, read right before it would be sent.
+/// The facts in Redis about one waiting item, read right before it would be sent.
 public struct PushFacts: Sendable {
-    /// What is to be told; `nil` when it is not there any more.
+    /// The content of the push; `nil` when it no longer exists.
     public var content: PushContent?
     /// Whether it is unread on every device of the user.
     public var isUnread: Bool
-    /// When the user's last heartbeat came, milliseconds since 1970; `nil` when none is remembered.
+    /// The time of the user's last heartbeat, milliseconds since 1970; `nil` when none is stored.
     public var seenMs: Int?
-    /// How much is unread: what an app's icon shows.
+    /// The number of unread items, for the app's icon.
     public var badge: Int
     /// The user's devices.
     public var devices: [PushDevice]
-    /// What the user wants.
+    /// The user's preferences.
     public var rules: PushRules
     /// Whether the user mutes the sender, or one of the two blocks the other.
     public var isUnwanted = false
-    /// What became of it before.
+    /// The results of earlier tries.
     public var past: PushPast
 
     /// Takes the facts.
@@ -31,21 +31,21 @@ public struct PushFacts: Sendable {
         self.past = past
     }
 
-    /// The zone by whose clocks the quiet hours go; `nil` when the user has told none.
+    /// The time zone of the quiet hours; `nil` when the user has set none.
     public var zone: [UInt8]? {
         rules.zone ?? devices.filter { $0.zone != nil }.max { $0.registeredMs < $1.registeredMs }?.zone
     }
 }
 
-/// What becomes of one thing that waits: the rules of push, in one place.
+/// The decision about one waiting item: the rules of push, in one place.
 public enum PushDecision: Sendable, Equatable {
-    /// It is over; the raw value is the metric label.
+    /// The reason why an item is dropped; the raw value is the metric label.
     public enum Reason: String, Sendable, CaseIterable {
-        /// The notification has left the inbox, or the message was taken back.
+        /// The notification has left the inbox, or the message was withdrawn.
         case gone
-        /// The user has read it, on whatever device.
+        /// The user has read it, on any device.
         case read
-        /// The user has no device, or every device has it.
+        /// The user has no device, or every device has received it.
         case devices
         /// The user does not want this type, or anything of the sender.
         case off
@@ -60,12 +60,12 @@ public enum PushDecision: Sendable, Equatable {
     /// It is sent to those devices that do not have it.
     case send(silently: Bool)
 
-    /// A user whose last heartbeat is older has no live session: they come every 20 s.
+    /// Milliseconds after a heartbeat in which a user counts as having a live session; heartbeats come every 20 s.
     public static let liveMs = 45_000
-    /// A push that could not be sent for so long is news no more.
+    /// Milliseconds after which a push that could not be sent is too old.
     public static let lifeMs = 86_400_000
 
-    /// What becomes of it.
+    /// Decides about an item.
     ///
     /// `zone` is that of ``PushFacts/zone``, UTC when it is unknown; the time is milliseconds since 1970.
     public static func of(_ facts: PushFacts, zone: TimeZone, nowMs: Int) -> PushDecision {
@@ -78,7 +78,7 @@ public enum PushDecision: Sendable, Equatable {
         if let seenMs = facts.seenMs, nowMs - min(seenMs, nowMs) < liveMs {
             return .wait(untilMs: min(seenMs, nowMs) + liveMs)
         }
-        // What waited for the morning is still news then.
+        // An item that waited for the morning is still new then.
         guard nowMs - content.atMs < 2 * lifeMs, facts.past.tries == 0 || nowMs - content.atMs < lifeMs else {
             return .drop(.old)
         }

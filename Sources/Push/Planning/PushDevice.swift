@@ -2,7 +2,7 @@ import Core
 
 /// A device of a user, as `register_device.lua` stores it.
 public struct PushDevice: Sendable, Equatable {
-    /// Which of APNs's two worlds a token is of.
+    /// The APNs environment of a token.
     public enum Environment: String, Sendable, CaseIterable {
         /// Builds from TestFlight and the store.
         case production
@@ -13,18 +13,18 @@ public struct PushDevice: Sendable, Equatable {
         public var other: Environment { self == .production ? .sandbox : .production }
     }
 
-    /// The app's name for it.
+    /// The app's id of the device.
     public let id: [UInt8]
     /// The device token, hexadecimal in lower case.
     public let token: [UInt8]
-    /// Where the token is good.
+    /// The environment in which the token is valid.
     public let environment: Environment
     /// The name of its time zone.
     public let zone: [UInt8]?
-    /// When it was registered, milliseconds since 1970.
+    /// The time of its registration, milliseconds since 1970.
     public let registeredMs: Int
 
-    /// Reads what is stored; `nil` for what is no device.
+    /// Reads a stored device; `nil` when it is malformed.
     public init?(id: [UInt8], stored text: [UInt8]) {
         guard let json = try? JSON(parsing: text, limits: PushLimits.json),
             let token = json.root["k"]?.stringBytes, (1...PushLimits.tokenBytesMax).contains(token.count),

@@ -1,8 +1,8 @@
 public import Core
 
-/// One thing that waits to be pushed to a user, as `call_pushes.lua` names it.
+/// One item that waits to be pushed to a user, as `call_pushes.lua` names it.
 public struct PushItem: Sendable, Equatable {
-    /// What it is about.
+    /// The subject of the item.
     public enum Source: Sendable, Equatable {
         /// The notification of that id.
         case notification
@@ -10,14 +10,14 @@ public struct PushItem: Sendable, Equatable {
         case conversation
     }
 
-    /// Its name among what waits: `n:ID` or `c:ID`.
+    /// Its name among waiting items: `n:ID` or `c:ID`.
     public let name: [UInt8]
-    /// What it is about.
+    /// The subject of the item.
     public let source: Source
-    /// Its time as it was called, milliseconds; an answer says it again.
+    /// The time in its call, milliseconds; an answer repeats it.
     public let score: Int
 
-    /// Takes a name and a time; `nil` for what is none.
+    /// Takes a name and a time; `nil` when one is invalid.
     public init?(name: [UInt8], score: Int) {
         guard name.count > 2, name.count <= PushLimits.idBytesMax, name[1] == UInt8(ascii: ":"),
             Timestamp.range.contains(score)
@@ -35,7 +35,7 @@ public struct PushItem: Sendable, Equatable {
     /// The id of the notification or conversation.
     public var id: [UInt8] { Array(name.dropFirst(2)) }
 
-    /// What APNs knows as `apns-collapse-id`: a later push of the same id takes the place of the earlier one.
+    /// The `apns-collapse-id`: a later push of the same id replaces the earlier one.
     ///
     /// At most 64 bytes. A longer name ends with its hash.
     public var collapseID: [UInt8] {
@@ -48,12 +48,12 @@ public struct PushItem: Sendable, Equatable {
 
 /// The pushes of one user that a courier is to send: the request of a call of the service `apns`.
 public struct PushRequest: Sendable, Equatable {
-    /// Whose they are.
+    /// The user.
     public let user: [UInt8]
-    /// What waits, in order.
+    /// The waiting items, in order.
     public let items: [PushItem]
 
-    /// Reads the request of a call; `nil` for what is none.
+    /// Reads the request of a call; `nil` when it is malformed.
     public init?(_ request: JSON.Value) {
         guard let user = request["user"]?.stringBytes, Topic.isID(user), let pushes = request["pushes"],
             pushes.kind == .array

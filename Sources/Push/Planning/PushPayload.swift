@@ -1,14 +1,14 @@
 import Core
 
-/// The JSON of a push, made to fit.
+/// The JSON of a push, cut to size.
 public enum PushPayload {
-    /// What APNs takes.
+    /// The most bytes that APNs accepts.
     public static let bytesMax = 4_096
 
     /// The text of a push.
     ///
-    /// When it would be too long the `data` are left out first, then the body is cut; `"cut":true` says
-    /// so, and the app asks for the whole.
+    /// When it would be too long, the `data` are left out first, then the body is cut. `"cut":true` marks that, and the
+    /// app requests the whole.
     public static func text(_ content: PushContent, badge: Int, silently: Bool) -> [UInt8] {
         let body = Array(String(decoding: content.body, as: UTF8.self).utf8)
         let whole = write(content, body: body, badge, silently, isCut: false)
@@ -27,7 +27,7 @@ public enum PushPayload {
         return write(lean, body: ending(body, low), badge, silently, isCut: true)
     }
 
-    /// So many bytes of a text and an ellipsis, fewer where that would cut a character.
+    /// The first `count` bytes of a text and an ellipsis, fewer where that would cut a character.
     private static func ending(_ text: [UInt8], _ count: Int) -> [UInt8] {
         var end = count
         while end > 0 && end < text.count && text[end] & 0xc0 == 0x80 { end -= 1 }

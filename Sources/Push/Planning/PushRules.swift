@@ -1,8 +1,8 @@
 import Core
 
-/// What a user wants to be pushed, as `set_preferences.lua` stores it.
+/// A user's preferences for pushes, as `set_preferences.lua` stores them.
 public struct PushRules: Sendable, Equatable {
-    /// What a user wants of one type.
+    /// The preference for one type.
     public enum Wish: Sendable, Equatable {
         /// As usual.
         case on
@@ -12,17 +12,17 @@ public struct PushRules: Sendable, Equatable {
         case urgent
     }
 
-    /// By type; what is not there is on.
+    /// The preferences by type; an absent type is on.
     public var types: [[UInt8]: Wish] = [:]
-    /// When devices stay silent.
+    /// The hours in which devices stay silent.
     public var quiet: QuietHours?
     /// The zone of the quiet hours; `nil`: that of the device that was registered last.
     public var zone: [UInt8]?
 
-    /// As when nothing was ever set.
+    /// The preferences of a user who has set none.
     public init() {}
 
-    /// Reads what is stored; what is wrong counts as not set.
+    /// Reads the stored preferences; invalid ones count as not set.
     public init(stored text: [UInt8]?) {
         guard let text, let json = try? JSON(parsing: text, limits: PushLimits.json) else { return }
         let root = json.root
@@ -39,6 +39,6 @@ public struct PushRules: Sendable, Equatable {
         zone = root["z"]?.stringBytes.flatMap { TimeZone.isName($0) ? $0 : nil }
     }
 
-    /// What the user wants of a type.
+    /// The preference for a type.
     public func wish(_ type: [UInt8]) -> Wish { types[type] ?? .on }
 }

@@ -1,38 +1,37 @@
 import Core
 
-/// The course of one call: reads the facts of each thing, sends it to the devices that do not have it, and tells at the end
-/// what became of each.
+/// The course of one call: reads the facts of each item, sends it to the devices without it, and reports the results.
 ///
-/// One thing after the other, so that each device gets them in order and each is looked at right before it is sent. A value:
-/// what happens comes in, what is to be done comes out. Times are milliseconds since 1970.
+/// Items are sent one after another, so that each device receives them in order and each is checked right before it is
+/// sent. A value: its input are events, its output are actions. Times are milliseconds since 1970.
 public struct PushRun: Sendable {
-    /// What is to be done.
+    /// The action to perform.
     public enum Step: Sendable, Equatable {
         /// Ask Redis for the facts of the item.
         case read(PushItem)
         /// Send to these devices, all at once.
         case send([Push])
-        /// Tell Redis what became of all.
+        /// Report the results of all items to Redis.
         case finish(answer: [UInt8])
     }
 
     /// One push to one device.
     public struct Push: Sendable, Equatable {
-        /// To whom.
+        /// The device.
         public let device: PushDevice
-        /// Where the token is taken to be good.
+        /// The environment in which the token is tried.
         public let environment: PushDevice.Environment
         /// The JSON.
         public let payload: [UInt8]
         /// See ``PushItem/collapseID``.
         public let collapseID: [UInt8]
-        /// Whether it lights up the device: 10 and not 5.
+        /// Whether the device lights up for it: APNs priority 10 instead of 5.
         public let isUrgent: Bool
-        /// When APNs gives up, seconds since 1970.
+        /// The time at which APNs gives up, seconds since 1970.
         public let expirationSecond: Int
     }
 
-    /// What one item came to.
+    /// The result of one item.
     private struct Result {
         let item: PushItem
         var waitMs: Int?
@@ -49,17 +48,17 @@ public struct PushRun: Sendable {
     private var waiting = 0
     private var afterMs: Int?
     private var hasFailed = false
-    /// Whether what failed says nothing of the device: then the user's other things wait as well, and keep their order.
+    /// Whether the failures are not the device's fault: then the user's other items wait as well, and keep their order.
     private var isAway = false
-    /// When the user's next call may come; `nil` for soon.
+    /// The earliest time of the user's next call; `nil` for soon.
     private var restMs: Int?
     private var jitter: Double = 0
-    /// How many things were dropped, by reason, for the figures.
+    /// The number of dropped items, by reason, for the figures.
     public private(set) var dropped: [PushDecision.Reason: Int] = [:]
-    /// How many things wait for the end of quiet hours or of a session.
+    /// The number of items that wait for the end of quiet hours or of a session.
     public private(set) var held = 0
 
-    /// A call, and when it must be over.
+    /// A call, and the time by which it must end.
     public init(_ request: PushRequest, untilMs: Int) {
         self.request = request
         self.untilMs = untilMs
@@ -77,7 +76,7 @@ public struct PushRun: Sendable {
         return next(nowMs: nowMs)
     }
 
-    /// The facts of the item that was asked for.
+    /// Takes the facts of the item that was read.
     public mutating func read(_ facts: PushFacts, zone: TimeZone, nowMs: Int, jitter: Double) -> Step {
         guard index < request.items.count else { return finish() }
         let item = request.items[index]
@@ -108,7 +107,7 @@ public struct PushRun: Sendable {
         return next(nowMs: nowMs)
     }
 
-    /// Takes what became of the push to a device; `nil` when APNs gave no answer.
+    /// Takes the result of the push to a device; `nil` when APNs gave no answer.
     ///
     /// Returns the next step when it was the last one of its item.
     public mutating func answered(_ device: PushDevice, _ verdict: APNsVerdict?, nowMs: Int) -> Step? {
@@ -133,7 +132,7 @@ public struct PushRun: Sendable {
         return settle(nowMs: nowMs)
     }
 
-    /// Redis could not be asked: the rest of the call waits.
+    /// Redis did not answer: the rest of the call waits.
     public mutating func failed(nowMs: Int) -> Step {
         restMs = nowMs + 5_000
         keepTurns()
@@ -173,7 +172,7 @@ public struct PushRun: Sendable {
         return .read(request.items[index])
     }
 
-    /// What was not tried keeps its turn; another time is a change, of which the worker hears.
+    /// Keeps the order of items that were not tried; their changed time notifies the worker.
     private mutating func keepTurns() {
         results += request.items.dropFirst(results.count).map { Result(item: $0, waitMs: $0.score + 1) }
         index = request.items.count

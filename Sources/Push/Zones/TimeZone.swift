@@ -1,10 +1,10 @@
 import Core
 
-/// The clocks of one region: how far they are from UTC at each moment.
+/// The clocks of one region: their offset from UTC at each moment.
 ///
 /// Read from a file of the system's time-zone database (RFC 9636). Immutable.
 public struct TimeZone: Sendable, Equatable {
-    /// From a moment on, clocks are so many seconds east of UTC.
+    /// A moment from which on clocks have a new offset.
     struct Change: Sendable, Equatable {
         /// Seconds since 1970.
         let second: Int
@@ -12,14 +12,14 @@ public struct TimeZone: Sendable, Equatable {
         let offset: Int
     }
 
-    /// Clocks that always show UTC: what an unknown zone counts as.
+    /// Clocks that always show UTC, used for an unknown zone.
     public static let utc = TimeZone(first: 0, changes: [], rule: nil)
 
-    /// Before the first change.
+    /// The offset before the first change.
     let first: Int
-    /// In the order of time.
+    /// The changes in the order of time.
     let changes: [Change]
-    /// After the last change.
+    /// The rule after the last change.
     let rule: TimeZoneRule?
 
     /// Seconds east of UTC at a moment, seconds since 1970.
@@ -32,7 +32,7 @@ public struct TimeZone: Sendable, Equatable {
 
     /// The first moment after the given one at which clocks may be set; `nil` when they are not set any more.
     ///
-    /// At most so many seconds ahead as a year has; the offset at that moment may be the same as before.
+    /// At most a year's seconds ahead; the offset at that moment may be the same as before.
     func nextChange(after second: Int) -> Int? {
         let place = firstChange(after: second)
         if place < changes.count { return changes[place].second }
@@ -49,9 +49,10 @@ public struct TimeZone: Sendable, Equatable {
         return low
     }
 
-    /// Whether a text may be the name of a zone, `Europe/Berlin`: at most three parts of letters, digits, `_`, `+` and `-`.
+    /// Whether a text may be the name of a zone, `Europe/Berlin`: at most three parts of letters, digits, `_`, `+` and
+    /// `-`.
     ///
-    /// Users send such names and they become paths, so a dot is in none, and none begins with a slash.
+    /// Users send such names and they become paths, so none contains a dot or begins with a slash.
     public static func isName(_ text: [UInt8]) -> Bool {
         guard text.count <= 64, let first = text.first, ASCII.isLetter(first) else { return false }
         let parts = text.split(separator: UInt8(ascii: "/"), omittingEmptySubsequences: false)

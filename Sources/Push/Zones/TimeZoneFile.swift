@@ -1,4 +1,4 @@
-/// Reads a file of the time-zone database, the form TZif (RFC 9636 section 3); any bytes are taken.
+/// Reads a file of the time-zone database, the form TZif (RFC 9636 section 3); accepts any bytes.
 struct TimeZoneFile {
     /// The counts of one header.
     private struct Counts {
@@ -9,7 +9,7 @@ struct TimeZoneFile {
         var kinds = 0
         var letters = 0
 
-        /// Bytes of the block behind the header; times have so many bytes.
+        /// Bytes of the block after the header, with times of so many bytes.
         func bytes(time: Int) -> Int {
             changes * (time + 1) + kinds * 6 + letters + leaps * (time + 4) + standard + universal
         }
@@ -20,11 +20,11 @@ struct TimeZoneFile {
 
     /// The most bytes of a file that is read; the largest of the database has 4 KB.
     static let bytesMax = 65_536
-    /// The most changes that are taken.
+    /// The most changes that are accepted.
     private static let changesMax = 2_000
     private static let headerBytes = 44
 
-    /// The zone of a file; `nil` for what is none.
+    /// The zone of a file; `nil` for a malformed one.
     static func read(_ bytes: [UInt8]) -> TimeZone? {
         guard bytes.count <= bytesMax else { return nil }
         var file = TimeZoneFile(bytes: bytes)
@@ -36,7 +36,7 @@ struct TimeZoneFile {
     }
 
     private mutating func zone() -> TimeZone? {
-        // The first block has times of 32 bits and is there for old readers.
+        // The first block has times of 32 bits, for old readers.
         guard let (version, first) = header(), version >= UInt8(ascii: "2") else { return nil }
         place += first.bytes(time: 4)
         guard let (_, counts) = header(), counts.kinds > 0, counts.changes <= TimeZoneFile.changesMax,
@@ -81,13 +81,13 @@ struct TimeZoneFile {
         return Int(value)
     }
 
-    /// Seconds east of UTC that are believable; `nil` for others.
+    /// Plausible seconds east of UTC; `nil` for others.
     private func offset(_ start: Int) -> Int? {
         let seconds = number(start, bytes: 4)
         return abs(seconds) <= TimeZoneRule.offsetMax ? seconds : nil
     }
 
-    /// The rule between the two line ends behind the second block.
+    /// The rule between the two line ends after the second block.
     private func rule() -> TimeZoneRule? {
         guard place < bytes.count, bytes[place] == UInt8(ascii: "\n") else { return nil }
         let text = bytes[(place + 1)...].prefix { $0 != UInt8(ascii: "\n") }

@@ -1,7 +1,8 @@
 import Core
 
-/// When clocks are set in each year to come: the text `CET-1CEST,M3.5.0,M10.5.0/3` (POSIX, environment variable TZ, with
-/// the hours that RFC 9636 section 3.3.1 allows beyond a day).
+/// The clock changes in each future year: the text `CET-1CEST,M3.5.0,M10.5.0/3`.
+///
+/// It is the form of POSIX (environment variable TZ), with the hours beyond a day that RFC 9636 section 3.3.1 allows.
 struct TimeZoneRule: Sendable, Equatable {
     /// A day of a year.
     private enum Day: Sendable, Equatable {
@@ -34,16 +35,16 @@ struct TimeZoneRule: Sendable, Equatable {
         }
     }
 
-    /// When clocks are set, by the clock before it.
+    /// The moment at which clocks are set, by the clock before it.
     private struct Turn: Sendable, Equatable {
         let day: Day
         /// Seconds after midnight; may be negative or beyond the day.
         let second: Int
     }
 
-    /// Seconds east of UTC that are believable: a little more than a day.
+    /// The greatest plausible seconds east of UTC: a little more than a day.
     static let offsetMax = 90_000
-    /// The years for which rules are followed; before and after, clocks show the standard time.
+    /// The years for which rules apply; before and after, clocks show the standard time.
     private static let years = 1_970...9_000
 
     private let standard: Int

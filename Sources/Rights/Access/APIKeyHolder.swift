@@ -1,7 +1,7 @@
-/// Who holds an API key: its name, and a mark of the key itself.
+/// The holder of an API key: its name, and a mark of the key itself.
 ///
-/// Several keys may bear one name while a key is being rotated. The mark tells them apart, so that a session of a key
-/// that a reload took away is found.
+/// Several keys may have one name while a key is being rotated. The mark distinguishes them, so that a session of a key
+/// that a reload removed is found.
 public struct APIKeyHolder: Sendable, Equatable, ExpressibleByStringLiteral {
     /// The name of the line in the file.
     public let name: String

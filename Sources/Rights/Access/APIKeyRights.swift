@@ -1,4 +1,4 @@
-/// The uses that an API key allows, by the words behind it in the file of keys.
+/// The uses that an API key allows, by the words after it in the file of keys.
 public struct APIKeyRights: OptionSet, Hashable, Sendable {
     /// The bits, one for each word.
     public let rawValue: UInt8
@@ -12,10 +12,10 @@ public struct APIKeyRights: OptionSet, Hashable, Sendable {
     public static let read = APIKeyRights(rawValue: 1)
     /// Writing: the word `write`.
     public static let write = APIKeyRights(rawValue: 2)
-    /// Looking at what a session sends and receives: the word `tap`, which grants nothing yet.
+    /// Reading the messages that a session sends and receives: the word `tap`, which grants nothing yet.
     public static let tap = APIKeyRights(rawValue: 4)
 
-    /// The rights of a key without words behind it.
+    /// The rights of a key without words after it.
     public static let everything: APIKeyRights = [.read, .write, .tap]
 
     /// Whether the key allows that use.

@@ -1,6 +1,6 @@
 import Core
 
-/// The words behind a key in the file of keys: `public`, or one or more of `read`, `write` and `tap`.
+/// The words after a key in the file of keys: `public`, or one or more of `read`, `write` and `tap`.
 enum APIKeyWords: Equatable {
     /// A publishable key.
     case publishable
@@ -11,15 +11,15 @@ enum APIKeyWords: Equatable {
         ("read", .read), ("write", .write), ("tap", .tap),
     ]
 
-    /// Whether a text behind the last colon of a line is meant as words, and is no part of the key.
+    /// Whether a text after the last colon of a line stands for words, and is no part of the key.
     ///
-    /// Words are short, and have letters, commas, spaces and dashes only. So a key's own end is seldom taken for words, and
-    /// never told in full.
+    /// Words are short, and have letters, commas, spaces and dashes only. So a key's own end is seldom taken for words,
+    /// and never printed in full.
     static func areMeant(by text: ArraySlice<UInt8>) -> Bool {
         text.count <= 24 && text.allSatisfy { ASCII.isLetter($0) || ", -_".utf8.contains($0) }
     }
 
-    /// Reads the words; throws a sentence that says which word is wrong.
+    /// Reads the words; throws a sentence that names the wrong word.
     init(_ text: ArraySlice<UInt8>) throws(Problem) {
         let words = text.split(separator: UInt8(ascii: ","), omittingEmptySubsequences: false)
             .map { String(decoding: $0, as: UTF8.self) }

@@ -1,13 +1,13 @@
 import Core
 
-/// The API keys of backends, and the publishable keys of pages and apps, kept as SHA-256 digests only.
+/// The API keys of backends, and the publishable keys of pages and apps, stored as SHA-256 digests only.
 ///
-/// File format, one key a line: `name:key` or `name:sha256:<64 hex digits>`. Words behind it narrow the key, see
-/// ``APIKeyWords``. Blank lines and lines that begin with `#` are comments. A name is `[A-Za-z0-9._-]{1,64}` and may stand on several
-/// lines, so that a key can be rotated with an overlap. A plain key has 16...256 visible ASCII bytes and does not begin
-/// with `sha256:`. The digest form is made with `printf %s "$KEY" | sha256sum`, and only sensible for keys of at least 128
-/// random bits. A plain key of 64 hex digits is refused: it is a digest whose `sha256:` was forgotten, and whoever
-/// read the file could present it.
+/// File format, one key a line: `name:key` or `name:sha256:<64 hex digits>`. Words after it narrow the key, see
+/// ``APIKeyWords``. Blank lines and lines that begin with `#` are comments. A name is `[A-Za-z0-9._-]{1,64}` and may
+/// occur on several lines, so that a key can be rotated with an overlap. A plain key has 16...256 visible ASCII bytes
+/// and does not begin with `sha256:`. The digest form is made with `printf %s "$KEY" | sha256sum`, and only sensible
+/// for keys of at least 128 random bits. A plain key of 64 hex digits is refused: it is a digest whose `sha256:` was
+/// forgotten, and any reader of the file could present it.
 public struct APIKeys: Sendable, CustomStringConvertible {
     private struct Entry: Sendable {
         let holder: APIKeyHolder
@@ -51,26 +51,26 @@ public struct APIKeys: Sendable, CustomStringConvertible {
     /// Whether there is no key.
     public var isEmpty: Bool { entries.isEmpty }
 
-    /// How many keys.
+    /// The number of keys.
     public var count: Int { entries.count }
 
-    /// How many keys; never their digests.
+    /// The number of keys, as text; never their digests.
     public var description: String { "\(entries.count) API keys" }
 
-    /// How many of the keys let a service do that; publishable keys are no service's.
+    /// The number of services' keys that allow the use; publishable keys do not count.
     public func count(for use: CallerUse) -> Int {
         entries.count { !$0.isPublishable && $0.holder.rights.allow(use) }
     }
 
-    /// Whether the key that made somebody this caller is still here, with the same rights.
+    /// Whether the key of this caller is still in the file, with the same rights.
     func has(_ caller: Caller) -> Bool {
         entries.contains { $0.caller == caller }
     }
 
-    /// Who presents the key: a service or the holder of a publishable key; `nil` when it is none of ours.
+    /// The holder of a key: a service, or the holder of a publishable key; `nil` for an unknown key.
     ///
-    /// Takes the same time whichever entry matches, first, last or none: the digest is compared with every entry, each
-    /// in constant time, and the match is kept without a branch.
+    /// Takes the same time whichever entry matches, first, last or none. The digest is compared with every entry, each
+    /// in constant time, and the match is recorded without a branch.
     public func match(_ presented: [UInt8]) -> Caller? {
         guard presented.count <= APIKeys.keyBytes.upperBound else { return nil }
         let digest = OpenSSLHash.sha256(presented[...])
@@ -101,7 +101,7 @@ public struct APIKeys: Sendable, CustomStringConvertible {
         return Entry(holder: holder, digest: digest, isPublishable: words == .publishable)
     }
 
-    /// Parts a key from the words behind it; a key without words keeps every right.
+    /// Separates a key from the words after it; a key without words keeps every right.
     private static func words(
         of text: ArraySlice<UInt8>, number: Int
     ) throws(RightsProblem) -> (key: ArraySlice<UInt8>, words: APIKeyWords) {

@@ -1,17 +1,18 @@
 public import Core
 
-/// Who may subscribe to and publish on which topic (design section 10).
+/// The rules for subscribing to a topic and publishing on it.
 ///
 /// Immutable and thread-safe.
 ///
 /// Deny by default: a namespace without a policy is `not_found` to everyone, services included. Services may do all
-/// else, unless their token is bound to topics: then nothing beyond these is allowed, even where anyone is. The right to subscribe is also the right to read a topic's history; the right to publish is separate.
+/// else, unless their token is bound to topics: then nothing beyond these is allowed, even where anyone is. The right
+/// to subscribe is also the right to read a topic's history; the right to publish is separate.
 public struct AccessPolicy: Sendable {
-    /// What was decided.
+    /// The result of a check.
     public enum Decision: Sendable, Equatable {
-        /// Go on.
+        /// The request is allowed.
         case allow
-        /// Tell the client.
+        /// The request is refused with this error for the client.
         case refuse(Refusal)
         /// Ask Redis whether the user is in the set `<topic>#members`, then ``membership(_:)``.
         case askMembership
@@ -22,7 +23,7 @@ public struct AccessPolicy: Sendable {
         }
     }
 
-    /// By namespace; slices as keys, so that a topic's namespace is looked up without a copy.
+    /// The policies by namespace; slices as keys, so that a topic's namespace is looked up without a copy.
     private let policies: [ArraySlice<UInt8>: NamespacePolicy]
 
     private static let anonymous = Refusal(.unauthorized, "This topic needs a token.")

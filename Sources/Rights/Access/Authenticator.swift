@@ -1,10 +1,10 @@
 public import Core
 
-/// Tells who presents credentials, for every door: HTTP requests, WebSocket upgrades, and messages that authenticate.
+/// Identifies the caller from credentials: of HTTP requests, WebSocket upgrades, and messages that authenticate.
 ///
 /// Immutable and thread-safe; a reload of keys makes a new one.
 public struct Authenticator: Sendable {
-    /// Judges tokens.
+    /// The verifier of tokens.
     public let verifier: TokenVerifier
     /// The keys of backends and pages.
     public let apiKeys: APIKeys
@@ -15,7 +15,7 @@ public struct Authenticator: Sendable {
         self.apiKeys = apiKeys
     }
 
-    /// Who presents the credentials.
+    /// The caller that presents the credentials.
     ///
     /// Credentials that are given must be valid: a wrong key never counts as anonymous. `now` is Unix time in seconds.
     public func caller(_ credentials: Credentials, now: Int) -> Result<Caller, Refusal> {
@@ -29,7 +29,7 @@ public struct Authenticator: Sendable {
         .unauthorized, "a service's key or token must not stand in a URL; show it in a header, or use a publishable key"
     )
 
-    /// Who presents one of the API keys; `nil` when none is presented.
+    /// The caller that presents one of the API keys; `nil` when the credentials contain none.
     public func keyHolder(_ credentials: Credentials) -> Caller? {
         switch credentials {
         case .none, .malformed: nil
@@ -38,7 +38,7 @@ public struct Authenticator: Sendable {
         }
     }
 
-    /// Who presents the credentials, which are no API key.
+    /// The caller that presents the credentials, which are no API key.
     public func bearer(_ credentials: Credentials, now: Int) -> Result<Caller, Refusal> {
         switch credentials {
         case .none:
@@ -49,7 +49,7 @@ public struct Authenticator: Sendable {
             bearer(shown, now: now)
         case .apiKey(let token):
             verifier.caller(of: token, now: now).mapError { failure in
-                // What is no token at all was meant to be a key.
+                // A text that is no token at all was meant as a key.
                 failure == .shape || failure == .length
                     ? Refusal(.unauthorized, "the API key is not known") : failure.refusal
             }
@@ -58,9 +58,9 @@ public struct Authenticator: Sendable {
         }
     }
 
-    /// Whether the key that once admitted a caller is still one of ours.
+    /// Whether the key that once admitted a caller is still valid.
     ///
-    /// For sessions that live on after a reload: their token is not kept, the mark of the key that signed it is.
+    /// It is for sessions that outlive a reload: they store no token, only the mark of the key that signed it.
     public func stillKnows(_ caller: Caller) -> Bool {
         switch caller {
         case .anonymous: true

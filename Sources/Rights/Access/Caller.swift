@@ -1,21 +1,21 @@
 public import Core
 
-/// On whose behalf a request is made.
+/// The caller on whose behalf a request is made.
 public enum Caller: Sendable, Equatable {
-    /// Nobody known.
+    /// A caller without credentials.
     case anonymous
-    /// The holder of a publishable key: may do what anybody may, and pays from a budget of the key's own.
+    /// The holder of a publishable key: has the rights of an anonymous caller, and a budget of the key's own.
     case publishable(APIKeyHolder)
     /// The holder of a token.
     case user(Identity)
     /// A backend with an API key of that name.
     case service(APIKeyHolder)
 
-    /// Whether a backend calls: an API key, or a token of role `service`.
+    /// Whether the caller is a backend: an API key, or a token of role `service`.
     ///
     /// Its key may be narrowed, see ``refusal(of:)``, and its token bound to topics, see ``binding``.
-
-    /// Limits that keep users from harm, such as rates of messages and joins, do not apply to services.
+    ///
+    /// Limits that protect users, such as rates of messages and joins, do not apply to services.
     public var isService: Bool {
         switch self {
         case .anonymous, .publishable: false
@@ -24,7 +24,7 @@ public enum Caller: Sendable, Equatable {
         }
     }
 
-    /// Whether nobody in particular calls: no credentials, or a publishable key, which everybody may have.
+    /// Whether the caller is unidentified: no credentials, or a publishable key, which everybody may have.
     public var isAnonymous: Bool {
         switch self {
         case .anonymous, .publishable: true
@@ -32,7 +32,7 @@ public enum Caller: Sendable, Equatable {
         }
     }
 
-    /// The refusal of a caller whose API key was narrowed to other uses; `nil` for everybody else.
+    /// The refusal of a caller whose API key was narrowed to other uses; `nil` for all other callers.
     public func refusal(of use: CallerUse) -> Refusal? {
         guard case .service(let holder) = self, !holder.rights.allow(use) else { return nil }
         let text = use == .read ? "this API key may not read" : "this API key may not write"
@@ -41,13 +41,14 @@ public enum Caller: Sendable, Equatable {
 
     /// The topics that a service's token is bound to; `nil` for every caller without such a binding.
     ///
-    /// The binding is judged once, when a read, a publish or a command comes in. A command is judged by its home.
+    /// The binding is checked once, when a read, a publish or a command arrives. A command is checked by its primary
+    /// topic.
     public var binding: [TopicPattern]? {
         guard case .user(let identity) = self, identity.role == .service, identity.namesTopics else { return nil }
         return identity.topics
     }
 
-    /// The refusal of a caller whose binding does not reach the topic; `nil` when it does, or when nothing binds the caller.
+    /// The refusal of a caller whose binding does not include the topic; `nil` when it does, or without a binding.
     ///
     /// Pass `nil` for a request that belongs to no topic.
     public func refusal(beyondBinding topic: Topic?) -> Refusal? {
@@ -56,7 +57,7 @@ public enum Caller: Sendable, Equatable {
         return Refusal(.forbidden, "this service's token is for its topics only")
     }
 
-    /// Whether a connection of this caller may take a token: the first one, or a newer one of the same user.
+    /// Whether a connection of this caller may accept a token: the first one, or a newer one of the same user.
     public func mayBecome(_ identity: Identity) -> Bool {
         guard case .user(let current) = self else { return isAnonymous }
         return identity.mayRefresh(current)

@@ -1,7 +1,7 @@
 /// A way of using a route, a topic or a command: an API key may be narrowed to one of them.
 public enum CallerUse: String, CaseIterable, Sendable {
-    /// Looks at state, history, presence, or the gateway itself.
+    /// Reads state, history, presence, or the gateway's own figures.
     case read
-    /// Changes something: publishes, calls a command that writes, gives or takes rights.
+    /// Changes something: publishes, calls a command that writes, grants or withdraws rights.
     case write
 }

@@ -1,6 +1,6 @@
 public import Core
 
-/// What a request presents to say who makes it, read from its fields and not yet judged.
+/// The credentials of a request, read from its fields and not yet checked.
 public indirect enum Credentials: Sendable, Equatable {
     /// Nothing.
     case none
@@ -8,17 +8,17 @@ public indirect enum Credentials: Sendable, Equatable {
     case apiKey([UInt8])
     /// The field `Authorization: Bearer`: a token or an API key.
     case bearer([UInt8])
-    /// Credentials that stand in the URL, since a browser could put them nowhere else.
+    /// Credentials in the URL, for browsers, which can put them nowhere else.
     ///
-    /// URLs end up in histories and in logs of proxies, so nothing of a service is taken from there.
+    /// URLs end up in histories and in logs of proxies, so a service's credentials are refused there.
     case inURL(Credentials)
-    /// Fields that cannot be read.
+    /// Fields that are malformed.
     case malformed(Refusal)
 
     /// Reads every `apikey` and every `Authorization` field of a request.
     ///
-    /// `apikey` decides when both are there: Supabase's clients send their key as the one and the user's token or the key
-    /// again as the other.
+    /// `apikey` takes precedence when both are present: Supabase's clients send their key as the one and the user's
+    /// token or the key again as the other.
     public init(apiKeys: [[UInt8]], authorizations: [[UInt8]]) {
         guard apiKeys.count <= 1, authorizations.count <= 1 else {
             self = .malformed(Refusal(.badRequest, "credentials are given more than once"))

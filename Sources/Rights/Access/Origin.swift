@@ -4,15 +4,15 @@ import Core
 struct Origin: Hashable, Sendable {
     let scheme: [UInt8]
     let host: [UInt8]
-    /// The port, the scheme's default filled in; 0 for a scheme without one.
+    /// The port, or the scheme's default; 0 for a scheme without one.
     let port: Int
 
     static let bytesMax = 512
 
-    /// Reads an origin; `nil` for anything with a path, user, query, white space, empty label, trailing dot, or byte
-    /// out of ASCII.
+    /// Reads an origin; `nil` for a malformed one.
     ///
-    /// Upper case is refused, since browsers serialise in lower case, except in the host when folding.
+    /// That is one with a path, user, query, white space, empty label, trailing dot, or byte out of ASCII. Upper case
+    /// is refused, since browsers serialise in lower case, except in the host when folding.
     init?(_ bytes: [UInt8], foldingHost: Bool) {
         guard bytes.count <= Origin.bytesMax else { return nil }
         guard let colon = bytes.firstIndex(of: UInt8(ascii: ":")) else { return nil }

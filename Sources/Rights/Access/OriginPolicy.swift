@@ -1,35 +1,36 @@
 public import Core
 
-/// Which web pages may open a connection (RFC 6455 section 10.2; cross-site WebSocket hijacking).
+/// The web pages that may open a connection (RFC 6455 section 10.2; cross-site WebSocket hijacking).
 ///
 /// The rules, in order:
 /// 1. No `Origin`: allowed; it is no browser.
 /// 2. More than one `Origin`, or one that is no serialised origin: refused, `*` or not.
-/// 3. `null`: refused unless the list holds `null`.
+/// 3. `null`: refused unless the list contains `null`.
 /// 4. `*` in the list: allowed.
-/// 5. The list holds it, byte for byte, default ports filled in: allowed. No wildcard, no suffix, no case folding.
-/// 6. It names the very host and port the request was sent to, and the host is one that the gateway knows to be its own:
-///    allowed, for pages the gateway itself serves and for native clients that make up an origin of the server's
-///    address. On a secure connection the scheme must be https or wss, so that a page fetched in clear cannot
-///    borrow the rights of its secure twin.
+/// 5. The list contains it, byte for byte, with default ports filled in: allowed. No wildcard, no suffix, no case
+///   folding.
+/// 6. It names the host and port to which the request was sent, and the host is the gateway's own: allowed. This is for
+///   pages that the gateway itself serves, and for native clients that make an origin of the server's address. On a
+///   secure connection the scheme must be https or wss: a page fetched in clear cannot borrow the rights of its secure
+///   twin.
 ///
-/// A host is the gateway's own when its certificate bears the name, when the list holds an origin of that host, or when it
-/// is an address or `localhost`. `Host` alone proves nothing: a page of `evil.example` whose name is made to lead to
+/// A host is the gateway's own when its certificate has the name, or the list has an origin of that host. An address
+/// and `localhost` are its own as well. `Host` alone proves nothing: a page of `evil.example` whose name resolves to
 /// this gateway's address (DNS rebinding) sends `Host: evil.example` and that origin. A name cannot be rebound to an
-/// address literal, and browsers let `localhost` lead nowhere else.
+/// address literal, and browsers resolve `localhost` to nothing else.
 ///
-/// Rights never rest on the origin nor on cookies; this only keeps pages from using a visitor's network position.
+/// Rights never depend on the origin or on cookies; this only keeps pages from using a visitor's network position.
 public struct OriginPolicy: Sendable {
-    /// What became of a request's origin.
+    /// The verdict on a request's origin.
     public enum Verdict: Equatable, Sendable {
-        /// There was none.
+        /// The request had none.
         case absent
-        /// It may connect.
+        /// The origin may connect.
         case allowed
-        /// It may not.
+        /// The origin may not connect.
         case refused
 
-        /// What the client is told; `nil` when it may connect.
+        /// The refusal for the client; `nil` when it may connect.
         public var refusal: Refusal? {
             guard self == .refused else { return nil }
             return Refusal(.forbidden, "This origin may not connect; it is not in the server's allow-origin list.")
@@ -62,9 +63,10 @@ public struct OriginPolicy: Sendable {
         self.allowsNull = list.contains { $0.utf8.elementsEqual("null".utf8) }
     }
 
-    /// Judges a request by all its `Origin` fields and its `Host`.
+    /// Checks a request by all its `Origin` fields and its `Host`.
     ///
-    /// `secure` tells whether it came over TLS, here or at a trusted proxy that said so. `isOwnName` tells whether the gateway's certificate bears a host name.
+    /// `secure`: it arrived over TLS, here or at a trusted proxy that reported so. `isOwnName`: whether the gateway's
+    /// certificate has a host name.
     public func judge(
         origins: [[UInt8]], host: [UInt8]?, secure: Bool, isOwnName: ([UInt8]) -> Bool
     ) -> Verdict {
@@ -77,10 +79,10 @@ public struct OriginPolicy: Sendable {
         return isKnown(own.host) || isOwnName(own.host) ? .allowed : .refused
     }
 
-    /// Whether a request was sent to a name that the gateway knows to be its own; so was one without `Host`.
+    /// Whether a request was sent to one of the gateway's own names; `true` for one without `Host`.
     ///
-    /// A page of a name that was made to lead here (DNS rebinding) asks its own origin and so shows none: `Host` alone
-    /// betrays it.
+    /// A page of a name that was made to resolve to this gateway (DNS rebinding) requests its own origin and so sends
+    /// none: only `Host` reveals it.
     public func isOwn(host: [UInt8], isOwnName: ([UInt8]) -> Bool) -> Bool {
         if host.isEmpty { return true }
         guard host.count <= Origin.bytesMax, let (name, _) = Origin.authority(host.map(ASCII.lowercased)) else {
@@ -91,9 +93,9 @@ public struct OriginPolicy: Sendable {
 
     /// The value of `Access-Control-Allow-Origin` for a request's origin; `nil`: send no such field.
     ///
-    /// `Access-Control-Allow-Credentials` must never be sent with it. The same list as for connections; the value
-    /// is `*` or the origin itself, whose grammar leaves no room for a line break. Answers that carry it, or could
-    /// have, need `Vary: Origin`.
+    /// `Access-Control-Allow-Credentials` must never be sent with it. The same list as for connections; the value is
+    /// `*` or the origin itself, whose grammar leaves no room for a line break. Answers that carry it, or could have,
+    /// need `Vary: Origin`.
     public func accessControlAllowOrigin(_ origins: [[UInt8]]) -> [UInt8]? {
         guard origins.count == 1, let bytes = origins.first else { return nil }
         if bytes.elementsEqual("null".utf8) { return allowsNull ? bytes : nil }
@@ -102,7 +104,7 @@ public struct OriginPolicy: Sendable {
         return allowed.contains(origin) ? bytes : nil
     }
 
-    /// Whether the host is ours without a look at the certificate.
+    /// Whether the host is the gateway's own without a check of the certificate.
     private func isKnown(_ host: [UInt8]) -> Bool {
         allowedHosts.contains(host) || host.elementsEqual("localhost".utf8) || host.first == UInt8(ascii: "[")
             || IPAddress(version4: host) != nil

@@ -1,15 +1,17 @@
 public import Core
 
-/// Whose budget pays for what a caller costs.
+/// The owner of the budget that a caller's requests are charged to.
 ///
-/// Addresses are those of ``IPAddress/limitKey``, so that a client does not get a budget for each address of its network.
+/// Addresses are those of ``IPAddress/limitKey``, so that a client does not get a budget for each address of its
+/// network.
 public enum Payer: Hashable, Sendable {
-    /// Everybody without credentials at addresses that are not known or stand for many, such as a proxy's: pays from the
-    /// budget that all anonymous callers share, and from no other.
+    /// All callers without credentials at unknown or shared addresses, such as a proxy's.
+    ///
+    /// They have only the budget that all anonymous callers share.
     case crowd
-    /// Everybody at an address (IPv6: at a /64) who has no credentials.
+    /// All callers without credentials at one address (IPv6: at a /64).
     case address(IPAddress)
-    /// Everybody at an address who shows the publishable key of that name.
+    /// All callers at one address that present the publishable key of that name.
     case publishable(String, IPAddress)
     /// A user, on all of the user's connections.
     case user([UInt8])
@@ -26,7 +28,7 @@ public enum Payer: Hashable, Sendable {
         case service
     }
 
-    /// The address that a caller without credentials is counted by; `nil` for all others and where it is not known.
+    /// The address by which a caller without credentials is counted; `nil` for all others and where it is unknown.
     public var address: IPAddress? {
         switch self {
         case .address(let address), .publishable(_, let address): address
@@ -34,7 +36,7 @@ public enum Payer: Hashable, Sendable {
         }
     }
 
-    /// Which kind.
+    /// The kind of payer.
     public var kind: Kind {
         switch self {
         case .crowd, .address, .publishable: .anonymous
@@ -45,7 +47,7 @@ public enum Payer: Hashable, Sendable {
 }
 
 extension Caller {
-    /// Who pays for a request from `address`, which is `nil` where it is not known or stands for many.
+    /// The payer of a request from `address`, which is `nil` where it is unknown or shared.
     public func payer(from address: IPAddress?) -> Payer {
         switch self {
         case .anonymous: address.map { .address($0.limitKey) } ?? .crowd

@@ -151,8 +151,8 @@ import COpenSSL
 
     /// The DER form of an ES256 signature; `nil` unless it is 64 bytes with r and s both above zero.
     ///
-    /// That they lie below the group order is checked by OpenSSL's verification (cf. CVE-2022-21449, where neither
-    /// was).
+    /// OpenSSL's verification checks that they are below the group order (cf. CVE-2022-21449, where neither was
+    /// checked).
     private static func der(fromRaw raw: [UInt8]) -> [UInt8]? {
         guard raw.count == 64, raw[..<32].contains(where: { $0 != 0 }), raw[32...].contains(where: { $0 != 0 }),
             let signature = unsafe ECDSA_SIG_new()
@@ -161,7 +161,7 @@ import COpenSSL
         let (first, second) = (Array(raw[..<32]), Array(raw[32...]))
         let r = unsafe BN_bin2bn(first, 32, nil)
         let s = unsafe BN_bin2bn(second, 32, nil)
-        // On success the signature owns both numbers; on failure they are still ours.
+        // On success the signature owns both numbers; on failure they still belong to this function.
         guard unsafe r != nil, unsafe s != nil, unsafe ECDSA_SIG_set0(signature, r, s) == 1 else {
             unsafe BN_free(r)
             unsafe BN_free(s)

@@ -1,4 +1,4 @@
-/// Digests of OpenSSL for every room: the WebSocket accept key, API keys, tokens.
+/// Digests of OpenSSL for every target: the WebSocket accept key, API keys, tokens.
 ///
 /// Thread-safe.
 public enum Digest {

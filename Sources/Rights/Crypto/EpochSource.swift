@@ -12,8 +12,8 @@ public struct EpochSource: Sendable {
 
     /// Begins a source with these bytes.
     ///
-    /// A position is also a word of a command line (`--since EPOCH:OFFSET`), and there a word that begins with a dash is
-    /// a flag; so no epoch begins with one.
+    /// A position is also a word of a command line (`--since EPOCH:OFFSET`), where a word that begins with a dash is a
+    /// flag; so no epoch begins with one.
     init(random: [UInt8]) {
         var base = Base64.encode(random, .url)
         if base.first == UInt8(ascii: "-") { base[0] = UInt8(ascii: "e") }

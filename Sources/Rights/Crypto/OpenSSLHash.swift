@@ -2,9 +2,9 @@ import COpenSSL
 
 /// The calls into OpenSSL that need no key object: digests, HMAC, random bytes, constant-time comparison.
 ///
-/// Together with ``AsymmetricKey`` the only place of this room where `unsafe` occurs. All functions are
-/// thread-safe; a failure of any of them means that libcrypto is broken or memory has run out, which no caller could
-/// survive with its promises intact, hence the preconditions. None depends on input.
+/// Together with ``AsymmetricKey`` the only place of this target where `unsafe` occurs. All functions are thread-safe.
+/// A failure of any of them means that libcrypto is broken or memory has run out. No caller could then keep its
+/// promises, hence the preconditions. None depends on input.
 enum OpenSSLHash {
     static func sha256(_ bytes: ArraySlice<UInt8>) -> [UInt8] {
         var digest = [UInt8](repeating: 0, count: 32)

@@ -2,7 +2,7 @@ import Core
 
 /// Reads PEM texts (RFC 7468) into DER without OpenSSL's reader, which would ask the terminal for a pass phrase.
 enum PEM {
-    /// One block: what its label says it is, and its bytes.
+    /// One block: its label and its bytes.
     struct Block: Equatable {
         let label: [UInt8]
         let der: [UInt8]

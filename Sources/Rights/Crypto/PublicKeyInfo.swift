@@ -1,5 +1,6 @@
-/// Writes the DER SubjectPublicKeyInfo of keys that arrive as numbers (JWK), so that every public key, PEM or JWK,
-/// enters OpenSSL by one door: ``AsymmetricKey/init(publicDER:)``.
+/// Writes the DER SubjectPublicKeyInfo of keys that arrive as numbers (JWK).
+///
+/// So every public key, PEM or JWK, enters OpenSSL by the same way: ``AsymmetricKey/init(publicDER:)``.
 enum PublicKeyInfo {
     /// RSA (RFC 8017 appendix A.1.1), from big-endian modulus and exponent.
     static func rsa(modulus: [UInt8], exponent: [UInt8]) -> [UInt8] {

@@ -2,9 +2,9 @@ import COpenSSL
 
 /// Authenticated encryption under one key: AES-256-GCM (NIST SP 800-38D).
 ///
-/// Whoever opens a sealed text knows that the holder of the key wrote it, with that head and that number, and nobody else
-/// can read it. A number must never be used twice under one key. A failure to seal means that libcrypto is broken or
-/// memory has run out, hence the precondition; it does not depend on input. Thread-safe.
+/// A text that opens was written by a holder of the key, with that head and that number; nobody else can read it. A
+/// number must never be used twice under one key. A failure to seal means that libcrypto is broken or memory has run
+/// out, hence the precondition; it does not depend on input. Thread-safe.
 public struct Seal: Sendable {
     /// Bytes of a key.
     public static let keyBytes = 32
@@ -50,7 +50,7 @@ public struct Seal: Sendable {
         let nonce = Seal.nonce(number)
         let cipher = Array(sealed.dropLast(Seal.tagBytes))
         var tag = Array(sealed.suffix(Seal.tagBytes))
-        // One byte more than needed, so that there is an address also for an empty text.
+        // One byte more than needed, so that an empty text has an address, too.
         var text = [UInt8](repeating: 0, count: cipher.count + 1)
         var written: Int32 = 0
         guard unsafe EVP_DecryptInit_ex(context, EVP_aes_256_gcm(), nil, key, nonce) == 1,

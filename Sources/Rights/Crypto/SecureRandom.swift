@@ -12,7 +12,7 @@ public struct SecureRandom: RandomNumberGenerator, Sendable {
         SecureRandom.bytes(8).reduce(0) { $0 << 8 | UInt64($1) }
     }
 
-    /// Random bytes, as many as asked for; the count must not be negative.
+    /// Random bytes of the given number, which must not be negative.
     public static func bytes(_ count: Int) -> [UInt8] {
         OpenSSLHash.random(count)
     }

@@ -1,21 +1,21 @@
 public import Core
 
-/// What a token of the gateway's own grants: one topic and its commands, to one user, for a time.
+/// The content of a token of the gateway's own: one topic and its commands, for one user, for a time.
 public struct Grant: Sendable, Equatable {
-    /// Who bears it.
+    /// The bearer.
     public let user: [UInt8]
-    /// The only topic that it opens.
+    /// The only topic that it grants.
     public let topic: Topic
-    /// When it was made, Unix seconds.
+    /// The time of its creation, Unix seconds.
     public let issuedAt: Int
-    /// When it ends, Unix seconds.
+    /// The time of its end, Unix seconds.
     public let expiresAt: Int
-    /// What names the token when it is revoked.
+    /// The id by which the token can be revoked.
     public let tokenID: [UInt8]
-    /// Whether the user is nobody's account.
+    /// Whether the user has no account.
     public let isGuest: Bool
 
-    /// Makes a grant; `nil` when a name is out of its grammar or a time is none.
+    /// Makes a grant; `nil` when a name is out of its grammar or a time out of its range.
     public init?(user: [UInt8], topic: Topic, issuedAt: Int, expiresAt: Int, tokenID: [UInt8], isGuest: Bool) {
         guard Identity.isUser(user), Identity.isTokenID(tokenID), TokenClaimReader.times.contains(issuedAt),
             TokenClaimReader.times.contains(expiresAt)
@@ -28,7 +28,7 @@ public struct Grant: Sendable, Equatable {
         self.isGuest = isGuest
     }
 
-    /// Reads the claims of a token whose signature is ours.
+    /// Reads the claims of a token that the gateway signed.
     init?(_ claims: JSON.Value) {
         guard let user = claims["sub"]?.stringBytes, let topic = claims["topic"]?.stringBytes.flatMap({ Topic($0) }),
             let issuedAt = claims["iat"]?.int, let expiresAt = claims["exp"]?.int,

@@ -2,8 +2,8 @@ import Core
 
 /// The secrets of the tokens that scripts have the gateway sign (`@mint`): the first one signs, all of them verify.
 ///
-/// Such a token cannot be taken for an operator's own, nor the other way round, even when both secrets are the same. Its
-/// header has a type that nobody else's has, and it is signed with a key that is derived from the secret for this use.
+/// Such a token cannot be taken for an operator's own, nor the other way round, even when both secrets are the same.
+/// Its header has a type of its own, and it is signed with a key that is derived from the secret for this use.
 public struct GrantKeys: Sendable, CustomStringConvertible {
     private var keys: [TokenKey] = []
 
@@ -15,7 +15,7 @@ public struct GrantKeys: Sendable, CustomStringConvertible {
     private static let purpose = Array("switchboard grant, version 1".utf8)
     private static let header = Base64.encode(Array("{\"alg\":\"HS256\",\"typ\":\"\(type)\"}".utf8), .url)
 
-    /// No secrets: nothing is signed, and nothing verified.
+    /// No secrets: signs nothing and verifies nothing.
     public init() {}
 
     /// Whether there is no secret.

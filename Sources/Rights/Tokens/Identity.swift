@@ -1,8 +1,8 @@
 public import Core
 
-/// Who a verified token says the client is, and what it grants.
+/// The identity and the rights in a verified token.
 public struct Identity: Sendable, Equatable {
-    /// What kind of client.
+    /// The kind of client.
     public enum Role: String, CaseIterable, Sendable {
         /// A person's app.
         case user
@@ -19,32 +19,32 @@ public struct Identity: Sendable, Equatable {
     public let user: [UInt8]
     /// Claim `role`; a token without it is a user's.
     public let role: Role
-    /// Claim `topics`: which topics of rule `granted` are open to this user without a membership set.
+    /// Claim `topics`: the topics of rule `granted` that this user may use without a membership set.
     ///
     /// At most 256.
     public let topics: [TopicPattern]
     /// Whether the token has the claim `topics`, though it may be empty.
     ///
-    /// A service whose token has the claim is bound to what it names, and an empty list binds to nothing.
+    /// A service whose token has the claim is bound to these topics, and an empty list grants none.
     public let namesTopics: Bool
     /// Claim `exp`, Unix seconds.
     ///
     /// The session ends then, plus the configured leeway.
     public let expiresAt: Int
-    /// Claim `iat`, Unix seconds; what revocation compares with.
+    /// Claim `iat`, Unix seconds, with which revocations are compared.
     public let issuedAt: Int?
     /// Claim `iss`.
     public let issuer: [UInt8]?
     /// The id of the key that verified the signature, if that key has one.
     public let keyID: [UInt8]?
-    /// Claim `jti`: what names this token alone when it is revoked; 1...256 visible ASCII bytes, or `nil` for any other.
+    /// Claim `jti`, by which this one token can be revoked; 1...256 visible ASCII bytes, or `nil` for any other.
     public let tokenID: [UInt8]?
-    /// Tells the key that verified the signature from others, also when neither has an id; 0 where none did.
+    /// The mark of the key that verified the signature, also when that key has no id; 0 without one.
     public let keyMark: UInt64
 
-    /// Claim `is_anonymous` or `anonymous`: the user is nobody's account, such as a guest of a listening session.
+    /// Claim `is_anonymous` or `anonymous`: the user has no account, such as a guest of a listening session.
     public let isGuest: Bool
-    /// Claim `user_metadata.username`: how the user wants to be called.
+    /// Claim `user_metadata.username`: the name that the user wants to be called by.
     ///
     /// 1...64 characters without control characters, or `nil`. It proves nothing: users may choose it.
     public let name: [UInt8]?
@@ -123,15 +123,15 @@ public struct Identity: Sendable, Equatable {
         topics.contains { $0.matches(topic) }
     }
 
-    /// Whether heartbeats are run while the user has a connection.
+    /// Whether heartbeats run while the user has a connection.
     ///
-    /// A token for one topic says nothing of where its user is, unless the user is a guest who has no other token.
+    /// A token for one topic does not mean that its user is online, unless the user is a guest without another token.
     public var hasHeartbeat: Bool { role == .user && (grant == nil || isGuest) }
 
-    /// Whether a session of `current` may go on with this token: a refresh never changes user, role or issuer, nor the topic
-    /// of a token of the gateway's own.
+    /// Whether a session of `current` may continue with this token.
     ///
-    /// Topics may differ; the caller must take away what the new token no longer grants.
+    /// A refresh never changes user, role or issuer, nor the topic of a token of the gateway's own. Topics may differ;
+    /// the caller must withdraw those that the new token no longer grants.
     public func mayRefresh(_ current: Identity) -> Bool {
         user == current.user && role == current.role && issuer == current.issuer && grant == current.grant
     }

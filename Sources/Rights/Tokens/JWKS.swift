@@ -2,9 +2,9 @@ import Core
 
 /// A JSON Web Key Set (RFC 7517) read into keys.
 ///
-/// Keys that plainly serve something else (another `use`, `kty`, curve or `alg`, as identity providers publish next
-/// to their signing keys) are left out; a key that should serve but is broken refuses the whole set. `x5c`, `x5u` and
-/// the like are never read and nothing is ever fetched.
+/// Keys for other purposes (another `use`, `kty`, curve or `alg`, as identity providers publish next to their signing
+/// keys) are left out; a broken signing key refuses the whole set. `x5c`, `x5u` and the like are never read and nothing
+/// is ever fetched.
 struct JWKS {
     let keys: [TokenKey]
     /// Keys left out.
@@ -39,7 +39,7 @@ struct JWKS {
         self.skipped = skipped
     }
 
-    /// One key; `nil` when it serves something else.
+    /// One key; `nil` when it has another purpose.
     private static func key(_ jwk: JSON.Value, issuer: [UInt8]?) throws(RightsProblem) -> TokenKey? {
         guard jwk.kind == .object else { throw .jwks("a key is no object") }
         guard let kind = try text(jwk, "kty") else { throw .jwks("a key has no kty") }
@@ -69,7 +69,7 @@ struct JWKS {
         _ algorithm: TokenAlgorithm, _ jwk: JSON.Value
     ) throws(RightsProblem) -> TokenKey.Material {
         if algorithm == .hs256 { return .secret(try Secret(checking: number(jwk, "k"))) }
-        // Who holds the file could sign tokens; a verifier has no use for that.
+        // A holder of the file could sign tokens; a verifier has no use for that.
         guard jwk["d"] == nil else { throw .jwks("a private key; remove d, p, q, dp, dq and qi") }
         let der: [UInt8]
         switch algorithm {
@@ -97,7 +97,7 @@ struct JWKS {
         return bytes
     }
 
-    /// A base64url member that must be there.
+    /// A required base64url member.
     private static func number(_ jwk: JSON.Value, _ name: String) throws(RightsProblem) -> [UInt8] {
         guard let encoded = try text(jwk, name) else { throw .jwks("a key has no \(name)") }
         guard let bytes = Base64.decode(encoded, .url), !bytes.isEmpty else {

@@ -1,6 +1,6 @@
-/// That tokens were withdrawn before they expired.
+/// A withdrawal of tokens before they expire.
 public struct Revocation: Sendable, Equatable {
-    /// Which tokens.
+    /// The tokens that are withdrawn.
     public enum Subject: Sendable, Hashable {
         /// All tokens of a user that were issued until then, Unix seconds; a token without `iat` counts as older.
         case user([UInt8], until: Int)
@@ -8,9 +8,9 @@ public struct Revocation: Sendable, Equatable {
         case token([UInt8])
     }
 
-    /// Which tokens.
+    /// The tokens that are withdrawn.
     public let subject: Subject
-    /// When it may be forgotten, Unix seconds: every token it concerns has expired by then.
+    /// The time at which it may be forgotten, Unix seconds: all its tokens have expired by then.
     public let forgetAt: Int
 
     /// Makes a revocation.
@@ -20,10 +20,10 @@ public struct Revocation: Sendable, Equatable {
     }
 }
 
-/// Every revocation that a node knows of.
+/// Every revocation that a node knows.
 ///
-/// A value. Bounded by whoever adds: Redis keeps at most `revocationsMax`, and what is over is forgotten here as there. An
-/// entry of 20 bytes takes about 150 bytes.
+/// A value. The code that adds entries bounds it: Redis keeps at most `revocationsMax`, and expired ones are forgotten
+/// here as there. An entry of 20 bytes takes about 150 bytes.
 public struct Revocations: Sendable {
     private struct UserEntry {
         var until: Int
@@ -32,16 +32,16 @@ public struct Revocations: Sendable {
 
     private var users: [[UInt8]: UserEntry] = [:]
     private var tokens: [[UInt8]: Int] = [:]
-    /// Whether all that Redis knew at the start has been read; until then a good token may be a revoked one.
+    /// Whether all revocations of the start have been read from Redis; until then a valid token may be a revoked one.
     public var isComplete = false
 
-    /// Knows of none.
+    /// An empty list.
     public init() {}
 
-    /// How many users and tokens are on the list.
+    /// The number of users and tokens on the list.
     public var count: Int { users.count + tokens.count }
 
-    /// Takes one up; of two for one user the later time counts.
+    /// Adds a revocation; of two for one user the later time counts.
     public mutating func add(_ revocation: Revocation) {
         switch revocation.subject {
         case .user(let user, let until):
@@ -54,7 +54,7 @@ public struct Revocations: Sendable {
         }
     }
 
-    /// Forgets what is over.
+    /// Forgets expired revocations.
     public mutating func forget(now: Int) {
         users = users.filter { $0.value.forgetAt > now }
         tokens = tokens.filter { $0.value > now }

@@ -1,12 +1,12 @@
 import Core
 
-/// An HMAC secret of at least 32 bytes that shows itself to no log, debugger description or reflection.
+/// An HMAC secret of at least 32 bytes that is hidden from logs, debugger descriptions and reflection.
 struct Secret: Sendable, CustomStringConvertible, CustomDebugStringConvertible, CustomReflectable {
     let bytes: [UInt8]
 
     /// Takes the bytes of a secret file, without one trailing line end.
     ///
-    /// Refuses what reads as a key: were a public key ever taken for a secret, all who know it could sign
+    /// Refuses a text in the form of a key: if a public key were taken for a secret, all who know it could sign
     /// (CVE-2015-9235).
     init(file: [UInt8]) throws(RightsProblem) {
         var bytes = file

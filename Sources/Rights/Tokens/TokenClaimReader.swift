@@ -1,17 +1,17 @@
 import Core
 
-/// Reads the claims of a token whose signature is good, and judges them by the rules.
+/// Reads the claims of a token with a valid signature, and checks them by the rules.
 struct TokenClaimReader {
     let claims: JSON.Value
     let rules: TokenRules
     let now: Int
 
-    /// Times lie within 1970 and the end of 9999, so that adding a leeway cannot overflow.
+    /// Times are within 1970 and the end of 9999, so that adding a leeway cannot overflow.
     static let times = 0...253_402_300_799
     /// Bytes of `iss`.
     static let issuerBytesMax = 256
 
-    /// Who bears the token, whose signature is that key's.
+    /// The bearer of the token, which that key signed.
     func caller(verifiedBy key: TokenKey) throws(TokenFailure) -> Caller {
         let issuer = try issuer(boundTo: key)
         try checkAudience()
@@ -32,10 +32,10 @@ struct TokenClaimReader {
         return .user(identity)
     }
 
-    /// Supabase's name of the claim, and ours.
+    /// Supabase's name of the claim, and the gateway's.
     private var isGuest: Bool { claims["is_anonymous"]?.bool == true || claims["anonymous"]?.bool == true }
 
-    /// How the user wants to be called, as Supabase's tokens tell it; a name that cannot be shown is none.
+    /// The name that the user wants to be called by, from Supabase's claim; `nil` for a name that cannot be shown.
     private func name() -> [UInt8]? {
         guard let metadata = claims["user_metadata"], metadata.kind == .object,
             let name = metadata["username"]?.stringBytes, Identity.isName(name)
@@ -43,7 +43,7 @@ struct TokenClaimReader {
         return name
     }
 
-    /// The name by which this token can be revoked, if it has one that can be.
+    /// The id by which this token can be revoked; `nil` when it has no valid one.
     private func tokenID() -> [UInt8]? {
         guard let id = claims["jti"]?.stringBytes, Identity.isTokenID(id) else { return nil }
         return id
@@ -71,19 +71,19 @@ struct TokenClaimReader {
         if let audience = rules.audience, !named.contains(audience) { throw .audience }
     }
 
-    /// Whole seconds only.
+    /// A time in whole seconds only.
     ///
-    /// RFC 7519 would allow fractions, but no issuer of ours needs them and a reader that rounds is a reader that
-    /// disagrees with another.
+    /// RFC 7519 would allow fractions, but no supported issuer needs them, and readers that round may disagree with
+    /// each other.
     private func time(_ name: String) throws(TokenFailure) -> Int? {
         guard let claim = claims[name] else { return nil }
         guard let seconds = claim.int, TokenClaimReader.times.contains(seconds) else { throw .time }
         return seconds
     }
 
-    /// The role; `nil` for one that is anonymous.
+    /// The role; `nil` for an anonymous one.
     ///
-    /// `standIn` is who a token without `sub` speaks for: Supabase's service keys have none, and speak for their role.
+    /// `standIn` is the user of a token without `sub`: Supabase's service keys have none, and stand for their role.
     private func role() throws(TokenFailure) -> (role: Identity.Role, standIn: [UInt8])? {
         guard let claim = claims["role"] else { return (.user, []) }
         guard let text = claim.stringBytes else { throw .role }

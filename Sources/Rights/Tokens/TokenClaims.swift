@@ -1,8 +1,8 @@
 import Core
 
-/// The claims of a token to sign; what ``TokenVerifier`` would refuse cannot be made.
+/// The claims of a token to sign; claims that ``TokenVerifier`` would refuse cannot be made.
 public struct TokenClaims: Sendable, Equatable {
-    /// Who, role, topics, and the times `iat` and `exp`; its `keyID` is not written.
+    /// User, role, topics, and the times `iat` and `exp`; its `keyID` is not written.
     public let identity: Identity
     /// Claim `aud`; `nil`: none.
     public let audience: [UInt8]?

@@ -1,6 +1,6 @@
 public import Core
 
-/// Why a token was refused.
+/// The reason why a token was refused.
 ///
 /// Raw values are for logs and metric labels; the token itself never is.
 public enum TokenFailure: String, Error, CaseIterable, Sendable {
@@ -12,7 +12,7 @@ public enum TokenFailure: String, Error, CaseIterable, Sendable {
     case encoding = "token_encoding"
     /// The header is no JSON object, has a duplicate name, or a member of a wrong kind.
     case header = "token_header"
-    /// `alg` is missing, unknown, `none`, or not what the key allows.
+    /// `alg` is missing, unknown, `none`, or not the one that the key allows.
     case algorithm = "token_algorithm"
     /// `crit`, `b64`, `zip`, `enc` or `cty`: extensions, encryption and nesting are not understood.
     case extended = "token_extended"
@@ -26,11 +26,11 @@ public enum TokenFailure: String, Error, CaseIterable, Sendable {
     case time = "token_time"
     /// `exp` is past.
     case expired = "token_expired"
-    /// `nbf` is still to come.
+    /// `nbf` is in the future.
     case notYet = "token_not_yet"
     /// `iss` is missing or another than configured or bound to the key.
     case issuer = "token_issuer"
-    /// `aud` is missing or names someone else.
+    /// `aud` is missing or names another audience.
     case audience = "token_audience"
     /// `sub` is missing or out of `[A-Za-z0-9._~:-]{1,128}`.
     case subject = "token_subject"
@@ -38,14 +38,14 @@ public enum TokenFailure: String, Error, CaseIterable, Sendable {
     case role = "token_role"
     /// `topics` is no array of at most 256 patterns.
     case topics = "token_topics"
-    /// The role is anonymous by the configuration: nobody can authenticate with it.
+    /// The role is anonymous by the configuration: no user can authenticate with it.
     case anonymous = "token_anonymous"
     /// The key that admitted the bearer was replaced.
     case replaced = "token_key_replaced"
     /// The user's tokens of that time, or this token alone, were revoked.
     case revoked = "token_revoked"
 
-    /// What the client is told.
+    /// The refusal for the client.
     public var refusal: Refusal {
         let message =
             switch self {

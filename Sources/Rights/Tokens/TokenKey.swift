@@ -1,19 +1,20 @@
 /// One key that tokens may be signed with, and the one algorithm it allows.
 struct TokenKey: Sendable {
-    /// What verifies.
+    /// The material that verifies signatures.
     enum Material: Sendable {
         case secret(Secret)
         case asymmetric(AsymmetricKey)
     }
 
-    /// The `kid` it answers to; `nil`: an unnamed key.
+    /// The key's `kid`; `nil`: an unnamed key.
     let id: [UInt8]?
     /// The only `iss` whose tokens it may sign; `nil`: any that the rules accept.
     let issuer: [UInt8]?
     let material: Material
-    /// Tells the key from others by what decides about tokens: id, issuer and key material.
+    /// A mark that distinguishes the key by everything that decides about tokens: id, issuer and key material.
     ///
-    /// A session keeps it instead of its token. Eight bytes of a digest tell nothing of a secret of 32 bytes or more.
+    /// A session stores it instead of its token. Eight bytes of a digest reveal nothing of a secret of 32 bytes or
+    /// more.
     let mark: UInt64
 
     init(id: [UInt8]?, issuer: [UInt8]?, material: Material) {
@@ -27,7 +28,7 @@ struct TokenKey: Sendable {
             }
         var text: [UInt8] = []
         for part in [id, issuer, secret] {
-            // Digests have one length, so no two lists of parts read alike.
+            // Digests have one length, so no two lists of parts give the same text.
             text += Digest.sha256(part ?? [])
             text.append(part == nil ? 0 : 1)
         }

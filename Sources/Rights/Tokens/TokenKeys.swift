@@ -4,12 +4,12 @@ import Core
 ///
 /// Every key allows exactly one algorithm: a secret HS256, an RSA key RS256, a P-256 key ES256, an Ed25519 key EdDSA.
 ///
-/// Which keys a token is tried with is decided by its `kid` and `alg` alone:
+/// A token's `kid` and `alg` alone decide which keys are tried:
 /// 1. `kid` names keys of the set: those of them whose algorithm is `alg`; none of that algorithm: refused.
-/// 2. `kid` names no key: refused when any key of that algorithm has an id; else, since then ids mean nothing here,
-///    all keys of that algorithm.
-/// 3. no `kid`: the unnamed keys of that algorithm; when there are none and exactly one named key of that
-///    algorithm exists, that one; else refused.
+/// 2. `kid` names no key: refused when any key of that algorithm has an id; else, since then ids mean nothing here, all
+///   keys of that algorithm.
+/// 3. no `kid`: the unnamed keys of that algorithm; when there are none and exactly one named key of that algorithm
+///   exists, that one; else refused.
 ///
 /// A key may be bound to an issuer; a token it verifies must then carry that `iss`. Ids are unique within an issuer
 /// only, so that two issuers may choose the same id without either vouching for the other (cf. CVE-2026-49998).
@@ -22,15 +22,16 @@ public struct TokenKeys: Sendable, CustomStringConvertible {
     public static let secretBytesMax = 1_024
     /// The most keys of one set.
     public static let keysMax = 64
-    /// The most keys without id, each of which a token without `kid` is tried with.
+    /// The most keys without id, all of which are tried with a token without `kid`.
     public static let unnamedMax = 8
     /// The most bytes of a key id.
     public static let keyIDBytesMax = 256
 
-    /// Whether the bytes may name a key: 1...256 of `[A-Za-z0-9._~:=+/-]`, no slash at the start and no two dots together.
+    /// Whether the bytes may name a key: 1...256 of `[A-Za-z0-9._~:=+/-]`, no slash at the start and no two dots
+    /// together.
     ///
-    /// Paths, queries and control characters are nobody's key id; a token that carries one is refused even where ids
-    /// select nothing. Base64, which some issuers take for ids, has slashes.
+    /// Paths, queries and control characters are never a key id; a token that carries one is refused even where ids
+    /// select nothing. Base64, which some issuers use for ids, has slashes.
     static func isKeyID(_ bytes: [UInt8]) -> Bool {
         let allowed = Array("._~:=+/-".utf8)
         return (1...keyIDBytesMax).contains(bytes.count) && bytes.first != UInt8(ascii: "/")
@@ -38,11 +39,11 @@ public struct TokenKeys: Sendable, CustomStringConvertible {
             && bytes.allSatisfy { ASCII.isLetter($0) || ASCII.isDigit($0) || allowed.contains($0) }
     }
 
-    /// How many keys of a JWKS file were taken.
+    /// The number of keys read from a JWKS file.
     public struct Added: Equatable, Sendable {
-        /// Keys taken.
+        /// Keys added.
         public var used: Int
-        /// Keys left out because they serve something else: another `use`, `kty`, curve or `alg`.
+        /// Keys left out because of another purpose: another `use`, `kty`, curve or `alg`.
         public var skipped: Int
     }
 
@@ -52,7 +53,7 @@ public struct TokenKeys: Sendable, CustomStringConvertible {
     /// Whether there is no key.
     public var isEmpty: Bool { keys.isEmpty }
 
-    /// How many keys.
+    /// The number of keys.
     public var count: Int { keys.count }
 
     /// Kinds and counts, no key material.
@@ -74,7 +75,7 @@ public struct TokenKeys: Sendable, CustomStringConvertible {
         try add([TokenKey(id: keyID, issuer: issuer, material: .secret(Secret(file: file)))])
     }
 
-    /// Adds the public keys of a file, PEM or JWKS, told apart by the first byte that is no white space.
+    /// Adds the public keys of a file, PEM or JWKS, distinguished by the first byte that is no white space.
     @discardableResult
     public mutating func addPublicKeys(_ file: [UInt8], issuer: [UInt8]? = nil) throws(RightsProblem) -> Added {
         let first = file.first { $0 != 0x20 && $0 != 0x09 && $0 != 0x0a && $0 != 0x0d }
@@ -105,7 +106,7 @@ public struct TokenKeys: Sendable, CustomStringConvertible {
 
     /// Adds the keys of a JWKS text (RFC 7517 section 5).
     ///
-    /// All or none; see ``Added`` for what is left out.
+    /// All or none; ``Added`` also counts the keys left out.
     @discardableResult
     public mutating func addJWKS(_ file: [UInt8], issuer: [UInt8]? = nil) throws(RightsProblem) -> Added {
         let set = try JWKS(file, issuer: issuer)
@@ -113,13 +114,13 @@ public struct TokenKeys: Sendable, CustomStringConvertible {
         return Added(used: set.keys.count, skipped: set.skipped)
     }
 
-    /// What a token is tried with.
+    /// The keys to try with a token.
     enum Selection {
         /// These keys, all of the token's algorithm; at least one.
         case keys([TokenKey])
         /// No key allows the algorithm.
         case algorithmRefused
-        /// No key answers to the id, or the token has none where one is needed.
+        /// No key has the id, or the token has none where one is needed.
         case unknownKey
     }
 

@@ -1,6 +1,6 @@
-/// What a verifier asks of every token beyond a good signature.
+/// The requirements of a verifier beyond a valid signature.
 public struct TokenRules: Sendable, Equatable {
-    /// Bytes of a token; beyond, it is refused unread.
+    /// Bytes of a token; a longer one is refused unread.
     ///
     /// Default of the gateway: `Limits.tokenBytesMax`.
     public var tokenBytesMax: Int
@@ -10,9 +10,9 @@ public struct TokenRules: Sendable, Equatable {
     public var leewaySeconds: Int
     /// The `iss` every token must carry; `nil`: any or none.
     public var issuer: [UInt8]?
-    /// The value that `aud` must be or contain; `nil`: `aud` is not judged.
+    /// The value that `aud` must be or contain; `nil`: `aud` is not checked.
     public var audience: [UInt8]?
-    /// What names of the claim `role` mean, beside `user` and `service`, which they may also redefine.
+    /// The roles that values of the claim `role` stand for, beside `user` and `service`, which they may also redefine.
     ///
     /// A token of a role that is named here needs no `sub` unless the role is a user's.
     public var roles: [[UInt8]: TokenRole]
@@ -29,12 +29,12 @@ public struct TokenRules: Sendable, Equatable {
     }
 }
 
-/// What a role of another issuer means here.
+/// The meaning of another issuer's role.
 public enum TokenRole: String, CaseIterable, Sendable {
     /// A person's app; `sub` is the user.
     case user
     /// A backend; may do everything.
     case service
-    /// Nobody: the token is as good as none.
+    /// No user: the token has the rights of none.
     case anonymous
 }

@@ -42,7 +42,7 @@ public struct TokenSigner: Sendable {
         try sign(payload: claims.json)
     }
 
-    /// The token of claims for others than gateways, the text of a JSON object.
+    /// Signs claims for other readers than gateways, the text of a JSON object.
     public func sign(payload: [UInt8]) throws(RightsProblem) -> [UInt8] {
         var header: [UInt8] = []
         header.append(text: "{\"alg\":\"\(algorithm.rawValue)\",\"typ\":\"JWT\"")
@@ -54,7 +54,7 @@ public struct TokenSigner: Sendable {
         return try sign(header: header, payload: payload)
     }
 
-    /// The token of any header and payload, valid or not.
+    /// Signs any header and payload, valid or not.
     func sign(header: [UInt8], payload: [UInt8]) throws(RightsProblem) -> [UInt8] {
         try sign(Base64.encode(header, .url) + [UInt8(ascii: ".")] + Base64.encode(payload, .url))
     }

@@ -2,9 +2,9 @@ import Core
 
 /// Checks tokens: compact JWS (RFC 7515) with JWT claims (RFC 7519), after the advice of RFC 8725.
 ///
-/// Order: length, segments, header, key, signature, and only then claims; nothing of the claims is decoded before
-/// the signature is good. `jwk`, `jku`, `x5u`, `x5c` in a header are ignored, never followed. Immutable and
-/// thread-safe; a reload of keys makes a new verifier.
+/// Order: length, segments, header, key, signature, and only then claims. No claim is decoded before the signature was
+/// verified. `jwk`, `jku`, `x5u`, `x5c` in a header are ignored, never followed. Immutable and thread-safe; a reload of
+/// keys makes a new verifier.
 public struct TokenVerifier: Sendable {
     /// The keys.
     public let keys: TokenKeys
@@ -23,12 +23,12 @@ public struct TokenVerifier: Sendable {
         self.rules = rules
     }
 
-    /// Tells whose token it is, or why it is refused.
+    /// The identity in a token, or the reason why it is refused.
     ///
     /// `now` is Unix time in seconds. A token is valid while `now < exp + leeway` and from `now + leeway >= nbf`.
     /// *Complexity*: linear in the token, plus at most one signature check per key of the algorithm.
     ///
-    /// A token of an anonymous role is refused, since it names nobody; ``caller(of:now:)`` takes it.
+    /// A token of an anonymous role is refused, since it names no user; ``caller(of:now:)`` accepts it.
     public func verify(_ token: [UInt8], now: Int) -> Result<Identity, TokenFailure> {
         caller(of: token, now: now).flatMap { caller in
             guard case .user(let identity) = caller else { return .failure(.anonymous) }
@@ -36,7 +36,7 @@ public struct TokenVerifier: Sendable {
         }
     }
 
-    /// Tells who shows a token at a door: a user, a service, or nobody when its role is anonymous.
+    /// The caller that presents a token: a user, a service, or an anonymous caller when its role is anonymous.
     public func caller(of token: [UInt8], now: Int) -> Result<Caller, TokenFailure> {
         do throws(TokenFailure) {
             return .success(try judge(token, now: now))
@@ -69,7 +69,7 @@ public struct TokenVerifier: Sendable {
         return try TokenClaimReader(claims: claims, rules: rules, now: now).caller(verifiedBy: key)
     }
 
-    /// Judges a token of the gateway's own: no other key may have signed it, and no other rule lengthens it.
+    /// Checks a token of the gateway's own: no other key may have signed it, and no other rule prolongs it.
     private func judgeGrant(_ token: [UInt8], payload: Range<Int>, now: Int) throws(TokenFailure) -> Caller {
         guard !grants.isEmpty else { throw .key }
         guard let signature = Base64.decode(token[(payload.upperBound + 1)...], .url),

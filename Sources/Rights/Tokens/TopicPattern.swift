@@ -2,8 +2,8 @@ public import Core
 
 /// A set of topics granted by a token: one exact topic, or every topic that starts with `namespace:` and more.
 ///
-/// Grammar: `namespace:id`, `namespace:*`, or `namespace:prefix*`. The star stands last or nowhere and the namespace
-/// is always spelled out, so no pattern reaches into two namespaces. Matching is by bytes.
+/// Grammar: `namespace:id`, `namespace:*`, or `namespace:prefix*`. A star may only be last, and the namespace is always
+/// written in full, so no pattern spans two namespaces. Matching is by bytes.
 public struct TopicPattern: Hashable, Sendable {
     /// The exact topic, or the start of the topics that match.
     private let bytes: [UInt8]

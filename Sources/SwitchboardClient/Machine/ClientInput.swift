@@ -1,104 +1,110 @@
-/// What happens to a client.
+/// One input of a client's state machine.
 enum ClientInput: Sendable {
     /// The app wants a connection.
     case start
-    /// The app wants none any more; calls fail until the next `start`.
+    /// The app wants no connection any more; calls fail until the next `start`.
     case stop
-    /// Other credentials; the machine asks for the token when it needs it.
+    /// New credentials; the machine asks for a token when it needs one.
     case setCredentials(Credentials)
-    /// The answer to `askToken` with the same number; `nil` when the source threw.
+    /// The source's answer to `askToken` with the same number; `nil` when the source threw.
     case token(fetch: Int, String?)
-    /// The upgrade was accepted; an older generation is not heard, here and below.
+    /// The upgrade was accepted; here and below, an input of an older generation is ignored.
     case opened(generation: Int)
-    /// The gateway said this, in one text frame.
+    /// The gateway sent this text frame.
     case text(generation: Int, String)
-    /// The socket's end. `code` is 0 when there was no close frame; `httpStatus` that of a refused upgrade. `message` is
-    /// the transport's, as in `SocketEvent`.
+    /// The end of the socket.
+    ///
+    /// `code` is 0 when there was no close frame. `httpStatus` is that of a refused upgrade. `message` is the
+    /// transport's, as in `SocketEvent`.
     case closed(generation: Int, code: Int, httpStatus: Int?, message: String = "")
-    /// The time of `wakeAtMs` has come.
+    /// The time `wakeAtMs` has been reached.
     case tick
-    /// An iterator reads a topic, from a position that the app has kept where `since` is one. With `wantsCurrent` an
-    /// earlier state with the events since will not do.
+    /// An iterator reads a topic.
+    ///
+    /// `since` is a position that the app has stored, or `nil`. `wantsCurrent` rules out an earlier state with the
+    /// events since.
     case join(topic: String, listener: Int, presence: Bool, since: Position?, wantsCurrent: Bool = false)
-    /// The app wants the state anew.
+    /// The app requests the topic's state again.
     case resynchronise(topic: String)
-    /// An iterator is gone.
+    /// An iterator ended.
     case leave(topic: String, listener: Int)
-    /// Who the client says it is at a topic; `nil` ends it.
+    /// The client's presence entry at a topic; `nil` removes it.
     case track(topic: String, meta: String?)
     /// The app calls a command or publishes.
     case call(OutboxEntry, CallTerms)
-    /// The caller does not wait any more.
+    /// The caller stopped waiting.
     case cancel(ticket: Int)
-    /// Takes a call back that was not sent.
+    /// Withdraws a call that was not sent.
     case remove(id: String)
-    /// What the storage held.
+    /// The entries that the storage held.
     case loaded([OutboxEntry])
-    /// The entry could not be stored. `isLeft`: the storage may have it all the same, for a later process to send.
+    /// The entry could not be stored.
+    ///
+    /// `isLeft`: the storage may contain it all the same, and a later process would send it.
     case unstored(id: String, String, isLeft: Bool = false)
-    /// A route came or went; `changed` when it is another one than before.
+    /// A network route appeared or disappeared; `changed` when it is a different one.
     case network(usable: Bool, changed: Bool)
-    /// The app goes away, and may not come back.
+    /// The app is about to be frozen, and may not return.
     case suspend
-    /// The app is out of sight.
+    /// The app went to the background.
     case background
-    /// The app is in sight again.
+    /// The app is in the foreground again.
     case foreground
 }
 
-/// Where tokens come from, as far as the machine has to know.
+/// The kind of token source, as far as the machine needs it.
 enum Credentials: Sendable, Equatable {
     /// No token: the gateway's anonymous user.
     case none
-    /// This token for ever.
+    /// One fixed token.
     case fixed(String)
-    /// A source that is asked for each token.
+    /// A source that supplies each token on request.
     case refreshing
 }
 
-/// What a call is beside its entry.
+/// The terms of a call, beside its entry.
 struct CallTerms: Sendable {
-    /// Names the caller who waits; 0 for nobody.
+    /// The number of the waiting caller; 0 for none.
     var ticket: Int
-    /// Milliseconds until the caller is told, at least 1; kept calls have none.
+    /// Milliseconds until the caller receives `.timeout`, at least 1; kept calls have no such time.
     var timeoutMs: Int64
-    /// Whether it fails at once while there is no connection.
+    /// Whether the call fails at once while there is no connection.
     var failsOffline = false
-    /// Whether it lives in the outbox until it is answered or has expired.
+    /// Whether the call stays in the outbox until it is answered or has expired.
     var isKept = false
 }
 
-/// What the client's driver has to do, in this order.
+/// One action for the client's driver; actions are performed in this order.
 enum ClientOutput: Sendable {
-    /// With a token the upgrade carries it.
+    /// Open a socket; the upgrade carries the token, if there is one.
     case open(generation: Int, token: String?)
-    /// Say this on the socket.
+    /// Send this text on the socket.
     case send(generation: Int, String)
-    /// End the socket with this code.
+    /// Close the socket with this code.
     case close(generation: Int, code: Int)
-    /// Ask the app's source for a token; the answer comes as `token` with the same number.
+    /// Ask the app's source for a token; the answer is the input `token` with the same number.
     case askToken(fetch: Int, TokenReason)
-    /// Tell a listener something of its topic.
+    /// Send an update of its topic to a listener.
     case tell(listener: Int, TopicUpdate)
-    /// The listener's topic is over: refused for good, or the client was stopped (`nil`).
+    /// The listener's topic ended: it was refused for good, or the client was stopped (`nil`).
     case end(listener: Int, SwitchboardError?)
-    /// The call of this ticket is over.
+    /// The call of this ticket ended.
     case finish(ticket: Int, Result<JSONValue, SwitchboardError>)
-    /// An answer to a kept call for which nobody waits.
+    /// An answer to a kept call without a waiting caller.
     case result(OutboxResult)
-    /// The entry is new, or has changed.
+    /// Store an entry that is new or has changed.
     case store(OutboxEntry)
-    /// The stored entry of this id is over.
+    /// Delete the stored entry of this id.
     case forget(id: String)
-    /// The client's status is another one.
+    /// The client's status has changed.
     case status(Status)
 }
 
-/// Why a token is asked for.
+/// The reason for a token request.
 public enum TokenReason: String, Sendable, Hashable {
     /// For a connection.
     case first
-    /// The present one ends soon.
+    /// The present token ends soon.
     case expiring
     /// The gateway refused the last one.
     case refused

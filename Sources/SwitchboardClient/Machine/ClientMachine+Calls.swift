@@ -1,25 +1,25 @@
 /// One call of a client.
 struct CallState: Sendable {
-    /// What is sent and stored.
+    /// The data that are sent and stored.
     var entry: OutboxEntry
-    /// Who waits for it, and for how long.
+    /// The waiting caller, and its timeout.
     var terms: CallTerms
-    /// The `setCredentials` under which it was made; counts while its user is not known.
+    /// The number of the `setCredentials` under which it was made; used while its user is not known.
     let credentialsNumber: Int
-    /// When the caller is told that it takes too long.
+    /// The time at which the caller receives `.timeout`.
     let untilMs: Int64
     /// Whether it was sent on the present connection and has no answer.
     var isSent = false
-    /// When its first attempt began, by the machine's clock; `nil` for one that was loaded.
+    /// The start of its first attempt, by the machine's clock; `nil` for a call that was loaded.
     var firstSentMs: Int64?
-    /// It is not sent before this time of the machine's clock, since the gateway answered `unavailable`.
+    /// The machine's time before which it is not sent, since the gateway answered `unavailable`.
     var restUntilMs: Int64 = 0
-    /// How often the gateway refused it for now, 10 at most; pauses grow with it.
+    /// The number of temporary refusals by the gateway, 10 at most; pauses grow with it.
     var rests = 0
-    /// How often a connection ended on which it was sent, by a fault of the client's.
+    /// The number of connections that the gateway closed for the client's fault after this call was sent on them.
     var blames = 0
 
-    /// Whether sending it again might do it twice.
+    /// Whether another attempt might perform the call twice.
     ///
     /// A wall clock that was set makes an entry old.
     func isTooOld(nowMs: Int64, wallMs: Int64, repeatMs: Int64) -> Bool {
@@ -32,9 +32,10 @@ struct CallState: Sendable {
     var bytes: Int { entry.body.utf8.count + entry.event.utf8.count + entry.id.utf8.count }
 }
 
-/// Calls: each is sent under one id until it is answered, in its lane's order, and never where that might do it twice.
+/// Calls: each is sent under one id until it is answered, in its lane's order, and never where that might perform it
+/// twice.
 extension ClientMachine {
-    /// The app makes a call; one that cannot wait, or would be too much, is refused at once.
+    /// Takes a call of the app; refuses at once a call that cannot wait, or that exceeds a limit.
     mutating func call(_ entry: OutboxEntry, _ terms: CallTerms) {
         func refuse(_ code: SwitchboardError.Code, _ message: String = "") {
             outputs.append(.finish(ticket: terms.ticket, .failure(SwitchboardError(code, message))))
@@ -55,7 +56,7 @@ extension ClientMachine {
         if terms.isKept { outputs.append(.store(call.entry)) }
     }
 
-    /// Entries of an earlier process go before the calls of this one; without a user they end with `.stopped`.
+    /// Puts entries of an earlier process before this one's calls; entries without a user end with `.stopped`.
     mutating func loaded(_ entries: [OutboxEntry]) {
         var known: [CallState] = []
         for entry in entries where !calls.contains(where: { $0.entry.id == entry.id }) {
@@ -66,7 +67,7 @@ extension ClientMachine {
         }
         known.sort { $0.entry.createdAtMs < $1.entry.createdAtMs }
         calls = known + calls
-        // Nobody knows whose it was: another user may be here now.
+        // Their user is unknown: another user may use the app now.
         end {
             $0.credentialsNumber == -1
         } with: { _ in
@@ -74,14 +75,15 @@ extension ClientMachine {
         }
     }
 
-    /// The storage failed: the call is not kept, and its caller is told.
+    /// The storage failed: drops the call, and reports the failure to its caller.
     mutating func unstored(_ id: String, _ message: String, isLeft: Bool) {
         guard let index = calls.firstIndex(where: { $0.entry.id == id }) else { return }
         let call = calls.remove(at: index)
         finish(call, .failure(SwitchboardError(isLeft ? .uncertain : .storage, message)))
     }
 
-    /// The caller waits no more: a call neither sent nor kept is taken back, any other goes on without a caller.
+    /// The caller stopped waiting: withdraws a call that is neither sent nor kept; any other continues without a
+    /// caller.
     mutating func cancel(_ ticket: Int) {
         guard let index = calls.firstIndex(where: { $0.terms.ticket == ticket }) else { return }
         let call = calls[index]
@@ -93,7 +95,7 @@ extension ClientMachine {
         outputs.append(.finish(ticket: ticket, .failure(SwitchboardError(.cancelled))))
     }
 
-    /// Takes back a call that was never sent; for any other id nothing happens.
+    /// Withdraws a call that was never sent; does nothing for any other id.
     mutating func remove(_ id: String) {
         end {
             $0.entry.id == id && $0.entry.firstSentAtMs == nil
@@ -102,7 +104,7 @@ extension ClientMachine {
         }
     }
 
-    /// The user is known: calls that were made for whoever it is are that user's.
+    /// The user is known: assigns to that user the calls that were made before.
     mutating func bindCalls(to user: String) {
         for index in calls.indices
         where calls[index].entry.user == nil && calls[index].credentialsNumber == credentialsNumber {
@@ -111,7 +113,7 @@ extension ClientMachine {
         }
     }
 
-    /// Another user is here: kept calls of known users wait for them, everything else ends.
+    /// The user changed: kept calls of known users wait for those users, all other calls end.
     mutating func callsOfOthers() {
         let error = SwitchboardError(.stopped, "The user changed.")
         end {
@@ -121,7 +123,7 @@ extension ClientMachine {
         }
     }
 
-    /// The connection ended because of what was said on it: a call that was there twice is given up.
+    /// The gateway closed the connection for the client's fault: gives up a call to which that happened twice.
     mutating func callsBlamed() {
         for index in calls.indices where calls[index].isSent { calls[index].blames += 1 }
         end {
@@ -131,18 +133,18 @@ extension ClientMachine {
         }
     }
 
-    /// What was sent has no answer, and may have happened.
+    /// The connection ended: calls that were sent have no answer, and may have been performed.
     mutating func callsLost() {
         for index in calls.indices where calls[index].isSent {
             calls[index].isSent = false
-            // Without a token an id counts on its own connection only.
+            // Without a token an id is valid on its own connection only.
             if credentials == .none, !calls[index].entry.isRepeatable { calls[index].firstSentMs = .min }
         }
     }
 
     // MARK: Answers
 
-    /// The gateway's answer to a call, which ends it; after `rate_limited` and `unavailable` it is sent again later.
+    /// Ends a call with the gateway's answer; after `rate_limited` and `unavailable` it is sent again later.
     mutating func answered(_ frame: Frame, _ result: Result<JSONValue, SwitchboardError>) {
         guard let index = calls.firstIndex(where: { $0.entry.id == frame.ref }), calls[index].isSent else { return }
         if case .failure(let error) = result, case .server(let code) = error.code,
@@ -182,7 +184,7 @@ extension ClientMachine {
 
     // MARK: Time
 
-    /// Ends the calls that are too old, and those whose time is over.
+    /// Ends the calls that are too old, and those whose timeout has passed.
     mutating func runCallTimers() {
         callRate.perSecond = nowMs < slowUntilMs ? times.callsPerSecond / 2 : times.callsPerSecond
         let now = nowMs
@@ -222,7 +224,7 @@ extension ClientMachine {
         return due
     }
 
-    /// Whether only the rate holds a call up: the head of a lane, with room for one more in flight.
+    /// Whether only the rate delays a call: the head of a lane, with room for one more in flight.
     private var hasCallToSend: Bool {
         let user = credentials == .none ? "" : userID
         var busy: Set<String> = []
@@ -235,7 +237,7 @@ extension ClientMachine {
         return isHead && inFlight < times.callsInFlightMax
     }
 
-    /// Sends the head of each lane that may go.
+    /// Sends the head of each lane, as far as rate and limits allow.
     mutating func flushCalls() {
         guard nowMs >= callsRestUntilMs else { return }
         var inFlight = calls.reduce(0) { $0 + ($1.isSent ? 1 : 0) }
@@ -265,7 +267,7 @@ extension ClientMachine {
 extension OutboxEntry {
     /// The message of this call.
     ///
-    /// The name of a publish is an argument, that of a command its `ref`.
+    /// A publish has its id among its arguments, a command in its `ref`.
     var message: String {
         let ref = JSONValue.quoted(id)
         guard let topic else { return #"{"event":\#(JSONValue.quoted(event)),"data":\#(body),"ref":\#(ref)}"# }

@@ -1,6 +1,6 @@
 /// The connection: dialling, pauses, pings, drains, networks.
 extension ClientMachine {
-    /// The app wants a connection; one that is there or on its way is left alone.
+    /// The app wants a connection; an existing or pending one is kept.
     mutating func start() {
         isHalted = false
         if phase == .stopped { dial() }
@@ -23,7 +23,7 @@ extension ClientMachine {
         attempt = 0
         refusals = 0
         let stopped = SwitchboardError(.stopped)
-        // Kept calls stay in the outbox; who waits for them is told, and the answer goes to the results.
+        // Kept calls stay in the outbox. Their callers receive an error, and the answers become outbox results.
         for call in calls where call.terms.ticket != 0 {
             outputs.append(.finish(ticket: call.terms.ticket, .failure(stopped)))
         }
@@ -31,11 +31,11 @@ extension ClientMachine {
         for index in calls.indices { calls[index].terms.ticket = 0 }
     }
 
-    /// Begins an attempt: with the token that is held, or by asking for one.
+    /// Begins an attempt, with the present token or after a request for one.
     mutating func dial() {
         leaveAtMs = nil
         switch credentials {
-        // The gateway ends a connection on which nothing is wanted and nobody is named.
+        // The gateway closes an anonymous connection without topics and calls.
         case .none:
             guard !hasWork, lastClose?.code == 4_408 else { return connect() }
             phase = .idle
@@ -53,7 +53,7 @@ extension ClientMachine {
         }
     }
 
-    /// Opens a socket with the token that is held; it counts as failed after `connectMs`.
+    /// Opens a socket with the present token; the attempt fails after `connectMs`.
     mutating func connect() {
         if credentials == .none { bindCalls(to: "") } else if let user = token?.user { knows(user: user) }
         generation += 1
@@ -63,7 +63,7 @@ extension ClientMachine {
         outputs.append(.open(generation: generation, token: showsTokenInUpgrade ? token?.text : nil))
     }
 
-    /// The upgrade was accepted: the token is shown, where there is one and the upgrade did not carry it.
+    /// The upgrade was accepted: sends the token, unless there is none or the upgrade carried it.
     mutating func opened() {
         guard case .connecting = phase else { return }
         isOpen = true
@@ -76,7 +76,7 @@ extension ClientMachine {
         }
     }
 
-    /// Topics and calls may flow from now on.
+    /// Topics and calls may be sent from now on.
     mutating func becomeReady() {
         phase = .ready
         reason = nil
@@ -86,9 +86,9 @@ extension ClientMachine {
         joins = TokenBucket(atOnce: times.joinsAtOnce, perSecond: times.joinsPerSecond, nowMs: nowMs)
     }
 
-    /// The socket is over, by whomever.
+    /// Drops the socket, whichever side ended it.
     ///
-    /// What was said on it counts as not said; nothing of it is heard any more.
+    /// Messages sent on it count as not sent; later input from it is ignored.
     mutating func drop(code: Int?) {
         if let code, phase != .stopped, hasSocket { outputs.append(.close(generation: generation, code: code)) }
         generation += 1
@@ -109,14 +109,14 @@ extension ClientMachine {
         }
     }
 
-    /// Drops the socket and makes another one after a pause.
+    /// Drops the socket and opens another one after a pause.
     mutating func redial(code: Int?, afterMs pause: Int64? = nil) {
         drop(code: code)
         attempt = min(attempt + 1, 30)
         wait(pause ?? backoff())
     }
 
-    /// A pause that the gateway asks for, within a minute; `nil` for what is none.
+    /// A pause that the gateway asks for, at most a minute; `nil` when the value is no number.
     func clamped(_ pause: JSONValue?) -> Int64? {
         switch pause {
         case .integer(let value): min(max(value, 0), 60_000)
@@ -129,18 +129,20 @@ extension ClientMachine {
         if pause <= 0 { dial() } else { phase = .waiting(untilMs: nowMs + pause) }
     }
 
-    /// Dials at that time, or a second after the last dial if that is later: no gateway makes a client dial without a pause.
+    /// Dials at that time, or `redialMs` after the last dial if that is later.
+    ///
+    /// So no gateway can make a client dial without a pause.
     private mutating func dial(atMs: Int64) {
         wait(max(atMs, dialledAtMs + times.redialMs) - nowMs)
     }
 
-    /// Full jitter: clients that were cut together come back at an even rate.
+    /// A pause with full jitter: clients that were disconnected together reconnect at an even rate.
     mutating func backoff() -> Int64 {
         let most = min(times.backoffMaxMs, times.backoffMinMs << Int64(min(attempt, 20)))
         return Int64.random(in: times.backoffMinMs...max(most, times.backoffMinMs), using: &dice)
     }
 
-    /// The socket ended by itself; the code says whether and when another one is dialled.
+    /// The socket ended by itself; the code decides whether and when to dial again.
     mutating func closed(code: Int, httpStatus: Int?, message: String) {
         guard hasSocket else { return }
         lastClose = Status.Close(code: code, httpStatus: httpStatus)
@@ -162,13 +164,13 @@ extension ClientMachine {
             redial(code: nil, afterMs: times.rateClosedMs + backoff())
         default:
             guard let leave else { return redial(code: nil) }
-            // The gateway's own pause stands for ours, once.
+            // The gateway's own pause replaces the backoff, once.
             drop(code: nil)
             dial(atMs: leave)
         }
     }
 
-    /// The gateway wants the client away in so many milliseconds; the first wish on a connection counts.
+    /// The gateway asks the client to reconnect after so many milliseconds; the first request on a connection counts.
     mutating func drain(afterMs: Int64) {
         guard hasSocket, leaveAtMs == nil else { return }
         leaveAtMs = nowMs + afterMs
@@ -176,7 +178,7 @@ extension ClientMachine {
 
     // MARK: Time
 
-    /// Does what is due by now.
+    /// Performs the actions that are due.
     mutating func runTimers() {
         switch phase {
         case .waiting(let until): if nowMs >= until { dial() }
@@ -207,7 +209,7 @@ extension ClientMachine {
         }
     }
 
-    /// The gateway was silent for too long.
+    /// The gateway did not answer in time.
     private mutating func unanswered() {
         reason = Status.Reason(.noAnswer, "The gateway does not answer.")
         redial(code: 1_000)
@@ -227,7 +229,7 @@ extension ClientMachine {
         send(#"{"event":"ping","ref":"!p\#(pings)"}"#)
     }
 
-    /// When the machine wants a `tick`; `nil` while nothing is due.
+    /// The time at which the machine needs a `tick`; `nil` while nothing is due.
     var wakeAtMs: Int64? {
         var due: [Int64] = []
         switch phase {
@@ -249,9 +251,9 @@ extension ClientMachine {
 
     // MARK: The device
 
-    /// A route came or went.
+    /// A network route appeared or disappeared.
     ///
-    /// It is a hint: the client never waits for one.
+    /// It is a hint: the client never waits for a route.
     mutating func network(_ usable: Bool, _ changed: Bool) {
         isNetworkUsable = usable
         if !usable { return probe() }
@@ -265,7 +267,7 @@ extension ClientMachine {
         }
     }
 
-    /// "Connected" after the background is a wish: it is proven, or made true.
+    /// The app is in the foreground again: checks a connection that seems open, or makes a new one.
     mutating func foreground() {
         let away = nowMs - (backgroundAtMs ?? nowMs)
         backgroundAtMs = nil
@@ -281,7 +283,7 @@ extension ClientMachine {
         }
     }
 
-    /// The connection ends now, since nobody would see it end later.
+    /// Ends the connection now, since the frozen app could not react to its end later.
     mutating func suspend() {
         guard phase != .stopped, phase != .unauthorized else { return }
         drop(code: 1_000)
@@ -298,13 +300,13 @@ extension ClientMachine {
         }
     }
 
-    /// Leaves the connection for another one.
+    /// Replaces the connection by another one.
     mutating func abandon() {
         drop(code: 1_000)
         dial(atMs: nowMs)
     }
 
-    /// No token is accepted: nothing is dialled before the app sets other credentials.
+    /// No token is accepted: the client does not dial before the app sets other credentials.
     mutating func giveUp(code: Int?) {
         drop(code: code)
         phase = .unauthorized

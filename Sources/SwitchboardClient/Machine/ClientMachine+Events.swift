@@ -1,6 +1,6 @@
-/// What a topic tells: each event once and in order, or a gap.
+/// The updates of a topic: each event once and in order, or a gap.
 extension ClientMachine {
-    /// The answer to a subscribe makes a topic live; one to an earlier request is not heard.
+    /// The answer to a subscribe makes a topic live; a response to an earlier request is ignored.
     mutating func subscribed(_ frame: Frame) {
         guard let name = frame.topic, var topic = topics[name], case .asked(let ref, _) = topic.stage, frame.ref == ref
         else { return }
@@ -9,14 +9,14 @@ extension ClientMachine {
         let recovered =
             topic.resumes && frame.data["recovered"]?.bool == true && asked?.epoch == answer.epoch
             && (asked?.offset ?? 0) <= answer.offset
-        // What a recovery brings again need not be kept.
+        // Events that the recovery repeats need not be stored.
         let early = topic.early.filter { !recovered || ($0.offset ?? 0) > answer.offset }
         topic.early = recovered ? early : []
         topic.stage = .live
         topic.rests = 0
         topic.isAlone = false
         topic.asksAnew = false
-        // The state of a recovery has the events that are still to come.
+        // The state of a recovery includes the events that are still to be received.
         let state = !recovered || asked == answer ? frame.data["state"] : nil
         if !recovered || state != nil {
             topic.state = state
@@ -42,16 +42,16 @@ extension ClientMachine {
         if !recovered { for frame in early { event(frame) } }
     }
 
-    /// A late iterator has seen nothing of what others have: it is told the last state, and what came since.
+    /// The updates for a late iterator, which has seen no events: the last state, and the events since.
     ///
-    /// - Parameter wantsCurrent: whether it wants the state of now, and not an earlier one with events.
+    /// - Parameter wantsCurrent: whether it wants the present state, and not an earlier one with events.
     func greeting(_ topic: TopicState, wantsCurrent: Bool) -> [TopicUpdate]? {
         guard let since = topic.sinceState, since.isEmpty || !wantsCurrent else { return nil }
         let position = since.isEmpty ? topic.position : topic.stateAt
         return [.live(state: topic.state, recovered: false, position: position)] + since.map { .event($0) }
     }
 
-    /// Greets a listener; where the state of before does not lead to now, the topic is asked for anew.
+    /// Sends a listener its first updates; subscribes again where the stored state does not lead to the present.
     mutating func greet(_ topic: inout TopicState, _ index: Int, wantsCurrent: Bool = false) {
         guard let updates = greeting(topic, wantsCurrent: wantsCurrent) else {
             topic.asksAnew = true
@@ -69,7 +69,7 @@ extension ClientMachine {
             reason: .notRecovered, missed: new.offset >= old.offset ? new.offset - old.offset : nil, position: new)
     }
 
-    /// An event is delivered, held for an answer, dropped as a duplicate, or shows a hole.
+    /// Delivers an event, stores it until an answer, drops it as a duplicate, or finds a hole before it.
     mutating func event(_ frame: Frame) {
         guard let name = frame.topic, var topic = topics[name] else { return }
         guard topic.isMember else {
@@ -98,7 +98,7 @@ extension ClientMachine {
         }
     }
 
-    /// An event does not follow the last one and no gap was told: the client asks again from where it stands.
+    /// An event does not follow the last one, and no gap was reported: subscribes again from the present position.
     private mutating func hole(_ name: String) {
         guard var topic = topics[name] else { return }
         if case .asked = topic.stage { return }
@@ -108,22 +108,23 @@ extension ClientMachine {
         for listener in topic.listeners where listener.isLive { tell(listener.id, .pending(nil)) }
     }
 
-    /// Events are missing, told by the gateway: the position follows, and listeners are told.
+    /// The gateway reported a gap: the position moves, and listeners are notified.
     mutating func gap(_ frame: Frame) {
         guard let name = frame.topic, var topic = topics[name] else { return }
         guard topic.isMember else {
-            // What is held came before it, perhaps in another epoch, and the answer may, too: it is asked for anew.
+            // The stored events precede the gap, perhaps in another epoch, and so may the answer: the topic is asked
+            // for again.
             if case .asked = topic.stage { topics[name]?.stage = .wanted }
             return
         }
         let told = Gap.Reason(rawValue: frame.data["reason"]?.string ?? "") ?? .missed
-        // An earlier state leads to the present one no more.
+        // An earlier state no longer leads to the present one.
         if topic.state != nil { topic.sinceState = nil }
         var gap = Gap(reason: .followed, missed: nil, position: topic.position)
         if let position = Position(frame.data) {
             gap.reason = told
             if let old = topic.position, old.epoch == position.epoch {
-                // A gap never takes a position back within its epoch.
+                // A gap never moves a position back within its epoch.
                 if position.offset >= old.offset { gap.missed = position.offset - old.offset }
                 topic.position = Position(epoch: old.epoch, offset: max(old.offset, position.offset))
             } else {
@@ -136,7 +137,7 @@ extension ClientMachine {
         for listener in topic.listeners where listener.isLive { tell(listener.id, .gap(gap)) }
     }
 
-    /// Who is at a topic, as a whole or as a change; changes to a set that is not known are dropped.
+    /// A list of members, in full or as a change; changes to an unknown list are dropped.
     mutating func presence(_ frame: Frame) {
         guard let name = frame.topic, var topic = topics[name], let members = topic.apply(presence: frame.data) else {
             return

@@ -1,12 +1,12 @@
 /// Joining and leaving topics.
 extension ClientMachine {
-    /// An iterator begins to read a topic; at a live topic it is told at once.
+    /// An iterator begins to read a topic; on a live topic it receives updates at once.
     mutating func join(_ name: String, _ listener: Int, _ presence: Bool, _ since: Position?, wantsCurrent: Bool) {
         guard TopicState.isName(name) else {
             let error = SwitchboardError(.server("bad_request"), "There can be no topic of this name.")
             return outputs.append(.end(listener: listener, error))
         }
-        // An epoch that can be none would make a message that ends the connection.
+        // An invalid epoch would make a message that ends the connection.
         let since = since.flatMap { (1...64).contains($0.epoch.utf8.count) ? $0 : nil }
         var entry = TopicState.Listener(id: listener, wantsPresence: presence)
         var topic = topics[name] ?? TopicState()
@@ -33,7 +33,7 @@ extension ClientMachine {
         topics[name] = topic
     }
 
-    /// The app wants the state anew: the topic is asked for without a position.
+    /// The app requests the state again: subscribes without a position.
     mutating func resynchronise(_ name: String) {
         guard var topic = topics[name] else { return }
         topic.asksAnew = true
@@ -41,12 +41,12 @@ extension ClientMachine {
         topics[name] = topic
     }
 
-    /// Says something to one iterator.
+    /// Sends an update to one iterator.
     mutating func tell(_ listener: Int, _ update: TopicUpdate) {
         outputs.append(.tell(listener: listener, update))
     }
 
-    /// An iterator is gone; the topic of the last one lingers for `lingerMs`.
+    /// An iterator ended; the topic of the last one lingers for `lingerMs`.
     mutating func leave(_ name: String, _ listener: Int) {
         guard var topic = topics[name] else { return }
         topic.listeners.removeAll { $0.id == listener }
@@ -54,7 +54,8 @@ extension ClientMachine {
         topics[name] = topic
     }
 
-    /// Lists the client at a topic with this JSON text, or no longer for `nil`; while it is stopped nothing happens.
+    /// Lists the client at a topic with this JSON text, or removes it for `nil`; does nothing while the client is
+    /// stopped.
     mutating func track(_ name: String, _ meta: String?) {
         guard phase != .stopped else { return }
         guard var topic = topics[name] else {
@@ -88,7 +89,7 @@ extension ClientMachine {
 
     // MARK: Time
 
-    /// Wakes topics that rested, and leaves those that nobody has read for `lingerMs`.
+    /// Wakes topics whose pause has ended, and leaves those without readers for `lingerMs`.
     mutating func runTopicTimers() {
         guard mustLookAtTopics else { return }
         for name in topicOrder {
@@ -107,7 +108,7 @@ extension ClientMachine {
                 let data = #"{"topic":\#(JSONValue.quoted(name))}"#
                 send(#"{"event":"unsubscribe","data":\#(data),"ref":"!u\#(asks)"}"#)
             case .wanted, .resting: remove(topic: name)
-            // The answer comes first; until then nobody listens.
+            // The answer is still to be received; the topic has no readers until then.
             case .asked, .leaving: break
             }
         }
@@ -130,7 +131,7 @@ extension ClientMachine {
         return due
     }
 
-    /// Everything said on the old connection is over.
+    /// The connection ended: no subscription or answer of it counts any more.
     mutating func topicsLost() {
         for name in topicOrder {
             guard var topic = topics[name] else { continue }
@@ -152,7 +153,7 @@ extension ClientMachine {
 
     // MARK: Asking
 
-    /// Asks for every topic that is wanted, as many as the gateway's rate of joins allows, in one message.
+    /// Subscribes to every wanted topic, as many as the gateway's rate of joins allows, in one message.
     mutating func flushTopics() {
         guard leaveAtMs == nil, mustLookAtTopics else { return }
         var room = joins.available(nowMs)
@@ -175,7 +176,7 @@ extension ClientMachine {
             guard var topic = topics[name] else { continue }
             topic.stage = .asked(ref: ref, wasLive: topic.stage == .live)
             topic.asksAgain = false
-            // What is held belongs to an earlier answer, perhaps in another epoch.
+            // Stored events belong to an earlier answer, perhaps in another epoch.
             topic.early = []
             topic.hasPresence = topic.wantsPresence
             var entry: [String: JSONValue] = ["topic": .string(name)]
@@ -188,7 +189,7 @@ extension ClientMachine {
         send(#"{"event":"subscribe","data":\#(data.text),"ref":"\#(ref)"}"#)
     }
 
-    /// A join was refused, or a membership has ended.
+    /// A join was refused, or a subscription has ended.
     mutating func refused(_ frame: Frame, _ error: SwitchboardError) {
         let wait = clamped(frame.data["retryAfterMs"])
         let names: [String]
@@ -218,7 +219,7 @@ extension ClientMachine {
             if code == "rate_limited" { joins.empty(forMs: waitMs ?? 100) }
             rest(name, error, atLeastMs: waitMs ?? 0, isTold: isMember)
         case _ where alone:
-            // One of them is at fault; each is asked alone, so that it is known which.
+            // One of them is at fault; each is asked for alone, to find out which.
             topic.isAlone = true
             topic.stage = .wanted
             topics[name] = topic
@@ -228,7 +229,7 @@ extension ClientMachine {
         }
     }
 
-    /// Asks for a topic again after a pause that grows.
+    /// Subscribes to a topic again after a pause that grows.
     mutating func rest(_ name: String, _ error: SwitchboardError?, atLeastMs: Int64 = 0, isTold: Bool = false) {
         guard var topic = topics[name] else { return }
         topic.rests = min(topic.rests + 1, 10)
@@ -242,7 +243,7 @@ extension ClientMachine {
         for listener in topic.listeners { tell(listener.id, .pending(error)) }
     }
 
-    /// The answer to an unsubscribe, or the gateway ended the subscription.
+    /// The answer to an unsubscribe, or the gateway's end of a subscription.
     mutating func unsubscribed(_ frame: Frame) {
         guard let name = frame.topic, var topic = topics[name] else { return }
         if case .leaving(let ref) = topic.stage {
@@ -251,7 +252,7 @@ extension ClientMachine {
             topic.stage = .wanted
             topics[name] = topic
         } else if frame.ref == nil, topic.isMember {
-            // The gateway ended it. An `error` follows when that is for good.
+            // The gateway ended it. An `error` follows if the end is permanent.
             topic.rests += 1
             topic.stage = .resting(untilMs: nowMs + Int64.random(in: 500...1_500, using: &dice))
             topics[name] = topic
@@ -259,7 +260,7 @@ extension ClientMachine {
         }
     }
 
-    /// Lists the client at a topic of which it has just become a member.
+    /// Lists the client at a topic that it has just joined.
     mutating func trackAgain(_ name: String) {
         if let meta = topics[name]?.tracked { sendTrack(name, meta) }
     }

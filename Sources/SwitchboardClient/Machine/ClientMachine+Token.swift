@@ -1,15 +1,15 @@
 internal import Foundation
 
-/// A token, and its life by the machine's clock: the phone's own time says nothing about the gateway's.
+/// A token, and its life by the machine's clock, since the device's clock may differ from the gateway's.
 struct HeldToken: Sendable {
     /// The token; never logged.
     let text: String
-    /// `sub`, where the token is a JWT.
+    /// The claim `sub`, where the token is a JWT.
     let user: String?
-    /// At four fifths of its life; `nil` when the token does not tell its life.
+    /// The time at four fifths of its life; `nil` when its life is unknown.
     let renewAtMs: Int64?
 
-    /// Reads the claims of a JWT without a check; another text has no user, and its life is not known.
+    /// Reads the claims of a JWT without verification; for any other text user and life are unknown.
     init(_ text: String, nowMs: Int64) {
         self.text = text
         let parts = text.split(separator: ".", omittingEmptySubsequences: false)
@@ -34,13 +34,13 @@ struct HeldToken: Sendable {
 
     /// Whether it may open another connection.
     ///
-    /// A token of unknown life is asked for anew each time.
+    /// A token of unknown life is requested again each time.
     func isFresh(_ nowMs: Int64) -> Bool { renewAtMs.map { nowMs < $0 } ?? false }
 }
 
-/// Tokens: asked for one at a time, renewed in time, and never twice refused in a loop.
+/// Tokens: requested one at a time, renewed before their end, and never refused in a loop.
 extension ClientMachine {
-    /// No socket before there is a token.
+    /// Gets a token first, then opens a socket.
     mutating func askForConnection() {
         switch credentials {
         case .none: break
@@ -66,7 +66,7 @@ extension ClientMachine {
         outputs.append(.askToken(fetch: fetches, reason))
     }
 
-    /// A new token for the open connection.
+    /// Gets a new token for the open connection.
     mutating func renewToken(_ reason: TokenReason) {
         guard phase == .ready, credentials == .refreshing else { return }
         guard let text = spare else { return ask(reason) }
@@ -74,9 +74,9 @@ extension ClientMachine {
         take(token: text)
     }
 
-    /// The gateway says that the token ends soon.
+    /// The gateway reports that the token ends soon.
     ///
-    /// A source may give tokens that end as soon: they are asked for once in `redialMs`, and not without end.
+    /// A source may supply tokens that end as soon: it is asked at most once in `redialMs`.
     mutating func tokenExpiring() {
         guard fetch == nil, credentials == .refreshing else { return }
         let atMs = expiringAtMs + times.redialMs
@@ -85,7 +85,7 @@ extension ClientMachine {
         renewToken(.expiring)
     }
 
-    /// The source's answer, `nil` when it threw; an answer to an earlier request is not heard.
+    /// The source's answer, `nil` when it threw; an answer to an earlier request is ignored.
     mutating func fetched(_ number: Int, _ text: String?) {
         guard number == fetch else { return }
         fetch = nil
@@ -101,7 +101,7 @@ extension ClientMachine {
         }
     }
 
-    /// A newer token for the open connection; that of another user opens another one.
+    /// A newer token for the open connection; the token of another user opens a new connection.
     private mutating func take(token text: String) {
         let earlier = token?.user
         token = HeldToken(text, nowMs: nowMs)
@@ -114,7 +114,7 @@ extension ClientMachine {
         }
     }
 
-    /// A source that throws is offline, not logged out.
+    /// A source that throws counts as offline, not as a logout.
     private mutating func fetchFailed() {
         fetchFailures = min(fetchFailures + 1, 20)
         if phase == .asking {
@@ -126,7 +126,7 @@ extension ClientMachine {
         }
     }
 
-    /// Shows a token on the open socket.
+    /// Sends a token on the open socket.
     mutating func show(_ text: String) {
         asks += 1
         let ref = "!a\(asks)"
@@ -134,16 +134,16 @@ extension ClientMachine {
         send(#"{"event":"authenticate","data":{"token":\#(JSONValue.quoted(text))},"ref":"\#(ref)"}"#)
     }
 
-    /// The gateway took the token.
+    /// The gateway accepted the token.
     mutating func authenticated(_ data: JSONValue) {
         authRef = nil
         if let user = data["userId"]?.string { knows(user: user) }
         if case .authenticating = phase { becomeReady() }
     }
 
-    /// The gateway refused the token, and closes 4401 next.
+    /// The gateway refused the token, and closes with 4401 next.
     ///
-    /// `forbidden` is the token of another user on this connection.
+    /// `forbidden` means that the token belongs to another user than this connection.
     mutating func tokenRefused(_ error: SwitchboardError) {
         if error.code == .server("forbidden"), phase == .ready {
             abandon()
@@ -167,7 +167,7 @@ extension ClientMachine {
         redial(code: code, afterMs: attempt == 0 ? 0 : nil)
     }
 
-    /// The app sets other credentials; only a token of the same user leaves a connection that is ready as it is.
+    /// The app sets other credentials; only a token of the same user keeps a ready connection.
     mutating func change(to credentials: Credentials) {
         let earlier = token?.user ?? userID
         self.credentials = credentials
@@ -189,14 +189,14 @@ extension ClientMachine {
         if phase != .stopped, phase != .suspended { dial() }
     }
 
-    /// What one user was told says nothing about what another one may see.
+    /// Forgets the user's topics and calls: they say nothing about the rights of another user.
     private mutating func otherUser() {
         userID = nil
         for name in topicOrder { topics[name]?.forget() }
         callsOfOthers()
     }
 
-    /// The user is known, by the token or by the gateway.
+    /// The user is known, from the token or from the gateway.
     mutating func knows(user: String) {
         userID = user
         bindCalls(to: user)

@@ -1,33 +1,33 @@
-/// All of a client's logic, as a value: it takes what happens and the time, and returns what to do.
+/// All of a client's logic, as a value: its input is an event and the time, its output the actions to perform.
 ///
-/// It has no socket, no clock, no lock and no randomness but its seed's, so whole histories are tested at once. Times are
-/// milliseconds of a clock that goes on while the device sleeps.
+/// It has no socket, clock or lock, and its only randomness is that of its seed, so tests replay whole histories at
+/// once. Times are milliseconds of a clock that keeps running while the device sleeps.
 struct ClientMachine: Sendable {
-    /// Where the connection stands.
+    /// The phase of the connection.
     ///
-    /// Times say when it counts as failed.
+    /// Its time is the one at which the phase times out.
     enum Phase: Sendable, Equatable {
         /// Not started, or stopped.
         case stopped
-        /// There is nothing to do without a token; a topic or a call dials.
+        /// Without a token there is nothing to do; a topic or a call dials.
         case idle
-        /// The source is asked for a token.
+        /// The source was asked for a token.
         case asking
         /// A pause before the next attempt.
         case waiting(untilMs: Int64)
         /// A socket is being opened.
         case connecting(untilMs: Int64)
-        /// The token was shown, and has no answer.
+        /// The token was sent, and has no answer.
         case authenticating(untilMs: Int64)
-        /// Topics and calls flow.
+        /// Topics and calls are sent and received.
         case ready
-        /// No token is accepted; other credentials go on.
+        /// No token is accepted; other credentials restart the client.
         case unauthorized
-        /// The app is away; nothing is dialled before it is back.
+        /// The app is frozen; the client does not dial before the app returns.
         case suspended
     }
 
-    /// The times and bounds, which stay as they are.
+    /// The times and limits, which never change.
     let times: ClientTimes
     /// Whether the upgrade carries the token, for gateways that open nothing without one.
     let showsTokenInUpgrade: Bool
@@ -37,91 +37,91 @@ struct ClientMachine: Sendable {
     var nowMs: Int64 = 0
     /// The date at the last input, in milliseconds since 1970; it may go back.
     var wallMs: Int64 = 0
-    /// What the present input has led to so far.
+    /// The actions that the present input has caused so far.
     var outputs: [ClientOutput] = []
 
-    /// Where the connection stands.
+    /// The phase of the connection.
     var phase = Phase.stopped
-    /// The present socket; what an older one says is not heard.
+    /// The number of the present socket; input from an older one is ignored.
     var generation = 0
     /// Whether the present socket was opened.
     var isOpen = false
     /// Pauses since a connection was last ready for `stableMs`, 30 at most.
     var attempt = 0
-    /// When the connection was last ready; counts while the phase is `ready`.
+    /// The time at which the connection was last ready; valid in phase `ready`.
     var readySinceMs: Int64 = 0
-    /// When the gateway last said anything.
+    /// The time of the gateway's last message.
     var lastHeardMs: Int64 = 0
-    /// When an unanswered ping ends the connection; `nil` without one.
+    /// The time at which an unanswered ping ends the connection; `nil` without one.
     var pongUntilMs: Int64?
-    /// How many pings there were; numbers their `ref`s.
+    /// The number of pings; numbers their `ref`s.
     var pings = 0
-    /// From `draining`: when to leave.
+    /// The time at which to leave, from `draining`.
     var leaveAtMs: Int64?
-    /// How the last connection ended, for the status.
+    /// The end of the last connection, for the status.
     var lastClose: Status.Close?
-    /// Why there is no connection, for the status.
+    /// The reason why there is no connection, for the status.
     var reason: Status.Reason?
-    /// When the last socket was opened; long ago before the first.
+    /// The time at which the last socket was opened; long ago before the first.
     var dialledAtMs = Int64.min / 2
-    /// Calls go at half the rate until then.
+    /// The time until which calls are sent at half the rate.
     var slowUntilMs: Int64 = 0
-    /// After `stop` calls fail; before the first `start` they wait.
+    /// `true` after `stop`, when calls fail; before the first `start` they wait.
     var isHalted = false
-    /// The `ref` of the token that has no answer yet.
+    /// The `ref` of the token without an answer.
     var authRef: String?
-    /// Whether the device says that there is a route; shown, and never obeyed.
+    /// Whether the device reports a route; shown in the status, without other effect.
     var isNetworkUsable = true
-    /// Since when the app is out of sight; `nil` while it is in sight.
+    /// The time at which the app went to the background; `nil` in the foreground.
     var backgroundAtMs: Int64?
-    /// When a hint about routes was last heeded; one a second is.
+    /// The time at which a hint about routes last took effect; at most one a second does.
     var hintedAtMs = Int64.min / 2
 
-    /// Where tokens come from.
+    /// The kind of token source.
     var credentials = Credentials.none
-    /// Counts `setCredentials`; a call whose user is not known goes with none but these.
+    /// The number of `setCredentials`; a call of an unknown user is sent only under the credentials it was made with.
     var credentialsNumber = 0
-    /// The token that was shown last, or is shown next; `nil` without one.
+    /// The token that was sent last, or is sent next; `nil` without one.
     var token: HeldToken?
-    /// Refused tokens since a connection was last ready; the second is the end, of a fixed token the first.
+    /// Refused tokens since a connection was last ready; the second one ends the attempts, of a fixed token the first.
     var refusals = 0
-    /// The number of the fetch under way, and of the last one.
+    /// The number of the present or last token request.
     var fetch: Int?
-    /// How often the source was asked.
+    /// The number of token requests.
     var fetches = 0
-    /// The socket for which the token was asked; a token that comes later waits for the next need.
+    /// The socket for which the token was requested; a token that is late for it waits for the next need.
     var fetchGeneration = 0
-    /// A token that came too late for the connection it was asked for.
+    /// A token that was late for the connection it was requested for.
     var spare: String?
-    /// When the source is asked again after it threw on an open connection.
+    /// The time of the next token request after the source threw on an open connection.
     var fetchAgainAtMs: Int64?
-    /// When the gateway's word that a token ends soon was last heeded; long ago before the first.
+    /// The time at which the gateway's last report of a token's end took effect; long ago before the first.
     var expiringAtMs = Int64.min / 2
-    /// How often in a row the source threw, 20 at most.
+    /// The number of times in a row that the source threw, 20 at most.
     var fetchFailures = 0
-    /// The user, once the token or the gateway told.
+    /// The user, once known from the token or the gateway.
     var userID: String?
 
-    /// The topics that somebody wants or has just left, by name.
+    /// The topics with readers, and those just left, by name.
     var topics: [String: TopicState] = [:]
-    /// The topics in the order in which they were wanted.
+    /// The topics in the order in which they were first read.
     var topicOrder: [String] = []
-    /// Whether anything happened that may give a topic something to do; an event that is delivered does not.
+    /// Whether topics may have something to do since the last input; the delivery of an event does not set it.
     var topicsChanged = true
-    /// When a topic has something to do unless anything changes; the largest number for never.
+    /// The next time at which a topic has something to do if nothing changes; the largest number for never.
     var topicsDueMs = Int64.max
-    /// The rate of subscribes; it is full on each new connection.
+    /// The rate of subscribes; full on each new connection.
     var joins: TokenBucket
-    /// How many requests there were beside calls and pings; numbers their `ref`s.
+    /// The number of requests beside calls and pings; numbers their `ref`s.
     var asks = 0
 
-    /// The calls without an answer, in their order; `callsMax` at most, but for those that the storage held.
+    /// The calls without an answer, in their order; `callsMax` at most, plus those that the storage held.
     var calls: [CallState] = []
     /// The rate of calls.
     var callRate: TokenBucket
-    /// No call is sent before this time, since the gateway answered `rate_limited`.
+    /// The time before which no call is sent, since the gateway answered `rate_limited`.
     var callsRestUntilMs: Int64 = 0
-    /// The status as it was last told.
+    /// The status as it was last reported.
     var lastStatus = Status()
 
     /// A machine that waits for `start`; equal seeds and inputs give equal outputs.
@@ -135,12 +135,12 @@ struct ClientMachine: Sendable {
         callRate = TokenBucket(atOnce: times.callsAtOnce, perSecond: times.callsPerSecond, nowMs: 0)
     }
 
-    /// Takes one input at its time, and returns what to do in this order.
+    /// Takes one input at its time, and returns the actions in their order.
     mutating func take(_ input: ClientInput, nowMs: Int64, wallMs: Int64) -> [ClientOutput] {
         self.nowMs = max(self.nowMs, nowMs)
         self.wallMs = wallMs
         if case .text = input {} else { topicsChanged = true }
-        // After a long sleep what is due comes first: an input must not meet a connection that is over.
+        // After a long sleep, due timers run first: an input must not use a connection that has ended.
         runTimers()
         handle(input)
         runTimers()
@@ -186,7 +186,7 @@ struct ClientMachine: Sendable {
         }
     }
 
-    /// Sends what may be sent now.
+    /// Sends everything that may be sent now.
     private mutating func flush() {
         if phase == .idle, hasWork { dial() }
         guard phase == .ready else { return }
@@ -194,13 +194,13 @@ struct ClientMachine: Sendable {
         flushCalls()
     }
 
-    /// Whether the topics have to be gone through: with many of them that costs more than an event.
+    /// Whether the topics have to be iterated: with many of them that costs more than an event.
     var mustLookAtTopics: Bool { topicsChanged || nowMs >= topicsDueMs }
 
     /// Whether there is a reason for a connection without a token.
     var hasWork: Bool { !topics.isEmpty || !calls.isEmpty }
 
-    /// How the client stands.
+    /// The present status.
     var status: Status {
         var status = Status()
         status.phase =
@@ -224,14 +224,14 @@ struct ClientMachine: Sendable {
         return status
     }
 
-    /// Says something on the present socket.
+    /// Sends a text on the present socket.
     mutating func send(_ text: String) { outputs.append(.send(generation: generation, text)) }
 
     // MARK: Messages
 
     private mutating func heard(_ text: String) {
         lastHeardMs = nowMs
-        // Any message is a sign of life.
+        // Any message proves that the gateway is alive.
         pongUntilMs = nil
         guard let frame = Frame(text) else { return }
         switch frame.event {
@@ -244,7 +244,7 @@ struct ClientMachine: Sendable {
         }
     }
 
-    /// What the gateway says of the connection, of topics, or of what was asked.
+    /// Handles a message about the connection or a topic, or the answer to a request.
     private mutating func control(_ frame: Frame) {
         switch frame.event {
         case "authenticated": if let ref = frame.ref, ref == authRef { authenticated(frame.data) }
@@ -270,20 +270,20 @@ struct ClientMachine: Sendable {
     }
 }
 
-/// A message of the gateway.
+/// A message from the gateway.
 struct Frame {
     /// The event's name.
     var event: String
-    /// The topic, of an error also where only its data names it.
+    /// The topic; for an error also where only its data names it.
     var topic: String?
-    /// The request that it answers.
+    /// The `ref` of the request that it answers.
     var ref: String?
-    /// What it says; `null` where there is nothing.
+    /// The message's data; `null` where it has none.
     var data: JSONValue
-    /// Where an event stands in its topic, from 0; `nil` for what has no place there.
+    /// The event's offset in its topic, from 0; `nil` without one.
     var offset: Int64?
 
-    /// `nil` for what is no message of the protocol.
+    /// Reads a text; `nil` when it is no message of the protocol.
     init?(_ text: String) {
         guard let value = JSONReader.read(text), let event = value["event"]?.string else { return nil }
         self.event = event
@@ -291,7 +291,7 @@ struct Frame {
         topic = value["topic"]?.string ?? (event == "error" ? data["topic"]?.string : nil)
         ref = value["ref"].map { $0.string ?? $0.text }
         guard let offset = value["offset"] else { return }
-        // An offset that is none makes it no event.
+        // An invalid offset makes the message invalid.
         guard let whole = offset.integer, whole >= 0 else { return nil }
         self.offset = whole
     }

@@ -1,4 +1,4 @@
-/// The client's times in milliseconds and its bounds.
+/// The client's times in milliseconds and its limits.
 ///
 /// Tests and demanding apps choose others.
 public struct ClientTimes: Sendable, Hashable {
@@ -8,53 +8,55 @@ public struct ClientTimes: Sendable, Hashable {
     public var authenticateMs: Int64 = 10_000
     /// Silence after which the client pings: 25 s.
     public var pingMs: Int64 = 25_000
-    /// For the answer to a ping: 10 s.
+    /// Longest wait for the answer to a ping: 10 s.
     public var pongMs: Int64 = 10_000
-    /// For the answer to a ping after the app came back or the network changed: 3 s.
+    /// Longest wait for the answer to a ping after the app returned or the network changed: 3 s.
     public var probeMs: Int64 = 3_000
     /// The shortest pause before an attempt: 0.1 s.
     public var backoffMinMs: Int64 = 100
     /// The longest pause before an attempt: 30 s.
     public var backoffMaxMs: Int64 = 30_000
-    /// From one dial to the next when the gateway or the device asks for it: 1 s.
+    /// Shortest time between two dials at the request of the gateway or the device: 1 s.
     public var redialMs: Int64 = 1_000
-    /// A connection that lasted so long begins the pauses anew: 10 s.
+    /// A connection that lasted this long resets the pauses: 10 s.
     public var stableMs: Int64 = 10_000
-    /// From the end of a topic's last iterator until the client leaves it: 2 s.
+    /// From the end of a topic's last iterator until the client leaves the topic: 2 s.
     public var lingerMs: Int64 = 2_000
-    /// What one message may have; the gateway ends a connection that says more: 64 KiB.
+    /// Bytes of one message; the gateway closes a connection that sends more: 64 KiB.
     public var messageBytesMax = 65_536
-    /// So long after its first attempt an unanswered call may be sent again.
+    /// Time after its first attempt during which an unanswered call may be sent again.
     ///
     /// 240 s: the gateway remembers an id for 300.
     public var repeatMs: Int64 = 240_000
-    /// The pause after a close that says that the client is at fault: 30 s.
+    /// The pause after a close code that blames the client: 30 s.
     public var faultMs: Int64 = 30_000
     /// The pause after 4429: 5 s.
     public var rateClosedMs: Int64 = 5_000
-    /// After so long in the background the connection is made anew, and not only probed: 10 s.
+    /// After this time in the background a new connection is made instead of a ping: 10 s.
     public var backgroundMs: Int64 = 10_000
-    /// Joins at once, and then a second: the gateway's own rate.
+    /// Joins at once, as many as the gateway allows: 64.
     public var joinsAtOnce: Int64 = 64
-    /// Joins a second after those at once.
+    /// Joins a second after those at once, as many as the gateway allows: 20.
     public var joinsPerSecond: Int64 = 20
-    /// Calls without an answer at once, over all lanes.
+    /// Unanswered calls at one time, over all lanes.
     public var callsInFlightMax = 8
-    /// Calls at once after a pause; the gateway takes 20.
+    /// Calls at once after a pause; the gateway allows 20.
     public var callsAtOnce: Int64 = 16
-    /// Calls a second after those at once; the gateway takes 10.
+    /// Calls a second after those at once; the gateway allows 10.
     public var callsPerSecond: Int64 = 8
     /// Calls that may wait.
     public var callsMax = 1_000
     /// Bytes of calls that may wait: 1 MiB.
     public var callBytesMax = 1 << 20
-    /// Updates that may wait for an iterator; beyond, they are dropped and a gap is told.
+    /// Updates that may wait for an iterator; beyond, they are dropped and a gap is reported.
     public var updatesMax = 1_000
 
     /// The defaults.
     public init() {}
 
-    /// The same within bounds in which no sum overflows: a year for a time, a million for a count, and nothing below its least.
+    /// The same values within ranges in which no sum overflows.
+    ///
+    /// At most a year for a time and a million for a count, and no value below its minimum.
     var bounded: ClientTimes {
         var times = self
         let durations: [WritableKeyPath<ClientTimes, Int64>] = [
@@ -63,7 +65,7 @@ public struct ClientTimes: Sendable, Hashable {
         ]
         for time in durations { times[keyPath: time] = min(max(times[keyPath: time], 1), 31_536_000_000) }
         for rate in [\ClientTimes.joinsAtOnce, \.joinsPerSecond, \.callsAtOnce, \.callsPerSecond] {
-            // Half of the calls' rate must be one, too.
+            // Half of the calls' rate must be at least 1, too.
             times[keyPath: rate] = min(max(times[keyPath: rate], 2), 1_000_000)
         }
         for count in [\ClientTimes.callsInFlightMax, \.callsMax, \.updatesMax] {
@@ -73,13 +75,13 @@ public struct ClientTimes: Sendable, Hashable {
     }
 }
 
-/// Hands out so many at once, and so many a second.
+/// A rate limit: so many at once, and so many a second.
 struct TokenBucket: Sendable {
-    /// How many may go at once after a pause.
+    /// The most that may be taken at once after a pause.
     let atOnce: Int64
-    /// How many come back each second.
+    /// The number added each second.
     var perSecond: Int64
-    /// What is left, in thousandths, at `atMs`.
+    /// The rest, in thousandths, at `atMs`.
     private var left: Int64
     private var atMs: Int64
 
@@ -91,7 +93,7 @@ struct TokenBucket: Sendable {
         atMs = nowMs
     }
 
-    /// How many may go now.
+    /// The number that may be taken now.
     mutating func available(_ nowMs: Int64) -> Int {
         let passed = min(max(nowMs - atMs, 0), 1_000_000)
         left = min(atOnce * 1_000, left + passed * perSecond)
@@ -99,19 +101,19 @@ struct TokenBucket: Sendable {
         return Int(max(left, 0) / 1_000)
     }
 
-    /// Takes so many of those available.
+    /// Takes `count` of those available.
     mutating func take(_ count: Int) { left -= Int64(count) * 1_000 }
 
-    /// Nothing is left until so long from now.
+    /// Leaves nothing until `forMs` from now.
     mutating func empty(forMs: Int64) { left = min(left, 1_000 - max(forMs, 1) * perSecond) }
 
-    /// When the next one may go.
+    /// The time at which the next one may be taken.
     var nextAtMs: Int64 { left >= 1_000 ? atMs : atMs + (1_000 - left + perSecond - 1) / perSecond }
 }
 
 /// SplitMix64: repeatable numbers for the pauses, so that the machine stays a value.
 struct Dice: Sendable, RandomNumberGenerator {
-    /// Where the sequence stands; the seed at first.
+    /// The state of the sequence; the seed at first.
     var state: UInt64
     /// The next 64 bits.
     mutating func next() -> UInt64 {

@@ -1,16 +1,16 @@
 /// One topic of a client.
 struct TopicState: Sendable {
-    /// Where the subscription stands on the present connection.
+    /// The stage of the subscription on the present connection.
     enum Stage: Sendable, Equatable {
-        /// To be asked for.
+        /// To be subscribed.
         case wanted
-        /// Asked for. `wasLive`: the connection is a member already, and its events count.
+        /// Requested. `wasLive`: the connection is subscribed already, and its events count.
         case asked(ref: String, wasLive: Bool)
-        /// By an answer on this connection.
+        /// Subscribed on this connection.
         case live
-        /// Refused for now.
+        /// Refused temporarily.
         case resting(untilMs: Int64)
-        /// An unsubscribe has no answer yet.
+        /// The unsubscribe has no answer yet.
         case leaving(ref: String)
     }
 
@@ -18,59 +18,59 @@ struct TopicState: Sendable {
     struct Listener: Sendable {
         /// The number of the iterator, for `tell` and `leave`.
         let id: Int
-        /// Whether it is told who is at the topic.
+        /// Whether it receives presence.
         let wantsPresence: Bool
-        /// Whether it was told `live` once, and each event since.
+        /// Whether it has received `live` once, and each event since.
         var isLive = false
     }
 
-    /// Where the subscription stands.
+    /// The stage of the subscription.
     var stage = Stage.wanted
-    /// Who reads the topic, in the order of their coming.
+    /// The topic's readers, in the order in which they joined.
     var listeners: [Listener] = []
-    /// The last event that is accounted for.
+    /// The position of the last event that counts as seen.
     var position: Position?
-    /// The state as the gateway last told it.
+    /// The latest state from the gateway.
     var state: JSONValue?
-    /// Position of the topic at that moment.
+    /// The topic's position at that state.
     var stateAt: Position?
-    /// The events since, `sinceMax` at most: an iterator that comes later is told the state and them.
+    /// The events since, `sinceMax` at most: a late iterator receives the state and these.
     ///
-    /// `nil` when they do not lead from the state to now.
+    /// `nil` when they do not lead from the state to the present.
     var sinceState: [TopicEvent]?
-    /// A live topic is asked for once more: for presence, or for its state.
+    /// Whether a live topic is requested once more, for presence or for its state.
     var asksAgain = false
-    /// It is asked for without a position.
+    /// Whether it is requested without a position.
     var asksAnew = false
-    /// It is asked for alone, since a batch with it was refused as a whole.
+    /// Whether it is requested alone, since a batch with it was refused as a whole.
     var isAlone = false
-    /// Events that came before the answer.
+    /// Events that were received before the answer.
     var early: [Frame] = []
     /// Refusals in a row on this connection; pauses grow with them until the tenth.
     var rests = 0
-    /// When the topic is left, since nobody reads it; `nil` while somebody does.
+    /// The time at which the topic is left, since it has no readers; `nil` while it has some.
     var lingerUntilMs: Int64?
-    /// What the client says of itself here, as JSON text; `nil` when it is not to be listed.
+    /// The client's presence entry here, as JSON text; `nil` for none.
     var tracked: String?
     /// Whether the last subscribe asked for presence.
     var hasPresence = false
-    /// Who is here; `nil` while the whole is not known.
+    /// The members present; `nil` while the full list is unknown.
     var members: [Member]?
 
-    /// How many events may wait for an answer; one more, and the topic is asked for again after a pause.
+    /// The most events that wait for an answer; one more, and the topic is requested again after a pause.
     static let earlyMax = 1_000
 
-    /// How many events are kept behind a state; one more, and a late iterator has the topic asked for anew.
+    /// The most events stored after a state; one more, and a late iterator causes a new request.
     static let sinceMax = 100
 
-    /// Keeps an event for iterators that come later; a topic without a state needs none.
+    /// Stores an event for late iterators; a topic without a state needs none.
     mutating func keep(_ event: TopicEvent) {
         guard state != nil else { return }
         sinceState?.append(event)
         if sinceState.map({ $0.count > TopicState.sinceMax }) == true { sinceState = nil }
     }
 
-    /// Whether there can be a topic of this name: one that cannot would spoil the batch it is asked in.
+    /// Whether the name is valid: an invalid one would spoil the batch of its request.
     static func isName(_ text: String) -> Bool {
         let parts = text.utf8.split(separator: UInt8(ascii: ":"), maxSplits: 1, omittingEmptySubsequences: false)
         guard parts.count == 2, let first = parts[0].first, isLower(first) else { return false }
@@ -82,18 +82,18 @@ struct TopicState: Sendable {
     private static func isLower(_ byte: UInt8) -> Bool { (UInt8(ascii: "a")...UInt8(ascii: "z")).contains(byte) }
     private static func isDigit(_ byte: UInt8) -> Bool { (UInt8(ascii: "0")...UInt8(ascii: "9")).contains(byte) }
 
-    /// Whether anybody is to be told who is here.
+    /// Whether any reader wants presence.
     var wantsPresence: Bool { listeners.contains { $0.wantsPresence } }
 
-    /// A topic that only lingers is not joined again.
+    /// Whether to subscribe; a topic that only lingers is not joined again.
     var isToBeAsked: Bool {
         (stage == .wanted || (stage == .live && asksAgain)) && (!listeners.isEmpty || tracked != nil)
     }
 
-    /// Whether it is asked for from its position on.
+    /// Whether it is requested from its position on.
     var resumes: Bool { position != nil && !asksAnew }
 
-    /// Whether the connection is a member and events are delivered as they come.
+    /// Whether the connection is subscribed, and events are delivered on arrival.
     var isMember: Bool {
         switch stage {
         case .live, .asked(_, wasLive: true): true
@@ -101,7 +101,7 @@ struct TopicState: Sendable {
         }
     }
 
-    /// Another user begins anew.
+    /// Resets the topic for another user.
     mutating func forget() {
         position = nil
         state = nil
@@ -110,9 +110,9 @@ struct TopicState: Sendable {
         for index in listeners.indices { listeners[index].isLive = false }
     }
 
-    /// A returning `presence` replaces the set or changes it.
+    /// A `presence` message replaces the list or changes it.
     ///
-    /// `nil` while the whole is not known.
+    /// `nil` while the full list is unknown.
     mutating func apply(presence data: JSONValue) -> [Member]? {
         if let all = data["members"]?.array {
             members = all.compactMap(Member.init)

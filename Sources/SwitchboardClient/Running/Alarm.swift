@@ -1,27 +1,27 @@
-/// When the one timer of a client rings.
+/// The time at which a client's one timer fires.
 ///
-/// A device sleeps between two rings, so there are as few as possible: an idle connection has one for each ping.
+/// A device sleeps between two timers, so they are as few as possible: an idle connection has one for each ping.
 struct Alarm: Sendable {
-    /// How much too early the timer may be.
+    /// The most milliseconds by which the timer may fire too early.
     ///
-    /// Each message moves the next ping. A timer that is early by less is kept, so that messages in a row set none; one that is
-    /// early by more is set anew, so that an answered ping leaves no ring behind. 5 s: less than `pongMs`.
+    /// Each message moves the next ping. A timer that is early by less is kept, so that messages in a row set none. One
+    /// that is early by more is replaced, so that an answered ping leaves no timer behind. 5 s: less than `pongMs`.
     static let earlyMs: Int64 = 5_000
 
-    /// When it rings, by the machine's clock; `nil` while there is nothing to wait for.
+    /// The time at which it fires, by the machine's clock; `nil` while there is nothing to wait for.
     private(set) var atMs: Int64?
 
-    /// What has to be done with the timer.
+    /// The change to make to the timer.
     enum Order: Equatable {
-        /// It is right as it is.
+        /// Leave it unchanged.
         case keep
-        /// It is to ring then, and not before.
+        /// Let it fire at that time, and not before.
         case set(atMs: Int64)
-        /// It is not to ring.
+        /// Cancel it.
         case stop
     }
 
-    /// The machine wants to be woken then; `nil`: by no timer.
+    /// Sets the time at which the machine wants a `tick`; `nil` for none.
     mutating func want(_ wakeMs: Int64?) -> Order {
         guard let wakeMs else {
             defer { atMs = nil }
@@ -32,7 +32,7 @@ struct Alarm: Sendable {
         return .set(atMs: wakeMs)
     }
 
-    /// The timer that was set for then has rung.
+    /// The timer that was set for that time has fired.
     mutating func rang(_ setMs: Int64) {
         if atMs == setMs { atMs = nil }
     }

@@ -1,7 +1,7 @@
 extension Engine {
     private static let idBytesMax = 128
 
-    /// Runs a call to its answer; a cancelled caller is told so at once.
+    /// Runs a call until its answer; a cancelled caller receives `.cancelled` at once.
     func call(_ event: String, _ topic: String?, _ body: String, _ id: String, _ options: CallOptions)
         async throws(SwitchboardError) -> JSONValue
     {
@@ -28,7 +28,7 @@ extension Engine {
             await withCheckedContinuation { continuation in
                 state.with { $0.waiters[ticket] = continuation }
                 take(.call(entry, terms))
-                // The handler may have run before there was anything to cancel.
+                // The handler may have run before the call existed.
                 if Task.isCancelled { take(.cancel(ticket: ticket)) }
             }
         } onCancel: {
@@ -40,7 +40,7 @@ extension Engine {
     private static let nameBytes = Set(
         "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789._~:-".utf8)
 
-    /// Seconds of an app as milliseconds; what is no time is none, and a year the most.
+    /// An app's seconds as milliseconds, from 0 to a year; 0 for a value that is no number.
     private static func milliseconds(_ seconds: Double) -> Int64 {
         seconds.isNaN ? 0 : Int64(min(max(seconds, 0), 31_536_000) * 1_000)
     }

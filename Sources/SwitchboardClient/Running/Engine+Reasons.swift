@@ -1,6 +1,6 @@
 internal import Foundation
 
-/// The log of the system, for what a developer has to see though the app has no log of its own.
+/// The system's log, for faults that a developer must see although the app has no log of its own.
 enum SystemLog {
     /// Writes one line.
     @Sendable static func say(_ text: String) {
@@ -9,7 +9,7 @@ enum SystemLog {
 }
 
 extension Engine {
-    /// The address as a WebSocket's: a developer has `https://` at hand, and means `wss://`.
+    /// The address with a WebSocket scheme: developers often write `https://` for `wss://`.
     static func address(_ url: URL) -> URL {
         guard var parts = URLComponents(url: url, resolvingAgainstBaseURL: true) else { return url }
         switch parts.scheme?.lowercased() {
@@ -20,9 +20,9 @@ extension Engine {
         return parts.url ?? url
     }
 
-    /// Says once why there is no connection, and again after there was one.
+    /// Logs once why there is no connection, and again after there was one.
     ///
-    /// The query stays away from the log: it may hold a secret.
+    /// The query is not logged: it may hold a secret.
     func warn(of status: Status) {
         let reason = status.reason
         let isNew = state.with { state in

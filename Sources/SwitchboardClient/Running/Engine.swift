@@ -1,35 +1,35 @@
 internal import Foundation
 
-/// Holds the machine under one lock, does what it says in order, and wakes it in time.
+/// Holds the machine under one lock, performs its actions in order, and wakes it in time.
 ///
-/// Nothing is called while the lock is held. Whoever finds nobody at work performs all that is to be done, so outputs keep
-/// their order on whatever thread an input comes.
+/// Nothing is called while the lock is held. The thread that finds no other at work performs all pending actions. So
+/// outputs keep their order on whatever thread an input arrives.
 final class Engine: Sendable {
-    /// What the lock guards.
+    /// The values that the lock guards.
     struct State: Sendable {
-        /// Decides everything.
+        /// The machine that makes all decisions.
         var machine: ClientMachine
-        /// What is to be done, in this order.
+        /// The pending actions, in this order.
         var pending: [ClientOutput] = []
-        /// Whether a thread is doing it.
+        /// Whether a thread is performing them.
         var isWorking = false
-        /// Whether the app stopped the client; its use does not start it then.
+        /// Whether the app stopped the client, so that its use does not start it.
         var isHalted = false
-        /// Whether the storage was read, which happens once.
+        /// Whether the storage was read, which is done once.
         var hasLoaded = false
         /// The app's tokens.
         var source: TokenSource
         /// The present socket, with its number for the machine.
         var socket: (generation: Int, socket: any SwitchboardSocket)?
-        /// Waits for the machine's next time.
+        /// The task that waits for the machine's next time.
         var timer: Task<Void, Never>?
-        /// When the timer rings.
+        /// The time at which the timer fires.
         var alarm = Alarm()
         /// The reason that was logged last; `nil` after there was a connection.
         var loggedReason: Status.Reason.Code?
-        /// The last number that was given out.
+        /// The last number that was issued.
         var numbers = 0
-        /// Callers who wait, by ticket.
+        /// Waiting callers, by ticket.
         var waiters: [Int: CheckedContinuation<Result<JSONValue, SwitchboardError>, Never>] = [:]
         /// The iterators of topics, by listener.
         var readers: [Int: Inbox<TopicUpdate>] = [:]
@@ -39,16 +39,16 @@ final class Engine: Sendable {
         var resultReaders: [Int: Inbox<OutboxResult>] = [:]
     }
 
-    /// Everything that changes.
+    /// All mutable state.
     let state: Locked<State>
-    /// What the app chose.
+    /// The app's options.
     let options: SwitchboardClient.Options
     /// The address of the gateway.
     let url: URL
     private let transport: any SwitchboardTransport
     private let origin = ContinuousClock.now
 
-    /// An engine that waits for its first input; nothing is dialled yet.
+    /// Makes an engine that waits for its first input; it does not dial yet.
     init(_ url: URL, _ source: TokenSource, _ options: SwitchboardClient.Options, _ transport: any SwitchboardTransport)
     {
         self.url = Engine.address(url)
@@ -76,7 +76,7 @@ final class Engine: Sendable {
         }
     }
 
-    /// Starts the client at its first use; one that was stopped stays so.
+    /// Starts the client at its first use; a stopped client stays stopped.
     func startOnUse() {
         if !state.with({ $0.isHalted }) { start() }
     }
@@ -99,13 +99,13 @@ final class Engine: Sendable {
         take(.start)
     }
 
-    /// Ends everything; only `start` goes on.
+    /// Ends everything; only `start` resumes.
     func stop() {
         state.with { $0.isHalted = true }
         take(.stop)
     }
 
-    /// Takes an input, and does what follows from it.
+    /// Takes an input, and performs the resulting actions.
     func take(_ input: ClientInput) {
         let isFirst = state.with { state in
             state.pending += state.machine.take(input, nowMs: nowMs, wallMs: Engine.wallMs)
@@ -159,7 +159,7 @@ final class Engine: Sendable {
                 do {
                     try options.storage?.store(entry)
                 } catch {
-                    // What could not be marked as sent must not be sent: after a restart it would be sent again.
+                    // An entry that could not be marked as sent must not be sent: a restart would send it again.
                     unmarked = entry.message
                     take(.unstored(id: entry.id, "\(error)", isLeft: !isRemoved(entry.id)))
                 }
@@ -169,7 +169,7 @@ final class Engine: Sendable {
         }
     }
 
-    /// Takes an entry out of a storage that has just failed: what stays there, a later process would send.
+    /// Removes an entry from a storage that has just failed: a later process would send an entry left there.
     private func isRemoved(_ id: String) -> Bool {
         do {
             try options.storage?.remove(id)
@@ -219,7 +219,7 @@ final class Engine: Sendable {
                 self?.take(.closed(generation: generation, code: code, httpStatus: httpStatus, message: message))
             }
         }
-        // The present one may have been dropped by what an event said meanwhile; its `close` comes behind this.
+        // An event may meanwhile have dropped the present socket; its `close` follows this output.
         let old = state.with { state in
             defer { state.socket = (generation, socket) }
             return state.socket?.socket

@@ -8,13 +8,13 @@ final class Inbox<Element: Sendable>: Sendable {
     }
 
     private let state = Locked(State())
-    /// Adds an element to what waits, and keeps the bound.
+    /// Adds an element to the queue, and keeps its bound.
     private let admit: @Sendable (inout [Element], Element) -> Void
 
     /// A queue that is bounded by `admit`.
     init(admit: @escaping @Sendable (inout [Element], Element) -> Void) { self.admit = admit }
 
-    /// Hands an element to the reader who waits, or puts it into the queue; never waits.
+    /// Passes an element to the waiting reader, or queues it; never waits.
     func push(_ element: Element) {
         let waiter = state.with { state -> CheckedContinuation<Element?, any Error>? in
             guard !state.isOver else { return nil }
@@ -28,7 +28,7 @@ final class Inbox<Element: Sendable>: Sendable {
         waiter?.resume(returning: element)
     }
 
-    /// Ends the queue behind what waits in it.
+    /// Ends the queue after its waiting elements.
     func finish(_ error: SwitchboardError?) {
         let waiter = state.with { state -> CheckedContinuation<Element?, any Error>? in
             guard !state.isOver else { return nil }
@@ -41,7 +41,7 @@ final class Inbox<Element: Sendable>: Sendable {
         if let error { waiter?.resume(throwing: error) } else { waiter?.resume(returning: nil) }
     }
 
-    /// All that waits.
+    /// Removes and returns all waiting elements.
     func takeAll() -> [Element] {
         state.with { state in
             defer { state.queue = [] }

@@ -1,12 +1,13 @@
-/// A value with guesses on top: the server's value, and the changes that are not answered yet, replayed in their order.
+/// A value with optimistic changes: the server's value, and the unanswered changes, replayed in their order.
 ///
-/// An error drops its guess at once, and the others are replayed on the server's value. An answer drops its guess when the server's value
-/// has come since the guess was made, and else makes it part of the value until the server's next one.
+/// An error drops its change at once, and the others are replayed on the server's value. An answer drops its change
+/// when a newer value of the server has arrived since the change was made. Otherwise the change stays part of the value
+/// until the server's next one.
 public final class Optimistic<Value: Sendable>: Sendable {
     private struct Guess: Sendable {
         let number: Int
         let change: @Sendable (inout Value) -> Void
-        /// The count of the server's values when it was made.
+        /// The number of the server's values when it was made.
         let madeAt: Int
         let isIn: (@Sendable (Value) -> Bool)?
         var isAnswered = false
@@ -29,15 +30,16 @@ public final class Optimistic<Value: Sendable>: Sendable {
 
     private let state: Locked<State>
 
-    /// Begins with what is known.
+    /// Begins with a known value.
     public init(_ value: Value) { state = Locked(State(server: value)) }
 
-    /// What to show now.
+    /// The value to show now.
     public var value: Value { state.with { $0.value } }
 
-    /// Takes the server's value, as of a state or an event.
+    /// Takes the server's value, from a state or an event.
     ///
-    /// - Parameter upTo: the position of the newest event that the value has. A guess whose answer tells a later position stays.
+    /// - Parameter upTo: the position of the newest event in the value. A change stays while its answer has a later
+    ///   position.
     public func set(server value: Value, upTo: Position? = nil) {
         change { state in
             state.server = value
@@ -52,10 +54,10 @@ public final class Optimistic<Value: Sendable>: Sendable {
         }
     }
 
-    /// Shows a change at once, runs its call, and keeps or takes back the change by the answer.
+    /// Shows a change at once, runs its call, and keeps or reverts the change by the answer.
     ///
-    /// - Parameter isIn: whether a value of the server has the change already. Give it where the event may come before the
-    ///   answer and doing the change twice would show, e.g. a count.
+    /// - Parameter isIn: whether a value of the server includes the change already. Pass it where the event may arrive
+    ///   before the answer and a repeated change would show, e.g. a count.
     public func perform<Answer: Sendable>(
         _ change: @escaping @Sendable (inout Value) -> Void, isIn: (@Sendable (Value) -> Bool)? = nil,
         by call: @Sendable () async throws -> Answer
@@ -71,7 +73,7 @@ public final class Optimistic<Value: Sendable>: Sendable {
         }
     }
 
-    /// Shows a change that has no answer yet; returns its number.
+    /// Shows a change without an answer; returns its number.
     func guess(_ change: @escaping @Sendable (inout Value) -> Void, isIn: (@Sendable (Value) -> Bool)? = nil) -> Int {
         var number = 0
         self.change { state in
@@ -82,11 +84,11 @@ public final class Optimistic<Value: Sendable>: Sendable {
         return number
     }
 
-    /// The change has its answer, and where a publish stands.
+    /// The change has its answer; `position` is that of a publish.
     func settle(_ number: Int, isDone: Bool, at position: Position?) {
         change { state in
             guard let index = state.guesses.firstIndex(where: { $0.number == number }) else { return }
-            // A value that came since the guess has the change already, unless somebody said how to see that.
+            // A value received since the change includes it already, unless the caller supplied `isIn` to test that.
             let isOver =
                 position == nil && state.guesses[index].isIn == nil && state.guesses[index].madeAt < state.serverCount
             if !isDone || isOver {
@@ -98,7 +100,7 @@ public final class Optimistic<Value: Sendable>: Sendable {
         }
     }
 
-    /// Readers are told under the lock, so that none sees an older value last; being told never waits.
+    /// Notifies readers under the lock, so that none sees an older value last; the notification never waits.
     private func change(_ body: (inout State) -> Void) {
         state.with { state in
             body(&state)
@@ -106,7 +108,7 @@ public final class Optimistic<Value: Sendable>: Sendable {
         }
     }
 
-    /// What to show, now and after each change; a slow reader sees the newest.
+    /// The value to show, now and after each change; a slow reader sees the newest.
     public var values: AsyncStream<Value> {
         AsyncStream(bufferingPolicy: .bufferingNewest(1)) { continuation in
             let inbox = Inbox<Value> { queue, value in queue = [value] }

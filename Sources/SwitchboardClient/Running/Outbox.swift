@@ -1,30 +1,30 @@
 public import Foundation
 
-/// Where kept calls live over restarts.
+/// The storage of kept calls over restarts.
 ///
 /// Called by one thread at a time.
 public protocol OutboxStorage: Sendable {
-    /// Everything that is stored, the oldest first.
+    /// All stored entries, the oldest first.
     func load() throws -> [OutboxEntry]
-    /// Stores an entry, or what it has become.
+    /// Stores a new or changed entry.
     func store(_ entry: OutboxEntry) throws
-    /// Forgets an entry.
+    /// Deletes an entry.
     func remove(_ id: String) throws
 }
 
-/// A storage that can tell what it had to leave aside.
+/// A storage that can report records that it had to skip.
 protocol ReportsDamage {
-    /// Problem that the last `load` found; `nil` when all was well.
+    /// The problem that the last `load` found; `nil` for none.
     var damage: String? { get }
 }
 
 /// An outbox in a file: one record a line, each with a checksum; a torn last record is dropped.
 ///
-/// Damaged records in the middle are appended to a file beside it, whose name ends with `.damaged`, and `Options.fault`
-/// hears of them.
+/// Damaged records in the middle are appended to a second file, whose name ends with `.damaged`, and reported to
+/// `Options.fault`.
 ///
-/// The file is written anew when it is loaded, and when most of its records are over. It survives the end of the app; a loss of power
-/// may cost the last record. One client at a time may use a file.
+/// The file is rewritten when it is loaded, and when most of its records are obsolete. It survives the end of the app;
+/// a loss of power may cost the last record. Only one client at a time may use a file.
 public final class OutboxFile: OutboxStorage, ReportsDamage {
     private struct Record: Codable {
         var put: OutboxEntry?
@@ -43,7 +43,7 @@ public final class OutboxFile: OutboxStorage, ReportsDamage {
     /// The outbox in this file; its folder must exist.
     public init(_ url: URL) { self.url = url }
 
-    /// Reads the file; one that is not there is empty.
+    /// Reads the file; a missing file counts as empty.
     public func load() throws -> [OutboxEntry] {
         guard FileManager.default.fileExists(atPath: url.path) else { return [] }
         var entries: [OutboxEntry] = []
@@ -63,17 +63,17 @@ public final class OutboxFile: OutboxStorage, ReportsDamage {
         return entries
     }
 
-    /// Problem that the last `load` found.
+    /// The problem that the last `load` found.
     var damage: String? { state.with { $0.damage } }
 
-    /// Keeps damaged records for whoever wants to know what they were; while that fails, the outbox is not written anew.
+    /// Stores damaged records for a later look; while that fails, the outbox is not rewritten.
     private func setAside(_ records: [Data]) throws {
         state.with { $0.damage = nil }
         guard !records.isEmpty else { return }
         let aside = url.appendingPathExtension("damaged")
         let known = FileManager.default.fileExists(atPath: aside.path) ? try Data(contentsOf: aside) : Data()
         let added = Data(records.map { $0 + Data("\n".utf8) }.joined())
-        // Damage without end must not fill the device.
+        // The file is bounded: repeated damage must not fill the device.
         try (known + added).suffix(1 << 20).write(to: aside, options: OutboxFile.writing)
         state.with { $0.damage = "\(records.count) damaged records of the outbox are in \(aside.path)." }
     }
@@ -85,7 +85,7 @@ public final class OutboxFile: OutboxStorage, ReportsDamage {
         try append(Record(put: entry), whereupon: entries)
     }
 
-    /// Appends a record; for an entry that is not there nothing happens, also where the device is full.
+    /// Appends a record; does nothing for an unknown entry, also on a full device.
     public func remove(_ id: String) throws {
         let entries = state.with { $0.entries }
         guard entries.contains(where: { $0.id == id }) else { return }
@@ -105,7 +105,7 @@ public final class OutboxFile: OutboxStorage, ReportsDamage {
         guard !isMostlyOver, FileManager.default.fileExists(atPath: url.path) else { return try write(all: entries) }
         let file = try FileHandle(forWritingTo: url)
         defer { try? file.close() }
-        // A record that was torn must not swallow this one.
+        // A torn record must not swallow this one.
         let end = try file.seekToEnd()
         try file.write(contentsOf: (end == 0 ? Data() : Data("\n".utf8)) + OutboxFile.line(record))
         state.with { state in
@@ -143,7 +143,7 @@ public final class OutboxFile: OutboxStorage, ReportsDamage {
         return try? JSONDecoder().decode(Record.self, from: body)
     }
 
-    /// FNV-1a, 64 bits: finds torn records, and protects against nothing else.
+    /// FNV-1a, 64 bits: detects torn records, and protects against nothing else.
     private static func checksum(_ bytes: Data) -> String {
         var sum: UInt64 = 0xcbf2_9ce4_8422_2325
         for byte in bytes { sum = (sum ^ UInt64(byte)) &* 0x100_0000_01b3 }

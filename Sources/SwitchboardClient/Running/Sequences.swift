@@ -1,32 +1,32 @@
-/// What a topic tells, as a sequence.
+/// The updates of a topic, as a sequence.
 ///
-/// Each iterator has a bounded buffer of its own. It ends when its task is cancelled or the client stopped, and
-/// throws when the gateway refuses the topic for good.
+/// Each iterator has its own bounded buffer. It ends when its task is cancelled or the client stopped, and throws when
+/// the gateway refuses the topic for good.
 public struct TopicUpdates: AsyncSequence, Sendable {
-    /// Everything is told, also gaps and times without a connection.
+    /// An update; gaps and times without a connection are updates as well.
     public typealias Element = TopicUpdate
 
     /// The client's engine.
     let engine: Engine
     /// The topic's name.
     let topic: String
-    /// The position that the app has kept; `nil` to begin where the topic is.
+    /// The position that the app has stored; `nil` to begin at the topic's present position.
     let since: Position?
-    /// Whether its iterators are told who is at the topic.
+    /// Whether its iterators receive presence.
     let wantsPresence: Bool
-    /// Whether the first state must be that of now.
+    /// Whether the first state must be the present one.
     var wantsCurrent = false
-    /// The key of an event of which only the newest is kept; `nil` keeps all, up to `updatesMax`.
+    /// The key of an event of which only the newest is queued; `nil` queues all, up to `updatesMax`.
     var latestBy: (@Sendable (TopicEvent) -> String?)?
 
-    /// Of the events that wait, only the newest of each key is kept: for screens, which show how things are.
+    /// Queues only the newest waiting event of each key: for screens, which show the present state.
     public func latest(by key: @escaping @Sendable (TopicEvent) -> String?) -> TopicUpdates {
         var updates = self
         updates.latestBy = key
         return updates
     }
 
-    /// A reader's buffer: beyond its bound what waits is dropped, and told as a gap.
+    /// A reader's buffer: beyond its limit the waiting updates are dropped and replaced by a gap.
     static func inbox(most: Int, latestBy: (@Sendable (TopicEvent) -> String?)?) -> Inbox<TopicUpdate> {
         Inbox { queue, update in
             if let latestBy, case .event(let event) = update, let key = latestBy(event) {
@@ -42,15 +42,15 @@ public struct TopicUpdates: AsyncSequence, Sendable {
         }
     }
 
-    /// Whoever holds it listens; the last one gone leaves the topic.
+    /// Listens as long as it is referenced; the end of the last one leaves the topic.
     final class Listening: Sendable {
         /// The client's engine.
         let engine: Engine
         /// The topic's name.
         let topic: String
-        /// The listener's number at the machine.
+        /// The listener's number in the machine.
         let number: Int
-        /// What was told and not taken.
+        /// Updates that wait for the reader.
         let inbox: Inbox<TopicUpdate>
 
         /// Joins the topic.
@@ -89,9 +89,9 @@ public struct TopicUpdates: AsyncSequence, Sendable {
     public func makeAsyncIterator() -> AsyncIterator { AsyncIterator(listening: Listening(self)) }
 }
 
-/// Who is at a topic, as a sequence of the whole set.
+/// The members present at a topic, as a sequence of full lists.
 public struct PresenceUpdates: AsyncSequence, Sendable {
-    /// Everybody.
+    /// All members.
     public typealias Element = [Member]
 
     /// The topic's updates, with presence among them.
@@ -99,10 +99,10 @@ public struct PresenceUpdates: AsyncSequence, Sendable {
 
     /// One reader.
     public struct AsyncIterator: AsyncIteratorProtocol {
-        /// The topic's iterator, whose other updates are passed over.
+        /// The topic's iterator, whose other updates are skipped.
         var updates: TopicUpdates.AsyncIterator
 
-        /// The next set.
+        /// The next list.
         public mutating func next() async throws -> [Member]? {
             while let update = try await updates.next() {
                 if case .members(let members) = update { return members }
@@ -115,13 +115,13 @@ public struct PresenceUpdates: AsyncSequence, Sendable {
     public func makeAsyncIterator() -> AsyncIterator { AsyncIterator(updates: updates.makeAsyncIterator()) }
 }
 
-/// Registers an inbox with the engine for as long as it is held.
+/// Registers an inbox with the engine as long as this object is referenced.
 final class Reading<Element: Sendable>: Sendable {
-    /// What was told and not taken.
+    /// Elements that wait for the reader.
     let inbox: Inbox<Element>
     private let leave: @Sendable () -> Void
 
-    /// Registers an inbox of at most so many elements, the newest, with what `first` begins it.
+    /// Registers an inbox of the newest `most` elements, which begins with the result of `first`.
     init(
         _ engine: Engine, most: Int, first: @Sendable (Engine.State) -> Element?,
         at readers: @escaping @Sendable (inout Engine.State, Int, Inbox<Element>?) -> Void
@@ -142,7 +142,7 @@ final class Reading<Element: Sendable>: Sendable {
     deinit { leave() }
 }
 
-/// How the connection stands, as a sequence: now, and at each change.
+/// The status of the connection, as a sequence: now, and at each change.
 public struct StatusUpdates: AsyncSequence, Sendable {
     /// The newest status.
     public typealias Element = Status
@@ -168,9 +168,9 @@ public struct StatusUpdates: AsyncSequence, Sendable {
     }
 }
 
-/// Answers to kept calls for which nobody waits.
+/// Answers to kept calls without a waiting caller.
 ///
-/// The oldest go when a thousand wait.
+/// Beyond a thousand waiting answers the oldest are dropped.
 public struct OutboxResults: AsyncSequence, Sendable {
     /// A call and its answer.
     public typealias Element = OutboxResult
@@ -187,7 +187,7 @@ public struct OutboxResults: AsyncSequence, Sendable {
         public mutating func next() async -> OutboxResult? { try? await reading.inbox.next() }
     }
 
-    /// Hears answers from now on.
+    /// Receives answers from now on.
     public func makeAsyncIterator() -> AsyncIterator {
         AsyncIterator(
             reading: Reading(engine, most: 1_000, first: { _ in nil }) { state, number, inbox in

@@ -1,23 +1,25 @@
 public import Foundation
 
-/// How a client reaches its gateway.
+/// The way by which a client reaches its gateway.
 ///
-/// Apps use the one of their system; tests bring their own.
+/// Apps use the transport of their system; tests supply their own.
 public protocol SwitchboardTransport: Sendable {
-    /// Opens a WebSocket, and says what happens to it, in order and from any thread: `opened` at most once, then texts,
-    /// then exactly one `closed`, also after `close`. `events` is let go of after `closed`.
+    /// Opens a WebSocket, and reports its events in order, from any thread.
+    ///
+    /// `opened` is reported at most once, then texts, then exactly one `closed`, also after `close`. `events` is
+    /// released after `closed`.
     func open(_ request: SocketRequest, events: @escaping @Sendable (SocketEvent) -> Void) -> any SwitchboardSocket
 }
 
 /// A WebSocket of a transport.
 public protocol SwitchboardSocket: Sendable {
-    /// Sends a text frame behind those before it. It never waits; on a closed socket nothing happens.
+    /// Sends a text frame after the earlier ones; never waits, and does nothing on a closed socket.
     func send(_ text: String)
     /// Ends the socket with a close code.
     func close(code: Int)
 }
 
-/// What to open.
+/// The address and the subprotocols of a WebSocket to open.
 public struct SocketRequest: Sendable, Hashable {
     /// `ws://` or `wss://`.
     public var url: URL
@@ -27,16 +29,18 @@ public struct SocketRequest: Sendable, Hashable {
     public var protocols: [String]
 }
 
-/// What happens to a WebSocket.
+/// One event of a WebSocket.
 public enum SocketEvent: Sendable, Hashable {
     /// The upgrade was accepted.
     case opened
     /// A text frame.
     case text(String)
-    /// The end. `code` is 0 without a close frame; `httpStatus` that of a refused upgrade.
+    /// The end.
+    ///
+    /// `code` is 0 without a close frame; `httpStatus` is that of a refused upgrade.
     case closed(code: Int, httpStatus: Int?, message: String)
 
-    /// The end of a dial that failed: its kind stands before the words, where the status finds it.
+    /// The end of a dial that failed: the reason's code precedes the text, where the status finds it.
     public static func failed(_ code: Status.Reason.Code, _ message: String) -> SocketEvent {
         .closed(code: 0, httpStatus: nil, message: "\(code.rawValue): \(message)")
     }

@@ -8,12 +8,13 @@
 
     /// WebSockets of `URLSession`, with the system's proxies, VPNs and trust.
     ///
-    /// Each socket has a session of its own, which ends with it: a session that is not invalidated keeps its delegate for ever.
+    /// Each socket has its own session, which ends with it: a session that is not invalidated retains its delegate for
+    /// ever.
     public struct URLSessionTransport: SwitchboardTransport {
         /// The system's WebSockets.
         public init() {}
 
-        /// Begins to open a socket.
+        /// Starts opening a socket.
         public func open(_ request: SocketRequest, events: @escaping @Sendable (SocketEvent) -> Void)
             -> any SwitchboardSocket
         {
@@ -36,13 +37,13 @@
 
     /// One socket, and the delegate of its session.
     final class URLSessionSocket: NSObject, SwitchboardSocket, URLSessionWebSocketDelegate {
-        /// More than the gateway ever says at once.
+        /// The most bytes of one message, more than the gateway ever sends: 16 MiB.
         static let messageBytesMax = 16 << 20
 
         private struct State: Sendable {
             var task: URLSessionWebSocketTask?
             var session: URLSession?
-            /// `nil` once the end was told.
+            /// The receiver of events; `nil` once the end was reported.
             var events: (@Sendable (SocketEvent) -> Void)?
             var closeCode: Int?
         }
@@ -62,14 +63,14 @@
             receive(task)
         }
 
-        /// Messages are handed over in order; a task for each would reorder them.
+        /// Sends messages in their order; a task for each would reorder them.
         func send(_ text: String) {
             state.with { $0.task }?.send(.string(text)) { [weak self] error in
                 if let error { self?.failed(error) }
             }
         }
 
-        /// Ends the socket, and tells so at once.
+        /// Ends the socket, and reports its end at once.
         func close(code: Int) {
             let task = state.with { state in
                 state.closeCode = code
@@ -79,7 +80,7 @@
             over(code: code, nil, "closed")
         }
 
-        /// Armed again after a message only: a task that failed would spin.
+        /// Receives again after each message only: a failed task would loop.
         private func receive(_ task: URLSessionWebSocketTask) {
             task.receive { [weak self] result in
                 switch result {
@@ -97,7 +98,7 @@
 
         private func tell(_ event: SocketEvent) { state.with { $0.events }?(event) }
 
-        /// A failure comes before the close code; the delegate is given a second to tell it.
+        /// A failure precedes the close code; the delegate has a second to report the code.
         private func failed(_ error: any Error) {
             let text = URLSessionSocket.words(error)
             Task { [weak self] in
@@ -108,7 +109,7 @@
             }
         }
 
-        /// Tells the end, once, and lets the session go.
+        /// Reports the end, once, and releases the session.
         private func over(code: Int, _ response: URLResponse?, _ message: String) {
             let (events, session) = state.with { state in
                 defer {
@@ -127,7 +128,7 @@
             tell(.opened)
         }
 
-        /// A close frame came.
+        /// The gateway sent a close frame.
         func urlSession(
             _: URLSession, webSocketTask _: URLSessionWebSocketTask,
             didCloseWith closeCode: URLSessionWebSocketTask.CloseCode, reason _: Data?
@@ -135,12 +136,12 @@
             over(code: closeCode.rawValue, nil, "closed")
         }
 
-        /// The task is over, also by an upgrade that was refused.
+        /// The task ended, also by a refused upgrade.
         func urlSession(_: URLSession, task: URLSessionTask, didCompleteWithError error: (any Error)?) {
             over(code: state.with { $0.closeCode } ?? 0, task.response, error.map(URLSessionSocket.words) ?? "ended")
         }
 
-        /// Description of a failed dial by the system, with its kind before the words.
+        /// The system's description of a failed dial, with its code before the text.
         private static func words(_ error: any Error) -> String {
             guard let code = (error as? URLError)?.code, let kind = kinds[code] else { return "\(error)" }
             return "\(kind.rawValue): \(error.localizedDescription)"

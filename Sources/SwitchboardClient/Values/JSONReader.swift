@@ -1,4 +1,4 @@
-/// Reads one JSON text (RFC 8259); what is not JSON gives `nil`.
+/// Reads one JSON text (RFC 8259); `nil` for invalid JSON.
 ///
 /// Nesting ends at 64 levels.
 struct JSONReader {
@@ -118,7 +118,7 @@ struct JSONReader {
         }
     }
 
-    /// The four digits behind `\u`, and those of the other half of a pair.
+    /// The four digits after `\u`, and those of the second half of a surrogate pair.
     ///
     /// A half alone is U+FFFD.
     private mutating func unicode() -> Unicode.Scalar? {

@@ -1,6 +1,6 @@
 internal import Foundation
 
-/// A JSON value, as it came from the gateway or goes there.
+/// A JSON value, received from the gateway or sent to it.
 public enum JSONValue: Sendable, Hashable {
     /// `null`, or nothing at all.
     case null
@@ -17,7 +17,7 @@ public enum JSONValue: Sendable, Hashable {
     /// Members by name; their order is not kept.
     case object([String: JSONValue])
 
-    /// The member of an object; `nil` when there is none or this is no object.
+    /// The member of an object; `nil` when it does not exist or this is no object.
     public subscript(_ name: String) -> JSONValue? {
         guard case .object(let members) = self else { return nil }
         return members[name]
@@ -47,7 +47,7 @@ public enum JSONValue: Sendable, Hashable {
         return elements
     }
 
-    /// This value as a type of the app's; `.undecodable` says why not.
+    /// This value as a type of the app's; the error `.undecodable` contains the reason.
     public func decode<Value: Decodable>(_ type: Value.Type = Value.self) throws(SwitchboardError) -> Value {
         if let already = self as? Value { return already }
         do {
@@ -57,7 +57,7 @@ public enum JSONValue: Sendable, Hashable {
         }
     }
 
-    /// A value of the app's as JSON text; `.undecodable` says why not.
+    /// A value of the app's as JSON text; the error `.undecodable` contains the reason.
     static func encode(_ value: some Encodable) throws(SwitchboardError) -> String {
         if let already = value as? JSONValue { return already.text }
         do {
@@ -140,7 +140,7 @@ extension JSONValue: Codable {
         }
     }
 
-    /// Writes this value as what it is.
+    /// Writes this value as its JSON type.
     public func encode(to encoder: any Encoder) throws {
         var container = encoder.singleValueContainer()
         switch self {

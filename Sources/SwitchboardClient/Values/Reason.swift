@@ -1,7 +1,7 @@
 extension Status {
-    /// Why there is no connection.
+    /// The reason why there is no connection.
     public struct Reason: Sendable, Hashable {
-        /// The kinds of reasons; new ones may come.
+        /// The kinds of reasons; later versions may add some.
         public struct Code: RawRepresentable, Sendable, Hashable {
             /// The name, as in the documentation.
             public let rawValue: String
@@ -9,7 +9,7 @@ extension Status {
             /// The kind of this name.
             public init(rawValue: String) { self.rawValue = rawValue }
 
-            /// The address is none of a WebSocket.
+            /// The address is not a WebSocket's.
             public static let badAddress = Code(rawValue: "bad_address")
             /// The name of the host does not resolve: it is wrong, or the device is offline.
             public static let unresolved = Code(rawValue: "unresolved")
@@ -23,15 +23,15 @@ extension Status {
             public static let tlsRequired = Code(rawValue: "tls_required")
             /// The port does not speak HTTP.
             public static let wrongProtocol = Code(rawValue: "wrong_protocol")
-            /// The server answered and opened no WebSocket.
+            /// The server answered without opening a WebSocket.
             public static let notWebSocket = Code(rawValue: "not_websocket")
-            /// The address has a path that is not there.
+            /// The path of the address does not exist.
             public static let notFound = Code(rawValue: "not_found")
             /// The gateway refused the origin or the user.
             public static let forbidden = Code(rawValue: "forbidden")
             /// The gateway refused the token or API key.
             public static let unauthorized = Code(rawValue: "unauthorized")
-            /// The gateway is there and cannot serve now.
+            /// The gateway runs, but cannot serve now.
             public static let unavailable = Code(rawValue: "unavailable")
             /// The server does not answer in time.
             public static let noAnswer = Code(rawValue: "no_answer")
@@ -42,24 +42,24 @@ extension Status {
             /// The app's source of tokens threw.
             public static let tokenSource = Code(rawValue: "token_source")
 
-            /// Words that a transport may report about a dial (`SocketEvent.failed`).
+            /// Codes that a transport may report about a dial (`SocketEvent.failed`).
             static let ofDials: Set<Code> = [
                 .badAddress, .unresolved, .unreachable, .untrusted, .notTLS, .tlsRequired, .wrongProtocol,
                 .notWebSocket, .noAnswer,
             ]
 
-            /// Those that do not pass by waiting.
+            /// Codes that do not pass by waiting.
             static let permanent: Set<Code> = [
                 .badAddress, .untrusted, .notTLS, .tlsRequired, .wrongProtocol, .notWebSocket, .notFound, .forbidden,
                 .unauthorized,
             ]
         }
 
-        /// Kind of the reason.
+        /// The kind of the reason.
         public var code: Code
-        /// In words, for a developer.
+        /// The description for a developer.
         public var message: String
-        /// Whether waiting does not help: the address, the server or the credentials have to be mended.
+        /// Whether waiting does not help: the address, the server or the credentials have to be corrected.
         public var isPermanent: Bool
 
         /// A reason of this kind.
@@ -69,7 +69,7 @@ extension Status {
             isPermanent = Code.permanent.contains(code)
         }
 
-        /// Why a socket ended; `wasOpen` says whether there had been a connection.
+        /// The reason for the end of a socket; `wasOpen` is whether there had been a connection.
         init(code: Int, httpStatus: Int?, message: String, wasOpen: Bool) {
             if let status = httpStatus {
                 self.init(httpStatus: status)
@@ -82,7 +82,7 @@ extension Status {
             } else if wasOpen {
                 self.init(.lost, "The connection was lost: \(message)")
             } else {
-                // A transport tells the kind before a colon.
+                // A transport puts the code before a colon.
                 let parts = message.split(separator: ":", maxSplits: 1)
                 let code = Code(rawValue: parts.first.map { String($0) } ?? "")
                 let isKnown = parts.count == 2 && Code.ofDials.contains(code)

@@ -1,30 +1,30 @@
-/// How the connection stands.
+/// The status of the connection.
 public struct Status: Sendable, Hashable {
     /// The steps of a connection's life.
     public enum Phase: String, Sendable, Hashable {
         /// Not started, or stopped.
         case stopped
-        /// Without a token and without anything to do; the first topic or call connects.
+        /// Without a token and without topics and calls; the first topic or call connects.
         case idle
-        /// The app's token source is asked.
+        /// The app's token source was asked.
         case asking
         /// The connection is being made.
         case connecting
         /// The token has been sent.
         case authenticating
-        /// Topics and calls flow.
+        /// Topics and calls are sent and received.
         case open
-        /// The gateway ends; the client moves soon.
+        /// The gateway is shutting down; the client reconnects soon.
         case draining
         /// A pause before the next attempt.
         case waiting
-        /// No token is accepted; `setToken` goes on.
+        /// No token is accepted; `setToken` resumes.
         case unauthorized
-        /// The app said that it goes away; `enteredForeground` goes on.
+        /// The app is frozen; `enteredForeground` resumes.
         case suspended
     }
 
-    /// How a connection ended.
+    /// The end of a connection.
     public struct Close: Sendable, Hashable {
         /// The close code; 0 for a connection that broke.
         public var code: Int
@@ -36,17 +36,17 @@ public struct Status: Sendable, Hashable {
     public var phase = Phase.stopped
     /// Attempts since the connection was last stable.
     public var attempt = 0
-    /// The user, once the gateway said so.
+    /// The user, once known from the token or the gateway.
     public var userID: String?
     /// Calls without an answer, kept ones included.
     public var pendingCalls = 0
-    /// How the last connection ended.
+    /// The end of the last connection.
     public var lastClose: Close?
-    /// Why there is no connection; `nil` while there is one, and when nobody wants one.
+    /// The reason why there is no connection; `nil` while there is one, and while none is wanted.
     public var reason: Reason?
-    /// Whether a network seems to be there; shown, never obeyed.
+    /// Whether the device reports a network route; shown here, without other effect.
     public var isNetworkUsable = true
 
-    /// Whether topics and calls flow.
+    /// Whether topics and calls are sent and received.
     public var isReady: Bool { phase == .open || phase == .draining }
 }

@@ -1,36 +1,36 @@
-/// Why something did not come about.
+/// The failure of a call, a topic or a value.
 public struct SwitchboardError: Error, Sendable, Hashable {
     /// The kinds of failures.
     public enum Code: Sendable, Hashable {
-        /// The gateway or a script said so, e.g. `forbidden`, `conflict`, `not_present`.
+        /// An error code of the gateway or a script, e.g. `forbidden`, `conflict`, `not_present`.
         case server(String)
-        /// No answer came in its time. It may have happened when it had been sent.
+        /// No answer was received in time. A call that was sent may have been performed.
         case timeout
-        /// The caller's task was cancelled. It may have happened when it had been sent.
+        /// The caller's task was cancelled. A call that was sent may have been performed.
         case cancelled
         /// The client was stopped, or its user changed.
         case stopped
         /// There is no connection, and the caller did not want to wait.
         case offline
-        /// It was kept, and not sent before it expired. Nothing has happened.
+        /// The call was kept, and not sent before it expired. It was not performed.
         case expired
-        /// It was sent, no answer came, and sending it again might do it twice.
+        /// The call was sent, no answer was received, and another attempt might perform it twice.
         ///
-        /// Or the storage failed and may still have it, so that it is sent after a restart.
+        /// Or the storage failed and may still contain the call, so that a restart sends it.
         case uncertain
-        /// JSON and the app's type do not fit.
+        /// The JSON does not fit the app's type.
         case undecodable
-        /// The gateway takes no token that there is.
+        /// The gateway refuses every available token.
         case unauthorized
-        /// Too much waits, or is too big.
+        /// Too many calls wait, or the message is too long.
         case tooLarge
         /// The storage of the outbox failed; the call was not sent, and is not sent later.
         case storage
     }
 
-    /// What kind of failure.
+    /// The kind of failure.
     public var code: Code
-    /// What it was, for a log.
+    /// The description, for a log.
     public var message: String
 
     /// An error of the client's own.

@@ -1,4 +1,4 @@
-/// Where an event stands in its topic: the epoch, and an offset that grows by one.
+/// The position of an event in its topic: the epoch, and an offset that grows by one.
 ///
 /// Offsets compare within an epoch only.
 public struct Position: Sendable, Hashable, Codable {
@@ -25,20 +25,16 @@ public struct Position: Sendable, Hashable, Codable {
 
 /// One event of a topic.
 public struct TopicEvent: Sendable, Hashable {
-    /// The topic, e.g.
-    ///
-    /// `shop:42`.
+    /// The topic, such as `shop:42`.
     public var topic: String
-    /// The event's name, e.g.
-    ///
-    /// `queue:update`.
+    /// The event's name, such as `queue:update`.
     public var name: String
-    /// What it says.
+    /// The event's data.
     public var data: JSONValue
-    /// Where it stands; `nil` for an event that is delivered at most once.
+    /// The event's position; `nil` for an event that is delivered at most once.
     public var position: Position?
 
-    /// What it says, as a type of the app's.
+    /// The event's data as a type of the app's.
     public func decode<Value: Decodable>(_ type: Value.Type = Value.self) throws(SwitchboardError) -> Value {
         try data.decode(type)
     }
@@ -46,17 +42,17 @@ public struct TopicEvent: Sendable, Hashable {
 
 /// A place in a topic where events are missing.
 ///
-/// Whoever shows a state reads it anew.
+/// An app that shows the topic's state reads it again.
 public struct Gap: Sendable, Hashable {
-    /// Why events are missing.
+    /// The reason why events are missing.
     public enum Reason: String, Sendable, Hashable {
         /// The gateway could not fetch them.
         case missed
         /// The topic began a new epoch.
         case reset
-        /// This connection reads too slowly, and newer events took their place.
+        /// This connection reads too slowly, and newer events replaced them.
         case conflated
-        /// They were over when the client came back.
+        /// They were no longer stored when the client reconnected.
         case notRecovered
         /// The app did not take its updates, and a thousand waited.
         case tooSlow
@@ -64,28 +60,28 @@ public struct Gap: Sendable, Hashable {
         case followed
     }
 
-    /// Why.
+    /// The reason.
     public var reason: Reason
-    /// How many; `nil` when nobody knows.
+    /// The number of missing events; `nil` when unknown.
     public var missed: Int64?
-    /// The position behind the gap; `nil` when nobody knows.
+    /// The position after the gap; `nil` when unknown.
     public var position: Position?
 }
 
-/// Somebody who is at a topic.
+/// A member who is present at a topic.
 public struct Member: Sendable, Hashable {
-    /// One for each session; the gateway says it.
+    /// The id of the member's session, assigned by the gateway.
     public var id: String
-    /// Who it is, by the token.
+    /// The user of the token.
     ///
-    /// The only member that proves anything.
+    /// The only field that proves an identity.
     public var user: String?
-    /// What the client calls itself; proves nothing.
+    /// The key that the client chose; proves nothing.
     public var key: String
-    /// What the client says of itself.
+    /// The content of the client's entry.
     public var meta: JSONValue
 
-    /// A member as the gateway tells it; `nil` without an id.
+    /// A member in the gateway's form; `nil` without an id.
     init?(_ value: JSONValue) {
         guard let id = value["id"]?.string else { return nil }
         self.id = id
@@ -95,22 +91,23 @@ public struct Member: Sendable, Hashable {
     }
 }
 
-/// What an iterator of a topic is told, in order.
+/// One update of a topic; an iterator receives them in order.
 public enum TopicUpdate: Sendable, Hashable {
-    /// The topic is live. `state` replaces what was known, where the namespace has one. With `recovered` nothing was
-    /// missed: the events since follow.
-    /// `position` is the last event that counts as seen; `nil` where the topic has no positions.
+    /// The topic is live.
+    ///
+    /// `state` replaces the former state, where the namespace has one. With `recovered` no event was missed: the events
+    /// since follow. `position` is that of the last event that counts as seen; `nil` where the topic has no positions.
     case live(state: JSONValue?, recovered: Bool, position: Position?)
     /// An event.
     case event(TopicEvent)
     /// Events are missing here.
     case gap(Gap)
-    /// Not live for now: offline, or refused for a moment. The client goes on by itself.
+    /// Not live for now: offline, or refused temporarily. The client retries by itself.
     case pending(SwitchboardError?)
-    /// Who is here: the whole set, after each change.
+    /// The members present: the full list, after each change.
     case members([Member])
 
-    /// Where the topic stands behind this; `nil` where the update does not tell.
+    /// The topic's position after this update; `nil` where the update has none.
     var position: Position? {
         switch self {
         case .live(_, _, let position): position

@@ -2,12 +2,12 @@
 #if canImport(SwiftUI)
     public import SwiftUI
 
-    /// A line that tells how a client's connection stands; empty while all is well.
+    /// A text that shows the phase of a client's connection; empty while it is open.
     public struct ConnectionView: View {
         private let client: SwitchboardClient
         @State private var phase = Status.Phase.stopped
 
-        /// The line of a client.
+        /// The view of a client.
         public init(_ client: SwitchboardClient) { self.client = client }
 
         /// The view.

@@ -7,20 +7,20 @@ import Rights
 public import Service
 import Transport
 
-/// Ends the epochs of topics in Redis, after its data were put back from a copy.
+/// Ends the epochs of topics in Redis, after its data were restored from a copy.
 ///
-/// Redis then holds positions that look like the newest and are not; with every write synced no fence sees it. An epoch
-/// that was ended is told: to live clients by a `gap`, to those who return by `recovered: false`. Thread: the caller's.
+/// Redis then holds positions that look like the newest and are not; with every write synced no fence detects it. Live
+/// clients receive a `gap` for an ended epoch, returning clients `recovered: false`. Thread: the caller's.
 public final class EpochReset {
-    /// What a reset came to.
+    /// The result of a reset.
     public struct Outcome: Sendable {
-        /// Positions whose epoch was ended, or would have been.
+        /// Positions whose epoch was ended; in a dry run, those that would be.
         public let ended: Int
         /// Positions whose epoch had been ended in this life of Redis before.
         public let before: Int
         /// Positions that Redis refused to read or change.
         public let refused: Int
-        /// Why the whole was not looked through; `nil` when it was.
+        /// The reason why the search was incomplete; `nil` when all keys were read.
         public let failure: String?
     }
 
@@ -33,7 +33,7 @@ public final class EpochReset {
     private var epochs = EpochSource()
     private var failure: String?
 
-    /// Makes everything but the connection.
+    /// Makes everything except the connection.
     public init(_ settings: ResetEpochsSettings) throws(StartProblem) {
         self.settings = settings
         var target = try RedisTarget.reading(settings.redis, limits: settings.limits)
@@ -46,7 +46,7 @@ public final class EpochReset {
             guard let entry = library.table["reset_epoch"] else {
                 throw StartProblem("the embedded scripts are incomplete")
             }
-            // This one alone is loaded.
+            // Only this script is loaded.
             table = try ScriptTable([entry.source])
             guard let only = table["reset_epoch"] else { throw StartProblem("the embedded scripts are incomplete") }
             script = only.id
@@ -68,7 +68,7 @@ public final class EpochReset {
         }
     }
 
-    /// Looks through all keys; returns when that is done, or when Redis was away for too long.
+    /// Reads all keys; returns when that is done, or when Redis was unavailable for too long.
     public func run() -> Outcome {
         timer?.set(atMs: reactor.nowMs)
         reactor.run()
@@ -82,7 +82,7 @@ public final class EpochReset {
 
     /// A connection was made, or a cluster has other masters.
     private func changed() {
-        // Until it is whole there are slots that nobody would look through.
+        // Until the cluster is complete, some slots would be skipped.
         guard let life = redis?.life, !life.isEmpty else { return }
         sweep.connected(life: life, nowMs: reactor.nowMs)
         work()
@@ -102,7 +102,7 @@ public final class EpochReset {
                 + (last.map { "\($0.metricLabel) \($0.detail)" } ?? redis?.trouble ?? "no answer")
             return reactor.stop()
         }
-        // A second look now and then finds out that nothing goes on.
+        // A later call detects that there is no progress.
         timer?.set(atMs: max(nowMs + 1, min(sweep.nextMs, nowMs + 1_000)))
     }
 
@@ -129,7 +129,7 @@ public final class EpochReset {
         let keys = settings.keys
         let mode = settings.isDryRun ? "look" : settings.again ? "again" : "reset"
         guard let redis else { return }
-        // While the server is away the call waits for it, and whoever it is then, its life has another name than this.
+        // While the server is away the call waits for it, and the server that then answers has another run id.
         let life = redis.runID(of: keys.meta(topic)) ?? epochs.next()
         let call = ScriptCall(
             script: script, keys: [keys.meta(topic)],

@@ -2,24 +2,24 @@ import Core
 import RedisLink
 import Rights
 
-/// Which topics' epochs are to be ended, page by page: SCAN, then one call for each position found, then a pause.
+/// The topics whose epochs are to be ended, page by page: SCAN, then one call for each position found, then a pause.
 ///
-/// A value of facts: no I/O. A page is done when every call of it was answered; what failed on the way is called
-/// again, and a Redis that was restarted meanwhile is looked through from the start.
+/// A value of facts: no I/O. A page is done when every call of it was answered; failed calls are repeated. If Redis was
+/// restarted meanwhile, the search begins again.
 struct EpochSweep {
-    /// What was found and done.
+    /// The counts of a search.
     struct Figures: Equatable, Sendable {
-        /// Positions whose epoch was ended, or would be by a run that is no look.
+        /// Positions whose epoch was ended; in a dry run, those that would be.
         var ended = 0
         /// Positions whose epoch had been ended in this life of Redis before.
         var before = 0
-        /// Keys of the form of a position that hold something else.
+        /// Keys named like a position that hold something else.
         var foreign = 0
         /// Positions that Redis refused to read or change.
         var refused = 0
     }
 
-    /// What to do now.
+    /// The next action.
     enum Step: Equatable {
         /// Nothing before ``nextMs`` or an answer.
         case wait
@@ -27,13 +27,13 @@ struct EpochSweep {
         case scan(cursor: [UInt8])
         /// Call the script for these topics.
         case end([Topic])
-        /// Everything was looked through.
+        /// All keys were read.
         case finished
-        /// Nothing has gone on for too long.
+        /// There was no progress for too long.
         case givenUp
     }
 
-    /// How long Redis may be away, milliseconds.
+    /// Milliseconds without progress after which the search gives up.
     static let patienceMs = 30_000
 
     private static let start: [UInt8] = Array("0".utf8)
@@ -43,16 +43,16 @@ struct EpochSweep {
     private let keys: Keys
     private let pauseMs: Int
     private(set) var figures = Figures()
-    /// When there is something to do; `Int.max` while an answer is awaited.
+    /// The time of the next action; `Int.max` while an answer is pending.
     private(set) var nextMs: Int
-    /// The last thing that Redis refused, for the operator.
+    /// The last refusal of Redis, for the operator.
     private(set) var refusal: RedisFailure?
     private var life: [UInt8] = []
     private var cursor = EpochSweep.start
     private var waiting: [Topic] = []
     private var unanswered = 0
     private var isScanning = false
-    /// Whether the page that is on its way is one of the life before.
+    /// Whether the page being read belongs to the former run of Redis.
     private var isOvertaken = false
     private var isLastPage = false
     private var progressMs: Int
@@ -66,7 +66,7 @@ struct EpochSweep {
         progressMs = nowMs
     }
 
-    /// A connection is ready for calls; another process than before, or other masters of a cluster, begin the sweep anew.
+    /// A connection is ready for calls; another Redis process, or other masters of a cluster, restart the search.
     mutating func connected(life: [UInt8], nowMs: Int) {
         if life != self.life {
             self.life = life
@@ -91,7 +91,7 @@ struct EpochSweep {
         return .scan(cursor: cursor)
     }
 
-    /// A page of SCAN came, or did not.
+    /// A page of SCAN was received, or failed.
     mutating func scanned(_ page: (cursor: [UInt8], names: [[UInt8]])?, nowMs: Int) {
         isScanning = false
         guard let page, !isOvertaken else {
@@ -127,7 +127,7 @@ struct EpochSweep {
         if unanswered == 0 { pause(nowMs: nowMs) }
     }
 
-    /// Whether a failure says nothing of the topic.
+    /// Whether a failure is the connection's and not the topic's.
     private static func isOfTheLink(_ failure: RedisFailure) -> Bool {
         switch failure.kind {
         case .timedOut, .disconnected, .inFlightFull, .maxClients: true
@@ -137,7 +137,7 @@ struct EpochSweep {
 
     private mutating func pause(nowMs: Int) { nextMs = nowMs + pauseMs }
 
-    /// The topic whose position a key holds; `nil` for other keys, and for topics that were not asked for.
+    /// The topic whose position a key holds; `nil` for other keys, and for topics outside the patterns.
     private func topic(ofKey key: [UInt8]) -> Topic? {
         let facet = EpochSweep.facet
         let start = keys.prefix.count

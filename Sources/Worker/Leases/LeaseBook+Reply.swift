@@ -2,7 +2,7 @@ import Core
 import RedisLink
 
 extension LeaseBook.Reply {
-    /// Reads what `lease.lua` returns; `nil` when it is not that.
+    /// Reads the reply of `lease.lua`; `nil` when it is malformed.
     init?(_ value: RESPValue) {
         guard let parts = value.elements, parts.count == 2, let names = parts[0].elements,
             let held = parts[1].elements, held.count % 2 == 0

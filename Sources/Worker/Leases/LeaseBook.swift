@@ -1,18 +1,18 @@
 import Core
 
-/// Which partitions this worker holds, which it wants, and until when.
+/// The partitions that this worker holds, those that it wants, and the time until which it holds them.
 ///
-/// Every worker computes from the same list of live workers who should have what (rendezvous hashing): when one comes
-/// or goes, only the partitions that it gains or leaves change hands. A value of facts: no I/O; times are monotonic
+/// Every worker computes the distribution from the same list of live workers (rendezvous hashing). When a worker joins
+/// or leaves, only the partitions that it gains or loses move. A value of facts: no I/O; times are monotonic
 /// milliseconds of the caller's.
 struct LeaseBook {
-    /// What a reply or the passing of time changed.
+    /// The changes caused by a reply or the passing of time.
     struct Change: Equatable {
-        /// Partitions to begin with; held ones whose token is new are among them.
+        /// Partitions to start with; held ones with a new token are among them.
         var gained: [Int] = []
-        /// Partitions to leave alone from now on.
+        /// Partitions to stop working on.
         var lost: [Int] = []
-        /// Whether to ask again at once: what is wanted is not what was asked for.
+        /// Whether to send the call again at once: the wanted partitions differ from those requested.
         var mustAskAgain = false
     }
 
@@ -26,17 +26,17 @@ struct LeaseBook {
 
     private let name: [UInt8]
     private let leaseMs: Int
-    /// By partition: the fencing token; `nil` where it is not held.
+    /// The fencing token of each partition; `nil` where it is not held.
     private var tokens = [Int?](repeating: nil, count: Partition.count)
     private var wanted: Set<Int> = []
-    /// What the call on its way asked for.
+    /// The partitions that the pending call requests.
     private var asked: Set<Int> = []
     private var askedMs = 0
-    /// Partitions to ask for only after they were given back once: their token was found too old.
+    /// Partitions whose token was refused as too old; they are requested again only once they were given back.
     private var refused: Set<Int> = []
-    /// Live workers as told last.
+    /// The live workers, from the last reply.
     private(set) var workers: [[UInt8]] = []
-    /// When the held partitions must be left alone; work ends a tenth of the lease before the lease itself.
+    /// The time at which work on the held partitions must stop, a tenth of the lease before the lease ends.
     private(set) var endMs = Int.min
 
     init(name: [UInt8], leaseMs: Int) {
@@ -49,10 +49,10 @@ struct LeaseBook {
         nowMs < endMs ? tokens[partition] : nil
     }
 
-    /// How many partitions are held.
+    /// The number of partitions held.
     var heldCount: Int { tokens.count { $0 != nil } }
 
-    /// What to ask for now, in order; the caller sends it at once, one call at a time.
+    /// The partitions to request now, in order; the caller sends the call at once, one call at a time.
     mutating func ask(nowMs: Int) -> [Int] {
         asked = wanted.subtracting(refused)
         askedMs = nowMs
@@ -62,12 +62,12 @@ struct LeaseBook {
     /// Takes the reply to the call.
     mutating func replied(_ reply: Reply) -> Change {
         var change = Change()
-        // From when it was sent, not from when the answer came: the lease began no earlier.
+        // Counted from the time of sending, not of the answer: the lease began no earlier.
         endMs = max(endMs, askedMs + leaseMs - leaseMs / 10)
         workers = reply.workers
         let before = asked
         wanted = LeaseBook.share(of: name, among: reply.workers)
-        // Was it refused while the call was on its way, it was not given back yet.
+        // A partition that was refused while the call was pending has not been given back yet.
         refused.formIntersection(before)
         for partition in 0..<Partition.count {
             let granted = reply.tokens[partition]
@@ -84,7 +84,7 @@ struct LeaseBook {
         return change
     }
 
-    /// Leaves a partition alone because its token was found too old; it is given back, then asked for anew.
+    /// Drops a partition whose token was refused as too old; it is given back, then requested again.
     mutating func refuse(_ partition: Int) -> Change {
         guard tokens[partition] != nil else { return Change() }
         tokens[partition] = nil
@@ -92,12 +92,12 @@ struct LeaseBook {
         return Change(lost: [partition], mustAskAgain: true)
     }
 
-    /// Leaves everything alone whose time is over because no call was answered.
+    /// Drops all partitions once their time has passed without an answer.
     mutating func expire(nowMs: Int) -> Change {
         nowMs < endMs ? Change() : dropAll()
     }
 
-    /// Leaves everything alone.
+    /// Drops all partitions.
     mutating func dropAll() -> Change {
         let lost = tokens.indices.filter { tokens[$0] != nil }
         for partition in lost { tokens[partition] = nil }

@@ -1,6 +1,6 @@
 import Core
 
-/// What workers share out: the ids, by a hash that is the same on every machine, and the outbox.
+/// The units of work that workers share: ids, by a hash that is the same on every machine, and the outbox.
 ///
 /// All refreshes of one id are in one partition, whatever script they run.
 enum Partition {
@@ -8,7 +8,7 @@ enum Partition {
     static let ids = 64
     /// The partition of the outbox.
     static let outbox = 64
-    /// All of them.
+    /// The number of partitions.
     static let count = 65
 
     /// The partition of an id.

@@ -6,31 +6,32 @@ import RedisLink
 public import Service
 import Transport
 
-/// Gives keys the names of another layout, in their Redis or in another, while no gateway and no worker runs.
+/// Renames keys for another layout, in their Redis or into another, while no gateway and no worker runs.
 ///
-/// Either Redis may be a cluster: each key is then copied to the master of its slot, or from there. Renaming is one step of Redis for each key. A copy is made where there is none, and compared where there is one. So
-/// whoever is killed and begins again does nothing twice. It goes through all keys until nothing is left to do: the last
-/// time is the verification. Thread: the caller's.
+/// Either Redis may be a cluster: each key is then copied to or from the master of its slot. Renaming is one step of
+/// Redis for each key. A missing copy is made, an existing one is compared. So a move that was killed and starts again
+/// repeats nothing. It goes through all keys until nothing is left to do: the last pass is the verification. Thread:
+/// the caller's.
 public final class DataMove {
-    /// What a move came to.
+    /// The result of a move.
     public struct Outcome: Sendable {
         /// Keys that got their new name, or would get one.
         public internal(set) var moved = 0
-        /// Keys that were found whole under their new name afterwards.
+        /// Keys that were found complete under their new name afterwards.
         public internal(set) var verified = 0
-        /// Keys of other owners, which were left.
+        /// Keys of other owners, which were left unchanged.
         public internal(set) var foreign = 0
-        /// Keys whose new name another value has, printable, at most ``DataMove/conflictsMax``.
+        /// Keys whose new name holds another value, printable, at most ``DataMove/conflictsMax``.
         public internal(set) var conflicts: [String] = []
-        /// Why not everything was done; `nil` when it was.
+        /// The reason why the move is incomplete; `nil` when it is complete.
         public internal(set) var failure: String?
     }
 
-    /// Conflicts that are told.
+    /// The most conflicts that are listed.
     static let conflictsMax = 20
     private static let passesMax = 5
     private static let clientName = "switchboard-move-data"
-    /// How often it is looked whether a server is away, milliseconds.
+    /// The period of checks whether a server is away, milliseconds.
     private static let lookEveryMs = 1_000
 
     let settings: MoveDataSettings
@@ -45,27 +46,27 @@ public final class DataMove {
     var outcome = Outcome()
     private var names = KeyMove(from: Keys(prefix: []), to: Keys(prefix: []), isSame: false)
     private var hasBegun = false
-    /// The processes and slots of both ends when it began.
+    /// The processes and slots of both ends at the start.
     private var lives: [[UInt8]] = []
-    /// The first round changes nothing: it counts, and finds outboxes that are not empty.
+    /// Whether this is the first pass, which changes nothing: it counts, and finds outboxes that are not empty.
     private var isLooking = true
     private var isSame = false
     private var pass = 0
     private var pageCursor: [UInt8] = []
     private var left = 0
-    /// What was changed, verified and seen of others in this pass.
+    /// The keys changed, verified and foreign in this pass.
     private var changed = 0
     private var verified = 0
     private var foreign = 0
 
-    /// Makes everything but the connections.
+    /// Makes everything except the connections.
     public init(_ settings: MoveDataSettings) throws(StartProblem) {
         self.settings = settings
         let limits = DataMove.patient(settings.limits)
         let library = try ScriptLibrary(
             packs: [], directory: nil, namespaces: NamespacePolicy.defaults.keys, reservedPaths: [])
         do {
-            // These alone are loaded.
+            // Only these scripts are loaded.
             let table = try ScriptTable(["key_digest", "position"].compactMap { library.table[$0]?.source })
             guard let digest = table["key_digest"], let position = table["position"] else {
                 throw StartProblem("the embedded scripts are incomplete")
@@ -89,7 +90,7 @@ public final class DataMove {
         }
     }
 
-    /// One key may be as large as Redis lets it be, and takes its time.
+    /// The limits for keys of any size that Redis allows, and for the time that they take.
     private static func patient(_ limits: Limits) -> Limits {
         var limits = limits
         limits.redisReplyBytesMax = 1 << 30
@@ -101,7 +102,7 @@ public final class DataMove {
         return limits
     }
 
-    /// Does the whole; returns when everything is moved and verified, or why it is not.
+    /// Runs the move; returns when everything is moved and verified, or with the reason why not.
     public func run() -> Outcome {
         timer?.set(atMs: reactor.nowMs + settings.limits.redisConnectMs * 3)
         reactor.run()
@@ -148,7 +149,7 @@ public final class DataMove {
         }
     }
 
-    /// What another process or master has may not be what was copied.
+    /// Stops when another process or master serves one end: its data may differ from those that were copied.
     private func stopIfOthers() {
         guard let source, let target else { return }
         for (whole, before) in zip([source, target], lives) where whole.isWhole && whole.life != before {
@@ -156,7 +157,7 @@ public final class DataMove {
         }
     }
 
-    /// Gives up when a server is away: at the beginning, or now and then while calls may wait for long.
+    /// Gives up when a server is away; called at the start, then periodically while calls may wait for long.
     private func lookAround() {
         guard let source, let target, let away = [source, target].first(where: { !$0.isWhole }) else {
             timer?.set(atMs: reactor.nowMs + DataMove.lookEveryMs)
@@ -166,7 +167,7 @@ public final class DataMove {
         stop("the connection to Redis was lost (\(away.trouble)); run it again to go on")
     }
 
-    /// Finds out whether the move may begin, and from which layout.
+    /// Checks whether the move may begin, and from which layout.
     private func look(_ completion: @escaping (Result<KeyLayout, MoveProblem>) -> Void) {
         guard let source, let target else { return }
         look(at: source).run { [self] result in
@@ -243,7 +244,7 @@ public final class DataMove {
             switch result {
             case .success(let value) where value.integer == 1: changed += 1
             case .success: conflict(name)
-            // It has come to the end of its life meanwhile.
+            // The key has expired meanwhile.
             case .failure(let failure) where failure.detail.contains("no such key"): break
             case .failure(let failure): return stop(KeyCopy.sentence(failure))
             }
@@ -309,7 +310,7 @@ public final class DataMove {
         }
         isLooking = false
         pass = 0
-        // From here on nobody may start, in whatever layout, until the last key was moved.
+        // From now on no gateway or worker may start, in any layout, until the last key was moved.
         mark(LayoutGuard.moving + settings.layout.rawValue) { [self] in begin() }
     }
 
@@ -324,7 +325,7 @@ public final class DataMove {
     private func finish() {
         outcome.verified = isSame ? outcome.moved : verified
         guard outcome.conflicts.isEmpty, let source, let target else { return stop(nil) }
-        // On a cluster only one master has the mark that keeps others away, so who came meanwhile is looked for.
+        // On a cluster only one master has the mark that keeps others away, so connections made meanwhile are searched.
         look(at: source).users { [self] problem in
             if let problem { return stop(problem.text) }
             look(at: target).users { [self] problem in

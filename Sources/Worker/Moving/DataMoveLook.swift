@@ -1,7 +1,7 @@
 import Core
 import RedisLink
 
-/// Why a move may not begin.
+/// The reason why a move may not begin.
 struct MoveProblem: Error {
     /// A sentence for the operator.
     let text: String
@@ -11,15 +11,15 @@ struct MoveProblem: Error {
     }
 }
 
-/// What a Redis says before a move: who uses it, and which layout its keys have.
+/// The check of a Redis before a move: its users, and the layout of its keys.
 ///
 /// Thread: the reactor's of the links.
 struct DataMoveLook {
-    /// What was found.
+    /// The findings.
     struct Found {
-        /// What the mark says; `nil` where there is none.
+        /// The layout mark; `nil` where there is none.
         var mark: String?
-        /// Layouts of which keys were found that every installation leaves.
+        /// Layouts that keys present in every installation reveal.
         var signs: Set<KeyLayout> = []
 
         /// Whether a move has begun and not ended.
@@ -28,14 +28,14 @@ struct DataMoveLook {
         /// The layout of the keys; `nil` where there are none.
         var layout: KeyLayout? { mark.flatMap { KeyLayout(rawValue: $0) } ?? signs.first }
 
-        /// Whether keys of that layout may come here: there are none, or a move of the same kind was interrupted.
+        /// Whether keys of that layout may be moved here: there are none, or a move to it was interrupted.
         func isFree(for layout: KeyLayout) -> Bool {
             mark == LayoutGuard.moving + layout.rawValue || mark == nil && signs.isEmpty
         }
 
-        /// The layout from which keys here come to another; or why there is nothing to do.
+        /// The present layout of keys that are to get another one; or the reason why there is nothing to do.
         func layoutBefore(_ goal: KeyLayout) -> Result<KeyLayout, MoveProblem> {
-            // Where a move was interrupted, keys have both kinds of names, and either can be the goal.
+            // After an interrupted move keys have both kinds of names, and either can be the goal.
             guard isMoving || layout != goal else {
                 return .failure(MoveProblem("the keys are \(goal.rawValue) already"))
             }
@@ -43,14 +43,14 @@ struct DataMoveLook {
         }
     }
 
-    /// A Redis that is whole.
+    /// A Redis whose servers are all connected.
     let whole: WholeRedis
     /// `--redis-prefix`.
     let prefix: String
-    /// What the names of the move's own links begin with.
+    /// The prefix of the names of the move's own links.
     let own: String
 
-    /// Asks; a Redis that a gateway or worker uses is refused.
+    /// Runs the check; a Redis that a gateway or worker uses is refused.
     func run(_ completion: @escaping (Result<Found, MoveProblem>) -> Void) {
         users { problem in
             if let problem { return completion(.failure(problem)) }
@@ -58,7 +58,7 @@ struct DataMoveLook {
         }
     }
 
-    /// Looks for gateways and workers that are connected to any of its servers; the problem with the first of them.
+    /// Searches for gateways and workers connected to any of its servers; reports the first one as the problem.
     func users(_ completion: @escaping (MoveProblem?) -> Void) {
         whole.callEverywhere(RedisCall("CLIENT", Array("LIST".utf8))) { result in
             guard case .success(let replies) = result, replies.allSatisfy({ $0.bytes != nil }) else {

@@ -1,31 +1,31 @@
 import RedisLink
 
-/// Copies keys from one Redis to another, and compares the copies that are there.
+/// Copies keys from one Redis to another, and compares existing copies.
 ///
 /// Thread: the reactor's of the links.
 struct KeyCopy {
-    /// What became of one key.
+    /// The result for one key.
     enum Outcome {
-        /// It has come to the end of its life.
+        /// The key has expired.
         case gone
-        /// There was no copy, and now there is one.
+        /// A copy was missing, and was made.
         case copied
-        /// There was a copy, and it is the same.
+        /// An identical copy existed.
         case verified
-        /// Something else has the name of the copy.
+        /// Another value has the name of the copy.
         case different
-        /// Redis did not do it; the sentence for the operator.
+        /// Redis refused; the sentence for the operator.
         case failed(String)
     }
 
-    /// Where the keys are.
+    /// The Redis that holds the keys.
     let source: any RedisCalls
-    /// Where the copies are made.
+    /// The Redis that receives the copies.
     let target: any RedisCalls
     /// `key_digest.lua`.
     let digest: ScriptID
 
-    /// Lives of a key and its copy may differ by what the copying took, milliseconds.
+    /// Milliseconds by which the lives of a key and its copy may differ, since copying takes time.
     private static let lifeSlackMs = 60_000
 
     private struct Digest {
@@ -34,7 +34,7 @@ struct KeyCopy {
         let ttlMs: Int
     }
 
-    /// Copies a key to another name where there is none, and compares the two where there is.
+    /// Copies a key to another name where no copy exists, and compares the two where one does.
     ///
     /// The comparison leaves out a field of a hash, if one is named.
     func run(
@@ -94,7 +94,7 @@ struct KeyCopy {
         }
     }
 
-    /// What an operator is told of a call that failed.
+    /// The message for the operator about a failed call.
     static func sentence(_ failure: RedisFailure) -> String {
         "\(failure.metricLabel) \(failure.detail); run it again to go on"
     }

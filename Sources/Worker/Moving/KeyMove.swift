@@ -1,20 +1,20 @@
 import Core
 
-/// What becomes of a key when its data get another layout.
+/// The effect of a new layout on a key.
 ///
-/// A name tells whose it is by its form alone: a topic's, or one of those that belong to all. Pure.
+/// The form of a name alone identifies its owner: a topic, or the whole installation. Pure.
 struct KeyMove {
-    /// What a name is.
+    /// The kind of a name.
     enum Place: Equatable {
-        /// Ours; the name that it gets.
+        /// A key of this installation; its new name.
         case ours([UInt8])
-        /// Ours, and it has the layout already.
+        /// A key of this installation that has the layout already.
         case done
         /// An outbox, which has to be empty.
         case outbox
-        /// The mark of the layout, which is written by itself.
+        /// The mark of the layout, which is written separately.
         case mark
-        /// Somebody else's.
+        /// A key of another owner.
         case foreign
     }
 
@@ -22,27 +22,29 @@ struct KeyMove {
     private let to: Keys
     private let isSame: Bool
 
-    /// Facets of what belongs to all, without a service's name.
+    /// Facets of keys of the whole installation, without a service's name.
     private static let common: Set<String> = [
         "#workers", "#leases", "#revoked", "#revoked-before", "#removed", "#node-secret", "#here-nodes", "#outbox-dead",
         "#outbox-figures", "#sealed", "#nodes",
     ]
-    /// What the names of what belongs to a service outside begin with.
+    /// Prefixes of the keys of outside services.
     private static let ofServices = [
         "#calls:", "#calls-dead:", "#courier:", "#asks:", "#answers:", "#answers-due:", "#apns-token:", "#webhook:",
         "#webhook-dead:",
     ]
 
-    /// Both have the same prefix; `isSame`: in one server, where also that stays true which is said of the server itself.
+    /// Both have the same prefix.
+    ///
+    /// `isSame`: the move stays within one server, so data about the server itself remain valid.
     init(from: Keys, to: Keys, isSame: Bool) {
         (self.from, self.to, self.isSame) = (from, to, isSame)
     }
 
-    /// What a name is.
+    /// The kind of a name.
     func place(_ name: [UInt8]) -> Place {
         if name == from.layoutMark { return .mark }
         guard !name.isEmpty else { return .foreign }
-        // It says whether the runs of that server have kept every write, and nothing of another one.
+        // It records whether the runs of that server have kept every write; it is invalid for another server.
         if !isSame && name == from.sealed { return .done }
         if from.outboxStream(name) != nil { return .outbox }
         // Counts of entries end with the entries.

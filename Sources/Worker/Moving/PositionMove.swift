@@ -1,11 +1,12 @@
 import Core
 import RedisLink
 
-/// Hands the positions of topics over to the Redis that has their logs now, so that clients go on there.
+/// Transfers the positions of topics to the Redis that has their logs now, so that clients resume there.
 ///
-/// A position counts only in the history of writes in which it was written (`run`, lua/README.md). Once log and position
-/// are copied and compared, the copy gets the history of its new server. The original gets it too, and so counts no longer:
-/// else the old server could go on from it, and use offsets again that clients have seen from the new one.
+/// A position is valid only in the history of writes in which it was written (`run`, lua/README.md). Once log and
+/// position are copied and compared, the copy gets the history of its new server. The original gets it as well, and so
+/// becomes invalid. Otherwise the old server could continue from it, and reuse offsets that clients have received from
+/// the new one.
 ///
 /// Thread: the reactor's of the links.
 struct PositionMove {
@@ -21,10 +22,10 @@ struct PositionMove {
     /// The field of a position that names the history.
     static let field = Array("run".utf8)
 
-    /// Whether a key of ours holds a position.
+    /// Whether a key of this installation holds a position.
     static func isPosition(_ name: [UInt8]) -> Bool { name.suffix(5).elementsEqual("#meta".utf8) }
 
-    /// Asks the source whether its run has the `+`, as gateways have found out there.
+    /// Asks the source whether its run has the `+`, as gateways have determined there.
     static func generation(
         of source: WholeRedis, sealed key: [UInt8], _ completion: @escaping (Result<[UInt8]?, RedisFailure>) -> Void
     ) {
@@ -42,7 +43,7 @@ struct PositionMove {
         }
     }
 
-    /// Hands one position over, if it still counts where it is; the failure if Redis did not do it.
+    /// Transfers one position, if it is still valid at the source; completes with the failure of Redis, if any.
     func run(_ name: [UInt8], _ new: [UInt8], _ completion: @escaping (RedisFailure?) -> Void) {
         guard let fence = fence(of: name), let history = target.history(of: new) else {
             return completion(RedisFailure(.disconnected))
@@ -58,7 +59,7 @@ struct PositionMove {
         }
     }
 
-    /// The history in which positions of the source count.
+    /// The history in which positions of the source are valid.
     private func fence(of name: [UInt8]) -> [UInt8]? {
         guard let fence = source.link.fence(of: name), fence.last == UInt8(ascii: "+") else {
             return source.link.fence(of: name)
@@ -74,7 +75,7 @@ struct PositionMove {
 }
 
 extension Result where Failure == RedisFailure {
-    /// Why there is no value; `nil` when there is one.
+    /// The reason why there is no value; `nil` when there is one.
     var failed: RedisFailure? {
         if case .failure(let failure) = self { return failure }
         return nil

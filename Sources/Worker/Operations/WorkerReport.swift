@@ -3,34 +3,34 @@ import HTTPCodec
 import RedisLink
 import Service
 
-/// What a worker tells of itself over HTTP: `/livez`, `/readyz`, `/metrics`.
+/// The state of a worker, for `/livez`, `/readyz` and `/metrics`.
 ///
 /// A value: the worker fills it in for each request.
 struct WorkerReport {
-    /// What the worker has done.
+    /// The counters of the worker.
     var figures: [(name: String, help: String, count: Int)] = []
-    /// Whether it is connected and holds a lease on what it works on.
+    /// Whether it is connected and its lease is valid.
     var isReady = false
-    /// Why there is no connection; empty while there is one.
+    /// The reason why there is no connection; empty while there is one.
     var trouble = ""
     /// Partitions held, and workers alive.
     var partitions = 0
     var workers = 0
-    /// Ids of refreshes known, and how long the last look through all keys took.
+    /// Refreshes of ids known, and the milliseconds that the last search of all keys took.
     var known = 0
     var scanMs: Int?
-    /// The longest a refresh began late since the figures were logged last.
+    /// The longest delay of a refresh since the figures were logged last.
     var lagMs = 0
     /// Entries of the outbox read and not done.
     var outboxInHand = 0
-    /// Entries in Redis as last asked: waiting, and given up; `nil` before the first answer.
+    /// Entries in Redis at the last request: waiting, and given up; `nil` before the first answer.
     var outbox: OutboxFigures?
     var outboxDead: Int?
-    /// Times for which the whole process stood still.
+    /// The times for which the whole process was suspended.
     let stalls: ProcessStalls
     /// The clock, and the other processes.
     var nodes: NodeBook?
-    /// What waits for couriers, by service.
+    /// The calls that wait for couriers, by service.
     var calls: [(service: String, figures: CallsFigures)] = []
 
     /// The answer to a request.

@@ -4,7 +4,7 @@ import Core
 import RedisLink
 import Service
 
-/// Gives up calls of services outside that no courier has finished in time, and counts what waits.
+/// Gives up calls of outside services that no courier has finished in time, and counts waiting ones.
 ///
 /// Every worker does it: the script gives up each call once. Thread: the worker's.
 final class CallsWatch {
@@ -22,12 +22,12 @@ final class CallsWatch {
         services = parts.library.catalogue.services
     }
 
-    /// Calls that wait, by service.
+    /// The waiting calls, by service.
     var calls: [(service: String, figures: CallsFigures)] {
         services.compactMap { service in known[service].map { (service, $0) } }
     }
 
-    /// Looks at every service when it is time.
+    /// Checks every service when it is time.
     func work(_ link: any RedisCalls, nowMs: Int) {
         guard !services.isEmpty, link.isReady, nextMs <= nowMs else { return }
         nextMs = nowMs + everyMs
@@ -45,7 +45,7 @@ final class CallsWatch {
         }
     }
 
-    /// Takes what `expire_calls.lua` returns; another reply is dropped.
+    /// Takes the reply of `expire_calls.lua`; a malformed one is dropped.
     private func took(_ reply: RESPValue, _ service: String) {
         let numbers = (reply.elements ?? []).compactMap(\.integer)
         guard numbers.count == 5, numbers.allSatisfy({ $0 >= 0 }) else { return }
@@ -54,7 +54,7 @@ final class CallsWatch {
             waiting: numbers[0], oldestMs: numbers[1], dead: numbers[3], hasCourier: hasCourier)
         guard dropped > 0 else { return }
         figures.callsDropped += dropped
-        // There may be more of them.
+        // More calls may have expired.
         nextMs = Int.min
         parts.log.write(
             .error, "calls of a service outside were given up",

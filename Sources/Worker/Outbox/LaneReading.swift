@@ -1,22 +1,23 @@
-/// How far one stream of the outbox was read, which of its entries are in hand, and of which payers more waits there.
+/// The reading state of one outbox stream: its position, the entries in hand, and the payers whose entries were
+/// skipped.
 ///
-/// No payer has more than its share in hand. Entries beyond the share are passed over, so those of others behind them are
-/// found however many there are. They are read again once half of the share is done. The order of each payer's entries
-/// is kept. A value of facts: no I/O.
+/// No payer has more than its share in hand. Entries beyond the share are skipped, so that entries of other payers
+/// after them are found. Skipped entries are read again once half of the share is done. The order of each payer's
+/// entries is kept. A value of facts: no I/O.
 struct LaneReading {
     /// The next reading.
     enum Step: Equatable {
-        /// New entries, behind this one; `nil`: from the start.
+        /// New entries, after this one; `nil`: from the start.
         case new(after: StreamID?)
-        /// Entries that were passed over, from this one on.
+        /// Entries that were skipped, from this one on.
         case again(from: StreamID)
     }
 
-    /// How many parts of entries may be in hand.
+    /// The most parts of entries that may be in hand.
     struct Share: Equatable {
-        /// Of the stream.
+        /// Parts of the stream.
         var stream: Int
-        /// Of one payer.
+        /// Parts of one payer.
         var payer: Int
     }
 
@@ -24,37 +25,38 @@ struct LaneReading {
     struct Seen {
         let id: StreamID
         let payer: [UInt8]
-        /// How many things there are to do.
+        /// The number of parts of the entry.
         let parts: Int
     }
 
     private struct Held {
         let payer: [UInt8]
-        /// Parts that are not done.
+        /// The number of parts that are not done.
         var left: Int
     }
 
     private var inHand: [StreamID: Held] = [:]
     /// Parts in hand by payer.
     private var counts: [[UInt8]: Int] = [:]
-    /// The first entry that was passed over, by payer.
+    /// The first skipped entry of each payer.
     private var passedOver: [[UInt8]: StreamID] = [:]
-    /// Payers without room while what was passed over is read: at its beginning, or since.
+    /// Payers without room while skipped entries are read: at the start of that reading, or since.
     private var full: Set<[UInt8]> = []
-    /// The last entry that was looked at as new.
+    /// The last entry that was read as new.
     private var newest: StreamID?
-    /// Id from which to read the passed-over entries again.
+    /// The id from which to read skipped entries again.
     private var againFrom: StreamID?
     private var isDue = false
-    /// Whether more is new than one reading has brought: others may wait behind a flood, so it goes first.
+    /// Whether more entries are new than one reading returned; they are read first, since others may wait behind a
+    /// flood.
     private var isBehind = false
 
-    /// Whether an answer is awaited.
+    /// Whether a reading is pending.
     private(set) var isReading = false
     /// Parts of entries that are in hand.
     private(set) var parts = 0
 
-    /// Something was put there, or may have been.
+    /// An entry was added, or may have been.
     mutating func woken() { isDue = true }
 
     /// Whether there is something to read.
@@ -62,7 +64,7 @@ struct LaneReading {
         !isReading && parts < share.stream && (isDue || againFrom != nil || firstPassedOver(share) != nil)
     }
 
-    /// Whether nothing is known of the stream that could not be found again.
+    /// Whether all that is known of the stream could be found again by reading it.
     var isIdle: Bool { !isReading && !isDue && inHand.isEmpty && passedOver.isEmpty }
 
     /// The next reading; `nil` when there is nothing to read.
@@ -81,13 +83,14 @@ struct LaneReading {
 
     private mutating func readingNew() -> Step {
         isDue = false
-        // With nothing left to do the start is as good a place, and finds what an earlier run left.
+        // With nothing left to do the reading restarts, and finds entries that an earlier run left.
         if inHand.isEmpty && passedOver.isEmpty { newest = nil }
         return .new(after: newest)
     }
 
-    /// A reading was answered, with as many entries as were asked for if it `isFull`; returns which of the entries to do,
-    /// by their places.
+    /// Takes the answer to a reading; returns the indices of the entries to do.
+    ///
+    /// `isFull`: it has as many entries as were requested.
     mutating func read(_ entries: [Seen], isFull: Bool, _ share: Share) -> [Int] {
         isReading = false
         guard againFrom == nil else { return readAgain(entries, share) }
@@ -100,7 +103,7 @@ struct LaneReading {
         (isReading, isDue) = (false, true)
     }
 
-    /// A part of an entry was done or given up; returns the entry's payer when it was the last part.
+    /// A part of an entry was done or given up; returns the entry's payer after its last part.
     mutating func finished(_ id: StreamID) -> [UInt8]? {
         guard var held = inHand[id] else { return nil }
         parts -= 1
@@ -115,7 +118,7 @@ struct LaneReading {
         return held.payer
     }
 
-    /// The first entry that was passed over of a payer who has room again.
+    /// The first skipped entry of a payer that has room again.
     private func firstPassedOver(_ share: Share) -> StreamID? {
         passedOver.lazy.filter { hasRoom($0.key, share) }.map(\.value).min()
     }

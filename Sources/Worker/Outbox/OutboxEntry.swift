@@ -2,68 +2,68 @@ import Commands
 import Core
 import RedisLink
 
-/// An entry of the outbox stream as a script wrote it, or as anybody else may have.
+/// An entry of the outbox stream, written by a script or by anything else.
 struct OutboxEntry: Equatable {
-    /// What is to be done with it.
+    /// The action of the entry.
     enum Item: Equatable {
         /// Publish an event.
         case event(Topic, EventName, data: [UInt8])
         /// Call a command.
         case call(command: String, arguments: [UInt8])
-        /// Take a user into the members of a topic, or out of them, or tell that it was taken out.
+        /// Add a user to the members of a topic, remove it, or report that it was removed.
         case member(Topic, user: [UInt8], MembersCall.Kind)
-        /// Put a call of a service outside where couriers find it: its fields and values in turn.
+        /// Put a call of an outside service into the couriers' stream: its fields and values in turn.
         case callOut(service: String, [[UInt8]])
-        /// Nothing can be; the reason is for the log.
+        /// An invalid entry; the reason is for the log.
         case unreadable(String)
     }
 
-    /// One thing to do of an entry.
+    /// One action of an entry.
     struct Part {
         /// The entry.
         let entry: OutboxEntry
-        /// Which of its ``OutboxEntry/items``.
+        /// The index in ``OutboxEntry/items``.
         let index: Int
 
-        /// What is to be done.
+        /// The action.
         var item: Item { entry.items[index] }
 
         /// The id that makes a second run of the part harmless.
         ///
-        /// The only part of an entry has the entry's, so that a worker of an earlier version finds what it has done.
+        /// The only part of an entry has the entry's id, so that a worker of an earlier version recognises it as done.
         var operation: MessageID? {
             var text = OutboxEntry.prefix + entry.streamLabel + entry.id
             if entry.items.count > 1 { text.append(text: ":\(index)") }
             return MessageID(text)
         }
 
-        /// What the dead entries keep of it, fields and values in turn.
+        /// The fields and values that the dead entries store of it, in turn.
         var fields: [[UInt8]] {
             guard entry.items.count > 1, case .event(let topic, let event, let data) = item else { return entry.fields }
             return [Array("t".utf8), topic.bytes, Array("e".utf8), event.bytes, Array("d".utf8), data]
         }
     }
 
-    /// Its stream.
+    /// The stream of the entry.
     let stream: OutboxStream
-    /// Tells streams apart in the ids of operations, since two may have entries of one id.
+    /// A label that distinguishes streams in the ids of operations, since two may have entries of one id.
     ///
-    /// Empty for the first lane on plain names, which an earlier version had alone.
+    /// Empty for the first lane on plain names, the only one in an earlier version.
     private let streamLabel: [UInt8]
-    /// Its id in the stream, and as Redis writes it.
+    /// The entry's id in the stream, and its text in Redis.
     let place: StreamID
     let id: [UInt8]
-    /// The payer, who answers for it; empty when nobody is known.
+    /// The payer that is charged for the entry; empty when unknown.
     let payer: [UInt8]
-    /// Its fields and values in turn, as they were found.
+    /// The fields and values in turn, unchanged.
     let fields: [[UInt8]]
-    /// What they mean: at least one item; several are events, each on its own topic.
+    /// The actions: at least one; several are events, each on its own topic.
     let items: [Item]
 
     /// The most topics of one entry; scripts name no more.
     static let topicsMax = 1_000
 
-    /// Reads one element of a reply to XRANGE; `nil` when it is no such element.
+    /// Reads one element of a reply to XRANGE; `nil` when it is malformed.
     init?(_ value: RESPValue, stream: OutboxStream, isTagged: Bool) {
         guard let parts = value.elements, parts.count == 2, let id = parts[0].bytes,
             let fields = parts[1].elements?.map(\.bytes), let place = StreamID(id)
@@ -85,13 +85,13 @@ struct OutboxEntry: Equatable {
 
     private static let payerBytesMax = 256
 
-    /// What the id of the event or operation begins with, before the entry's id.
+    /// The prefix of the id of an event or operation, before the entry's id.
     static let prefix = Array("o:".utf8)
 
-    /// How large it is, bytes of all fields and values.
+    /// The size of the entry: bytes of all fields and values.
     var byteCount: Int { fields.reduce(0) { $0 + $1.count } }
 
-    /// What is to be done, in its order.
+    /// The parts of the entry, in their order.
     var parts: [Part] { items.indices.map { Part(entry: self, index: $0) } }
 
     private static func value(_ name: StaticString, of fields: [[UInt8]]) -> [UInt8]? {
@@ -131,7 +131,7 @@ struct OutboxEntry: Equatable {
         return [event(topic, value("e"), data: value("d"))]
     }
 
-    /// The events of an entry for several topics: the same data for each, or of each so many bytes as `lengths` says.
+    /// The events of an entry for several topics: the same data for each, or a slice for each, cut by `lengths`.
     private static func events(_ topics: [UInt8], event name: [UInt8]?, data: [UInt8]?, lengths: [UInt8]?) -> [Item] {
         let space = UInt8(ascii: " ")
         let topics = topics.split(separator: space).map { Topic($0) }
@@ -154,7 +154,7 @@ struct OutboxEntry: Equatable {
         }
     }
 
-    /// Whether it may be the name of a service outside: 1...64 of a-z 0-9 _ -.
+    /// Whether it may be the name of an outside service: 1...64 of a-z 0-9 _ -.
     private static func isService(_ name: [UInt8]) -> Bool {
         (1...64).contains(name.count)
             && name.allSatisfy {
@@ -164,7 +164,7 @@ struct OutboxEntry: Equatable {
 
     private static func event(_ topic: Topic, _ name: [UInt8]?, data: [UInt8]?) -> Item {
         guard let event = name.flatMap({ EventName($0) }) else { return .unreadable("no event name") }
-        // Gateways pass none of their own words on: in the log it would be a hole for every subscriber.
+        // Gateways deliver no event with a reserved name: in the log it would be a hole for every subscriber.
         guard !event.isReserved else { return .unreadable("an event name that the gateway keeps for itself") }
         guard let data else { return .unreadable("no data") }
         return .event(topic, event, data: data)
@@ -172,9 +172,9 @@ struct OutboxEntry: Equatable {
 }
 
 extension OutboxEntry.Part {
-    /// What it is for, for the log: the topic or the command, printable, at most 200 bytes.
+    /// The subject for the log: the topic or the command, printable, at most 200 bytes.
     ///
-    /// Never what it carries: that is the users'.
+    /// Never the data, which belong to users.
     var subject: String {
         let text: [UInt8] =
             switch item {
@@ -187,6 +187,6 @@ extension OutboxEntry.Part {
             decoding: text.prefix(200).map { $0 >= 0x20 && $0 < 0x7f ? $0 : UInt8(ascii: "?") }, as: UTF8.self)
     }
 
-    /// How large it is, bytes of all fields and values.
+    /// The size of the part: bytes of all fields and values.
     var byteCount: Int { fields.reduce(0) { $0 + $1.count } }
 }

@@ -41,7 +41,7 @@ extension OutboxRelay {
         }
     }
 
-    /// Asks which slots have something in one of their streams.
+    /// Finds the slots that have an entry in one of their streams.
     func look(_ slots: Range<Int>) {
         var (found, left) = ([Int](), slots.count)
         let current = generation

@@ -6,11 +6,11 @@ import RedisLink
 import Rights
 import Service
 
-/// Passes on what scripts put into the outbox: events to other topics, calls of other commands.
+/// Relays the outbox of scripts: events to other topics, calls of other commands.
 ///
-/// One worker does it at a time, by lease. Should two overlap, nothing happens twice and nothing is overtaken: an entry
-/// is done under an id of its own, and the next one of its payer for the same target is begun only when it was done. An
-/// entry is deleted when it was done; one that can never be done goes to a stream of its own. Thread: the worker's.
+/// One worker relays at a time, by lease. Should two overlap, nothing happens twice and nothing is reordered. An entry
+/// is done under its own id, and the next one of its payer for the same target begins only once it is done. An entry is
+/// deleted when it is done; one that can never be done is moved to a stream of its own. Thread: the worker's.
 final class OutboxRelay {
     typealias Queue = RelayQueue<OutboxEntry.Part>
 
@@ -22,24 +22,24 @@ final class OutboxRelay {
     private var epochs = EpochSource()
     var queue: Queue
     private var isHeld = false
-    /// Counts the times the work began anew; what was begun before no longer counts.
+    /// The number of restarts; actions begun before the last one no longer count.
     var generation = 0
     var streams: OutboxStreams
-    /// How many entries are read at once.
+    /// The number of entries to read at once.
     var batch = RelayBatch()
     private var budget: RelayBudget
     /// Entries that are done and not deleted yet, by stream: id and payer of each in turn.
     private var done: [OutboxStream: [[UInt8]]] = [:]
 
-    /// Commands that this worker does not have, as far as the log was told.
+    /// Unknown commands that were logged.
     private var unknown: Set<String> = []
 
     private static let unknownMax = 100
-    /// Entries that one script deletes.
+    /// The most entries that one script deletes.
     private static let deletesMax = 200
-    /// Entries of one payer that are being done: enough to keep Redis busy, few enough to let others between.
+    /// The most entries of one payer that are in flight: enough to keep Redis busy, few enough to let others between.
     private static let payerInFlightMax = 32
-    /// Entries in hand that a payer's own have caused, from which on the payer's own wait.
+    /// Entries in hand that a payer's own entries caused, from which on the payer's own entries wait.
     private static let followUpsMax = 64
 
     init(parts: WorkerParts, link: any RedisCalls, runner: CommandRunner, reactor: Reactor, figures: WorkerFigures) {
@@ -66,10 +66,10 @@ final class OutboxRelay {
             followUpsMax: min(OutboxRelay.followUpsMax, limits.worker.relayWindowMax))
     }
 
-    /// How many parts of entries were read and are not done.
+    /// The number of parts that were read and are not done.
     var waitingCount: Int { queue.count }
 
-    /// When there is something to do.
+    /// The time of the next action.
     var nextMs: Int {
         guard isHeld, link.isReady else { return Int.max }
         let read = queue.count >= parts.limits.worker.relayWindowMax ? Int.max : streams.nextMs
@@ -89,7 +89,7 @@ final class OutboxRelay {
         restart()
     }
 
-    /// Reads from the start again: Redis may have lost what it had, or another may have done it meanwhile.
+    /// Reads from the start again: Redis may have lost entries, or another worker may have done them meanwhile.
     func restart() {
         generation += 1
         queue = OutboxRelay.queue(parts.limits)
@@ -98,22 +98,24 @@ final class OutboxRelay {
         streams = OutboxRelay.streams(parts)
     }
 
-    /// Something was added to the stream of that name; another name stands for the first one of what concerns no id.
+    /// An entry was added to the stream of that name.
+    ///
+    /// Any other name stands for the first stream of keys without an id.
     func woken(_ name: [UInt8]) {
         streams.woken(
             parts.keys.outboxStream(name)
                 ?? OutboxStream(slot: parts.keys.commonSlot, lane: 0, isFollowUp: false))
     }
 
-    /// What was added may not have been told.
+    /// Wake-ups may have been missed.
     func mayHaveMissed() {
         streams.lookAtAll()
     }
 
-    /// The slots whose streams have something, as far as is known; `nil` without the lease.
+    /// The slots known to have entries; `nil` without the lease.
     var activeSlots: Set<Int>? { isHeld ? streams.activeSlots : nil }
 
-    /// Begins what can be done; `isLeased` is asked again before each entry.
+    /// Begins everything that may begin now; `isLeased` is called again before each entry.
     func work(nowMs: Int, isLeased: () -> Bool) {
         guard isHeld, link.isReady else { return }
         while isLeased(), let entry = queue.next(nowMs: nowMs, usersMay: budget.admits(nowMs: nowMs)) {
@@ -130,7 +132,7 @@ final class OutboxRelay {
         }
     }
 
-    /// The target, by which entries of one payer are ordered: the topic of an event or of members, the home of a call.
+    /// The target that orders the entries of one payer: the topic of an event or of members, the primary key of a call.
     func target(_ part: OutboxEntry.Part) -> UInt64 {
         switch part.item {
         case .event(let topic, _, _), .member(let topic, _, _): StableHash.of(topic.bytes)
@@ -199,7 +201,7 @@ final class OutboxRelay {
         }
     }
 
-    /// Tells once for each name that calls of it are lost: most likely the gateways have scripts that this worker lacks.
+    /// Logs once for each name that its calls are lost: most likely the gateways have scripts that this worker lacks.
     private func tellUnknown(_ name: String) {
         guard unknown.count < OutboxRelay.unknownMax, unknown.insert(String(name.prefix(200))).inserted else { return }
         parts.log.write(
@@ -251,7 +253,7 @@ final class OutboxRelay {
         }
     }
 
-    /// Puts a call of a service outside where couriers find it, once there is room.
+    /// Adds a call of an outside service to the couriers' stream, once there is room.
     ///
     /// Should this worker end before the entry is deleted, the call is there twice, under one id.
     private func callOut(_ service: String, _ fields: [[UInt8]], _ queued: Queue.Entry) {
@@ -272,13 +274,13 @@ final class OutboxRelay {
         }
     }
 
-    /// Whether waiting does not help: the entry or the key is at fault.
+    /// Whether a retry cannot help: the entry or the key is at fault.
     ///
-    /// A missing right is the operator's to give.
+    /// A missing right does not count, since the operator can grant it.
     private static func isLasting(_ failure: RedisFailure) -> Bool {
         switch failure.kind {
         case .wrongType, .script, .tooLarge, .crossSlot: true
-        // BADEPOCH asks for another candidate, which the next try has.
+        // BADEPOCH asks for another candidate, which the next attempt supplies.
         case .other: !failure.detail.hasPrefix("BADEPOCH")
         default: false
         }
@@ -303,7 +305,7 @@ final class OutboxRelay {
         queue.failed(entry.line, nowMs: reactor.nowMs)
     }
 
-    /// Moves an entry to the dead ones, and only then deletes it.
+    /// Copies an entry to the dead ones, and only then deletes it.
     private func give(up queued: Queue.Entry, because reason: String) {
         let part = queued.item
         let fields = part.fields
@@ -340,9 +342,9 @@ final class OutboxRelay {
         queue.finished(queued.line)
     }
 
-    /// Deletes what was done.
+    /// Deletes entries that are done.
     ///
-    /// Should this be lost, the entries are done again, without effect.
+    /// If the deletion is lost, the entries are done again, without effect.
     private func delete() {
         for (stream, words) in done {
             let keys = [parts.keys.outbox(stream), parts.keys.outboxPayers(stream)]

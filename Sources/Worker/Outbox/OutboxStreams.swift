@@ -1,45 +1,45 @@
 import Core
 
-/// Which streams of the outbox are read next, and from where.
+/// The order in which the outbox streams are read, and the position in each.
 ///
-/// A stream is read while it has something. The slots are looked at in turn, in case nobody told of what they have. A
-/// value of facts: no I/O; times are monotonic milliseconds.
+/// A stream is read while it has entries. All slots are checked in turn, in case a wake-up was missed. A value of
+/// facts: no I/O; times are monotonic milliseconds.
 struct OutboxStreams {
-    /// What to do now.
+    /// The next action.
     enum Step: Equatable {
         /// Read this stream.
         case read(OutboxStream, LaneReading.Step)
-        /// Ask whether each of these slots has a stream with something in it.
+        /// Check whether each of these slots has a stream with an entry.
         case look(Range<Int>)
     }
 
     private let slots: Int
     private let sweepMs: Int
     private let window: Int
-    /// Streams that have something, or may.
+    /// Streams that have entries, or may.
     private var active: [OutboxStream: LaneReading] = [:]
     /// Streams to read, the one that waits longest first.
     private var due = Ring<OutboxStream>()
     private var isQueued: Set<OutboxStream> = []
     private var reads = 0
-    /// The next slot to look at, and how many are left of a look at all of them.
+    /// The next slot to check, and how many are left of a check of all slots.
     private var lookAt = 0
     private var leftOfAll: Int
     private var isLooking = false
     private var lookMs = Int.min
 
-    /// Streams that are read at once.
+    /// The most streams that are read at once.
     static let readsMax = 16
-    /// Slots that are looked at together.
+    /// The most slots that are checked together.
     static let looksMax = 256
-    /// Parts of one payer's entries that are in hand of a stream.
+    /// The most parts of one payer's entries in hand of a stream.
     static let payerShareMax = 128
-    /// Parts that a stream may have in hand however many streams there are.
+    /// The parts that a stream may always have in hand, whatever the number of streams.
     static let streamShareMin = 32
 
-    /// The streams of `slots` slots, numbered from 0, all of which are looked at first; later some every `sweepMs`.
+    /// The streams of `slots` slots, numbered from 0, all of which are checked first; later some every `sweepMs`.
     ///
-    /// `window` parts of entries are shared by the streams that have something.
+    /// The streams with entries share `window` parts of entries.
     init(slots: Int, sweepMs: Int, window: Int) {
         self.slots = slots
         self.sweepMs = sweepMs
@@ -47,23 +47,23 @@ struct OutboxStreams {
         leftOfAll = slots
     }
 
-    /// The slots whose streams have something as far as is known.
+    /// The slots known to have entries.
     var activeSlots: Set<Int> { Set(active.keys.map(\.slot)) }
 
-    /// When there is something to do; `Int.max` while an answer is awaited.
+    /// The time of the next action; `Int.max` while an answer is pending.
     var nextMs: Int {
         if !due.isEmpty && reads < OutboxStreams.readsMax { return Int.min }
         return isLooking ? Int.max : lookMs
     }
 
-    /// Something was put into a stream.
+    /// An entry was added to a stream.
     mutating func woken(_ stream: OutboxStream) {
         guard stream.slot < slots else { return }
         active[stream, default: LaneReading()].woken()
         settle(stream)
     }
 
-    /// A wake may have been missed: all slots are looked at, without a pause.
+    /// A wake-up may have been missed: all slots are checked, without a pause.
     mutating func lookAtAll() {
         leftOfAll = slots
         lookMs = Int.min
@@ -90,7 +90,7 @@ struct OutboxStreams {
         return nil
     }
 
-    /// A look was answered: these of its slots have something.
+    /// Takes the answer to a check: the slots that have entries.
     mutating func looked(_ found: some Sequence<Int>) {
         isLooking = false
         for slot in found {
@@ -98,9 +98,9 @@ struct OutboxStreams {
         }
     }
 
-    /// A read was answered; returns which of the entries to do, by their places.
+    /// Takes the answer to a reading; returns the indices of the entries to do.
     ///
-    /// `isFull` says that it brought as many entries as were asked for.
+    /// `isFull`: it has as many entries as were requested.
     mutating func read(_ stream: OutboxStream, _ entries: [LaneReading.Seen], isFull: Bool) -> [Int] {
         guard active[stream]?.isReading == true else { return [] }
         reads -= 1
@@ -110,30 +110,30 @@ struct OutboxStreams {
         return taken
     }
 
-    /// A read failed: everything is looked at again after a pause.
+    /// A reading failed: all slots are checked again after a pause.
     mutating func readFailed(_ stream: OutboxStream, nowMs: Int) {
         guard active[stream]?.isReading == true else { return }
         reads -= 1
-        // Found again by the look.
+        // The check finds it again.
         active[stream]?.readFailed()
         leftOfAll = slots
         lookMs = max(lookMs, nowMs + sweepMs)
     }
 
-    /// A part of an entry was done or given up; returns the entry's payer when it was the last part.
+    /// A part of an entry was done or given up; returns the entry's payer after its last part.
     mutating func finished(_ stream: OutboxStream, _ id: StreamID) -> [UInt8]? {
         let payer = active[stream]?.finished(id)
         settle(stream)
         return payer
     }
 
-    /// The part of the window that a stream may have in hand now: the fewer streams have something, the more.
+    /// The part of the window for one stream: the fewer streams have entries, the larger it is.
     private var share: LaneReading.Share {
         let stream = max(window / (active.count + 1), OutboxStreams.streamShareMin)
         return LaneReading.Share(stream: stream, payer: min(OutboxStreams.payerShareMax, stream / 2))
     }
 
-    /// Reads a stream again when it has something to read, and forgets it when it has nothing.
+    /// Queues a stream that has something to read, and forgets one that has nothing.
     private mutating func settle(_ stream: OutboxStream) {
         guard let lane = active[stream] else { return }
         if lane.isIdle {

@@ -3,12 +3,11 @@ import Core
 import RedisLink
 import Service
 
-/// How much waits in the outbox, asked now and then; tells when it waits for too long.
+/// Measures the outbox periodically, and logs when its entries wait for too long.
 ///
-/// The worker that relays the outbox asks, and leaves the figures in Redis, where gateways find them. Thread: the
-/// worker's.
+/// The worker that relays the outbox measures, and stores the figures in Redis for the gateways. Thread: the worker's.
 final class OutboxWatch {
-    /// The figures; `nil` before the first answer, and where another worker knows.
+    /// The figures; `nil` before the first answer, and while another worker relays.
     private(set) var figures: OutboxFigures?
     /// Entries given up; `nil` before the first answer.
     private(set) var dead: Int?
@@ -17,14 +16,14 @@ final class OutboxWatch {
     private var isLate = false
 
     private static let everyMs = 2_000
-    /// How long figures in Redis are believed.
+    /// Milliseconds for which figures in Redis are valid.
     private static let lifeMs = 10_000
 
     init(_ parts: WorkerParts) {
         self.parts = parts
     }
 
-    /// Asks when it is time what the streams of these slots have; `nil`: another worker relays them.
+    /// Measures the streams of these slots when it is time; `nil`: another worker relays them.
     func work(_ link: any RedisCalls, slots: Set<Int>?, nowMs: Int) {
         guard link.isReady, nextMs <= nowMs else { return }
         nextMs = nowMs + OutboxWatch.everyMs
@@ -47,7 +46,7 @@ final class OutboxWatch {
         }
     }
 
-    /// When it asks next.
+    /// The time of the next measurement.
     var dueMs: Int { nextMs }
 
     private func told(_ now: OutboxFigures, _ link: any RedisCalls) {

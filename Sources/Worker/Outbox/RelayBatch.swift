@@ -1,13 +1,13 @@
-/// How many entries of a stream are read at once: many small ones, or few large ones; pure.
+/// The number of stream entries read at once: many small ones, or few large ones; pure.
 struct RelayBatch {
-    /// Entries to ask for, 8...1,024.
+    /// Entries to request, 8...1,024.
     private(set) var count = 256
 
     private static let range = 8...1_024
-    /// From so many bytes on, fewer entries are read the next time.
+    /// Bytes of a reading above which the next one requests fewer entries.
     private static let bytesMax = 1 << 20
 
-    /// A reading brought so many bytes; `isFull`: as many entries as were asked for.
+    /// Takes the size of a reading; `isFull`: it has as many entries as were requested.
     mutating func read(bytes: Int, isFull: Bool) {
         if bytes > RelayBatch.bytesMax {
             count = max(count / 2, RelayBatch.range.lowerBound)

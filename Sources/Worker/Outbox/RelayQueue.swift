@@ -1,43 +1,42 @@
 import Core
 
-/// The payer of entries: the user or service that answers for them.
+/// The payer of entries: the user or service that is charged for them.
 struct RelayPayer: Hashable {
-    /// As ``CommandCaller/payer`` names it; empty when nobody is known.
+    /// The name as in ``CommandCaller/payer``; empty when unknown.
     let name: [UInt8]
     /// Whether calls of the worker caused the entries.
     let isFollowUp: Bool
 
-    /// Whether the budget of all users together is not for it.
+    /// Whether the payer is exempt from the budget that all users share.
     var isService: Bool { name.starts(with: "service:".utf8) }
-    /// The same payer for the entries of its own commands, or for what they cause.
+    /// The payer's counterpart: the entries of its own commands, or those that they cause.
     var other: RelayPayer { RelayPayer(name: name, isFollowUp: !isFollowUp) }
 }
 
-/// The entries of the outbox that were read and are not done: which to do next.
+/// The entries of the outbox that were read and are not done, and the order in which to do them.
 ///
-/// Payers take turns, one entry a turn, services and users alternately. Entries of one payer for one target are done one
-/// after the other, in the order they were added, also when one has to be tried again: what is behind it waits. Nothing
-/// else waits for it. A payer's own entries wait while too much of what they have caused is left. A value of facts: no
-/// I/O; times are monotonic milliseconds.
+/// Payers take turns, one entry a turn, services and users alternately. Entries of one payer for one target run one
+/// after another, in their order. A failed entry that is retried delays only those. A payer's own entries wait while
+/// too many entries that they caused are left. A value of facts: no I/O; times are monotonic milliseconds.
 struct RelayQueue<Item> {
-    /// The line in which entries keep their order.
+    /// A queue whose entries keep their order.
     struct Line: Hashable {
         let payer: RelayPayer
-        /// A hash of what the entry concerns.
+        /// A hash of the entry's target.
         let target: UInt64
     }
 
     /// An entry to do now.
     struct Entry {
         let line: Line
-        /// What is to be done.
+        /// The action.
         let item: Item
     }
 
     private struct Waiting {
         var items = Ring<Item>()
         var isInFlight = false
-        /// Not before this time, after a failure.
+        /// The earliest time of the retry after a failure.
         var retryMs: Int?
         var failures = 0
     }
@@ -45,12 +44,12 @@ struct RelayQueue<Item> {
     private struct Turn {
         /// Targets whose first entry may be done now.
         var ready = Ring<UInt64>()
-        /// Entries added and not done, and those of them that are being done.
+        /// Entries added and not done, and those of them in flight.
         var count = 0
         var inFlight = 0
-        /// Whether the payer stands in its ring.
+        /// Whether the payer is in its ring.
         var isQueued = false
-        /// Whether it waits for what it has caused.
+        /// Whether the payer waits for entries that it has caused.
         var isHeld = false
     }
 
@@ -64,17 +63,17 @@ struct RelayQueue<Item> {
     private var services = Ring<RelayPayer>()
     private var users = Ring<RelayPayer>()
     private var isServicesTurn = true
-    /// Lines that wait for their time after a failure, and the first of these times.
+    /// Lines that wait for a retry, and the earliest of their times.
     private var paused: Set<Line> = []
     private var pausedMs = Int.max
-    /// Entries being done.
+    /// Entries in flight.
     private(set) var inFlight = 0
     /// Entries read and not done.
     private(set) var count = 0
 
-    /// At most `payerInFlightMax` entries of one payer are done at once.
+    /// At most `payerInFlightMax` entries of one payer are in flight at once.
     ///
-    /// Those of its commands wait while `followUpsMax` of what they have caused are left.
+    /// Those of its commands wait while `followUpsMax` of the entries that they caused are left.
     init(inFlightMax: Int, retryMinMs: Int, retryMaxMs: Int, payerInFlightMax: Int, followUpsMax: Int) {
         self.inFlightMax = inFlightMax
         self.retryMinMs = retryMinMs
@@ -86,7 +85,7 @@ struct RelayQueue<Item> {
     /// Whether a user's entry could be done now.
     var hasUsers: Bool { !users.isEmpty }
 
-    /// Adds the entry that was read after all others of its payer and target.
+    /// Adds an entry that was read after all others of its payer and target.
     mutating func add(_ entry: Entry) {
         count += 1
         turns[entry.line.payer, default: Turn()].count += 1
@@ -99,7 +98,7 @@ struct RelayQueue<Item> {
 
     /// The next entry to do; it is in flight from then on.
     ///
-    /// - Parameter usersMay: Whether one of a user may be begun.
+    /// - Parameter usersMay: Whether an entry of a user may be begun.
     mutating func next(nowMs: Int, usersMay: Bool) -> Entry? {
         guard inFlight < inFlightMax else { return nil }
         wake(nowMs)
@@ -112,13 +111,13 @@ struct RelayQueue<Item> {
         return entry
     }
 
-    /// When an entry may be tried again; `nil` when none waits for that or no more may be in flight.
+    /// The time of the next retry; `nil` when none waits or no more may be in flight.
     var nextDueMs: Int? {
         guard inFlight < inFlightMax, !paused.isEmpty else { return nil }
         return pausedMs
     }
 
-    /// The entry in flight of a line is done, or given up.
+    /// The line's entry in flight is done, or given up.
     mutating func finished(_ line: Line) {
         guard var waiting = lines[line], waiting.isInFlight else { return }
         inFlight -= 1
@@ -138,7 +137,7 @@ struct RelayQueue<Item> {
         if line.payer.isFollowUp && left < followUpsMax { release(line.payer.other) }
     }
 
-    /// The entry in flight of a line could not be done and is tried again after a pause that doubles.
+    /// The line's entry in flight failed; it is retried after a pause that doubles.
     mutating func failed(_ line: Line, nowMs: Int) {
         guard var waiting = lines[line], waiting.isInFlight else { return }
         inFlight -= 1
@@ -186,7 +185,7 @@ struct RelayQueue<Item> {
         if payer.isService { services.append(payer) } else { users.append(payer) }
     }
 
-    /// The entries that a payer has caused are done: its own go on.
+    /// The entries that a payer has caused are done: its own entries resume.
     private mutating func release(_ payer: RelayPayer) {
         guard turns[payer]?.isHeld == true else { return }
         turns[payer]?.isHeld = false
@@ -208,7 +207,7 @@ struct RelayQueue<Item> {
         return nil
     }
 
-    /// The payer's turn; `nil` when it has to wait.
+    /// The payer's next entry; `nil` when it has to wait.
     private mutating func take(_ payer: RelayPayer) -> Entry? {
         turns[payer]?.isQueued = false
         if !payer.isFollowUp && (turns[payer.other]?.count ?? 0) >= followUpsMax {

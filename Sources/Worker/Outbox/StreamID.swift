@@ -1,6 +1,6 @@
 import Core
 
-/// The id of an entry of a stream: milliseconds, and a number that tells entries of one millisecond apart.
+/// The id of a stream's entry: milliseconds, and a number that distinguishes entries of one millisecond.
 struct StreamID: Hashable, Comparable {
     let ms: UInt64
     let number: UInt64
@@ -17,13 +17,13 @@ struct StreamID: Hashable, Comparable {
         (self.ms, self.number) = (ms, number)
     }
 
-    /// The least id behind it; itself for the last one that there can be.
+    /// The least id after it; itself for the last possible one.
     var next: StreamID {
         if number < .max { return StreamID(ms: ms, number: number + 1) }
         return ms < .max ? StreamID(ms: ms + 1, number: 0) : self
     }
 
-    /// As Redis writes it.
+    /// The text in Redis.
     var text: [UInt8] { Array("\(ms)-\(number)".utf8) }
 
     static func < (left: StreamID, right: StreamID) -> Bool {

@@ -1,7 +1,7 @@
-/// When the whole key space is looked through for ids that no event told of.
+/// The schedule of searches through the whole key space for ids that no event reported.
 ///
-/// One look is many small SCANs with pauses between them, so that Redis is never held for long; a look begins one
-/// interval after the one before began, at the earliest. A value of facts: no I/O.
+/// One search is many small SCANs with pauses between them, so that Redis is never blocked for long. A search begins at
+/// the earliest one interval after the last one began. A value of facts: no I/O.
 struct Discovery {
     private let pauseMs: Int
     private let intervalMs: Int
@@ -10,7 +10,7 @@ struct Discovery {
     private var startedMs: Int?
     private var isAsking = false
     private var mustRestart = false
-    /// How long the last complete look took; `nil` before the first.
+    /// Milliseconds that the last complete search took; `nil` before the first.
     private(set) var lastMs: Int?
 
     private static let start: [UInt8] = Array("0".utf8)
@@ -20,14 +20,14 @@ struct Discovery {
         self.intervalMs = intervalMs
     }
 
-    /// When there is a step to do; `Int.max` while a reply is awaited.
+    /// The time of the next step; `Int.max` while a reply is pending.
     var dueMs: Int { isAsking ? Int.max : nextMs }
 
-    /// What to do now.
+    /// The next action.
     enum Step: Equatable {
         /// Nothing before ``dueMs``.
         case wait
-        /// SCAN from this cursor; `isFirst` when a look begins with it.
+        /// SCAN from this cursor; `isFirst` at the start of a search.
         case scan(cursor: [UInt8], isFirst: Bool)
     }
 
@@ -42,7 +42,7 @@ struct Discovery {
         return .scan(cursor: cursor, isFirst: true)
     }
 
-    /// Takes the cursor of a reply; true when the look is complete.
+    /// Takes the cursor of a reply; `true` when the search is complete.
     mutating func replied(cursor next: [UInt8], nowMs: Int) -> Bool {
         isAsking = false
         guard !mustRestart, let startedMs else {
@@ -60,7 +60,7 @@ struct Discovery {
         return true
     }
 
-    /// A SCAN failed: the look begins again after the interval.
+    /// A SCAN failed: the search begins again after the interval.
     mutating func failed(nowMs: Int) {
         isAsking = false
         mustRestart = false
@@ -68,7 +68,7 @@ struct Discovery {
         nextMs = nowMs + intervalMs
     }
 
-    /// Begins a new look at once: events may have been missed.
+    /// Begins a new search at once: events may have been missed.
     mutating func restart() {
         mustRestart = isAsking
         startedMs = nil

@@ -1,19 +1,19 @@
 /// The least of many due times: a binary heap.
 ///
-/// Nothing is taken out when a time changes; who asks for the least says whether it still holds, and what does not is
-/// dropped then.
+/// A node stays when its time changes. The caller that asks for the least time decides whether a node is still valid;
+/// an invalid node is dropped then.
 struct DueHeap {
-    /// A time, and the place in the owner's table that it belongs to.
+    /// A time, and the slot in the owner's table that it belongs to.
     struct Node: Equatable {
         var dueMs: Int
         var slot: Int
-        /// Tells the tenants of one place apart.
+        /// A number that distinguishes successive users of one slot.
         var stamp: Int
     }
 
     private var nodes: [Node] = []
 
-    /// How many nodes there are, those that no longer hold included.
+    /// The number of nodes, invalid ones included.
     var count: Int { nodes.count }
 
     /// Adds a time.
@@ -28,7 +28,7 @@ struct DueHeap {
         }
     }
 
-    /// The least time that holds; those that do not are dropped on the way.
+    /// The least valid time; invalid ones are dropped on the way.
     mutating func least(where holds: (Node) -> Bool) -> Node? {
         while let first = nodes.first {
             if holds(first) { return first }
@@ -37,7 +37,7 @@ struct DueHeap {
         return nil
     }
 
-    /// Drops every time that does not hold.
+    /// Drops every invalid time.
     mutating func removeAll(unless holds: (Node) -> Bool) {
         let kept = nodes.filter(holds)
         nodes = []

@@ -1,7 +1,7 @@
 import Commands
 import Core
 
-/// What Redis is asked to tell of the keys of one template, and which id a told name is of.
+/// The keyspace events to subscribe to for one template, and the mapping from a reported key to its id.
 struct KeyspacePattern {
     private let template: Template
     private let keys: Keys
@@ -14,7 +14,7 @@ struct KeyspacePattern {
         channelPrefix = KeyspacePattern.channelPrefix(database: database)
     }
 
-    /// What the channel of a key's events begins with, before the key.
+    /// The prefix of the channel of a key's events, before the key.
     static func channelPrefix(database: Int) -> [UInt8] { Array("__keyspace@\(database)__:".utf8) }
 
     /// The glob-style pattern of the channels; it may match more than the template makes.
@@ -29,14 +29,14 @@ struct KeyspacePattern {
     /// The id of a key; `nil` for a key that the template does not make.
     func id(ofKey key: [UInt8]) -> [UInt8]? { template.id(inKey: key, keys) }
 
-    /// The key that a channel tells of; `nil` for another channel.
+    /// The key that a channel reports; `nil` for another channel.
     static func key(ofChannel channel: [UInt8], database: Int) -> [UInt8]? {
         let prefix = channelPrefix(database: database)
         guard channel.starts(with: prefix) else { return nil }
         return Array(channel.dropFirst(prefix.count))
     }
 
-    /// Takes the special meaning from the bytes that PSUBSCRIBE gives one.
+    /// Escapes the bytes that are special in PSUBSCRIBE.
     static func escaped(_ bytes: [UInt8]) -> [UInt8] {
         bytes.flatMap { Array("*?[]\\^".utf8).contains($0) ? [UInt8(ascii: "\\"), $0] : [$0] }
     }

@@ -3,10 +3,10 @@ import Reactors
 import RedisLink
 import Service
 
-/// Sees to it that Redis tells of changed keys, or says what its operator has to do.
+/// Makes Redis report changed keys, or logs what its operator has to do.
 ///
-/// Looked at after every connect and at every sweep: another may change the setting at any time. Without events the
-/// worker is late, never wrong. Thread: the worker's.
+/// Checked after every connect and at every sweep: another client may change the setting at any time. Without events
+/// the worker is late, never wrong. Thread: the worker's.
 final class KeyspaceWatch {
     private let link: CallLink
     private let reactor: Reactor
@@ -15,9 +15,9 @@ final class KeyspaceWatch {
     private let sweepMs: Int
     private var dueMs = Int.min
     private var isAsking = false
-    /// Whether the last look found that every change is told.
+    /// Whether the last check found that every change is reported.
     private(set) var isOn = false
-    /// What the log was told last.
+    /// The state that was logged last.
     private var told = ""
 
     private static let name = Array("notify-keyspace-events".utf8)
@@ -30,16 +30,16 @@ final class KeyspaceWatch {
         self.sweepMs = sweepMs
     }
 
-    /// When to look next.
+    /// The time of the next check.
     var nextMs: Int { isAsking || !link.isReady ? Int.max : dueMs }
 
-    /// Looks at the next opportunity.
+    /// Checks at the next opportunity.
     func connected() {
         isOn = false
         dueMs = Int.min
     }
 
-    /// Looks, when it is time.
+    /// Checks, when it is time.
     func work(nowMs: Int) {
         guard nextMs <= nowMs else { return }
         isAsking = true
@@ -65,7 +65,7 @@ final class KeyspaceWatch {
             isOn = false
             tell(.warn, "cannot see whether keyspace events are on", failure.detail, NotificationFlags.needed)
         case .failure:
-            // The link's trouble is told by the link.
+            // The link logs its own faults.
             break
         }
     }
@@ -84,7 +84,7 @@ final class KeyspaceWatch {
         }
     }
 
-    /// Tells a state once, with what to do about it.
+    /// Logs a state once, with the remedy.
     private func tell(_ level: LogLevel, _ message: String, _ reason: String, _ flags: [UInt8]? = nil) {
         guard told != message + reason else { return }
         told = message + reason

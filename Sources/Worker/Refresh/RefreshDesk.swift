@@ -5,7 +5,7 @@ import Reactors
 import RedisLink
 import Service
 
-/// Runs the refreshes of the catalogue: what is due, under the token of its partition's lease.
+/// Runs the due refreshes of the catalogue, under the token of their partition's lease.
 ///
 /// Thread: the worker's.
 final class RefreshDesk {
@@ -18,7 +18,7 @@ final class RefreshDesk {
     private let reactor: Reactor
     private let figures: WorkerFigures
     private let tokens: Tokens
-    /// Told that a token was refused as too old.
+    /// Called when a token was refused as too old.
     private let onFenced: (_ partition: Int, _ token: Int) -> Void
     private let refreshes: [CommandDescriptor]
     private let patterns: [(refresh: Int, pattern: KeyspacePattern)]
@@ -52,16 +52,16 @@ final class RefreshDesk {
         discovery = Discovery(pauseMs: limits.scanPauseMs, intervalMs: limits.worker.sweepMs)
     }
 
-    /// What to subscribe to.
+    /// The patterns to subscribe to.
     var globs: [[UInt8]] { patterns.map(\.pattern.glob) }
 
-    /// How many refreshes of ids are known.
+    /// The number of refreshes of ids known.
     var knownCount: Int { queue.count }
 
-    /// How long the last look through all keys took, milliseconds.
+    /// Milliseconds that the last search of all keys took.
     var discoveryMs: Int? { discovery.lastMs }
 
-    /// When there is something to do.
+    /// The time of the next action.
     func nextMs(nowMs: Int) -> Int {
         guard link.isReady, !refreshes.isEmpty else { return Int.max }
         return min(queue.nextDueMs() ?? Int.max, discovery.dueMs)
@@ -69,7 +69,7 @@ final class RefreshDesk {
 
     // MARK: What happens
 
-    /// A message on a channel; not ours unless it is of a key that a trigger makes.
+    /// A message on a channel; ignored unless it reports a key that a trigger makes.
     func told(channel: [UInt8], nowMs: Int) {
         guard let key = KeyspacePattern.key(ofChannel: channel, database: parts.redis.url.database) else { return }
         for (refresh, pattern) in patterns {
@@ -79,13 +79,13 @@ final class RefreshDesk {
         }
     }
 
-    /// Events may have been missed: everything known runs, and the keys are looked through.
+    /// Events may have been missed: everything known runs, and all keys are searched.
     func eventsMayBeMissing(nowMs: Int) {
         queue.refreshAll(nowMs: nowMs)
         discovery.restart()
     }
 
-    /// Whether Redis tells every change at this moment.
+    /// Records whether Redis reports every change at this moment.
     func trustEvents(_ areTold: Bool, nowMs: Int) {
         queue.trustChanges(areTold, nowMs: nowMs)
     }
@@ -100,13 +100,13 @@ final class RefreshDesk {
         queue.leave(partitions)
     }
 
-    /// Begins what is due.
+    /// Begins the due refreshes.
     func work(nowMs: Int) {
         guard link.isReady, !refreshes.isEmpty else { return }
         scan(nowMs: nowMs)
         while let run = queue.next(nowMs: nowMs) {
             begin(run, nowMs: nowMs)
-            // A link that is gone fails every call at once.
+            // A lost link fails every call at once.
             guard link.isReady else { break }
         }
         tellOverflow()
@@ -143,7 +143,7 @@ final class RefreshDesk {
         }
     }
 
-    /// Reads `{"idle": ..., "again_ms": ...}`; what a script does not say is no wish.
+    /// Reads `{"idle": ..., "again_ms": ...}`; an absent member has no effect.
     private func outcome(_ answer: [UInt8], _ nowMs: Int) -> RefreshQueue.Outcome {
         guard let root = try? JSON(parsing: answer, limits: parts.limits.answers).root else {
             return .done(idle: false, againMs: nil)
@@ -154,7 +154,7 @@ final class RefreshDesk {
 
     private func tellOverflow() {
         guard queue.overflows > toldOverflows else { return }
-        // Once, and again only when ten times as many were left out.
+        // Logged once, and again only when ten times as many were left out.
         let isNews = queue.overflows >= toldOverflows * 10
         guard isNews else { return }
         toldOverflows = queue.overflows

@@ -1,27 +1,27 @@
 import Core
 
-/// The ids that are known, and which refresh of which id is to run next.
+/// The known ids, and the order in which their refreshes run.
 ///
-/// A change makes one run, a coalescing window later; a change during a run makes another after it. An id whose
-/// partition this worker holds also runs when its sweep is due, when it asked to, and again after a failure. Sweeps of
-/// an id of which no change is told come less and less often, as long as changes are told at all. Never are two runs of
-/// one refresh and id in flight, nor do two begin within one window. Ids of other partitions are only remembered, so
-/// that a partition that comes over is refreshed at once; a discovery that does not meet them again forgets them.
+/// A change makes one run, a coalescing window later; a change during a run makes another after it. An id in a held
+/// partition also runs when its sweep is due, when it asked to, and again after a failure. Sweeps of an id without
+/// reported changes become less and less frequent, as long as changes are reported at all. Two runs of one refresh and
+/// id are never in flight together, and never begin within one window. Ids of other partitions are only remembered, so
+/// that a partition that is gained is refreshed at once. A discovery that does not find such an id forgets it.
 ///
-/// Runs that somebody waits for and sweeps have their own share of what may be in flight, so that neither starves the
-/// other. A value of facts: no I/O; times are monotonic milliseconds.
+/// Awaited runs and sweeps each have their own share of the runs in flight, so that neither starves the other. A value
+/// of facts: no I/O; times are monotonic milliseconds.
 struct RefreshQueue {
-    /// How patient the queue is, and how large it may grow.
+    /// The periods of the queue, and its greatest size.
     struct Limits {
-        /// By refresh: within this many milliseconds changes make one run.
+        /// Milliseconds, by refresh, within which changes make one run.
         var windowsMs: [Int]
-        /// Every id of a held partition runs at least this often while changes may go untold, and after each change.
+        /// The period of an id's runs in a held partition while changes may go unreported, and after each change.
         var sweepMs: Int
-        /// The longest time between two sweeps of an id of which no change is told.
+        /// The longest time between two sweeps of an id without reported changes.
         var sweepMaxMs: Int
-        /// Runs in flight.
+        /// The most runs in flight.
         var inFlightMax: Int
-        /// Refreshes of ids that are known at once.
+        /// The most refreshes of ids that are known at once.
         var knownMax: Int
         /// The pause after the first failure of a run; it doubles up to ``retryMaxMs``.
         var retryMinMs = 100
@@ -31,23 +31,23 @@ struct RefreshQueue {
 
     /// A run to begin now.
     struct Run: Equatable {
-        /// The queue's own; give it back with the outcome.
+        /// The queue's own number of the run; return it with the outcome.
         let slot: Int
-        /// Which refresh.
+        /// The number of the refresh.
         let refresh: Int
-        /// Of which id.
+        /// The id.
         let id: [UInt8]
         /// The id's partition.
         let partition: Int
-        /// When it should have begun.
+        /// The time at which it was due.
         let dueMs: Int
     }
 
-    /// How a run ended.
+    /// The result of a run.
     enum Outcome: Equatable {
-        /// It ran; `idle` ends the sweeps, `againMs` asks for another run then.
+        /// The run succeeded; `idle` ends the sweeps, `againMs` is the time of another run.
         case done(idle: Bool, againMs: Int?)
-        /// It did not, and is tried again.
+        /// The run failed, and is retried.
         case failed
     }
 
@@ -66,22 +66,22 @@ struct RefreshQueue {
         let name: Name
         let partition: Int
         let stamp: Int
-        /// The first change that no run has seen yet.
+        /// The first change that no run has processed.
         var changedMs: Int?
-        /// When it asked to run again.
+        /// The time at which the id asked to run again.
         var againMs = Int.max
         var sweepMs = Int.max
         /// Sweeps in a row since the last change.
         var quietSweeps = 0
-        /// Not before this time, after a failure.
+        /// The earliest time of the retry after a failure.
         var retryMs = Int.min
         var failures = 0
         var startedMs: Int?
         var flight = Flight.none
-        /// What the two heaps hold of it.
+        /// The entry's times in the two heaps.
         var awaitedDueMs = Int.max
         var sweepDueMs = Int.max
-        /// The discovery that met it last.
+        /// The number of the last discovery that found it.
         var cycle: Int
     }
 
@@ -97,14 +97,14 @@ struct RefreshQueue {
     private var stamps = 0
     private var cycle = 0
     private var areChangesTold = false
-    /// Ids that could not be remembered because ``Limits/knownMax`` are.
+    /// Ids that could not be remembered because ``Limits/knownMax`` others are.
     private(set) var overflows = 0
 
     init(_ limits: Limits) {
         self.limits = limits
     }
 
-    /// How many refreshes of ids are known.
+    /// The number of refreshes of ids known.
     var count: Int { index.count }
 
     /// Runs in flight.
@@ -119,7 +119,7 @@ struct RefreshQueue {
         slots[slot]?.cycle = cycle
     }
 
-    /// A discovery met a key of the id; only news when it was not known.
+    /// A discovery found a key of the id; it counts as a change only when the id was unknown.
     mutating func found(refresh: Int, id: [UInt8], nowMs: Int) {
         let name = Name(refresh: refresh, id: id)
         let isKnown = index[name] != nil
@@ -133,7 +133,7 @@ struct RefreshQueue {
         cycle += 1
     }
 
-    /// The discovery has met every key: what it did not meet, and is not ours to refresh, is forgotten.
+    /// The discovery has read every key: forgets ids that it did not find and that are in partitions of others.
     mutating func discoveryEnded() {
         for (slot, entry) in slots.enumerated() {
             guard let entry, entry.cycle < cycle, !isHeld[entry.partition], entry.flight == .none else { continue }
@@ -141,7 +141,7 @@ struct RefreshQueue {
         }
     }
 
-    /// Partitions are ours: everything known in them runs.
+    /// Partitions were gained: everything known in them runs.
     mutating func hold(_ partitions: [Int], nowMs: Int) {
         for partition in partitions { isHeld[partition] = true }
         let gained = Set(partitions)
@@ -150,7 +150,7 @@ struct RefreshQueue {
         }
     }
 
-    /// Partitions are no longer ours: nothing in them begins.
+    /// Partitions were lost: no run in them begins.
     mutating func leave(_ partitions: [Int]) {
         for partition in partitions { isHeld[partition] = false }
         let lost = Set(partitions)
@@ -159,14 +159,14 @@ struct RefreshQueue {
         }
     }
 
-    /// Changes may have been missed: everything that is ours runs.
+    /// Changes may have been missed: everything in held partitions runs.
     mutating func refreshAll(nowMs: Int) {
         hold(isHeld.indices.filter { isHeld[$0] }, nowMs: nowMs)
     }
 
-    /// Whether every change is told from now on; while it is not, no id rests longer than a sweep.
+    /// Sets whether every change is reported from now on; while not, no id waits longer than a sweep.
     ///
-    /// What changed shortly before was perhaps not told: everything runs.
+    /// Recent changes may have gone unreported: everything runs.
     mutating func trustChanges(_ areTold: Bool, nowMs: Int) {
         guard areTold != areChangesTold else { return }
         areChangesTold = areTold
@@ -189,7 +189,7 @@ struct RefreshQueue {
         return nil
     }
 
-    /// When the next run is due; `nil` when none is, or as many are in flight as may be.
+    /// The time of the next run; `nil` when none is due, or when no more may be in flight.
     mutating func nextDueMs() -> Int? {
         let sweepShare = max(limits.inFlightMax / 4, 1)
         let first = awaitedInFlight < max(limits.inFlightMax - sweepShare, 1) ? leastAwaited()?.dueMs : nil
@@ -214,7 +214,7 @@ struct RefreshQueue {
             entry.failures = 0
             entry.retryMs = Int.min
             entry.sweepMs = idle ? Int.max : (entry.startedMs ?? nowMs) + period(entry)
-            // A later wish is told again by the sweep before it.
+            // The sweep before it repeats a later request.
             entry.againMs = againMs.map { $0 < entry.sweepMs ? $0 : Int.max } ?? Int.max
             slots[slot] = entry
             if idle && againMs == nil && entry.changedMs == nil { return remove(slot) }
@@ -230,10 +230,10 @@ struct RefreshQueue {
 
     // MARK: Inside
 
-    /// So often at most a period is doubled.
+    /// The most doublings of a period.
     private static let doublingsMax = 16
 
-    /// A period of its own for every id, so that what began together does not stay together.
+    /// A different period for every id, so that ids that began together drift apart.
     private func period(_ entry: Entry) -> Int {
         let doublings = areChangesTold ? entry.quietSweeps : 0
         let longestMs = max(limits.sweepMaxMs, limits.sweepMs)
@@ -262,7 +262,7 @@ struct RefreshQueue {
         schedule(slot)
     }
 
-    /// Puts the times of an entry into the heaps, when they are not there.
+    /// Puts the times of an entry into the heaps, when they are missing there.
     private mutating func schedule(_ slot: Int) {
         guard var entry = slots[slot] else { return }
         var (awaitedMs, sweepMs) = (Int.max, Int.max)
@@ -285,7 +285,7 @@ struct RefreshQueue {
         trim()
     }
 
-    /// Keeps the heaps from growing with times that no longer hold.
+    /// Keeps invalid times from filling the heaps.
     private mutating func trim() {
         let bound = 4 * index.count + 1_024
         let slots = slots

@@ -5,7 +5,7 @@ import RedisLink
 import Service
 import Transport
 
-/// The worker's side of a cluster: the map, and the events of every master, which tells only of its own keys.
+/// The worker's side of a cluster: the map, and the events of every master, which reports only its own keys.
 ///
 /// Thread: the worker's.
 final class ClusterEvents {
@@ -82,20 +82,20 @@ final class ClusterEvents {
     /// A connection to a master is ready.
     func connected(_ id: [UInt8]) { masters[id]?.keyspace?.connected() }
 
-    /// Looks whether masters tell of changed keys, when it is time.
+    /// Checks whether masters report changed keys, when it is time.
     func work(nowMs: Int) {
         for master in masters.values { master.keyspace?.work(nowMs: nowMs) }
     }
 
-    /// When to look next.
+    /// The time of the next check.
     var nextMs: Int { masters.values.compactMap { $0.keyspace?.nextMs }.min() ?? Int.max }
 
-    /// Whether every master tells every change.
+    /// Whether every master reports every change.
     var isComplete: Bool {
         !masters.isEmpty && masters.values.allSatisfy { $0.patterns.isLive && $0.keyspace?.isOn != false }
     }
 
-    /// Whether events of every master are there, or cannot be for want of a right.
+    /// Whether the events of every master arrive, or cannot for want of a right.
     var isSettled: Bool {
         !masters.isEmpty && masters.values.allSatisfy { $0.patterns.isLive || $0.patterns.lastFailure != nil }
     }

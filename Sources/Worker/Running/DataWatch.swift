@@ -4,19 +4,19 @@ import Reactors
 import RedisLink
 import Service
 
-/// How new Redis's data were when they were seen last, to notice a copy that was put back.
+/// The age of Redis's data when they were read last, to detect a restored copy.
 ///
-/// `lease.lua` stores a time with each call, and it only grows, whichever worker calls. So data with a time before one
-/// that was seen are older data. A value of facts: no I/O.
+/// `lease.lua` stores a time with each call, and it only grows, whichever worker calls. So data with a time before a
+/// known one are older data. A value of facts: no I/O.
 struct DataTime: Equatable {
-    /// The latest time seen, milliseconds since 1970; `nil` while none was.
+    /// The latest known time, milliseconds since 1970; `nil` before the first.
     private(set) var seenMs: Int?
 
     init(seenMs: Int?) {
         self.seenMs = seenMs
     }
 
-    /// Takes the time that the data have now; by how much they are older than seen before, `nil` when they are not.
+    /// Takes the present time of the data; returns by how much they are older than known data, `nil` when they are not.
     mutating func read(_ timeMs: Int) -> Int? {
         defer { seenMs = timeMs }
         guard let seenMs, timeMs < seenMs else { return nil }
@@ -24,9 +24,9 @@ struct DataTime: Equatable {
     }
 }
 
-/// Asks Redis for the time of its data, says when they went back, and remembers it over restarts in a file.
+/// Asks Redis for the time of its data, logs when it went back, and stores it in a file over restarts.
 ///
-/// It asks before this worker's first lease of each connection, since any lease moves the time on.
+/// It asks before this worker's first lease of each connection, since any lease advances the time.
 ///
 /// Thread: the worker's.
 final class DataWatch {
@@ -38,7 +38,9 @@ final class DataWatch {
     private var isAsking = false
     private var hasToldFile = false
 
-    /// How often Redis is asked, milliseconds: what was written last before a restore may be newer by as much.
+    /// The period of requests to Redis, milliseconds.
+    ///
+    /// The last writes before a restore may be newer than the stored time by as much.
     private static let everyMs = 5_000
 
     init(keys: Keys, file: String?, seenMs: Int?, log: Log) {
@@ -54,7 +56,7 @@ final class DataWatch {
         ask(link, nowMs: nowMs)
     }
 
-    /// Asks when it is time.
+    /// Asks Redis when it is time.
     func work(_ link: any RedisCalls, nowMs: Int) {
         if nextMs <= nowMs { ask(link, nowMs: nowMs) }
     }
@@ -66,7 +68,8 @@ final class DataWatch {
         link.call(RedisCall("HGET", keys.leases, Array("token".utf8))) { [weak self, weak link] result in
             guard let self else { return }
             isAsking = false
-            // Without the key Redis is new or was emptied; then every position is gone, too, and clients are told.
+            // Without the key Redis is new or was emptied; then every position is lost as well, and clients receive a
+            // gap.
             guard case .success(let value) = result, let timeMs = value.bytes.flatMap({ ASCII.decimal($0) }) else {
                 return
             }
@@ -76,7 +79,7 @@ final class DataWatch {
 
     private func take(_ timeMs: Int, isSynced: Bool) {
         let before = time.seenMs
-        // Where Redis may lose its last writes, a restart begins new epochs by itself.
+        // A Redis that may lose its last writes begins new epochs by itself at a restart.
         if let olderMs = time.read(timeMs), isSynced {
             log.write(
                 .error, "redis holds older data than before; were they put back from a copy?",
@@ -97,7 +100,7 @@ final class DataWatch {
         }
     }
 
-    /// Reads what an earlier worker remembered; `nil` when there is no file yet.
+    /// Reads the time that an earlier worker stored; `nil` when there is no file yet.
     static func remembered(_ file: String) throws(StartProblem) -> Int? {
         guard Files.exists(file) else { return nil }
         let bytes: [UInt8]

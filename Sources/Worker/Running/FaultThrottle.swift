@@ -2,9 +2,9 @@ import Configuration
 import Reactors
 import Service
 
-/// Logs what a script's author must mend, at most once in ten seconds per script: a faulty refresh fails for every id.
+/// Logs faults that a script's author must correct, at most once in ten seconds per script.
 ///
-/// Thread: the worker's.
+/// A faulty refresh fails for every id. Thread: the worker's.
 final class FaultThrottle {
     private let log: Log
     private let reactor: Reactor

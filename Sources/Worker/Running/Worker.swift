@@ -8,7 +8,7 @@ import Transport
 
 /// A worker on its thread: leases, refreshes and the outbox over one link for commands and one for events.
 ///
-/// Callbacks only note what happened; what follows from it is done once at the end of each tick. Thread: its own.
+/// Callbacks only record events; the worker acts on them once, at the end of each tick. Thread: its own.
 final class Worker: PatternLinkOwner, NodeResident {
     private let parts: WorkerParts
     private let reactor: Reactor
@@ -32,7 +32,7 @@ final class Worker: PatternLinkOwner, NodeResident {
     private var isAsking = false
     private var quickAsks = 0
     private var figuresMs: Int
-    /// When the servers are asked again which history they write.
+    /// The time at which the servers are asked again for the history they write.
     private var recheckMs = Int.min
     private var toldFailure = ""
     private var isEnding = false
@@ -118,12 +118,12 @@ final class Worker: PatternLinkOwner, NodeResident {
             limits: parts.limits)
     }
 
-    /// Lets the link be made before what it tells.
+    /// Lets the link be created before the action it calls.
     private final class Connected {
         var action: () -> Void = {}
     }
 
-    /// Lets the links to a cluster be made before what hears of them.
+    /// Lets the links to a cluster be created before the actions they call.
     private final class Stale {
         var connected: ([UInt8]) -> Void = { _ in }
         var stale: (ClusterAddress?) -> Void = { _ in }
@@ -143,7 +143,7 @@ final class Worker: PatternLinkOwner, NodeResident {
         relay?.work(nowMs: nowMs) { [book] in book.token(of: Partition.outbox, nowMs: nowMs) != nil }
         keyspace?.work(nowMs: nowMs)
         cluster?.work(nowMs: nowMs)
-        // Behind a lease it reads the time that the lease has just stored: none is newer for a while.
+        // After a lease it would read the time that the lease has just stored: no time is newer for a while.
         if isAsking { dataWatch.work(link, nowMs: nowMs) }
         calls.work(link, nowMs: nowMs)
         if recheckMs <= nowMs {
@@ -179,7 +179,7 @@ final class Worker: PatternLinkOwner, NodeResident {
     // MARK: Leases
 
     private func ask(_ nowMs: Int) {
-        // Due times are judged by Redis's time, so no work begins before it is known.
+        // Redis's time decides what is due, so no work begins before it is known.
         guard link.isReady, parts.clock.isSettled, !isAsking, askMs <= nowMs else { return }
         isAsking = true
         askMs = nowMs + parts.limits.worker.leaseMs / 3
@@ -206,7 +206,7 @@ final class Worker: PatternLinkOwner, NodeResident {
         }
         let change = book.replied(reply)
         apply(change, nowMs)
-        // What others still hold is not there for asking at once, however often.
+        // Partitions that other workers still hold cannot be gained by asking at once.
         if change.mustAskAgain && quickAsks < 3 {
             quickAsks += 1
             askMs = nowMs
@@ -217,7 +217,7 @@ final class Worker: PatternLinkOwner, NodeResident {
 
     private func fenced(_ partition: Int, _ token: Int) {
         let nowMs = reactor.nowMs
-        // The refusal of an older token than today's says nothing of today's.
+        // The refusal of an older token does not concern the present one.
         guard book.token(of: partition, nowMs: nowMs) == token else { return }
         apply(book.refuse(partition), nowMs)
         askMs = nowMs
@@ -270,7 +270,7 @@ final class Worker: PatternLinkOwner, NodeResident {
         tellTrouble("keyspace events lost: " + failure.metricLabel, failure.detail)
     }
 
-    /// Tells why there is no link; once per reason.
+    /// Logs why there is no link; once per reason.
     private func tellTrouble() {
         guard !link.isReady, let failure = link.lastFailure else { return }
         tellTrouble("no connection to redis: " + failure.metricLabel, failure.detail)
@@ -294,7 +294,7 @@ final class Worker: PatternLinkOwner, NodeResident {
         figures.lagMs = 0
     }
 
-    /// What is told over HTTP now.
+    /// The present state, for HTTP.
     private var report: WorkerReport {
         var report = WorkerReport(stalls: parts.stalls)
         report.figures = figures.counts
@@ -313,10 +313,10 @@ final class Worker: PatternLinkOwner, NodeResident {
 
     // MARK: The end
 
-    /// A worker has no file that may change while it runs.
+    /// Does nothing: a worker has no file that may change while it runs.
     func reload() {}
 
-    /// Gives every lease back, so that others need not wait for its end, then ends the loop.
+    /// Returns every lease, so that others need not wait for its end, then ends the loop.
     func end() {
         guard !isEnding else { return }
         isEnding = true
@@ -325,7 +325,7 @@ final class Worker: PatternLinkOwner, NodeResident {
         listener = nil
         _ = book.dropAll()
         nodes.leave()
-        // Calls of the link run in order: what was begun before is done when this is answered.
+        // Calls of the link run in order: all calls begun before are done when this one is answered.
         link.run(leaseCall([], leaseMs: 0), lane: nil) { [reactor] _ in reactor.stop() }
     }
 }

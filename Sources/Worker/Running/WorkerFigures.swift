@@ -1,4 +1,4 @@
-/// What a worker has done, for its log.
+/// The counters of a worker, for its log.
 ///
 /// Thread: the worker's.
 final class WorkerFigures {
@@ -8,7 +8,7 @@ final class WorkerFigures {
     var refreshes = 0
     /// Refreshes that failed and are tried again.
     var failures = 0
-    /// Refreshes that another worker's token turned away.
+    /// Refreshes that were refused because another worker had a newer token.
     var fenced = 0
     /// Partitions gained and lost.
     var leaseChanges = 0
@@ -16,12 +16,12 @@ final class WorkerFigures {
     var relayed = 0
     /// Entries given up.
     var dead = 0
-    /// Calls of services outside that were given up, because no courier has finished them in time.
+    /// Calls of outside services that were given up, because no courier has finished them in time.
     var callsDropped = 0
-    /// The longest time a refresh was started after it was due, since the figures were told last, milliseconds.
+    /// The longest delay of a refresh since the figures were logged last, milliseconds.
     var lagMs = 0
 
-    /// What only grows, as metrics show it.
+    /// The counters that only grow, as metrics show them.
     var counts: [(name: String, help: String, count: Int)] {
         [
             ("events", "Keyspace events that concern a refresh.", events),

@@ -5,11 +5,11 @@ public import Service
 
 /// A worker on a thread of its own.
 public enum WorkerNode {
-    /// Reads every file and starts the thread; Redis may come later.
+    /// Reads every file and starts the thread; Redis may become available later.
     ///
     /// It is ready once it has leases and subscriptions.
     ///
-    /// Stopping gives the leases back and waits at most as long as one command may take.
+    /// Stopping returns the leases and waits at most as long as one command may take.
     public static func start(_ settings: WorkerSettings, log: Log) throws(StartProblem) -> NodeThread {
         let parts = try WorkerParts(settings, log: log)
         for script in parts.library.catalogue.disabled {

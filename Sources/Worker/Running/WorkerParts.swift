@@ -6,15 +6,15 @@ import RedisLink
 import Rights
 import Service
 
-/// Everything a worker is made of that can be wrong, and what its parts share.
+/// The parts of a worker that can be misconfigured, and those that its components share.
 ///
 /// Immutable.
 struct WorkerParts: Sendable {
-    /// A random name, to tell workers apart in leases, logs and `CLIENT LIST`.
+    /// A random name that identifies the worker in leases, logs and `CLIENT LIST`.
     let name = SecureRandom.text(byteCount: 9)
-    /// The time by which bookings and everything else are due.
+    /// The clock that decides when bookings and everything else are due.
     let clock = NodeClock()
-    /// Times for which the whole process stood still.
+    /// The times for which the whole process was suspended.
     let stalls = ProcessStalls()
     let redis: RedisTarget
     let library: ScriptLibrary
@@ -27,7 +27,7 @@ struct WorkerParts: Sendable {
     let expireCalls: ScriptID
     let outboxDone: ScriptID
     let outboxFigures: ScriptID
-    /// Where the time of Redis's data is remembered, and what an earlier worker remembered.
+    /// The file that stores the time of Redis's data, and the time that an earlier worker stored.
     let dataTimeFile: String?
     let dataSeenMs: Int?
     /// The listener of operations; `nil` for none.
